@@ -11,16 +11,20 @@ import type { QueueName } from './deployment/queues.ts';
 import type { RequestCounts } from './limits/requests.ts';
 import { log } from './log.ts';
 import type { QueueContext, QueueSender } from './sqs/queue.ts';
+import type { PreparedAgent } from './table/agents/prepared-agents.ts';
 import type { Batchers } from './table/batchers.ts';
 import { openTable, type Table } from './table/client.ts';
-import type { PreparedAgent } from './table/prepared-agents.ts';
-import type { StoredToken } from './table/tokens.ts';
-import { type AllowedReceivers, readAllowedReceivers } from './webhooks/allowed-receivers.ts';
-import { type AttemptLimitContext, type AttemptLimits, readAttemptLimits } from './webhooks/attempt-limits.ts';
-import { type RetrySchedule, readRetrySchedule } from './webhooks/retry-schedule.ts';
+import type { StoredToken } from './table/organizations/tokens.ts';
+import {
+  type AttemptLimitContext,
+  type AttemptLimits,
+  readAttemptLimits,
+} from './webhooks/deliveries/attempt-limits.ts';
+import { type RetrySchedule, readRetrySchedule } from './webhooks/deliveries/retry-schedule.ts';
 import type { SecretsContext } from './webhooks/secrets.ts';
-import type { SenderContext } from './webhooks/sender.ts';
-import { type StartTimer, startTimer } from './webhooks/timer.ts';
+import { type AllowedReceivers, readAllowedReceivers } from './webhooks/sender/allowed-receivers.ts';
+import type { SenderContext } from './webhooks/sender/sender.ts';
+import { type StartTimer, startTimer } from './webhooks/sender/timer.ts';
 
 /** A token that was read, and until when it is cached; Unix time, in ms. */
 type CachedToken = { token: StoredToken; until: number };

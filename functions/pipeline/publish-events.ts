@@ -3,12 +3,12 @@ import { sendExecutionMessages } from '../../lib/executions/execution-messages.t
 import { sendPurgeMessages } from '../../lib/executions/purge-messages.ts';
 import { consumeStream } from '../../lib/queue/consume.ts';
 import { meter } from '../../lib/queue/meter.ts';
-import { executionFrom, executionKind } from '../../lib/table/execution-items.ts';
-import { heartbeatKind } from '../../lib/table/heartbeat.ts';
-import { purgeFrom, purgeKind } from '../../lib/table/purge-items.ts';
-import { taskFrom } from '../../lib/table/task-items.ts';
+import { heartbeatKind } from '../../lib/table/deliveries/heartbeat.ts';
+import { executionFrom, executionKind } from '../../lib/table/executions/execution-items.ts';
+import { purgeFrom, purgeKind } from '../../lib/table/purges/purge-items.ts';
+import { taskFrom } from '../../lib/table/tasks/task-items.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
-import { publishEvents } from '../../lib/webhooks/publish-events.ts';
+import { publishEvents } from '../../lib/webhooks/deliveries/publish-events.ts';
 
 export const handler = consumeStream(async ({ organization, before, after }, context) => {
   if (!after) return;

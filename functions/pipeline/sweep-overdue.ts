@@ -1,8 +1,8 @@
 import { sweepExecutions } from '../../lib/executions/execution-messages.ts';
 import { sweepPurges } from '../../lib/executions/purge-messages.ts';
 import { scheduled } from '../../lib/queue/scheduled.ts';
-import { writeHeartbeat } from '../../lib/table/heartbeat.ts';
-import { sweepDeliveries } from '../../lib/webhooks/sweep.ts';
+import { writeHeartbeat } from '../../lib/table/deliveries/heartbeat.ts';
+import { sweepDeliveries } from '../../lib/webhooks/deliveries/sweep.ts';
 
 export const handler = scheduled({
   deliveries: (call, context) => sweepDeliveries(context, call),

@@ -6,7 +6,7 @@ import { readSkills } from '../../lib/agents/skill-catalogue.ts';
 const root = join(import.meta.dirname, '..', '..');
 
 /** A module that reads a folder at run time. The folder is copied beside the bundle of each function with this module. */
-const renderer = { reader: 'lib/http/docs-script.ts', folder: 'lib/http/scalar' };
+const renderer = { reader: 'lib/http/docs/docs-script.ts', folder: 'lib/http/docs/scalar' };
 
 /**
  * Reads and validates the skills during bundling, and puts them into the bundles of the functions that use them. So no

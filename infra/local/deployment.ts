@@ -5,7 +5,7 @@ import { environment } from '../../lib/deployment/environment.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
 import { readToken } from '../../lib/http/token.ts';
 import { setConverseClient } from '../../lib/model/bedrock.ts';
-import { readStoredToken } from '../../lib/table/tokens.ts';
+import { readStoredToken } from '../../lib/table/organizations/tokens.ts';
 import { closeDataFolder, type DataFolder, dataPath, openDataFolder, readData, writeData } from './data-folder.ts';
 import { createTable } from './engine/create-table.ts';
 import { type Engine, startEngine } from './engine/engine.ts';

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { templateOf } from '../../lib/contract/endpoint.ts';
 import { familyOf, fileNameOf, matchPath, routes } from '../../lib/contract/routes.ts';
-import { isPassedOn } from '../../lib/http/payload.ts';
+import { isPassedOn } from '../../lib/http/middleware/payload.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';
 import { codeOf, Problem } from './problem.ts';
 

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { environment } from '../../lib/deployment/environment.ts';
 import { type Limits, readLimits, readRunningCap, readWaitingLimit } from '../../lib/deployment/limits.ts';
-import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
-import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
+import { readRetrySchedule } from '../../lib/webhooks/deliveries/retry-schedule.ts';
+import { readAllowedReceivers } from '../../lib/webhooks/sender/allowed-receivers.ts';
 import { type ModelSettings, readModelSettings } from './model/model-settings.ts';
 import { Problem } from './problem.ts';
 

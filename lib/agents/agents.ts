@@ -14,7 +14,7 @@ import { timeOf, timestamp } from '../contract/ids.ts';
 import { isAllowed } from '../contract/models.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Skill } from '../contract/skills.ts';
-import type { AgentHead, StoredAgent } from '../table/agent-items.ts';
+import type { AgentHead, StoredAgent } from '../table/agents/agent-items.ts';
 import {
   type AgentContext,
   changeAgent,
@@ -27,11 +27,11 @@ import {
   readAgents,
   removeAgent,
   removeAgentSkill,
-} from '../table/agents.ts';
-import { graceMs } from '../table/due.ts';
-import { unlistExecutions } from '../table/execution-removal.ts';
+} from '../table/agents/agents.ts';
+import { unlistExecutions } from '../table/executions/execution-removal.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
-import { readSettings } from '../table/settings.ts';
+import { graceMs } from '../table/lists/due.ts';
+import { readSettings } from '../table/organizations/settings.ts';
 import { retryOnConflict } from '../table/transact.ts';
 import { matching, patched } from './decisions.ts';
 import { newSystemAgents } from './system-agents.ts';

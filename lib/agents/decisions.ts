@@ -1,5 +1,5 @@
 import type { AgentFilter, AgentListItem, AgentPatch } from '../contract/agents.ts';
-import type { StoredAgent } from '../table/agent-items.ts';
+import type { StoredAgent } from '../table/agents/agent-items.ts';
 
 /**
  * Returns an agent after a patch. If nothing changes it returns the same object, so that equal values write nothing and

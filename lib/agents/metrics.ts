@@ -1,8 +1,8 @@
 import { type AgentMetrics, type Period, periodDays } from '../contract/agent-metrics.ts';
 import { notFound } from '../contract/errors.ts';
 import type { Organization } from '../contract/organization.ts';
-import { type AgentContext, readAgentHead } from '../table/agents.ts';
-import { firstDayOf, readDurations, readTotals, type Totals } from '../table/metrics.ts';
+import { type AgentContext, readAgentHead } from '../table/agents/agents.ts';
+import { firstDayOf, readDurations, readTotals, type Totals } from '../table/agents/metrics.ts';
 
 /** Percentiles are exact up to this number of finished executions; above it they come from the histogram. */
 const exactUpTo = 1_000;

@@ -1,6 +1,6 @@
 import type { NewAgent } from '../contract/agents.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
-import type { StoredAgent } from '../table/agent-items.ts';
+import type { StoredAgent } from '../table/agents/agent-items.ts';
 
 /** The system agent that proposes new prompts of agents. */
 export const promptImprover = 'prompt-improver';

@@ -53,7 +53,7 @@ export type ErrorDetail = { path: string; code: (typeof detailCodes)[number]; me
 export const detailsLimit = 20;
 
 /**
- * An error that the API reports to its caller; `lib/http/envelope.ts` turns it into the error response. Any other error
+ * An error that the API reports to its caller; `lib/http/middleware/envelope.ts` turns it into the error response. Any other error
  * is a bug or an outage and leads to `internal_error` without details.
  */
 export class ApiError extends Error {

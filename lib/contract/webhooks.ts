@@ -7,7 +7,7 @@ import { count, described, id, listOf, pageQuery, Timestamp, text } from './shap
 export const WebhookId = id('wh', 'a webhook');
 export const DeliveryId = id('dlv', 'a delivery, or of an attempt');
 
-/** The body of `registerWebhook`. `lib/webhooks/receivers.ts` decides which of these URLs are allowed. */
+/** The body of `registerWebhook`. `lib/webhooks/sender/receivers.ts` decides which of these URLs are allowed. */
 export const NewWebhook = v.object({
   url: v.pipe(
     text(1, 2048),

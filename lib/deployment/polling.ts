@@ -33,7 +33,7 @@ export const batchSizeBounds = { least: 1, most: 10 } as const;
  * A receiver is slow once an attempt takes 2 s. Before that, each of its attempts can occupy an invocation for as long
  * as the receiver takes. At 50 events per second, these are up to 130 invocations, including the starts of containers.
  * Each queue of prompt attempts has this concurrency, so that attempts of other receivers can still start
- * (`test/webhooks/isolation.slow.test.ts`).
+ * (`test/webhooks/deliveries/isolation.slow.test.ts`).
  */
 const defaults: Record<WorkQueue, { share: number; batchSize: number }> = {
   deliveries: { share: 0.2, batchSize: 10 },

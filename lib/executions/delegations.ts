@@ -1,13 +1,13 @@
 import { ApiError, notFound } from '../contract/errors.ts';
 import type { Delegation, NewDelegation } from '../contract/executions.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { AgentHead } from '../table/agent-items.ts';
-import { readAgentHead, unknownAgent } from '../table/agents.ts';
-import type { ExecutionHead } from '../table/execution-items.ts';
-import { readRunningExecutions } from '../table/executions.ts';
+import type { AgentHead } from '../table/agents/agent-items.ts';
+import { readAgentHead, unknownAgent } from '../table/agents/agents.ts';
+import type { ExecutionHead } from '../table/executions/execution-items.ts';
+import { readRunningExecutions } from '../table/executions/executions.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
-import { unknownTask } from '../table/task-edges.ts';
-import { readTask } from '../table/tasks.ts';
+import { unknownTask } from '../table/tasks/task-edges.ts';
+import { readTask } from '../table/tasks/tasks.ts';
 import { merged } from '../table/transact.ts';
 import { type ExecutionStartContext, startExecution } from './start-execution.ts';
 

@@ -1,6 +1,6 @@
 import type { ExecutionEvent } from '../contract/events.ts';
 import type { ExecutionStatus } from '../contract/executions.ts';
-import { type ExecutionHead, listItemOf } from '../table/execution-items.ts';
+import { type ExecutionHead, listItemOf } from '../table/executions/execution-items.ts';
 
 const events = {
   running: 'agent.spawned',

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import type { Waits } from '../deployment/metrics.ts';
 import { secondsUntil, sendMessages } from '../sqs/queue.ts';
-import { type SweepCall, type Swept, sweep } from '../table/due.ts';
-import { type ExecutionHead, executionFrom, executionPartition } from '../table/execution-items.ts';
+import { type ExecutionHead, executionFrom, executionPartition } from '../table/executions/execution-items.ts';
+import { type SweepCall, type Swept, sweep } from '../table/lists/due.ts';
 
 /** How long a sweep leaves an execution alone after it has sent its message, in milliseconds. */
 const sweptAgainMs = 60_000;
@@ -24,7 +24,7 @@ export function sendExecutionMessages(context: Context, executions: readonly Exe
 }
 
 /**
- * Sends the messages of executions that are overdue; see `lib/table/due.ts`.
+ * Sends the messages of executions that are overdue; see `lib/table/lists/due.ts`.
  *
  * @returns also the longest time that one of them has waited for a worker. An execution that a worker has leased does not
  *   count: its lease expires later

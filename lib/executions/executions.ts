@@ -8,13 +8,13 @@ import type {
   NewExecution,
 } from '../contract/executions.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { AgentHead } from '../table/agent-items.ts';
-import { type AgentContext, readAgentHead } from '../table/agents.ts';
-import type { RunningExecution } from '../table/execution-items.ts';
-import { readExecution, readExecutionPage } from '../table/executions.ts';
+import type { AgentHead } from '../table/agents/agent-items.ts';
+import { type AgentContext, readAgentHead } from '../table/agents/agents.ts';
+import type { RunningExecution } from '../table/executions/execution-items.ts';
+import { readExecution, readExecutionPage } from '../table/executions/executions.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
-import { unknownTask } from '../table/task-edges.ts';
-import { readTask } from '../table/tasks.ts';
+import { unknownTask } from '../table/tasks/task-edges.ts';
+import { readTask } from '../table/tasks/tasks.ts';
 import { type ExecutionStartContext, startExecution } from './start-execution.ts';
 
 /**

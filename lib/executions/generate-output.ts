@@ -3,10 +3,10 @@ import { qaReviewer } from '../agents/system-agents.ts';
 import type { Context } from '../context.ts';
 import type { GateResult, QualityGates } from '../contract/executions.ts';
 import type { Model } from '../model/converse.ts';
-import type { Progress, RunningExecution } from '../table/execution-items.ts';
-import { readMaterial } from '../table/execution-material.ts';
-import { readStoredOutput } from '../table/executions.ts';
-import { type PreparedAgent, type PreparingContext, readPreparedAgent } from '../table/prepared-agents.ts';
+import { type PreparedAgent, type PreparingContext, readPreparedAgent } from '../table/agents/prepared-agents.ts';
+import type { Progress, RunningExecution } from '../table/executions/execution-items.ts';
+import { readMaterial } from '../table/executions/execution-material.ts';
+import { readStoredOutput } from '../table/executions/executions.ts';
 import { type Answered, askModel } from './ask-model.ts';
 import { reviewPromptOf, selfTestPrompt, systemPromptOf, userPromptOf, verdictOf } from './prompts.ts';
 
@@ -41,7 +41,7 @@ const longestOutputBytes = 1_000_000;
 
 /**
  * The longest output in a response, in bytes as JSON. A response of the API takes 6 MB, with an input of up to 0.7 MB
- * (`lib/http/payload.ts`). Only an output of mostly control characters, which take 7 bytes each, exceeds this limit and not
+ * (`lib/http/middleware/payload.ts`). Only an output of mostly control characters, which take 7 bytes each, exceeds this limit and not
  * the one above.
  */
 export const longestOutputPayload = 5_000_000;

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { timestamp } from '../contract/ids.ts';
-import type { RunningExecution } from '../table/execution-items.ts';
-import { LeaseLost } from '../table/execution-steps.ts';
-import { renewLease } from '../table/executions.ts';
+import type { RunningExecution } from '../table/executions/execution-items.ts';
+import { LeaseLost } from '../table/executions/execution-steps.ts';
+import { renewLease } from '../table/executions/executions.ts';
 
 /** How long the lease of an execution lasts, and how often it is renewed, in milliseconds. */
 export const leaseMs = 30_000;

@@ -1,7 +1,7 @@
 import type { CatalogueSkill } from '../agents/skill-catalogue.ts';
-import type { ExecutionInput } from '../table/execution-items.ts';
-import type { PreparedAgent } from '../table/prepared-agents.ts';
-import type { StoredTask } from '../table/task-items.ts';
+import type { PreparedAgent } from '../table/agents/prepared-agents.ts';
+import type { ExecutionInput } from '../table/executions/execution-items.ts';
+import type { StoredTask } from '../table/tasks/task-items.ts';
 
 /** The instructions of an execution. Users wrote these texts, so they appear in the user prompt only. */
 export type Instructions = ExecutionInput & {

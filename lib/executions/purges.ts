@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { timestamp } from '../contract/ids.ts';
-import type { Purge } from '../table/purge-items.ts';
-import { purgeAgent } from '../table/purges.ts';
-import { purgeTask } from '../table/task-removal.ts';
+import type { Purge } from '../table/purges/purge-items.ts';
+import { purgeAgent } from '../table/purges/purges.ts';
+import { purgeTask } from '../table/tasks/task-removal.ts';
 import { moveOnEnd } from './task-moves.ts';
 
 /**

@@ -1,15 +1,15 @@
 import { ApiError } from '../contract/errors.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { AgentHead } from '../table/agent-items.ts';
-import type { AgentContext } from '../table/agents.ts';
-import { graceMs } from '../table/due.ts';
-import type { ExecutionHead, ExecutionInput, RunningExecution } from '../table/execution-items.ts';
-import { insertExecution, readExecutionHead, type TaskMove } from '../table/executions.ts';
+import type { AgentHead } from '../table/agents/agent-items.ts';
+import type { AgentContext } from '../table/agents/agents.ts';
+import type { ExecutionHead, ExecutionInput, RunningExecution } from '../table/executions/execution-items.ts';
+import { insertExecution, readExecutionHead, type TaskMove } from '../table/executions/executions.ts';
+import type { StartContext } from '../table/executions/running.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
-import type { StartContext } from '../table/running.ts';
-import type { StoredTask } from '../table/task-items.ts';
-import { readTasks } from '../table/tasks.ts';
+import { graceMs } from '../table/lists/due.ts';
+import type { StoredTask } from '../table/tasks/task-items.ts';
+import { readTasks } from '../table/tasks/tasks.ts';
 import { retryOnConflict } from '../table/transact.ts';
 import { moveOnStart, rejectWhileBlocked } from './task-moves.ts';
 

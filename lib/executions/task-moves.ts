@@ -1,7 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
 import type { TaskStatus } from '../contract/tasks.ts';
-import type { TaskMove } from '../table/executions.ts';
-import type { StoredTask } from '../table/task-items.ts';
+import type { TaskMove } from '../table/executions/executions.ts';
+import type { StoredTask } from '../table/tasks/task-items.ts';
 
 /**
  * The statuses in which a task moves with the start of an execution (docs/architecture.md#the-task-of-an-execution).

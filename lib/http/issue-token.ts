@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../contract/endpoint.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { insertToken } from '../table/token-writes.ts';
+import { insertToken } from '../table/organizations/token-writes.ts';
 import { hashSecret, mintToken, writeToken } from './token.ts';
 
 /** The properties of a new access token. */

@@ -1,10 +1,10 @@
 import middy from '@middy/core';
 import type { Endpoint, ResultOf } from '../contract/endpoint.ts';
 import type { ApiEvent, ApiResult } from './api-event.ts';
-import { envelope, errorResponses } from './envelope.ts';
-import { parse } from './parse.ts';
-import { requestLog } from './request-log.ts';
-import { timeLimit } from './time-limit.ts';
+import { envelope, errorResponses } from './middleware/envelope.ts';
+import { parse } from './middleware/parse.ts';
+import { requestLog } from './middleware/request-log.ts';
+import { timeLimit } from './middleware/time-limit.ts';
 
 /**
  * Returns the Lambda handler of an endpoint that needs no access token: `serve` without the middlewares that need the

@@ -7,13 +7,13 @@ import { runWithRequest } from '../request-context.ts';
 import { isOutage } from '../table/lost-responses.ts';
 import { unavailable } from '../table/unavailable.ts';
 import { type ApiEvent, type ApiResult, type BehaviourRequest, callerOf } from './api-event.ts';
-import { authenticate } from './authenticate.ts';
-import { envelope, errorResponses } from './envelope.ts';
-import { idempotent } from './idempotent.ts';
-import { limitRequests } from './limit-requests.ts';
-import { parse } from './parse.ts';
-import { requestLog } from './request-log.ts';
-import { timeLimit } from './time-limit.ts';
+import { authenticate } from './middleware/authenticate.ts';
+import { envelope, errorResponses } from './middleware/envelope.ts';
+import { idempotent } from './middleware/idempotent.ts';
+import { limitRequests } from './middleware/limit-requests.ts';
+import { parse } from './middleware/parse.ts';
+import { requestLog } from './middleware/request-log.ts';
+import { timeLimit } from './middleware/time-limit.ts';
 
 /** An endpoint that needs an access token; `serveOpen` serves the others. */
 type ScopedEndpoint = Endpoint & { scope: Scope };

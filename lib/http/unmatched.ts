@@ -2,8 +2,8 @@ import middy from '@middy/core';
 import { ApiError } from '../contract/errors.ts';
 import { matchPath } from '../contract/routes.ts';
 import type { ApiEvent, ApiResult } from './api-event.ts';
-import { errorResponse } from './envelope.ts';
-import { requestLog } from './request-log.ts';
+import { errorResponse } from './middleware/envelope.ts';
+import { requestLog } from './middleware/request-log.ts';
 
 /**
  * Returns the handler of the `$default` route, for requests that match no endpoint: 405 with `Allow` if the path has

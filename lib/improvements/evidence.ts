@@ -1,4 +1,4 @@
-import type { ExecutionHead } from '../table/execution-items.ts';
+import type { ExecutionHead } from '../table/executions/execution-items.ts';
 
 /** A finished execution, and its troubles for which the prompt may be the reason. */
 export type Evidence = { execution: ExecutionHead; troubles: string[] };

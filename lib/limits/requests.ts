@@ -4,7 +4,7 @@ import type { Organization } from '../contract/organization.ts';
 import { limitHeaders } from '../deployment/limits.ts';
 import { runWithoutRequest } from '../request-context.ts';
 import type { Table } from '../table/client.ts';
-import { takeFromBucket } from '../table/request-bucket.ts';
+import { takeFromBucket } from '../table/organizations/request-bucket.ts';
 import { type Bucket, isReportDue, newBucket, type Taken, takeRequest } from './bucket.ts';
 
 /** The bucket of an organization in one container, and its reports. */

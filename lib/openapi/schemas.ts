@@ -43,7 +43,7 @@ import { DeliveryRecord, NewWebhook, TestEvent, TestResult, Webhook, WebhookRegi
 /** An object of the document. */
 export type Json = { [key: string]: unknown };
 
-/** The schemas of request bodies. They reject unknown fields: `lib/http/parse.ts` does, not the valibot schemas. */
+/** The schemas of request bodies. They reject unknown fields: `lib/http/middleware/parse.ts` does, not the valibot schemas. */
 const requestSchemas = {
   NewTask,
   TaskPatch,

@@ -4,7 +4,7 @@ import { type Context, processContext } from '../context.ts';
 import { Timestamp } from '../contract/shapes.ts';
 import { type Job, jobs } from '../deployment/consumers.ts';
 import { type Counts, lateSeconds, type Waits } from '../deployment/metrics.ts';
-import type { SweepCall, Swept } from '../table/due.ts';
+import type { SweepCall, Swept } from '../table/lists/due.ts';
 import { meter } from './meter.ts';
 
 /** The event of a schedule. Only the local deployment has `until`: at its start the queues are empty, so it sweeps ahead. */

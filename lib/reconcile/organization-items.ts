@@ -1,11 +1,11 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { Organization } from '../contract/organization.ts';
 import type { Table } from '../table/client.ts';
-import { executionFrom, executionKind, executionMembership } from '../table/execution-items.ts';
+import { executionFrom, executionKind, executionMembership } from '../table/executions/execution-items.ts';
 import { familyOf, keys } from '../table/keys.ts';
-import type { ListMembership } from '../table/listing.ts';
-import { purgeFrom, purgeKind } from '../table/purge-items.ts';
-import { taskFrom, taskMembership } from '../table/task-items.ts';
+import type { ListMembership } from '../table/lists/listing.ts';
+import { purgeFrom, purgeKind } from '../table/purges/purge-items.ts';
+import { taskFrom, taskMembership } from '../table/tasks/task-items.ts';
 import type { Item } from '../table/write.ts';
 
 /** The items of an organization: the fields that lists and counts are derived from, and the derived items. */

@@ -2,8 +2,8 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { callLimitConfig, callLimitsOf } from '../aws/call-limits.ts';
 import { clientConfig } from '../aws/client-config.ts';
+import { createShards, type Shards } from './lists/shards.ts';
 import { noteLostResponses } from './lost-responses.ts';
-import { createShards, type Shards } from './shards.ts';
 
 /** A connection to the DynamoDB table. */
 export type Table = {

@@ -1,6 +1,6 @@
 import { ApiError } from '../contract/errors.ts';
 import type { TaskDetail, TaskPatch, TaskReference } from '../contract/tasks.ts';
-import type { StoredTask } from '../table/task-items.ts';
+import type { StoredTask } from '../table/tasks/task-items.ts';
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 

@@ -5,10 +5,10 @@ import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { NewTask, Task, TaskDetail, TaskPatch } from '../contract/tasks.ts';
 import type { TableContext } from '../table/client.ts';
-import { graceMs } from '../table/due.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
-import type { StoredTask, TaskFilter } from '../table/task-items.ts';
-import { purgeTask } from '../table/task-removal.ts';
+import { graceMs } from '../table/lists/due.ts';
+import type { StoredTask, TaskFilter } from '../table/tasks/task-items.ts';
+import { purgeTask } from '../table/tasks/task-removal.ts';
 import {
   agentExists,
   changeTask,
@@ -19,7 +19,7 @@ import {
   readTaskPage,
   readTasks,
   removeTask,
-} from '../table/tasks.ts';
+} from '../table/tasks/tasks.ts';
 import { retryOnConflict } from '../table/transact.ts';
 import { checkDependentsDone, detailed, patched } from './decisions.ts';
 import { checkNoCycle } from './graph.ts';

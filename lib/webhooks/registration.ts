@@ -2,10 +2,10 @@ import type { Context } from '../context.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { NewWebhook, Webhook } from '../contract/webhooks.ts';
+import { insertWebhook } from '../table/deliveries/webhooks.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
-import { insertWebhook } from '../table/webhooks.ts';
-import { rejectUrl } from './receivers.ts';
 import { encryptSecret, type SecretsContext } from './secrets.ts';
+import { rejectUrl } from './sender/receivers.ts';
 
 /**
  * Registers a URL that receives events from now on. It is not in `webhooks.ts`, because the functions that only read

@@ -5,16 +5,16 @@ import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { TestResult } from '../contract/webhooks.ts';
 import { requestFields } from '../request-context.ts';
-import { attemptItem } from '../table/attempt-items.ts';
+import { attemptItem } from '../table/deliveries/attempt-items.ts';
+import { updatePace } from '../table/deliveries/webhook-attempts.ts';
+import { readTarget } from '../table/deliveries/webhooks.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { transact } from '../table/transact.ts';
-import { updatePace } from '../table/webhook-attempts.ts';
-import { readTarget } from '../table/webhooks.ts';
-import { attemptResultOf } from './attempt-result.ts';
+import { attemptResultOf } from './deliveries/attempt-result.ts';
 import { sampleOf } from './samples.ts';
 import type { SecretsContext } from './secrets.ts';
-import { type SenderContext, sendToReceiver } from './sender.ts';
-import { signedPost } from './signed-post.ts';
+import { type SenderContext, sendToReceiver } from './sender/sender.ts';
+import { signedPost } from './sender/signed-post.ts';
 
 /**
  * Sends a sample of an event to a webhook, signed like every attempt, and records it in the history. It is sent once,

@@ -4,8 +4,8 @@ import { notFound } from '../contract/errors.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { DeliveryRecord, Webhook } from '../contract/webhooks.ts';
 import type { TableContext } from '../table/client.ts';
-import { readAttemptPage, readLastAttemptEnd } from '../table/history.ts';
-import { readWebhook, readWebhooks, removeWebhook } from '../table/webhooks.ts';
+import { readAttemptPage, readLastAttemptEnd } from '../table/deliveries/history.ts';
+import { readWebhook, readWebhooks, removeWebhook } from '../table/deliveries/webhooks.ts';
 
 /** Returns the webhooks of an organization, newest first. */
 export async function listWebhooks(context: TableContext, organization: Organization): Promise<Webhook[]> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { matching, patched } from '../../lib/agents/decisions.ts';
-import type { StoredAgent } from '../../lib/table/agent-items.ts';
-import { storedAgent } from '../table/agent-seed.ts';
+import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
+import { storedAgent } from '../table/agents/agent-seed.ts';
 
 type Patch = Parameters<typeof patched>[1];
 

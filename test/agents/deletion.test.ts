@@ -1,10 +1,10 @@
 import { beforeEach, expect, it } from 'vitest';
 import { createAgent, deleteAgent } from '../../lib/agents/agents.ts';
-import { readAgentHead } from '../../lib/table/agents.ts';
+import { readAgentHead } from '../../lib/table/agents/agents.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { unavailable } from '../../lib/table/unavailable.ts';
-import { always, type Board, openBoard } from '../table/board.ts';
-import { watchedTable } from '../table/watched-table.ts';
+import { watchedTable } from '../table/fixtures/watched-table.ts';
+import { always, type Board, openBoard } from '../table/tasks/board.ts';
 
 let board: Board;
 beforeEach(async () => {

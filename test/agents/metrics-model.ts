@@ -1,9 +1,9 @@
 import { ulid } from 'ulid';
 import type { AgentMetrics, Period } from '../../lib/contract/agent-metrics.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
-import type { StoredAgent } from '../../lib/table/agent-items.ts';
-import type { ExecutionHead, RunningExecution } from '../../lib/table/execution-items.ts';
-import { completed, type ExecutionBoard, failed } from '../table/execution-board.ts';
+import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
+import type { ExecutionHead, RunningExecution } from '../../lib/table/executions/execution-items.ts';
+import { completed, type ExecutionBoard, failed } from '../table/executions/execution-board.ts';
 
 export const periods: readonly Period[] = ['7d', '30d', '90d'];
 

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { getMetrics } from '../../lib/agents/metrics.ts';
 import type { AgentMetrics, Period } from '../../lib/contract/agent-metrics.ts';
-import type { StoredAgent } from '../../lib/table/agent-items.ts';
-import type { ExecutionHead, RunningExecution } from '../../lib/table/execution-items.ts';
-import { endExecution } from '../../lib/table/executions.ts';
-import { meter } from '../table/capacity.ts';
-import { expectAtMost } from '../table/cost-limits.ts';
-import { completed, type ExecutionBoard, openExecutionBoard } from '../table/execution-board.ts';
-import { seedMetrics } from '../table/execution-seed.ts';
+import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
+import type { ExecutionHead, RunningExecution } from '../../lib/table/executions/execution-items.ts';
+import { endExecution } from '../../lib/table/executions/executions.ts';
+import { completed, type ExecutionBoard, openExecutionBoard } from '../table/executions/execution-board.ts';
+import { seedMetrics } from '../table/executions/execution-seed.ts';
+import { meter } from '../table/fixtures/capacity.ts';
+import { expectAtMost } from '../table/fixtures/cost-limits.ts';
 import { cameBy, chance, dayMs, executionOf, periods, reckoned } from './metrics-model.ts';
 
 const now = Date.parse('2026-03-31T12:00:00.000Z');

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { getMetrics, histogramOf, metricsOf } from '../../lib/agents/metrics.ts';
 import type { AgentMetrics } from '../../lib/contract/agent-metrics.ts';
-import type { ExecutionHead } from '../../lib/table/execution-items.ts';
-import { endExecution } from '../../lib/table/executions.ts';
-import { errorOf } from '../table/board.ts';
-import { completed, type ExecutionBoard, failed, openExecutionBoard } from '../table/execution-board.ts';
-import { seedMetrics } from '../table/execution-seed.ts';
+import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
+import { endExecution } from '../../lib/table/executions/executions.ts';
+import { completed, type ExecutionBoard, failed, openExecutionBoard } from '../table/executions/execution-board.ts';
+import { seedMetrics } from '../table/executions/execution-seed.ts';
+import { errorOf } from '../table/tasks/board.ts';
 import { type Came, cameBy, chance, dayMs, executionOf, periods, reckoned } from './metrics-model.ts';
 
 /** The last moment of a leap day. */

@@ -6,9 +6,9 @@ import { Agent, createAgent } from '../../lib/contract/agents.ts';
 import { timeOf, timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { validate } from '../../lib/http/validate.ts';
-import type { StoredAgent } from '../../lib/table/agent-items.ts';
-import { readAgent, readAgents } from '../../lib/table/agents.ts';
-import { openBoard } from '../table/board.ts';
+import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
+import { readAgent, readAgents } from '../../lib/table/agents/agents.ts';
+import { openBoard } from '../table/tasks/board.ts';
 
 /** The agents of a new organization in the order of their creation, with a clock that advances with each read. */
 async function given(): Promise<StoredAgent[]> {

@@ -10,8 +10,8 @@ import { consumers } from '../../lib/deployment/consumers.ts';
 import { createKmsClient } from '../../lib/kms/encryption.ts';
 import { createSqsClient } from '../../lib/sqs/queue.ts';
 import { openTable } from '../../lib/table/client.ts';
-import { leaseMs } from '../../lib/webhooks/deliver-webhook.ts';
-import { attemptMs } from '../../lib/webhooks/sender.ts';
+import { leaseMs } from '../../lib/webhooks/deliveries/deliver-webhook.ts';
+import { attemptMs } from '../../lib/webhooks/sender/sender.ts';
 
 /** Responds to a request that the server has read. A function that does nothing leaves it without a response. */
 let answer: (response: ServerResponse) => void;

@@ -1,6 +1,6 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { leaseMs } from '../../lib/executions/keep-lease.ts';
-import { executionFrom, executionKind } from '../../lib/table/execution-items.ts';
+import { executionFrom, executionKind } from '../../lib/table/executions/execution-items.ts';
 import { successOf } from '../api.ts';
 import { streamed } from '../table-stream.ts';
 import type { Part } from './bench.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { timeOf, ulidOf } from '../../lib/contract/ids.ts';
-import { listed } from '../table/model.ts';
+import { listed } from '../table/tasks/model.ts';
 import { listFilters, offsetsOf, pageSize, queryOf, tasksOfBoard } from './list-boards.ts';
 
 describe('a board that lists are measured on', () => {

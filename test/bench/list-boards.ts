@@ -1,7 +1,7 @@
 import { taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
-import type { StoredTask, TaskFilter } from '../../lib/table/task-items.ts';
+import type { StoredTask, TaskFilter } from '../../lib/table/tasks/task-items.ts';
 import { randomFrom } from '../soak/random.ts';
-import { bareTasks } from '../table/seed.ts';
+import { bareTasks } from '../table/tasks/seed.ts';
 
 /** The number of tasks of a page. */
 export const pageSize = 20;

@@ -10,7 +10,7 @@ import { environment } from '../../lib/deployment/environment.ts';
 import { tableSchema } from '../../lib/deployment/table-schema.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
 import { openTable, type Table } from '../../lib/table/client.ts';
-import { boardItems, withoutStream, writeItems } from '../table/seed.ts';
+import { boardItems, withoutStream, writeItems } from '../table/tasks/seed.ts';
 import { type Bench, createFolder } from './bench.ts';
 import { figure } from './figures.ts';
 import { tasksOfBoard } from './list-boards.ts';

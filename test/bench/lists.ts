@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { TaskFilter } from '../../lib/table/task-items.ts';
+import type { TaskFilter } from '../../lib/table/tasks/task-items.ts';
 import type { Bench, Part } from './bench.ts';
 import { figure, percentile, spread } from './figures.ts';
 import { listFilters } from './list-boards.ts';

@@ -4,7 +4,7 @@ import { startEngine } from '../../infra/local/engine/engine.ts';
 import { qaReviewer } from '../../lib/agents/system-agents.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { defaultShards, maxShards, writesBeforeHalving } from '../../lib/table/shards.ts';
+import { defaultShards, maxShards, writesBeforeHalving } from '../../lib/table/lists/shards.ts';
 import { type Bench, createFolder, type Part } from './bench.ts';
 import { type Contention, lockWindowMs } from './conflicting-engine.ts';
 import type { Said as EngineSaid } from './conflicting-engine-process.ts';
@@ -90,7 +90,7 @@ goal: at most 1.3 for 100 writers of tasks without an agent.`,
       `The counters of a list have ${defaultShards} shards, and a task’s shard follows from its id: at most ${figure(defaultShards / (lockWindowMs / 1000))} writes a second could pass.
 A writer that has a conflict on a list’s counters doubles its number of shards there, up to ${maxShards}, and halves it after ${writesBeforeHalving} writes
 without a conflict. In Lambda each container learns that by itself; here the writers are one process and share it
-(\`test/table/contention.slow.test.ts\` has 100 separate ones). An agent’s own list uses the same shard as the organization’s.
+(\`test/table/tasks/contention.slow.test.ts\` has 100 separate ones). An agent’s own list uses the same shard as the organization’s.
 DynamoDB itself takes 1,000 write units a second in a partition, which are 250 new tasks of one organization.`,
       `Rate: the median of ${slices} slices of a load, in brackets the least and the greatest. CPU is user and system time of the writers’
 process, and of the table engine, for each successful write. Machine busy: the busy share of all cores’ time, by all

@@ -13,7 +13,7 @@ import {
 import { type EventName, eventNames } from '../../lib/contract/events.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import { sampleOf } from '../../lib/webhooks/samples.ts';
-import { deliveryHeaders } from '../../lib/webhooks/signature.ts';
+import { deliveryHeaders } from '../../lib/webhooks/sender/signature.ts';
 import { fc } from '../seeded.ts';
 
 // A spy on the real module: no result shows how digests are compared.

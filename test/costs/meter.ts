@@ -3,8 +3,8 @@ import { type DecryptCommand, EncryptCommand, KMSClient } from '@aws-sdk/client-
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { vi } from 'vitest';
-import { unitsOf } from '../table/capacity.ts';
-import { startRounds } from '../table/rounds.ts';
+import { unitsOf } from '../table/fixtures/capacity.ts';
+import { startRounds } from '../table/fixtures/rounds.ts';
 import { type Usage, usage } from './usage.ts';
 
 /** A command of any client. The meter changes its input before it is sent. */

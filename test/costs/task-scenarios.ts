@@ -1,6 +1,6 @@
 import { taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
-import type { StoredTask } from '../../lib/table/task-items.ts';
-import { seed } from '../table/seed.ts';
+import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
+import { seed } from '../table/tasks/seed.ts';
 import { type Asked, type TestOrganization, text, ulidOf } from './test-organization.ts';
 
 const [assignedAgent, projectId] = ['qa-reviewer', 'proj_one'];

@@ -1,5 +1,5 @@
 import type { Webhook } from '../../lib/contract/webhooks.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
+import { startReceiver } from '../webhooks/sender/receiver.ts';
 import type { Asked, TestOrganization } from './test-organization.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

@@ -6,7 +6,7 @@ import { freePort } from '../../infra/local/engine/engine.ts';
 import { Problem } from '../../infra/local/problem.ts';
 import { type Leashed, startLeashed } from './leash.ts';
 
-const certificates = join(import.meta.dirname, '..', 'webhooks', 'certificates');
+const certificates = join(import.meta.dirname, '..', 'webhooks', 'sender', 'certificates');
 const authority = join(certificates, 'authority.pem');
 
 /** Environment variables with which the SDK, the CDK and `fetch` of Node.js use the emulator, as its root user. */

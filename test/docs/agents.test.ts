@@ -9,7 +9,7 @@ import { routes } from '../../lib/contract/routes.ts';
 import { systemPromptOf, userPromptOf, verdictOf } from '../../lib/executions/prompts.ts';
 import { validate } from '../../lib/http/validate.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { storedAgent } from '../table/agent-seed.ts';
+import { storedAgent } from '../table/agents/agent-seed.ts';
 import { page, sectionOf } from './agents-page.ts';
 import { firstColumnOf } from './markdown.ts';
 

@@ -46,7 +46,7 @@ describe('links', () => {
 
   it('of comments have existing pages and sections as targets', () => {
     const broken = sources.flatMap(([file, text]) =>
-      [...text.matchAll(/\b(docs\/[\w/-]+\.md)(?:#([\w-]+))?/g)]
+      [...text.matchAll(/(?<![\w/])(docs\/[\w/-]+\.md)(?:#([\w-]+))?/g)]
         .filter(([, target = '', anchor]) => !targetExists(target, anchor))
         .map(([link]) => `${file}: ${link}`),
     );

@@ -2,7 +2,7 @@ import { ulid } from 'ulid';
 import type { EventName } from '../../lib/contract/events.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import { sampleOf } from '../../lib/webhooks/samples.ts';
-import { deliveryHeaders } from '../../lib/webhooks/signature.ts';
+import { deliveryHeaders } from '../../lib/webhooks/sender/signature.ts';
 
 /** The secret that deliveries are signed with by default. */
 export const secret = 'ein geheimes Wort: ü🚀';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { eventNames } from '../../lib/contract/events.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
-import { deliveryHeaders } from '../../lib/webhooks/signature.ts';
+import { deliveryHeaders } from '../../lib/webhooks/sender/signature.ts';
 import { delivery, minutes, type Posted, secret, tampered } from './posted.ts';
 import { languages, type Program, programIn, type Started, whyMissing } from './receiver-program.ts';
 

@@ -14,11 +14,11 @@ import {
   registerWebhook,
   testWebhook,
 } from '../../lib/contract/webhooks.ts';
-import { faultOfUrl } from '../../lib/webhooks/receivers.ts';
-import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
+import { readRetrySchedule } from '../../lib/webhooks/deliveries/retry-schedule.ts';
 import { sampleOf } from '../../lib/webhooks/samples.ts';
-import { attemptMs, responseLimit } from '../../lib/webhooks/sender.ts';
-import { deliveryHeaders } from '../../lib/webhooks/signature.ts';
+import { faultOfUrl } from '../../lib/webhooks/sender/receivers.ts';
+import { attemptMs, responseLimit } from '../../lib/webhooks/sender/sender.ts';
+import { deliveryHeaders } from '../../lib/webhooks/sender/signature.ts';
 import { fieldNames } from '../field-names.ts';
 import { blocksOf, page } from './receivers-page.ts';
 

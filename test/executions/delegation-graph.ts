@@ -1,8 +1,8 @@
-import { readExecutionHead } from '../../lib/table/executions.ts';
+import { readExecutionHead } from '../../lib/table/executions/executions.ts';
 import { fc } from '../seeded.ts';
-import { seedAgents, storedAgent } from '../table/agent-seed.ts';
-import { errorOf } from '../table/board.ts';
-import { faultsOf } from '../table/oracle.ts';
+import { seedAgents, storedAgent } from '../table/agents/agent-seed.ts';
+import { errorOf } from '../table/tasks/board.ts';
+import { faultsOf } from '../table/tasks/oracle.ts';
 import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
 
 /** An execution: its agent, its task, the delegating agent, and the executions that this agent was running then. */

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
-import { readDelegation, readExecutionHead } from '../../lib/table/executions.ts';
+import { readDelegation, readExecutionHead } from '../../lib/table/executions/executions.ts';
 import { updateTask } from '../../lib/tasks/tasks.ts';
-import { errorOf } from '../table/board.ts';
+import { errorOf } from '../table/tasks/board.ts';
 import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
 
 const fixture = await createTestExecutions({ cap: 1_000 });

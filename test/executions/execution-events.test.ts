@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { executionEvents } from '../../lib/executions/execution-events.ts';
-import type { ExecutionHead } from '../../lib/table/execution-items.ts';
+import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 
 const running: ExecutionHead = {
   organization: 'org' as Organization,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readExecutionHead } from '../../lib/table/executions.ts';
+import { readExecutionHead } from '../../lib/table/executions/executions.ts';
 import { createTwoOrganizations } from './fairness.ts';
 
 const minute = 60_000;

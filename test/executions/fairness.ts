@@ -4,7 +4,7 @@ import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import { executeAgent } from '../../lib/executions/executions.ts';
 import type { Answer } from '../../lib/model/converse.ts';
 import type { DelayedMessage as Waiting } from '../../lib/sqs/queue.ts';
-import { readExecution } from '../../lib/table/executions.ts';
+import { readExecution } from '../../lib/table/executions/executions.ts';
 import { newCaller } from '../service.ts';
 import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
 

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { type KeptLease, keepLease, leaseMs } from '../../lib/executions/keep-lease.ts';
-import type { RunningExecution } from '../../lib/table/execution-items.ts';
-import { conditionFailed } from '../table/dynamodb-errors.ts';
-import { mockTable } from '../table/mock-table.ts';
+import type { RunningExecution } from '../../lib/table/executions/execution-items.ts';
+import { conditionFailed } from '../table/fixtures/dynamodb-errors.ts';
+import { mockTable } from '../table/fixtures/mock-table.ts';
 import { createTimeline, turn } from './timeline.ts';
 
 const opening = Date.parse('2026-03-01T12:00:00.000Z');

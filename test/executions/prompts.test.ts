@@ -9,9 +9,9 @@ import {
   userPromptOf,
   verdictLine,
 } from '../../lib/executions/prompts.ts';
-import { type PreparedAgent, readPreparedAgent } from '../../lib/table/prepared-agents.ts';
-import { storedAgent } from '../table/agent-seed.ts';
-import { type Board, openBoard } from '../table/board.ts';
+import { type PreparedAgent, readPreparedAgent } from '../../lib/table/agents/prepared-agents.ts';
+import { storedAgent } from '../table/agents/agent-seed.ts';
+import { type Board, openBoard } from '../table/tasks/board.ts';
 
 const skill = (name: string, body = `How to do ${name}.`): CatalogueSkill => ({
   id: `sk_${name}`,

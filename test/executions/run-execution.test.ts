@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Answer } from '../../lib/model/converse.ts';
-import { readExecutionHead } from '../../lib/table/executions.ts';
+import { readExecutionHead } from '../../lib/table/executions/executions.ts';
 import { createTestExecutions, scriptedModel, silent, text } from './test-executions.ts';
 
 const fixture = await createTestExecutions({ cap: 1_000 });

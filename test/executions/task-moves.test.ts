@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import type { TaskPatch } from '../../lib/contract/tasks.ts';
 import { runExecution } from '../../lib/executions/run-execution.ts';
-import { changeTask } from '../../lib/table/tasks.ts';
+import { changeTask } from '../../lib/table/tasks/tasks.ts';
 import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';
-import { watchedTable } from '../table/watched-table.ts';
+import { watchedTable } from '../table/fixtures/watched-table.ts';
 import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
 
 const fixture = await createTestExecutions({ cap: 1_000 });

@@ -5,7 +5,7 @@ import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import type { Counts } from '../../lib/deployment/metrics.ts';
 import { sweepExecutions } from '../../lib/executions/execution-messages.ts';
 import type { Answer } from '../../lib/model/converse.ts';
-import { readExecutionHead } from '../../lib/table/executions.ts';
+import { readExecutionHead } from '../../lib/table/executions/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { queryItems } from '../../lib/table/reads.ts';
 import { createTestExecutions, scriptedModel, text } from './test-executions.ts';

@@ -7,7 +7,7 @@ import { serve } from '../../lib/http/serve.ts';
 import { AlreadyDone, transact } from '../../lib/table/transact.ts';
 import { dataOf, errorOf } from '../api.ts';
 import { type Answer, call, clockAt, eventOf, newCaller, openService, type Sent } from '../service.ts';
-import { watchedTable } from '../table/watched-table.ts';
+import { watchedTable } from '../table/fixtures/watched-table.ts';
 
 const leaseMs = 30_000;
 const clock = clockAt(Date.parse('2026-03-01T12:00:00.000Z'));

@@ -11,7 +11,7 @@ import { dataOf, errorOf } from '../api.ts';
 import { loseResponses, startEngineProxy } from '../engine-proxy.ts';
 import { closedEndpoint } from '../model/bedrock-server.ts';
 import { type Answer, call, eventOf, newCaller, openService } from '../service.ts';
-import { cancelled, dynamodbError } from '../table/dynamodb-errors.ts';
+import { cancelled, dynamodbError } from '../table/fixtures/dynamodb-errors.ts';
 
 const { app, tableName, endpoint: engineEndpoint } = await openService();
 const { token } = await newCaller(app);

@@ -3,7 +3,7 @@ import { handler as unmatched } from '../../functions/open/unmatched.ts';
 import { processContext } from '../../lib/context.ts';
 import type { ErrorCode } from '../../lib/contract/errors.ts';
 import { readToken } from '../../lib/http/token.ts';
-import { revokeStoredToken } from '../../lib/table/tokens.ts';
+import { revokeStoredToken } from '../../lib/table/organizations/tokens.ts';
 import { createTaskCallers, type TaskCaller } from '../functions/kanban-tasks/task-caller.ts';
 import { type Answer, call } from '../service.ts';
 

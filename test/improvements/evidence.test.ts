@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { evidenceOf, lineOf } from '../../lib/improvements/evidence.ts';
-import type { ExecutionHead } from '../../lib/table/execution-items.ts';
+import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 
 /** An execution that went well in a second, for 100 tokens. */
 const execution = (fields: Partial<ExecutionHead> = {}): ExecutionHead => ({

@@ -5,7 +5,7 @@ import {
   proposalQuestion,
   type ShownEvidence,
 } from '../../lib/improvements/improvement-prompts.ts';
-import type { ExecutionHead } from '../../lib/table/execution-items.ts';
+import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 
 describe('a choice is read', () => {
   it.each([

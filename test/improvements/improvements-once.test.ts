@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { deleteAgent } from '../../lib/agents/agents.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
+import { endImprovementLease, leaseImprovement } from '../../lib/table/agents/improvements.ts';
 import { idempotencyRecordWrite, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
-import { endImprovementLease, leaseImprovement } from '../../lib/table/improvements.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { AlreadyDone } from '../../lib/table/transact.ts';
-import { always, errorOf } from '../table/board.ts';
-import { watchedTable } from '../table/watched-table.ts';
+import { watchedTable } from '../table/fixtures/watched-table.ts';
+import { always, errorOf } from '../table/tasks/board.ts';
 import { additions, proposes, usual } from './learning-model.ts';
 import { createTestImprovements, meanwhile } from './test-improvements.ts';
 

@@ -2,11 +2,11 @@ import { newSystemAgents } from '../../lib/agents/system-agents.ts';
 import { evidenceOf } from '../../lib/improvements/evidence.ts';
 import { improvementPass, type PassMaterial } from '../../lib/improvements/improvement-pass.ts';
 import type { Model } from '../../lib/model/converse.ts';
-import type { StoredAgent } from '../../lib/table/agent-items.ts';
-import type { ExecutionHead } from '../../lib/table/execution-items.ts';
-import type { PreparedAgent } from '../../lib/table/prepared-agents.ts';
+import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
+import type { PreparedAgent } from '../../lib/table/agents/prepared-agents.ts';
+import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 import { createTimeline } from '../executions/timeline.ts';
-import { storedAgent } from '../table/agent-seed.ts';
+import { storedAgent } from '../table/agents/agent-seed.ts';
 import { learningModel, type Says, type Step, stepOf } from './learning-model.ts';
 
 /** The start time of every pass. */

@@ -6,8 +6,8 @@ import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { openTable } from '../../lib/table/client.ts';
-import type { StoredTask } from '../../lib/table/task-items.ts';
-import { bareTasks, seed } from '../table/seed.ts';
+import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
+import { bareTasks, seed } from '../table/tasks/seed.ts';
 import { startDeployment, until } from './deployment.ts';
 import { startReceiver } from './receiver.ts';
 

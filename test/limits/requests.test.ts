@@ -6,7 +6,7 @@ import { mayHaveChanged, runWithRequest } from '../../lib/request-context.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { clockAt, openService } from '../service.ts';
-import { interceptTable } from '../table/intercepted-table.ts';
+import { interceptTable } from '../table/fixtures/intercepted-table.ts';
 import { type Outcome, simulate } from './simulation.ts';
 
 const [greedy, modest] = ['greedy', 'modest'] as Organization[] as [Organization, Organization];

@@ -1,7 +1,7 @@
 import type { Organization } from '../../lib/contract/organization.ts';
 import { admitRequest, finishRequest, type RequestCounts } from '../../lib/limits/requests.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { meter } from '../table/capacity.ts';
+import { meter } from '../table/fixtures/capacity.ts';
 
 /** The requests of an organization: their rate, and the time of each in its container (20 ms by default). */
 export type Traffic = { organization: Organization; perMinute: number; durationMs?: number };

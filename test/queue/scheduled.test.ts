@@ -3,7 +3,7 @@ import { processContext, setProcessContext } from '../../lib/context.ts';
 import { type Job, jobs } from '../../lib/deployment/consumers.ts';
 import { scheduled } from '../../lib/queue/scheduled.ts';
 import type { Table } from '../../lib/table/client.ts';
-import type { SweepCall } from '../../lib/table/due.ts';
+import type { SweepCall } from '../../lib/table/lists/due.ts';
 import { clockAt } from '../service.ts';
 
 const now = Date.parse('2026-03-01T12:00:00.000Z');

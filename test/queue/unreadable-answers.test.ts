@@ -5,7 +5,7 @@ import { isHopeless } from '../../lib/queue/hopeless.ts';
 import { createQueueSender } from '../../lib/sqs/queue.ts';
 import { openTable } from '../../lib/table/client.ts';
 import { getItem } from '../../lib/table/reads.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
+import { startReceiver } from '../webhooks/sender/receiver.ts';
 
 /** What the AWS SDK makes of an answer that is not the service's: a proxy's page, or the start of an answer only. */
 const { url } = await startReceiver((response) => {

@@ -4,14 +4,14 @@ import { createAgent, deleteAgent, getAgent } from '../../lib/agents/agents.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { findDifferences, repairDifferences } from '../../lib/reconcile/differences.ts';
-import type { RunningExecution } from '../../lib/table/execution-items.ts';
-import { endExecution, insertExecution, leaseExecution } from '../../lib/table/executions.ts';
+import type { RunningExecution } from '../../lib/table/executions/execution-items.ts';
+import { endExecution, insertExecution, leaseExecution } from '../../lib/table/executions/executions.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import type { Item } from '../../lib/table/write.ts';
 import { createTask, deleteTask, listTasks, updateTask } from '../../lib/tasks/tasks.ts';
 import { registerWebhook } from '../../lib/webhooks/registration.ts';
 import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
-import { agents, always, type Board, newTask, openBoard } from '../table/board.ts';
+import { agents, always, type Board, newTask, openBoard } from '../table/tasks/board.ts';
 import { dumpOf } from '../table-dump.ts';
 
 let board: Board;

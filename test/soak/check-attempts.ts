@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '../../lib/table/event-log.ts';
+import type { LoggedEvent } from '../../lib/table/deliveries/event-log.ts';
 import { type Delivery, deliveriesOf } from './check-deliveries.ts';
 import type { LoggedAttempt, WebhookEvidence } from './evidence.ts';
 

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '../../lib/table/event-log.ts';
+import type { LoggedEvent } from '../../lib/table/deliveries/event-log.ts';
 import type { Evidence, LoggedAttempt, WebhookEvidence } from './evidence.ts';
 import { eventsOf, eventsOfExecution } from './ledger.ts';
 

@@ -1,4 +1,4 @@
-import type { ExecutionHead } from '../../lib/table/execution-items.ts';
+import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 import type { Evidence } from './evidence.ts';
 
 /** The number of leases of an execution that has failed as lost. */

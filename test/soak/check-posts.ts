@@ -1,6 +1,6 @@
 import { ulidOf } from '../../lib/contract/ids.ts';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
-import type { LoggedEvent } from '../../lib/table/event-log.ts';
+import type { LoggedEvent } from '../../lib/table/deliveries/event-log.ts';
 import { aboutOf, type Delivery, deliveriesOf } from './check-deliveries.ts';
 import type { Evidence, WebhookEvidence } from './evidence.ts';
 import type { Post } from './receivers.ts';

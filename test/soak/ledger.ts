@@ -1,6 +1,6 @@
 import type { EventName } from '../../lib/contract/events.ts';
 import type { TaskStatus } from '../../lib/contract/tasks.ts';
-import type { ExecutionHead } from '../../lib/table/execution-items.ts';
+import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 
 /** A task by the responses to its writer: all its statuses, from the first, and its version. */
 export type Written = { statuses: TaskStatus[]; version: number };

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import { batchWriteLimit, writeBatch } from '../../lib/table/batch-writes.ts';
 import type { Key } from '../../lib/table/keys.ts';
 import { getEach } from '../../lib/table/reads.ts';
-import { openBoard } from './board.ts';
-import { dynamodbError } from './dynamodb-errors.ts';
-import { type DynamoDBMock, mockTable } from './mock-table.ts';
+import { dynamodbError } from './fixtures/dynamodb-errors.ts';
+import { type DynamoDBMock, mockTable } from './fixtures/mock-table.ts';
+import { openBoard } from './tasks/board.ts';
 
 const puts = (count: number) =>
   Array.from({ length: count }, (_, nth) => ({ PutRequest: { Item: { pk: 'p', sk: `s${nth}`, nth } } }));

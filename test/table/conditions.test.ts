@@ -3,7 +3,7 @@ import type { Table } from '../../lib/table/client.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { Conflict, transact } from '../../lib/table/transact.ts';
 import type { Item, Write } from '../../lib/table/write.ts';
-import { openBoard } from './board.ts';
+import { openBoard } from './tasks/board.ts';
 
 const existing = { pk: 'things', sk: 'existing', version: 3, tags: new Set(['x', 'y']), inner: { list: [1, 'two'] } };
 let table: Table;

@@ -8,7 +8,7 @@ import {
 } from '../../lib/table/idempotency.ts';
 import { AlreadyDone, transact } from '../../lib/table/transact.ts';
 import { dumpOf } from '../table-dump.ts';
-import { type Board, openBoard } from './board.ts';
+import { type Board, openBoard } from './tasks/board.ts';
 
 const leaseMs = 30_000;
 const dayMs = 24 * 60 * 60 * 1000;

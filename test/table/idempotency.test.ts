@@ -4,7 +4,7 @@ import { idempotencyRecordWrite, readIdempotencyRecord } from '../../lib/table/i
 import { AlreadyDone, transact } from '../../lib/table/transact.ts';
 import { listTasks } from '../../lib/tasks/tasks.ts';
 import { dumpOf } from '../table-dump.ts';
-import { type Board, openBoard } from './board.ts';
+import { type Board, openBoard } from './tasks/board.ts';
 
 const hourMs = 60 * 60 * 1000;
 const request: Request = { key: 'key-1', operation: 'POST /things', path: '/things', body: { title: 'secret words' } };

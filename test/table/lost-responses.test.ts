@@ -6,44 +6,50 @@ import { ApiError } from '../../lib/contract/errors.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import type { Webhook } from '../../lib/contract/webhooks.ts';
 import { findDifferences, repairDifferences } from '../../lib/reconcile/differences.ts';
-import { headOf } from '../../lib/table/agent-items.ts';
-import { insertAgentSkill } from '../../lib/table/agents.ts';
-import { closeAttemptCounts, readAttemptCounts } from '../../lib/table/attempt-counts.ts';
-import { attemptKey } from '../../lib/table/attempt-items.ts';
-import { beginAttempt, findAttempt, insertAttempt, placeOf, unlistAttempt } from '../../lib/table/attempt-log.ts';
+import { headOf } from '../../lib/table/agents/agent-items.ts';
+import { insertAgentSkill } from '../../lib/table/agents/agents.ts';
+import { endImprovementLease, leaseImprovement } from '../../lib/table/agents/improvements.ts';
 import { openTable } from '../../lib/table/client.ts';
-import { postponeDue, sweep } from '../../lib/table/due.ts';
-import { appendEvent, readEvents } from '../../lib/table/event-log.ts';
-import { leaseExecution, readExecutionHead, renewLease, returnLease } from '../../lib/table/executions.ts';
-import { writeHeartbeat } from '../../lib/table/heartbeat.ts';
+import { closeAttemptCounts, readAttemptCounts } from '../../lib/table/deliveries/attempt-counts.ts';
+import { attemptKey } from '../../lib/table/deliveries/attempt-items.ts';
+import {
+  beginAttempt,
+  findAttempt,
+  insertAttempt,
+  placeOf,
+  unlistAttempt,
+} from '../../lib/table/deliveries/attempt-log.ts';
+import { appendEvent, readEvents } from '../../lib/table/deliveries/event-log.ts';
+import { writeHeartbeat } from '../../lib/table/deliveries/heartbeat.ts';
+import { leaseSlowAttempt, markWebhookSlow, updatePace } from '../../lib/table/deliveries/webhook-attempts.ts';
+import { insertWebhook, readTarget } from '../../lib/table/deliveries/webhooks.ts';
+import { leaseExecution, readExecutionHead, renewLease, returnLease } from '../../lib/table/executions/executions.ts';
 import {
   deleteIdempotencyLease,
   idempotencyRecordWrite,
   leaseIdempotencyRecord,
   readIdempotencyRecord,
 } from '../../lib/table/idempotency.ts';
-import { endImprovementLease, leaseImprovement } from '../../lib/table/improvements.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
-import { agentPurgeWrite, purgePartition, taskPurgeWrite } from '../../lib/table/purge-items.ts';
-import { purgeAgent } from '../../lib/table/purges.ts';
+import { postponeDue, sweep } from '../../lib/table/lists/due.ts';
+import { takeFromBucket } from '../../lib/table/organizations/request-bucket.ts';
+import { changeSettings, readSettings, replaceDefaultModel } from '../../lib/table/organizations/settings.ts';
+import { insertToken } from '../../lib/table/organizations/token-writes.ts';
+import { readStoredToken, revokeStoredToken } from '../../lib/table/organizations/tokens.ts';
+import { agentPurgeWrite, purgePartition, taskPurgeWrite } from '../../lib/table/purges/purge-items.ts';
+import { purgeAgent } from '../../lib/table/purges/purges.ts';
 import { getItem, getItems, queryItems } from '../../lib/table/reads.ts';
-import { takeFromBucket } from '../../lib/table/request-bucket.ts';
-import { changeSettings, readSettings, replaceDefaultModel } from '../../lib/table/settings.ts';
-import { purgeTask } from '../../lib/table/task-removal.ts';
-import { insertToken } from '../../lib/table/token-writes.ts';
-import { readStoredToken, revokeStoredToken } from '../../lib/table/tokens.ts';
+import { purgeTask } from '../../lib/table/tasks/task-removal.ts';
 import { AlreadyDone, Conflict, transact } from '../../lib/table/transact.ts';
 import { OutcomeUnknown } from '../../lib/table/unavailable.ts';
-import { leaseSlowAttempt, markWebhookSlow, updatePace } from '../../lib/table/webhook-attempts.ts';
-import { insertWebhook, readTarget } from '../../lib/table/webhooks.ts';
 import type { Write } from '../../lib/table/write.ts';
 import { createTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { loseResponses, startEngineProxy, writes } from '../engine-proxy.ts';
 import { openService } from '../service.ts';
 import { streamed } from '../table-stream.ts';
-import { attemptFor, newMessage } from './attempt-seed.ts';
-import { always, newTask } from './board.ts';
-import { at, lease, openExecutionBoard } from './execution-board.ts';
+import { attemptFor, newMessage } from './deliveries/attempt-seed.ts';
+import { at, lease, openExecutionBoard } from './executions/execution-board.ts';
+import { always, newTask } from './tasks/board.ts';
 
 const board = await openExecutionBoard();
 const { table, organization, clock } = board;

@@ -2,9 +2,9 @@ import { BatchGetCommand, type BatchGetCommandInput, GetCommand, PutCommand } fr
 import { describe, expect, it } from 'vitest';
 import type { Key } from '../../lib/table/keys.ts';
 import { countItems, getEach, getItem, getItems, queryItems } from '../../lib/table/reads.ts';
-import { errorOf, openBoard } from './board.ts';
-import { dynamodbError } from './dynamodb-errors.ts';
-import { mockTable, queriesOf, returnPages } from './mock-table.ts';
+import { dynamodbError } from './fixtures/dynamodb-errors.ts';
+import { mockTable, queriesOf, returnPages } from './fixtures/mock-table.ts';
+import { errorOf, openBoard } from './tasks/board.ts';
 
 const keysOf = (count: number): Key[] => Array.from({ length: count }, (_, at) => ({ pk: 'p', sk: `${1000 + at}` }));
 const keysIn = ({ RequestItems }: BatchGetCommandInput) => RequestItems?.mocked?.Keys as Key[];

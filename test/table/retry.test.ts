@@ -4,9 +4,9 @@ import type { Table } from '../../lib/table/client.ts';
 import { getItems } from '../../lib/table/reads.ts';
 import { retryWithJitter } from '../../lib/table/retry.ts';
 import { Conflict, retryOnConflict, transact } from '../../lib/table/transact.ts';
-import { errorOf } from './board.ts';
-import { cancelled } from './dynamodb-errors.ts';
-import { mockTable } from './mock-table.ts';
+import { cancelled } from './fixtures/dynamodb-errors.ts';
+import { mockTable } from './fixtures/mock-table.ts';
+import { errorOf } from './tasks/board.ts';
 
 const limits = { tries: 5, firstPauseMs: 10, longestPauseMs: 40 };
 const key = { pk: 'p', sk: 's' };

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { ApiError, type ErrorCode } from '../../lib/contract/errors.ts';
 import { AlreadyDone, Conflict, ignoreConflict, retryOnConflict, transact } from '../../lib/table/transact.ts';
 import type { OnConditionFailed, Write } from '../../lib/table/write.ts';
-import { errorOf } from './board.ts';
-import { cancelled, conflict, dynamodbError, inProgress } from './dynamodb-errors.ts';
-import { type DynamoDBMock, failFirst, mockTable, tokensOf, transactionsOf } from './mock-table.ts';
+import { cancelled, conflict, dynamodbError, inProgress } from './fixtures/dynamodb-errors.ts';
+import { type DynamoDBMock, failFirst, mockTable, tokensOf, transactionsOf } from './fixtures/mock-table.ts';
+import { errorOf } from './tasks/board.ts';
 
 const put = (sk: string, onConditionFailed?: OnConditionFailed): Write => ({
   Put: { Item: { pk: 'p', sk }, ConditionExpression: 'attribute_not_exists(pk)' },

@@ -1,15 +1,15 @@
 import { beforeEach, expect, it } from 'vitest';
 import { idempotencyRecordWrite } from '../../lib/table/idempotency.ts';
-import { detachLimit } from '../../lib/table/task-edges.ts';
-import type { StoredTask } from '../../lib/table/task-items.ts';
-import { readTask } from '../../lib/table/tasks.ts';
+import { detachLimit } from '../../lib/table/tasks/task-edges.ts';
+import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
+import { readTask } from '../../lib/table/tasks/tasks.ts';
 import { transactionLimit } from '../../lib/table/transact.ts';
 import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';
-import { agents, always, type Board, openBoard } from './board.ts';
-import { meter } from './capacity.ts';
-import { projects } from './model.ts';
-import { faultsOf } from './oracle.ts';
-import { bareTasks, seed } from './seed.ts';
+import { meter } from './fixtures/capacity.ts';
+import { agents, always, type Board, openBoard } from './tasks/board.ts';
+import { projects } from './tasks/model.ts';
+import { faultsOf } from './tasks/oracle.ts';
+import { bareTasks, seed } from './tasks/seed.ts';
 
 let board: Board;
 let metered: ReturnType<typeof meter>;

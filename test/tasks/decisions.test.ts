@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../lib/contract/errors.ts';
 import type { TaskStatus } from '../../lib/contract/tasks.ts';
-import type { StoredTask } from '../../lib/table/task-items.ts';
+import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
 import { checkDependentsDone, detailed, patched } from '../../lib/tasks/decisions.ts';
 
 const now = '2026-03-02T12:00:00.000Z';

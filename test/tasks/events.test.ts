@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { type TaskEvent, TaskEventData } from '../../lib/contract/events.ts';
 import { type Task, type TaskStatus, taskStatuses } from '../../lib/contract/tasks.ts';
-import { taskFrom, taskItem } from '../../lib/table/task-items.ts';
+import { taskFrom, taskItem } from '../../lib/table/tasks/task-items.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
 
 const id = 'tk_01K00000000000000000000000';

@@ -13,17 +13,17 @@ import { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import type { Counts } from '../../lib/deployment/metrics.ts';
 import type { DelayedMessage, QueueSender } from '../../lib/sqs/queue.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { type DeliveryQueue, deliveryQueues } from '../../lib/webhooks/attempt-messages.ts';
-import { deliverWebhook } from '../../lib/webhooks/deliver-webhook.ts';
-import { type Change, publishEvents } from '../../lib/webhooks/publish-events.ts';
+import { type DeliveryQueue, deliveryQueues } from '../../lib/webhooks/deliveries/attempt-messages.ts';
+import { deliverWebhook } from '../../lib/webhooks/deliveries/deliver-webhook.ts';
+import { type Change, publishEvents } from '../../lib/webhooks/deliveries/publish-events.ts';
 import { registerWebhook } from '../../lib/webhooks/registration.ts';
-import type { Outcome, Post, Sender } from '../../lib/webhooks/sender.ts';
+import type { Outcome, Post, Sender } from '../../lib/webhooks/sender/sender.ts';
 import { listDeliveries } from '../../lib/webhooks/webhooks.ts';
 import { clockAt, openService } from '../service.ts';
 import { dumpOf } from '../table-dump.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
-import { type DeliveryState, type LoggedAttempt, stateOf } from './logged-attempts.ts';
-import { createManualTimers } from './manual-timers.ts';
+import { type DeliveryState, type LoggedAttempt, stateOf } from './deliveries/logged-attempts.ts';
+import { createManualTimers } from './sender/manual-timers.ts';
 
 /** The time of the clock at the start of a test. */
 export const startTime = Date.parse('2026-03-01T12:00:00.000Z');

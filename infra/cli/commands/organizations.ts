@@ -1,5 +1,5 @@
 import type { Table } from '../../../lib/table/client.ts';
-import { listOrganizations, type OrganizationSummary } from '../../../lib/table/organizations.ts';
+import { listOrganizations, type OrganizationSummary } from '../../../lib/table/organizations/organizations.ts';
 import { Problem } from '../../local/problem.ts';
 import { columns } from '../columns.ts';
 import { command, stackOption, tableOption } from '../command.ts';

@@ -9,8 +9,8 @@ import {
   type OrganizationSettings,
   readSettings,
   type SettingsChange,
-} from '../../../lib/table/settings.ts';
-import { readStoredTokens } from '../../../lib/table/tokens.ts';
+} from '../../../lib/table/organizations/settings.ts';
+import { readStoredTokens } from '../../../lib/table/organizations/tokens.ts';
 import { Problem } from '../../local/problem.ts';
 import { columns } from '../columns.ts';
 import { command, organizationOption, readBy, stackOption, wholeNumber } from '../command.ts';

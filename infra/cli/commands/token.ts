@@ -3,7 +3,7 @@ import { type Scope, scopes } from '../../../lib/contract/endpoint.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { readToken } from '../../../lib/http/token.ts';
-import { readStoredTokens, revokeStoredToken } from '../../../lib/table/tokens.ts';
+import { readStoredTokens, revokeStoredToken } from '../../../lib/table/organizations/tokens.ts';
 import { columns } from '../columns.ts';
 import { command, organizationOption, stackOption, wholeNumber } from '../command.ts';
 import { createDeploymentContext } from '../deployments.ts';

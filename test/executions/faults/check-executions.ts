@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import { executionEvents } from '../../../lib/executions/execution-events.ts';
-import { type ExecutionHead, executionFrom } from '../../../lib/table/execution-items.ts';
-import { taskFrom } from '../../../lib/table/task-items.ts';
+import { type ExecutionHead, executionFrom } from '../../../lib/table/executions/execution-items.ts';
+import { taskFrom } from '../../../lib/table/tasks/task-items.ts';
 import type { Item } from '../../../lib/table/write.ts';
-import { faultsOf } from '../../table/oracle.ts';
+import { faultsOf } from '../../table/tasks/oracle.ts';
 import { streamed } from '../../table-stream.ts';
 import type { TestExecutions } from '../test-executions.ts';
 

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Model } from '../../../lib/model/converse.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { type Ended, type KillableWorker, runKillable } from '../../killable.ts';
-import { interceptTable } from '../../table/intercepted-table.ts';
+import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
 
 /** A worker, with the number of half steps after which it is killed. */
 type Worker = KillableWorker & { left: number };

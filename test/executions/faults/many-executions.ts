@@ -1,8 +1,8 @@
 import type { ExecutionMessage } from '../../../lib/deployment/messages.ts';
 import { sweepExecutions } from '../../../lib/executions/execution-messages.ts';
 import type { Answer, Question } from '../../../lib/model/converse.ts';
-import type { ExecutionHead } from '../../../lib/table/execution-items.ts';
-import { readExecutionPage } from '../../../lib/table/executions.ts';
+import type { ExecutionHead } from '../../../lib/table/executions/execution-items.ts';
+import { readExecutionPage } from '../../../lib/table/executions/executions.ts';
 import { between, oneOf, randomFrom } from '../../soak/random.ts';
 import { createTestExecutions, opening, scriptedModel, text } from '../test-executions.ts';
 import { checkExecutions } from './check-executions.ts';

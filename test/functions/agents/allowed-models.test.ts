@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replaceAgentModel } from '../../../lib/agents/agents.ts';
 import { processContext } from '../../../lib/context.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
-import { changeSettings } from '../../../lib/table/settings.ts';
+import { changeSettings } from '../../../lib/table/organizations/settings.ts';
 import { errorOf } from '../../api.ts';
 import { type AgentsApi, agentOf, createTestAgents, newAgent } from './test-agents.ts';
 

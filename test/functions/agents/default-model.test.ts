@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { processContext } from '../../../lib/context.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
-import { changeSettings } from '../../../lib/table/settings.ts';
+import { changeSettings } from '../../../lib/table/organizations/settings.ts';
 import { type AgentsApi, agentOf, createTestAgents, defaultModel, newAgent } from './test-agents.ts';
 
 const { newAgentsApi } = await createTestAgents();

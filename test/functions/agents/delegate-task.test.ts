@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { processContext } from '../../../lib/context.ts';
 import { listExecutions } from '../../../lib/executions/executions.ts';
-import { readExecutionInput } from '../../../lib/table/executions.ts';
+import { readExecutionInput } from '../../../lib/table/executions/executions.ts';
 import { dataOf, errorOf } from '../../api.ts';
 import { createTestExecutions, delegationOf, type ExecutionsApi, listed, newDelegation } from './test-executions.ts';
 

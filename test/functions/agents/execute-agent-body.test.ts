@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { processContext } from '../../../lib/context.ts';
 import { listExecutions } from '../../../lib/executions/executions.ts';
-import { readExecutionInput } from '../../../lib/table/executions.ts';
+import { readExecutionInput } from '../../../lib/table/executions/executions.ts';
 import { createTestExecutions, newExecution } from './test-executions.ts';
 
 const { service, newExecutionsApi } = await createTestExecutions();

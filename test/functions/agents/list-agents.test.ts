@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type AgentListItem, NewAgent } from '../../../lib/contract/agents.ts';
 import { errorOf, paginationOf } from '../../api.ts';
 import { fc } from '../../seeded.ts';
-import { seedAgents, storedAgent } from '../../table/agent-seed.ts';
+import { seedAgents, storedAgent } from '../../table/agents/agent-seed.ts';
 import { type AgentsApi, createTestAgents, itemsOf } from './test-agents.ts';
 
 const { newAgentsApi, service } = await createTestAgents();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { processContext } from '../../../lib/context.ts';
-import { readPromptChanges } from '../../../lib/table/agents.ts';
+import { readPromptChanges } from '../../../lib/table/agents/agents.ts';
 import { createTimeline } from '../../executions/timeline.ts';
 import { additions, proposes } from '../../improvements/learning-model.ts';
 import { agentOf } from './test-agents.ts';

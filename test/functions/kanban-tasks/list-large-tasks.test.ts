@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { payloadBytes, payloadLimit } from '../../../lib/http/payload.ts';
+import { payloadBytes, payloadLimit } from '../../../lib/http/middleware/payload.ts';
 import { dataOf, paginationOf } from '../../api.ts';
 import { createTaskCallers } from './task-caller.ts';
 

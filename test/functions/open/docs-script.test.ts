@@ -10,7 +10,7 @@ import { createTaskCallers } from '../kanban-tasks/task-caller.ts';
 
 await createTaskCallers();
 
-const source = readFileSync('lib/http/scalar/SOURCE.md', 'utf8');
+const source = readFileSync('lib/http/docs/scalar/SOURCE.md', 'utf8');
 const ask = (headers: Record<string, string> = {}) =>
   handler(eventOf({ path: '/docs/script.js', headers }), contextOf('docsScript', 29));
 

@@ -4,7 +4,7 @@ import { handler as unmatched } from '../../../functions/open/unmatched.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { errorOf } from '../../api.ts';
 import { call, eventOf } from '../../service.ts';
-import { closedPort, openedSockets } from '../../webhooks/receiver.ts';
+import { closedPort, openedSockets } from '../../webhooks/sender/receiver.ts';
 
 /** The names of the environment variables that locate the table, the queues and the model. */
 const variables = Object.values(environment);

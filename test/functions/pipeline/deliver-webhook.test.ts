@@ -5,10 +5,10 @@ import { handler } from '../../../functions/pipeline/deliver-webhook.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
 import { processContext } from '../../../lib/context.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
-import { publishEvents } from '../../../lib/webhooks/publish-events.ts';
+import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { deleteWebhook, listDeliveries, listWebhooks } from '../../../lib/webhooks/webhooks.ts';
 import { queueEvent } from '../../queue-event.ts';
-import { startReceiver } from '../../webhooks/receiver.ts';
+import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { openPipeline } from './pipeline.ts';
 
 const { organization, register, receive } = await openPipeline();

@@ -10,7 +10,7 @@ import type { Webhook } from '../../../lib/contract/webhooks.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import type { QueueName } from '../../../lib/deployment/queues.ts';
-import { type LoggedEvent, readEvents } from '../../../lib/table/event-log.ts';
+import { type LoggedEvent, readEvents } from '../../../lib/table/deliveries/event-log.ts';
 import { registerWebhook } from '../../../lib/webhooks/registration.ts';
 import { newCaller, openService, type Service } from '../../service.ts';
 import { type Queues, startQueues } from '../../sqs-emulator.ts';

@@ -4,8 +4,8 @@ import { processContext } from '../../../lib/context.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import { consumers } from '../../../lib/deployment/consumers.ts';
 import { maxReceiveCount, queues } from '../../../lib/deployment/queues.ts';
-import { publishEvents } from '../../../lib/webhooks/publish-events.ts';
-import { startReceiver } from '../../webhooks/receiver.ts';
+import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
+import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { messagesIn, takeTurn } from './delivery-queues.ts';
 import { messageOf, openPipeline } from './pipeline.ts';
 

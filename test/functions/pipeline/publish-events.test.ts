@@ -5,7 +5,7 @@ import { handler } from '../../../functions/pipeline/publish-events.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
 import { processContext } from '../../../lib/context.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { type StoredTask, taskItem } from '../../../lib/table/task-items.ts';
+import { type StoredTask, taskItem } from '../../../lib/table/tasks/task-items.ts';
 import { createTask } from '../../../lib/tasks/tasks.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { streamed } from '../../table-stream.ts';

@@ -5,7 +5,7 @@ import { contextOf } from '../../../infra/local/functions.ts';
 import { processContext } from '../../../lib/context.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import { executeAgent } from '../../../lib/executions/executions.ts';
-import { endExecution, leaseExecution, renewLease } from '../../../lib/table/executions.ts';
+import { endExecution, leaseExecution, renewLease } from '../../../lib/table/executions/executions.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { streamed } from '../../table-stream.ts';
 import { openPipeline } from './pipeline.ts';

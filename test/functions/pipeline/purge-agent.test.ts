@@ -6,12 +6,12 @@ import { assignSkill, createAgent, deleteAgent } from '../../../lib/agents/agent
 import { processContext } from '../../../lib/context.ts';
 import type { NewAgent } from '../../../lib/contract/agents.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
-import { detachLimit } from '../../../lib/table/task-edges.ts';
-import type { StoredTask } from '../../../lib/table/task-items.ts';
-import { readTask, readTasks, removeTask } from '../../../lib/table/tasks.ts';
+import { detachLimit } from '../../../lib/table/tasks/task-edges.ts';
+import type { StoredTask } from '../../../lib/table/tasks/task-items.ts';
+import { readTask, readTasks, removeTask } from '../../../lib/table/tasks/tasks.ts';
 import { createTask } from '../../../lib/tasks/tasks.ts';
 import { queueEvent } from '../../queue-event.ts';
-import { newTask } from '../../table/board.ts';
+import { newTask } from '../../table/tasks/board.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { streamed } from '../../table-stream.ts';
 import { allTime, runJob } from './jobs.ts';

@@ -6,7 +6,7 @@ import { processContext } from '../../../lib/context.ts';
 import { maxReceiveCount, queues } from '../../../lib/deployment/queues.ts';
 import { executeAgent, getExecution } from '../../../lib/executions/executions.ts';
 import { setConverseClient } from '../../../lib/model/bedrock.ts';
-import { leaseExecution } from '../../../lib/table/executions.ts';
+import { leaseExecution } from '../../../lib/table/executions/executions.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { messagesIn, receiveFrom } from './delivery-queues.ts';

@@ -15,8 +15,8 @@ import { dataOf } from '../../api.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { call } from '../../service.ts';
 import { streamed } from '../../table-stream.ts';
-import { startReceiver } from '../../webhooks/receiver.ts';
 import { expectKept, secret } from '../../webhooks/secret-spellings.ts';
+import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { runJobs } from './jobs.ts';
 import { openPipeline } from './pipeline.ts';
 

@@ -3,8 +3,8 @@ import { processContext } from '../../../lib/context.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import { sweepExecutions } from '../../../lib/executions/execution-messages.ts';
 import { executeAgent } from '../../../lib/executions/executions.ts';
-import type { RunningExecution } from '../../../lib/table/execution-items.ts';
-import { endExecution, leaseExecution } from '../../../lib/table/executions.ts';
+import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
+import { endExecution, leaseExecution } from '../../../lib/table/executions/executions.ts';
 import { allTime, runJob } from './jobs.ts';
 import { openPipeline } from './pipeline.ts';
 

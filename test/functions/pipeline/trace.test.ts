@@ -16,7 +16,7 @@ import { issueToken } from '../../../lib/http/issue-token.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { call, type Sent } from '../../service.ts';
 import { streamed } from '../../table-stream.ts';
-import { startReceiver } from '../../webhooks/receiver.ts';
+import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { openPipeline } from './pipeline.ts';
 
 const { service, organization, register, receive } = await openPipeline();

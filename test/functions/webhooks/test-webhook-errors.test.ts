@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import type { Answer } from '../../service.ts';
-import { type Receiver, startReceiver } from '../../webhooks/receiver.ts';
+import { type Receiver, startReceiver } from '../../webhooks/sender/receiver.ts';
 import { createWebhookCallers, type WebhookCaller } from './webhook-caller.ts';
 
 const { service, newWebhookCaller } = await createWebhookCallers({ ALLOWED_RECEIVERS: '127.0.0.1:*' });

@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { processContext } from '../../../lib/context.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks.ts';
-import { insertWebhook } from '../../../lib/table/webhooks.ts';
+import { insertWebhook } from '../../../lib/table/deliveries/webhooks.ts';
 import { dataOf } from '../../api.ts';
-import { startReceiver } from '../../webhooks/receiver.ts';
+import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { createWebhookCallers, type WebhookCaller } from './webhook-caller.ts';
 
 const { service, newWebhookCaller } = await createWebhookCallers();

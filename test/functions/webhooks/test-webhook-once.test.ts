@@ -5,7 +5,7 @@ import type { TestResult } from '../../../lib/contract/webhooks.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { dataOf, errorOf } from '../../api.ts';
 import type { Answer } from '../../service.ts';
-import { type Receiver, startReceiver } from '../../webhooks/receiver.ts';
+import { type Receiver, startReceiver } from '../../webhooks/sender/receiver.ts';
 import { createWebhookCallers, type WebhookCaller } from './webhook-caller.ts';
 
 const { service, newWebhookCaller } = await createWebhookCallers({ ALLOWED_RECEIVERS: '127.0.0.1:*' });

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks.ts';
 import { dataOf } from '../../api.ts';
-import { closedPort, startReceiver, startSocket } from '../../webhooks/receiver.ts';
+import { closedPort, startReceiver, startSocket } from '../../webhooks/sender/receiver.ts';
 import { createWebhookCallers, type WebhookCaller } from './webhook-caller.ts';
 
 const { newWebhookCaller } = await createWebhookCallers({ ALLOWED_RECEIVERS: '127.0.0.1:*' });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks.ts';
 import { dataOf } from '../../api.ts';
-import { drip, startReceiver } from '../../webhooks/receiver.ts';
+import { drip, startReceiver } from '../../webhooks/sender/receiver.ts';
 import { createWebhookCallers } from './webhook-caller.ts';
 
 /** The deadline of an attempt. What else a request does takes no second, but may on a busy machine. */

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ExecutionEventData, eventNames, TaskEventData } from '../../../lib/contract/events.ts';
 import type { DeliveryRecord, TestResult, Webhook } from '../../../lib/contract/webhooks.ts';
 import { dataOf, paginationOf } from '../../api.ts';
-import { type Receiver, startReceiver } from '../../webhooks/receiver.ts';
+import { type Receiver, startReceiver } from '../../webhooks/sender/receiver.ts';
 import { failed } from '../../webhooks/test-webhooks.ts';
 import { createWebhookCallers, type WebhookCaller } from './webhook-caller.ts';
 

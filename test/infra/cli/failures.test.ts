@@ -2,7 +2,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { runProgram } from '../../../infra/cli/command.ts';
 import { transact } from '../../../lib/table/transact.ts';
 import { unavailable } from '../../../lib/table/unavailable.ts';
-import { mockTable } from '../../table/mock-table.ts';
+import { mockTable } from '../../table/fixtures/mock-table.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Table } from '../../../lib/table/client.ts';
-import { createShards } from '../../../lib/table/shards.ts';
+import { createShards } from '../../../lib/table/lists/shards.ts';
 import { type Ended, type KillableWorker, runKillable } from '../../killable.ts';
 import type { Clock } from '../../service.ts';
-import { dynamodbError } from '../../table/dynamodb-errors.ts';
-import { interceptTable } from '../../table/intercepted-table.ts';
+import { dynamodbError } from '../../table/fixtures/dynamodb-errors.ts';
+import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
 
 /** The call of a worker that a fault strikes. */
 export type Point = keyof typeof requests | 'write a task' | 'post' | 'send' | 'send to the slow queue' | 'acknowledge';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Change } from '../../../lib/webhooks/publish-events.ts';
+import type { Change } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { fc } from '../../seeded.ts';
 import { startTime } from '../test-webhooks.ts';
 import type { Fault, Point } from './faults.ts';

@@ -1,11 +1,11 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { ulid } from 'ulid';
 import { describe, expect, it } from 'vitest';
-import { taskFrom } from '../../../lib/table/task-items.ts';
+import { taskFrom } from '../../../lib/table/tasks/task-items.ts';
 import { taskEvents } from '../../../lib/tasks/events.ts';
 import { createTask, listTasks } from '../../../lib/tasks/tasks.ts';
-import type { Change } from '../../../lib/webhooks/publish-events.ts';
-import { newTask } from '../../table/board.ts';
+import type { Change } from '../../../lib/webhooks/deliveries/publish-events.ts';
+import { newTask } from '../../table/tasks/board.ts';
 import { streamed } from '../../table-stream.ts';
 import { startTime } from '../test-webhooks.ts';
 import { type Fault, fault } from './faults.ts';

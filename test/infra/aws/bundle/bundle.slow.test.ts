@@ -103,7 +103,7 @@ describe('the bundles', () => {
       const answer = await called('functions/open/docs-script.ts', eventOf({ path: '/docs/script.js', headers }));
       const { body, isBase64Encoded } = answer as { body: string; isBase64Encoded?: boolean };
       const sent = isBase64Encoded ? gunzipSync(Buffer.from(body, 'base64')).toString() : body;
-      expect(sent).toBe(gunzipSync(await readFile('lib/http/scalar/standalone.js.gz')).toString());
+      expect(sent).toBe(gunzipSync(await readFile('lib/http/docs/scalar/standalone.js.gz')).toString());
       expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(5_000_000);
     },
   );

@@ -10,7 +10,7 @@ import { createTask } from '../../../../lib/tasks/tasks.ts';
 import { messagesIn } from '../../../functions/pipeline/delivery-queues.ts';
 import { messageOf, openPipeline } from '../../../functions/pipeline/pipeline.ts';
 import { run } from '../../../journeys/deployment.ts';
-import { newTask } from '../../../table/board.ts';
+import { newTask } from '../../../table/tasks/board.ts';
 import { streamed } from '../../../table-stream.ts';
 import { type AwsAnswer, errorOf, stackResources, startAws } from '../aws.ts';
 

@@ -4,9 +4,9 @@ import { timestamp, ulidFrom } from '../../../../lib/contract/ids.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
 import { environment as names } from '../../../../lib/deployment/environment.ts';
 import { openTable } from '../../../../lib/table/client.ts';
-import { appendEvent } from '../../../../lib/table/event-log.ts';
-import { insertWebhook } from '../../../../lib/table/webhooks.ts';
-import { deliveryIdOf, eventIdOf } from '../../../../lib/webhooks/derived-ids.ts';
+import { appendEvent } from '../../../../lib/table/deliveries/event-log.ts';
+import { insertWebhook } from '../../../../lib/table/deliveries/webhooks.ts';
+import { deliveryIdOf, eventIdOf } from '../../../../lib/webhooks/deliveries/derived-ids.ts';
 import { run, startDeployment, until } from '../../../journeys/deployment.ts';
 import { startReceiver } from '../../../journeys/receiver.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../../../../infra/local/queues/record-batches.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
 import type { DeliveryMessage } from '../../../../lib/deployment/messages.ts';
-import { sendAttemptMessages } from '../../../../lib/webhooks/attempt-messages.ts';
+import { sendAttemptMessages } from '../../../../lib/webhooks/deliveries/attempt-messages.ts';
 
 /** Returns a handled batch with this number of messages in the queues. */
 const batch = (position: string, messages: number): HandledBatch => ({ batch: { messages }, position });

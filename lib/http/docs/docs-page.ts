@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import type { Content } from '../../contract/endpoint.ts';
+import { docsScript, openapi } from '../../contract/open.ts';
+
+/**
+ * The configuration of Scalar (github.com/scalar/scalar, documentation/configuration.md). Telemetry and services of
+ * third parties are off. The page keeps an entered token in memory only.
+ */
+const configuration = {
+  documentDownloadType: 'none',
+  authentication: { preferredSecurityScheme: 'bearer' },
+  persistAuth: false,
+  telemetry: false,
+  withDefaultFonts: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  // On narrow screens this button covers the URL of the request; the menu of the page has the same entries.
+  customCss: '@media (max-width: 767px) { .scalar-client .scalar-sidebar-toggle { display: none } }',
+};
+
+/**
+ * The script that shows the document. For optional parameters, Scalar would send an example or the first value of an
+ * enumeration: lists would be filtered, and the second POST would fail because of its reused Idempotency-Key. The
+ * script therefore disables optional query parameters and headers until the user selects them. The page links to the
+ * unchanged document.
+ */
+const start = `
+fetch('${openapi.path}').then((response) => response.json()).then((document) => {
+  const operations = Object.values(document.paths).flatMap(Object.values);
+  const parameters = [...Object.values(document.components.parameters), ...operations.flatMap((one) => one.parameters ?? [])];
+  for (const parameter of parameters.filter((one) => one.in && one.in !== 'path' && !one.required)) {
+    const { default: usual, enum: [first] = [], examples: [example] = [] } = parameter.schema;
+    parameter.examples = { unset: { value: usual ?? first ?? example ?? '', 'x-disabled': true } };
+  }
+  document.externalDocs = { url: '${openapi.path}', description: 'OpenAPI document' };
+  Scalar.createApiReference('#reference', { ...${JSON.stringify(configuration)}, content: document });
+});
+`;
+
+/**
+ * The Content-Security-Policy of the page: it runs only its two scripts and sends requests only to this service. Inline
+ * styles are allowed because the renderer creates them.
+ */
+const policy = [
+  "default-src 'none'",
+  `script-src 'self' 'sha256-${createHash('sha256').update(start).digest('base64')}'`,
+  "style-src 'unsafe-inline'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The page that shows the OpenAPI document. */
+export const docsPageContent: Content = {
+  headers: {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': policy,
+    'Referrer-Policy': 'no-referrer',
+  },
+  body: `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Crewboard API</title>
+<link rel="icon" href="data:,">
+</head>
+<body>
+<noscript>This page needs JavaScript. The same content is in <a href="${openapi.path}">${openapi.path}</a>.</noscript>
+<div id="reference"></div>
+<script src="${docsScript.path}"></script>
+<script>${start}</script>
+</body>
+</html>
+`,
+};

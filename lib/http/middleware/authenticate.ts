@@ -1,0 +1,66 @@
+import type { MiddlewareObj } from '@middy/core';
+import type { Context } from '../../context.ts';
+import type { Endpoint } from '../../contract/endpoint.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { readStoredToken, type StoredToken } from '../../table/organizations/tokens.ts';
+import { type ApiEvent, type ApiResult, type Caller, header } from '../api-event.ts';
+import { isSecret, readToken } from '../token.ts';
+
+/**
+ * How long a process caches a token, and so the longest time until a revocation takes effect
+ * (docs/architecture.md#access-tokens).
+ */
+const cachedForMs = 30_000;
+const cachedTokensLimit = 1_000;
+
+/**
+ * Returns the middleware that identifies the caller by the access token and checks its scope: 401 without a valid
+ * token, 403 without the scope of the endpoint. An authorizer of API Gateway could not respond with the error format
+ * and the headers of this API.
+ */
+export function authenticate(row: Endpoint, getContext: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
+  const { scope } = row;
+  return {
+    before: async ({ event }) => {
+      if (!scope) return;
+      const caller = await identify(header(event, 'Authorization'), getContext());
+      event.state = { ...event.state, caller };
+      if (!caller.scopes.includes(scope))
+        throw new ApiError(
+          'insufficient_scope',
+          `This access token does not have the scope ${scope}; use a token that has it.`,
+        );
+    },
+  };
+}
+
+async function identify(authorization: string | undefined, context: Context): Promise<Caller> {
+  const [, sent = ''] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
+  const parts = readToken(sent);
+  const token = parts && (await find(parts.id, context));
+  if (!token || !isSecret(parts.secret, token.hash) || token.revokedAt) throw unauthorized();
+  if (token.expires && Date.parse(token.expires) <= context.clock()) throw unauthorized();
+  const { organization, scopes, requestsPerMinute } = token;
+  return { organization, tokenId: token.id, scopes, requestsPerMinute };
+}
+
+async function find(id: string, context: Context): Promise<StoredToken | undefined> {
+  const { cachedTokens: cache, clock } = context;
+  const cached = cache.get(id);
+  if (cached && clock() < cached.until) return cached.token;
+  const token = await readStoredToken(context, id);
+  cache.delete(id);
+  // Unknown ids are not cached, so that requests with invented ids cannot push out valid tokens.
+  if (token) cache.set(id, { token, until: clock() + cachedForMs });
+  if (cache.size > cachedTokensLimit) cache.delete(cache.keys().next().value as string);
+  return token;
+}
+
+/**
+ * Returns the same error for a missing, malformed, unknown, expired or revoked token, which reveals nothing to
+ * attackers.
+ */
+function unauthorized(): ApiError {
+  const message = 'The access token is missing or invalid; send a valid one, as in Authorization: Bearer crew_….';
+  return new ApiError('unauthorized', message, [], { 'WWW-Authenticate': 'Bearer' });
+}

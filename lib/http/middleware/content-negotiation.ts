@@ -1,0 +1,48 @@
+import { gunzipSync } from 'node:zlib';
+import { type ApiEvent, type ApiResult, header } from '../api-event.ts';
+
+/** A response without its body. */
+type Head = { statusCode: number; headers: Record<string, string> };
+
+/**
+ * Returns the response with its content, by the headers of the request (RFC 9110): 304 without a body if
+ * `If-None-Match` has the current `ETag`, else the content. Bytes are gzipped content; they are unzipped if the caller
+ * does not accept gzip.
+ */
+export function negotiateContent(
+  event: ApiEvent,
+  { statusCode, headers }: Head,
+  content: string | Uint8Array,
+): ApiResult {
+  const varied = typeof content === 'string' ? headers : { ...headers, Vary: 'Accept-Encoding' };
+  if (matchesIfNoneMatch(event, headers.ETag)) return { statusCode: 304, headers: varied };
+  if (typeof content === 'string') return { statusCode, headers: varied, body: content };
+  if (!acceptsGzip(event)) return { statusCode, headers: varied, body: gunzipSync(content).toString('utf8') };
+  return {
+    statusCode,
+    headers: { ...varied, 'Content-Encoding': 'gzip' },
+    // API Gateway accepts binary bodies only in base64.
+    body: Buffer.from(content).toString('base64'),
+    isBase64Encoded: true,
+  };
+}
+
+/** Returns the entries of a list header such as `gzip;q=0.5, br`, without white space. */
+function listed(event: ApiEvent, name: string): string[] {
+  return (header(event, name) ?? '').split(',').map((entry) => entry.replaceAll(/\s/g, ''));
+}
+
+/** Returns whether `If-None-Match` has the ETag. The comparison is weak: `W/"a"` equals `"a"`. */
+function matchesIfNoneMatch(event: ApiEvent, etag: string | undefined): boolean {
+  if (etag === undefined) return false;
+  const opaque = (tag: string) => tag.replace(/^W\//, '');
+  return listed(event, 'If-None-Match').some((tag) => tag === '*' || opaque(tag) === opaque(etag));
+}
+
+/** Returns whether the caller accepts a gzipped response. */
+export function acceptsGzip(event: ApiEvent): boolean {
+  const entries = listed(event, 'Accept-Encoding').map((entry) => entry.toLowerCase());
+  const entryOf = (coding: string) => entries.find((entry) => entry.split(';')[0] === coding);
+  const entry = entryOf('gzip') ?? entryOf('x-gzip') ?? entryOf('*');
+  return entry !== undefined && !/;q=0(\.0*)?$/.test(entry);
+}

@@ -1,0 +1,138 @@
+import type { MiddlewareObj } from '@middy/core';
+import type { Content, Endpoint, Page, Versioned } from '../../contract/endpoint.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { Schema } from '../../contract/shapes.ts';
+import type { ApiEvent, ApiResult } from '../api-event.ts';
+import { etagOf } from '../preconditions.ts';
+import { negotiateContent } from './content-negotiation.ts';
+import { fitted, fittingItems } from './payload.ts';
+
+const json = 'application/json';
+
+/**
+ * Headers of every response: the request id, no caching, no guessing of types, and the limit of requests if there is
+ * one.
+ */
+function headersOf(event: ApiEvent): Record<string, string> {
+  return {
+    'X-Request-Id': event.requestContext.requestId,
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    ...event.state?.admission?.headers,
+  };
+}
+
+/** Returns the middleware that turns the result of a behaviour into the response: envelope, `pagination` and `ETag`. */
+export function envelope(row: Endpoint): MiddlewareObj<ApiEvent, unknown> {
+  return {
+    after: (request) => {
+      request.response = responseOf(row, request.event, request.response);
+    },
+  };
+}
+
+/** Returns the middleware that turns an error into the error response, unless another middleware has set a response. */
+export function errorResponses(): MiddlewareObj<ApiEvent, ApiResult> {
+  return {
+    onError: (request) => {
+      request.response ??= errorResponse(request.event, request.error);
+    },
+  };
+}
+
+/** Returns the response of an endpoint for the result of its behaviour. */
+function responseOf(row: Endpoint, event: ApiEvent, result: unknown): ApiResult {
+  if (row.media) {
+    const { body, headers } = typeof result === 'string' ? { body: result, headers: {} } : (result as Content);
+    const all = { ...headersOf(event), 'Content-Type': row.media, ...headers };
+    return negotiateContent(event, { statusCode: row.status, headers: all }, body);
+  }
+  if (row.paged) {
+    const { items, total } = result as Page<unknown>;
+    return pageResponse(
+      row,
+      event,
+      items.map((item) => pick(row.data as Schema, item)),
+      total,
+    );
+  }
+  if (!row.data) return successResponse(row, event, {});
+  if (!row.versioned) {
+    const whole = successResponse(row, event, { data: pick(row.data, result) });
+    return fitted(event, whole) ?? whole;
+  }
+  const { data, version } = result as Versioned<unknown>;
+  return successResponse(row, event, { data: pick(row.data, data) }, { ETag: etagOf(version) });
+}
+
+/**
+ * Returns the response with a page of a list. A page that is too large for a Lambda response ends early, and its
+ * `limit` is the number of its items, so that the next page always starts at `offset + limit`.
+ */
+function pageResponse(row: Endpoint, event: ApiEvent, items: readonly unknown[], total: number): ApiResult {
+  const { limit, offset } = queryOf(event);
+  const page = (data: readonly unknown[], applied: number) =>
+    successResponse(row, event, { data, pagination: { limit: applied, offset, total } });
+  const whole = fitted(event, page(items, limit));
+  if (whole) return whole;
+  const fitting = fittingItems(items, page([], limit));
+  return page(items.slice(0, fitting), fitting);
+}
+
+/** Returns the requested page. The query of each paged endpoint has these two parameters. */
+function queryOf(event: ApiEvent) {
+  return event.state?.query as { limit: number; offset: number };
+}
+
+/** Returns the response of a duplicate request, with the recorded data. */
+export function replayedResponse(row: Endpoint, event: ApiEvent, data: unknown): ApiResult {
+  return successResponse(row, event, row.data ? { data } : {}, { 'Idempotency-Replayed': 'true' });
+}
+
+function successResponse(
+  row: Endpoint,
+  event: ApiEvent,
+  rest: object,
+  headers: Record<string, string> = {},
+): ApiResult {
+  return {
+    statusCode: row.status,
+    headers: { ...headersOf(event), 'Content-Type': json, ...headers },
+    body: JSON.stringify({ success: true, ...rest }),
+  };
+}
+
+/**
+ * Returns the error response for an error. Errors other than `ApiError` lead to `internal_error`, without their
+ * message.
+ */
+export function errorResponse(event: ApiEvent, error: unknown): ApiResult {
+  const apiError =
+    error instanceof ApiError
+      ? error
+      : new ApiError(
+          'internal_error',
+          'The service failed to process the request; its operator finds the cause in the log by the requestId.',
+        );
+  const { code, message, details, status, headers } = apiError;
+  const requestId = event.requestContext.requestId;
+  return {
+    statusCode: status,
+    headers: { ...headersOf(event), 'Content-Type': json, ...headers },
+    body: JSON.stringify({
+      success: false,
+      error: { code, message, ...(details.length > 0 && { details }), requestId },
+    }),
+  };
+}
+
+/** Returns only the fields of a value that its schema declares, in this order, so that no other field can leak. */
+export function pick(schema: Schema, value: unknown): unknown {
+  if ('wrapped' in schema) return value === undefined ? undefined : pick(schema.wrapped as Schema, value);
+  if ('item' in schema) return (value as unknown[]).map((item) => pick(schema.item as Schema, item));
+  if (!('entries' in schema)) return value;
+  const entries = schema.entries as Record<string, Schema>;
+  const picked: Record<string, unknown> = {};
+  for (const name in entries) picked[name] = pick(entries[name] as Schema, (value as Record<string, unknown>)[name]);
+  return picked;
+}

@@ -1,0 +1,115 @@
+import type { MiddlewareObj } from '@middy/core';
+import type { Endpoint } from '../../contract/endpoint.ts';
+import { ApiError, type ErrorDetail, notFound } from '../../contract/errors.ts';
+import type { ObjectSchema } from '../../contract/shapes.ts';
+import { type ApiEvent, type ApiResult, header } from '../api-event.ts';
+import { preconditionOf } from '../preconditions.ts';
+import { unknownFieldErrors, validate } from '../validate.ts';
+
+/** The maximum size of a body, in bytes. */
+const bodyLimit = 256 * 1024;
+
+const idempotencyKey = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * Returns the middleware that parses and validates a request. It responds with the first error of this order
+ * (docs/architecture.md#order-of-checks): 413, 415, 400 `invalid_json`, 404 for a malformed path parameter, then one 400
+ * with all errors of query, body and headers.
+ *
+ * API Gateway has already decoded the path. The parsers of middy are not used: they decode it again, and respond to
+ * malformed JSON with 415.
+ */
+export function parse(row: Endpoint): MiddlewareObj<ApiEvent, ApiResult> {
+  return {
+    before: ({ event }) => {
+      const rawBody = readBody(event);
+      if (rawBody.length > bodyLimit)
+        throw new ApiError('payload_too_large', `The body has ${rawBody.length} bytes; send at most ${bodyLimit}.`);
+      const json = row.body ? parseJson(event, rawBody) : undefined;
+      const params = parseParams(row, event);
+      const query = parseQuery(row, event.rawQueryString);
+      const body = row.body ? parseBody(row, json) : { output: undefined, errors: [] };
+      const errors = [...query.errors, ...body.errors, ...idempotencyKeyErrors(row, event)];
+      if (errors.length > 0) throw new ApiError('validation_failed', messageOf(errors), errors);
+      const ifMatch = preconditionOf(row.versioned ? header(event, 'If-Match') : undefined);
+      event.state = { ...event.state, params, query: query.output, body: body.output, ifMatch };
+    },
+  };
+}
+
+function messageOf(errors: readonly ErrorDetail[]): string {
+  const [first] = errors as [ErrorDetail];
+  return errors.length === 1 ? `${first.message}.` : `The request has ${errors.length} errors; see details.`;
+}
+
+function readBody({ body = '', isBase64Encoded }: ApiEvent): Buffer {
+  return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
+}
+
+/** Returns the parsed body; `{}` for a request without a body. */
+function parseJson(event: ApiEvent, rawBody: Buffer): unknown {
+  if (rawBody.length === 0) return {};
+  const [type = ''] = (header(event, 'Content-Type') ?? '').split(';');
+  if (!/^application\/([^/\s]+\+)?json$/i.test(type.trim()))
+    throw new ApiError(
+      'unsupported_media_type',
+      'The Content-Type of the body is not JSON; send JSON with Content-Type: application/json.',
+    );
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(rawBody));
+  } catch {
+    throw new ApiError('invalid_json', 'The body is not well-formed JSON in UTF-8; check its syntax and its encoding.');
+  }
+}
+
+function parseParams(row: Endpoint, event: ApiEvent): Record<string, unknown> {
+  const schemas = Object.entries(row.params ?? {});
+  return Object.fromEntries(
+    schemas.map(([name, schema]) => {
+      const { output, errors } = validate(schema, event.pathParameters?.[name]);
+      if (errors.length > 0) throw notFound();
+      return [name, output];
+    }),
+  );
+}
+
+function parseQuery(row: Endpoint, raw: string) {
+  const known: ObjectSchema['entries'] = row.query?.entries ?? {};
+  const parameters = new URLSearchParams(raw);
+  const names = [...new Set(parameters.keys())];
+  const errors = unknownFieldErrors(names, known, 'query parameter');
+  const input: Record<string, string> = {};
+  for (const name of names.filter((sentName) => Object.hasOwn(known, sentName))) {
+    const values = parameters.getAll(name);
+    const [value] = values as [string];
+    if (values.length > 1)
+      errors.push({ path: name, code: 'invalid_value', message: `${name} occurs more than once; send it once` });
+    else if (value === '')
+      errors.push({ path: name, code: 'invalid_value', message: `${name} is empty; leave it out` });
+    else input[name] = value;
+  }
+  const checked = row.query ? validate(row.query, input) : { output: undefined, errors: [] };
+  return { output: checked.output, errors: [...errors, ...checked.errors] };
+}
+
+function parseBody(row: Endpoint, json: unknown) {
+  const schema = row.body as ObjectSchema;
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    return {
+      output: undefined,
+      errors: [{ path: '', code: 'invalid_type', message: 'The body must be a JSON object' } as const],
+    };
+  // Fields that responses have and requests cannot set get an error of their own.
+  const inResponse = row.resource ?? row.data;
+  const readOnly = inResponse && 'entries' in inResponse ? Object.keys(inResponse.entries as object) : [];
+  const unknown = unknownFieldErrors(Object.keys(json), schema.entries, 'field', readOnly);
+  const checked = validate(schema, json);
+  return { output: checked.output, errors: [...unknown, ...checked.errors] };
+}
+
+function idempotencyKeyErrors(row: Endpoint, event: ApiEvent): ErrorDetail[] {
+  const key = row.method === 'POST' ? header(event, 'Idempotency-Key') : undefined;
+  if (key === undefined || idempotencyKey.test(key)) return [];
+  const message = 'Idempotency-Key must be 1 to 255 visible ASCII characters';
+  return [{ path: 'Idempotency-Key', code: 'invalid_value', message }];
+}

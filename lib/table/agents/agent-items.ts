@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import type { Agent } from '../../contract/agents.ts';
+import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
+import type { Organization } from '../../contract/organization.ts';
+import { requestTokenId } from '../../request-context.ts';
+import { type Key, keys } from '../keys.ts';
+import type { Item } from '../write.ts';
+
+/**
+ * An agent without its long texts. The keys of its other items have the ULID of its id, so a new agent with the name of
+ * a deleted one gets none of its items.
+ */
+export type AgentHead = Omit<Agent, 'systemPrompt' | 'soul'> & {
+  /** The number of changes; the `ETag`. */
+  version: number;
+  /** The hash of the prompt: `sha256:` and 64 hexadecimal digits. */
+  promptHash: string;
+  /** The hash of the soul, in the same form. */
+  soulHash: string;
+};
+
+/** An agent with its texts. */
+export type StoredAgent = Agent & { version: number };
+
+/** Returns the hash of a text: the SHA-256 of its UTF-8 bytes. */
+export function hashOf(text: string): string {
+  return `sha256:${createHash('sha256').update(text, 'utf8').digest('hex')}`;
+}
+
+/** The hash of the empty text, which is not stored. */
+const emptyHash = hashOf('');
+
+/** Returns an agent without its texts. */
+export function headOf({ systemPrompt, soul, ...head }: StoredAgent): AgentHead {
+  return { ...head, promptHash: hashOf(systemPrompt), soulHash: hashOf(soul) };
+}
+
+/** The reason of a change of a prompt. */
+export type PromptChangeReason = 'created' | 'changed' | 'self-improved';
+
+/** A change of an agent's prompt. */
+export type PromptChange = {
+  /** The hash of the new prompt. Its text is stored until the agent is deleted. */
+  promptHash: string;
+  /** ISO 8601. */
+  at: string;
+  why: PromptChangeReason;
+  /** The id of the access token of the request; absent for a change by the service itself. */
+  by?: string;
+  /** The summary of a change by self-improvement. */
+  summary?: string;
+};
+
+/** Returns the item of a change of the prompt. It is in the partition of the agent's texts and sorts by time. */
+export function promptChangeItem(
+  organization: Organization,
+  { id, systemPrompt, updatedAt, version }: StoredAgent,
+  { why, summary }: Pick<PromptChange, 'why' | 'summary'>,
+): Item {
+  const by = requestTokenId();
+  return {
+    ...keys.promptChange(organization, ulidOf(id), updatedAt, version),
+    promptHash: hashOf(systemPrompt),
+    at: updatedAt,
+    why,
+    ...(by !== undefined && { by }),
+    ...(summary !== undefined && { summary }),
+  };
+}
+
+/** Returns the item of an agent. Its time of creation is the time of its id, so it is not stored. */
+export function agentItem(
+  organization: Organization,
+  { createdAt: _, promptHash, soulHash, ...head }: AgentHead,
+): Item {
+  return {
+    ...keys.agent(organization, head.name),
+    kind: 'agent',
+    ...head,
+    ...(promptHash !== emptyHash && { promptHash }),
+    ...(soulHash !== emptyHash && { soulHash }),
+  };
+}
+
+/**
+ * Returns the agent of an item.
+ *
+ * @param defaultModel of an agent that a version without models wrote
+ */
+export function agentFrom({ pk: _, sk: __, kind: ___, ...rest }: Item, defaultModel: string): AgentHead {
+  const createdAt = timestamp(timeOf(ulidOf(rest.id as string)));
+  return {
+    model: defaultModel,
+    capabilities: [],
+    promptHash: emptyHash,
+    soulHash: emptyHash,
+    ...rest,
+    createdAt,
+  } as unknown as AgentHead;
+}
+
+/** Returns the items of an agent's texts. The text of a hash never changes. */
+export function textItems(organization: Organization, { id, systemPrompt, soul }: StoredAgent): Item[] {
+  const texts = [...new Set([systemPrompt, soul])].filter((text) => text !== '');
+  return texts.map((text) => ({ ...textKey(organization, id, hashOf(text)), text }));
+}
+
+/** Returns the keys of an agent's texts. */
+export function textKeys(organization: Organization, { id, promptHash, soulHash }: AgentHead): Key[] {
+  const hashes = [...new Set([promptHash, soulHash])].filter((hash) => hash !== emptyHash);
+  return hashes.map((hash) => textKey(organization, id, hash));
+}
+
+const textKey = (organization: Organization, id: string, hash: string) =>
+  keys.agentText(organization, ulidOf(id), hash);
+
+/**
+ * Returns an agent with its texts.
+ *
+ * @param texts the items of the texts
+ * @throws Error if a text is missing
+ */
+export function wholeAgent({ promptHash, soulHash, ...head }: AgentHead, texts: readonly Item[]): StoredAgent {
+  const textOf = (hash: string): string => {
+    if (hash === emptyHash) return '';
+    const found = texts.find((item) => item.sk === hash);
+    if (!found) throw new Error(`The text ${hash} of agent ${head.id} is missing.`);
+    return found.text as string;
+  };
+  return { ...head, systemPrompt: textOf(promptHash), soul: textOf(soulHash) };
+}

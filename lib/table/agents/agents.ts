@@ -1,0 +1,297 @@
+import type { AgentListItem } from '../../contract/agents.ts';
+import { ApiError, notFound } from '../../contract/errors.ts';
+import { ulidOf } from '../../contract/ids.ts';
+import type { Organization } from '../../contract/organization.ts';
+import type { TableContext } from '../client.ts';
+import type { RecordResponse } from '../idempotency.ts';
+import { keys } from '../keys.ts';
+import { agentPurgeWrite } from '../purges/purge-items.ts';
+import { getItem, getItems, queryItems } from '../reads.ts';
+import { Conflict, ignoreConflict, retryOnConflict, transact } from '../transact.ts';
+import type { Write } from '../write.ts';
+import {
+  type AgentHead,
+  agentFrom,
+  agentItem,
+  hashOf,
+  headOf,
+  type PromptChange,
+  type PromptChangeReason,
+  promptChangeItem,
+  type StoredAgent,
+  textItems,
+  textKeys,
+  wholeAgent,
+} from './agent-items.ts';
+
+/** A skill that is assigned to an agent. Its text is in the catalogue. */
+export type Assignment = { id: string; assignedAt: string };
+
+/**
+ * The part of a context that functions on agents need. The item of an agent is small. Its prompt and soul are other
+ * items under their hashes, so a reader of the agent always finds the texts of the same version.
+ */
+export type AgentContext = TableContext & {
+  /** The model of agents that a version without models wrote. */
+  defaultModel: string;
+};
+
+/** Returns an agent without its prompt and soul, strongly consistent; `undefined` if it does not exist. */
+export async function readAgentHead(
+  { table, defaultModel }: AgentContext,
+  organization: Organization,
+  name: string,
+): Promise<AgentHead | undefined> {
+  const item = await getItem(table, keys.agent(organization, name));
+  return item && agentFrom(item, defaultModel);
+}
+
+/** Returns an agent, strongly consistent; `undefined` if it does not exist. */
+export function readAgent(
+  context: AgentContext,
+  organization: Organization,
+  name: string,
+): Promise<StoredAgent | undefined> {
+  const { table } = context;
+  return retryOnConflict(table, async () => {
+    const found = await readAgentHead(context, organization, name);
+    if (!found) return undefined;
+    const neededKeys = textKeys(organization, found);
+    const texts = await getItems(table, neededKeys);
+    // Texts are only deleted with their agent. If one is missing, the agent was deleted and purged between the reads.
+    if (texts.length < neededKeys.length && (await readAgentHead(context, organization, name))?.id !== found.id)
+      throw new Conflict();
+    return wholeAgent(found, texts);
+  });
+}
+
+/** Returns all agents of an organization, newest first. They are one partition, because there are few. */
+export async function readAgents(
+  { table, defaultModel }: AgentContext,
+  organization: Organization,
+): Promise<AgentListItem[]> {
+  const items = await Array.fromAsync(queryItems(table, { pk: keys.agents(organization) }));
+  return items.map((item) => agentFrom(item, defaultModel)).sort((a, b) => (a.id < b.id ? 1 : -1));
+}
+
+/**
+ * Inserts an agent with its texts and the idempotency record in one transaction.
+ *
+ * @throws `ApiError` `name_taken`
+ */
+export async function insertAgent(
+  { table }: TableContext,
+  organization: Organization,
+  agent: StoredAgent,
+  recordResponse: RecordResponse,
+): Promise<void> {
+  await transact(table, [
+    ...putAgent(organization, agent, () => nameTaken(agent.name)),
+    ...(recordResponse ? [recordResponse(agent)] : []),
+  ]);
+}
+
+/** Inserts the agents that do not exist yet. Existing agents stay as they are. */
+export async function insertMissingAgents(
+  { table }: TableContext,
+  organization: Organization,
+  agents: readonly StoredAgent[],
+): Promise<void> {
+  for (const agent of agents)
+    await transact(
+      table,
+      putAgent(organization, agent, () => new Conflict()),
+    ).catch(ignoreConflict);
+}
+
+/** The reason of a change of an agent, a summary of it, and further writes of the same transaction. */
+export type AgentChange = { why: PromptChangeReason; summary?: string; also?: readonly Write[] };
+
+/**
+ * Changes an agent with its texts in one transaction.
+ *
+ * @param before the agent as it was read
+ * @throws `Conflict` if the agent has changed since it was read
+ */
+export async function changeAgent(
+  { table }: TableContext,
+  organization: Organization,
+  before: StoredAgent,
+  after: StoredAgent,
+  { why, summary, also = [] }: AgentChange = { why: 'changed' },
+): Promise<void> {
+  const known = textItems(organization, before).map(({ sk }) => sk);
+  const change = { why, ...(summary !== undefined && { summary }) };
+  await transact(table, [
+    {
+      Put: {
+        Item: agentItem(organization, headOf(after)),
+        ...unchanged(before),
+      },
+      onConditionFailed: () => new Conflict(),
+    },
+    ...textItems(organization, after)
+      .filter(({ sk }) => !known.includes(sk))
+      .map((Item) => ({ Put: { Item } })),
+    ...(after.systemPrompt === before.systemPrompt
+      ? []
+      : [{ Put: { Item: promptChangeItem(organization, after, change) } }]),
+    ...also,
+  ]);
+}
+
+/** Returns the changes of an agent's prompt, the newest first. `readPrompt` returns the prompt of a change. */
+export async function readPromptChanges(
+  { table }: TableContext,
+  organization: Organization,
+  agentId: string,
+): Promise<PromptChange[]> {
+  const pk = keys.agentTexts(organization, ulidOf(agentId));
+  const items = await Array.fromAsync(queryItems(table, { pk, from: '@', to: '@~' }));
+  return items.map(({ pk: _, sk: __, ...change }) => change as PromptChange);
+}
+
+/** Returns the current or a former prompt of an agent by its hash. */
+export async function readPrompt(
+  { table }: TableContext,
+  organization: Organization,
+  agentId: string,
+  hash: string,
+): Promise<string | undefined> {
+  if (hash === hashOf('')) return '';
+  const item = await getItem(table, keys.agentText(organization, ulidOf(agentId), hash));
+  return item?.text as string | undefined;
+}
+
+/**
+ * Deletes an agent and writes the purge that deletes its other items later. No read finds these items any more.
+ *
+ * @param purgeDueAt from when the sweeper runs the purge; ISO 8601
+ * @throws `Conflict` if the agent has changed since it was read
+ */
+export async function removeAgent(
+  { table }: TableContext,
+  organization: Organization,
+  agent: AgentHead,
+  purgeDueAt: string,
+): Promise<void> {
+  await transact(table, [
+    {
+      Delete: {
+        Key: keys.agent(organization, agent.name),
+        ...unchanged(agent),
+      },
+      onConditionFailed: () => new Conflict(),
+    },
+    agentPurgeWrite({ organization, agentId: agent.id }, purgeDueAt),
+  ]);
+}
+
+/** Returns the skills of an agent in the order of their assignment. */
+export async function readAgentSkills(
+  { table }: TableContext,
+  organization: Organization,
+  agentId: string,
+): Promise<Assignment[]> {
+  const pk = keys.agentSkills(organization, ulidOf(agentId));
+  const items = await Array.fromAsync(queryItems(table, { pk }));
+  const order = ({ id, assignedAt }: Assignment) => `${assignedAt} ${id}`;
+  return items
+    .map(({ sk, assignedAt }) => ({ id: sk as string, assignedAt: assignedAt as string }))
+    .sort((a, b) => (order(a) < order(b) ? -1 : 1));
+}
+
+/**
+ * Assigns a skill to an agent. A skill that is already assigned stays as it is.
+ *
+ * @throws `ApiError` `not_found` if the agent was deleted
+ */
+export async function insertAgentSkill(
+  { table }: TableContext,
+  organization: Organization,
+  agent: AgentHead,
+  skill: Assignment,
+  recordResponse: RecordResponse,
+): Promise<void> {
+  const Key = keys.agentSkill(organization, ulidOf(agent.id), skill.id);
+  const assign: Write = {
+    Put: { Item: { ...Key, assignedAt: skill.assignedAt }, ConditionExpression: 'attribute_not_exists(pk)' },
+    onConditionFailed: () => new Conflict(),
+  };
+  const records = recordResponse ? [recordResponse({})] : [];
+  await retryOnConflict(table, async () => {
+    const isAssigned = (await getItem(table, Key)) !== undefined;
+    if (isAssigned && records.length === 0) return;
+    await transact(table, isAssigned ? records : [incrementVersion(organization, agent), assign, ...records]);
+  });
+}
+
+/**
+ * Removes a skill from an agent.
+ *
+ * @throws `ApiError` `not_found` if the skill is not assigned or the agent was deleted
+ */
+export async function removeAgentSkill(
+  { table }: TableContext,
+  organization: Organization,
+  agent: AgentHead,
+  skillId: string,
+): Promise<void> {
+  await transact(table, [
+    incrementVersion(organization, agent),
+    {
+      Delete: {
+        Key: keys.agentSkill(organization, ulidOf(agent.id), skillId),
+        ConditionExpression: 'attribute_exists(pk)',
+      },
+      onConditionFailed: () => notFound(),
+    },
+  ]);
+}
+
+/** Returns the error for an agent that does not exist, with its name in the field `path`. */
+export function unknownAgent(name: string, path: string): ApiError {
+  return new ApiError('unknown_reference', 'The request names a task or an agent that does not exist; see details.', [
+    { path, code: 'not_found', message: `There is no agent named ${name}.` },
+  ]);
+}
+
+function nameTaken(name: string): ApiError {
+  return new ApiError('name_taken', `An agent named ${name} already exists; choose another name.`, [
+    { path: 'name', code: 'invalid_value', message: `name ${name} is taken` },
+  ]);
+}
+
+function putAgent(organization: Organization, agent: StoredAgent, onConditionFailed: () => Error): Write[] {
+  return [
+    {
+      Put: { Item: agentItem(organization, headOf(agent)), ConditionExpression: 'attribute_not_exists(pk)' },
+      onConditionFailed,
+    },
+    ...textItems(organization, agent).map((Item) => ({ Put: { Item } })),
+    { Put: { Item: promptChangeItem(organization, agent, { why: 'created' }) } },
+  ];
+}
+
+/** Returns the condition that an agent has not changed since it was read. */
+function unchanged({ id, version }: Pick<AgentHead, 'id' | 'version'>) {
+  return {
+    ConditionExpression: 'id = :id AND #version = :version',
+    ExpressionAttributeNames: { '#version': 'version' },
+    ExpressionAttributeValues: { ':id': id, ':version': version },
+  };
+}
+
+/** Returns the write that increments an agent's version. Skills are sent to its model, so they change its version. */
+function incrementVersion(organization: Organization, { name, id }: AgentHead): Write {
+  return {
+    Update: {
+      Key: keys.agent(organization, name),
+      UpdateExpression: 'ADD #version :one',
+      ConditionExpression: 'id = :id',
+      ExpressionAttributeNames: { '#version': 'version' },
+      ExpressionAttributeValues: { ':id': id, ':one': 1 },
+    },
+    onConditionFailed: () => notFound(),
+  };
+}

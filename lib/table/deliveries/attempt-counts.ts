@@ -1,0 +1,174 @@
+import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
+import type { Organization } from '../../contract/organization.ts';
+import { tableSchema } from '../../deployment/table-schema.ts';
+import type { Table, TableContext } from '../client.ts';
+import { keys } from '../keys.ts';
+import { everything } from '../lists/listing.ts';
+import { countItems, getItem, queryItems } from '../reads.ts';
+import { Conflict, ignoreConflict, transact } from '../transact.ts';
+import type { Item, Write } from '../write.ts';
+import { attemptFacet, timeLetters } from './attempt-items.ts';
+import { dayAfter, firstKeptDay, historyExpiry } from './history-days.ts';
+
+/**
+ * How long before the present the stored numbers of a webhook's attempts end, at least, in milliseconds.
+ *
+ * The number of attempts is exact and needs no write for each attempt. Up to a closing time, the number of each day is
+ * stored; later attempts are counted from their rows at each read. Some attempts move the closing time forward. It stays
+ * this far behind the present, because no row is written with an earlier time.
+ */
+export const closedAfterMs = 2 * 60_000;
+
+/** The stored numbers of each UTC day, and the closing time, as the letters of a ULID. */
+type Closed = { through: string; days: Days };
+
+/** A number for each UTC day, such as `2026-11-22`. */
+type Days = Record<string, number>;
+
+/** The attempts of a webhook in the last 90 days. */
+export type AttemptCounts = {
+  /** The number of attempts of each closed day. */
+  days: Days;
+  /** The first day that is not closed. */
+  openDay: string;
+  /** The number of attempts since the start of that day. */
+  open: number;
+};
+
+/** Returns whether a delivery closes the counts of its webhook: one delivery of 256 does, by random bits of its id. */
+export function isTurnToCount(deliveryId: string): boolean {
+  return /[0G][0G]$/.test(deliveryId);
+}
+
+/** Returns the number of a webhook's attempts in the last 90 days, strongly consistent. */
+export async function readAttemptCounts(
+  { table }: TableContext,
+  organization: Organization,
+  webhookId: string,
+  now: number,
+): Promise<AttemptCounts> {
+  const first = firstKeptDay(now);
+  const { closed, before } = await readCounters(table, organization, webhookId, first);
+  const from = fromOf(closed, first);
+  const openDay = dayOf(from);
+  const days = addedUp(closed?.days ?? {}, before);
+  const kept = Object.entries(days).filter(([day]) => day >= first);
+  const open = kept.filter(([day]) => day >= openDay).reduce((sum, [, number]) => sum + number, 0);
+  return {
+    days: Object.fromEntries(kept.filter(([day]) => day < openDay)),
+    openDay,
+    open: open + (await countRows(table, organization, webhookId, from)),
+  };
+}
+
+/**
+ * Counts the attempts of a webhook up to `closedAfterMs` ago, and stores the number of each day. Of several concurrent calls
+ * only one takes effect.
+ */
+export async function closeAttemptCounts(
+  { table }: TableContext,
+  organization: Organization,
+  webhookId: string,
+  now: number,
+): Promise<void> {
+  const first = firstKeptDay(now);
+  const item = await getItem(table, keys.closedAttempts(organization, ulidOf(webhookId)));
+  const closed = item && closedFrom(item);
+  const from = [fromOf(closed, first), registeredBy(webhookId)].sort().at(-1) as string;
+  const to = timeLetters(now - closedAfterMs);
+  if (from >= to) return;
+  const counted: Record<string, number> = {};
+  for (let [start, day] = [from, dayOf(from)]; start < to; ) {
+    const next = dayAfter(day);
+    const end = lettersOf(next) < to ? lettersOf(next) : to;
+    const number = await countRows(table, organization, webhookId, start, end);
+    if (number > 0) counted[day] = number;
+    [start, day] = [end, next];
+  }
+  const old = Object.keys(closed?.days ?? {}).filter((day) => day < first);
+  await transact(table, [closeWrite(organization, webhookId, { from: closed?.through, to, counted, old })]).catch(
+    ignoreConflict,
+  );
+}
+
+/** Returns the stored numbers, and the counters of versions before the attempt log, which counted in shards. */
+async function readCounters(table: Table, organization: Organization, webhookId: string, first: string) {
+  const pk = keys.attemptScope(organization, ulidOf(webhookId)).counters;
+  let closed: Closed | undefined;
+  let before: Days = {};
+  for await (const item of queryItems(table, { pk, from: first })) {
+    const { sk, through, [everything]: number = 0 } = item as { sk: string; through?: string; [everything]?: number };
+    if (through) closed = closedFrom(item);
+    else before = addedUp(before, { [sk.slice(0, first.length)]: number });
+  }
+  return { closed, before };
+}
+
+/** Returns the number of rows from one time, included, to another, excluded; both as the letters of a ULID. */
+function countRows(
+  table: Table,
+  organization: Organization,
+  webhookId: string,
+  from: string,
+  to = '~',
+): Promise<number> {
+  const pk = keys.attemptScope(organization, ulidOf(webhookId)).rows;
+  return countItems(table, { pk, from: `${attemptFacet}#${from}`, to: `${attemptFacet}#${to}` });
+}
+
+function closedFrom({ pk: _, sk: __, through, [tableSchema.expiry]: ___, ...days }: Item): Closed {
+  return { through: through as string, days: days as Days };
+}
+
+/** The maximum difference between the clocks of two functions, in milliseconds. */
+const clocksDifferMs = 60_000;
+
+/** Returns a time before the registration of a webhook, by any clock: earlier days need no counting. */
+const registeredBy = (webhookId: string) => timeLetters(timeOf(ulidOf(webhookId)) - clocksDifferMs);
+
+/** Returns the time from which attempts are counted from their rows. */
+function fromOf(closed: Closed | undefined, first: string): string {
+  return closed && closed.through > lettersOf(first) ? closed.through : lettersOf(first);
+}
+
+function addedUp(a: Days, b: Days): Days {
+  const days = { ...a };
+  for (const [day, number] of Object.entries(b)) days[day] = (days[day] ?? 0) + number;
+  return days;
+}
+
+const lettersOf = (day: string) => timeLetters(Date.parse(day));
+const dayOf = (letters: string) => timestamp(timeOf(letters)).slice(0, 10);
+
+/**
+ * Returns the write that adds the numbers and moves the closing time, if it is still the one that was read. The item
+ * expires when the last of its days leaves the history, so that nothing remains of a deleted webhook.
+ */
+function closeWrite(
+  organization: Organization,
+  webhookId: string,
+  { from, to, counted, old }: { from: string | undefined; to: string; counted: Record<string, number>; old: string[] },
+): Write {
+  const days = Object.keys(counted);
+  const add = days.length > 0 ? ` ADD ${days.map((_, at) => `#day${at} :number${at}`).join(', ')}` : '';
+  const remove = old.length > 0 ? ` REMOVE ${old.map((_, at) => `#old${at}`).join(', ')}` : '';
+  return {
+    Update: {
+      Key: keys.closedAttempts(organization, ulidOf(webhookId)),
+      UpdateExpression: `SET through = :to, #expiry = :expiry${remove}${add}`,
+      ConditionExpression: from === undefined ? 'attribute_not_exists(pk)' : 'through = :from',
+      ExpressionAttributeNames: {
+        '#expiry': tableSchema.expiry,
+        ...Object.fromEntries(days.map((day, at) => [`#day${at}`, day])),
+        ...Object.fromEntries(old.map((day, at) => [`#old${at}`, day])),
+      },
+      ExpressionAttributeValues: {
+        ':to': to,
+        ':expiry': historyExpiry(timeOf(to)),
+        ...(from !== undefined && { ':from': from }),
+        ...Object.fromEntries(days.map((day, at) => [`:number${at}`, counted[day]])),
+      },
+    },
+    onConditionFailed: () => new Conflict(),
+  };
+}

@@ -1,0 +1,111 @@
+import { ulidFrom, ulidOf } from '../../contract/ids.ts';
+import type { Organization } from '../../contract/organization.ts';
+import type { DeliveryRecord } from '../../contract/webhooks.ts';
+import type { DeliveryMessage } from '../../deployment/messages.ts';
+import { tableSchema } from '../../deployment/table-schema.ts';
+import { type Key, keys, organizationOf, webhookOf } from '../keys.ts';
+import { dueEntry } from '../lists/due.ts';
+import type { Item } from '../write.ts';
+import { deliveryPartition } from './delivery-partitions.ts';
+import { historyExpiry } from './history-days.ts';
+
+/** The facet of attempts in the log of their webhook. Attempts of versions before the log have the facet `*`. */
+export const attemptFacet = 'A';
+
+/** The place of an attempt in the log of its webhook. */
+export type AttemptPlace = {
+  organization: Organization;
+  webhookId: string;
+  deliveryId: string;
+  attempt: number;
+  /** The time that orders it in the log: when it was due, or, for a late attempt, when it began; ISO 8601. */
+  at: string;
+};
+
+/** The retry after a failed attempt. */
+export type Retry = {
+  /** When the next attempt is due; ISO 8601. */
+  nextAttemptAt: string;
+  /** When the sweeper begins to look for it; ISO 8601. */
+  dueAt: string;
+};
+
+/** An attempt of a delivery in the log. */
+export type Attempt = {
+  place: AttemptPlace;
+  record: DeliveryRecord;
+  /** Absent for test deliveries. */
+  eventId?: string | undefined;
+  requestId?: string | undefined;
+  /** Absent for the last attempt of a delivery. */
+  retry?: Retry | undefined;
+};
+
+/** Returns the letters of a time in a ULID. */
+export const timeLetters = (time: number) => ulidFrom(time, new Uint8Array(10)).slice(0, 10);
+
+/**
+ * Returns the order of an attempt in the log of its webhook, newest last: time, delivery and number of the attempt. It has
+ * no other part, so that an attempt that is written twice is one row.
+ */
+export function attemptOrder({ deliveryId, attempt, at }: Omit<AttemptPlace, 'organization' | 'webhookId'>): string {
+  return `${timeLetters(Date.parse(at))}${ulidOf(deliveryId).slice(10)}${attempt}`;
+}
+
+/** Returns the key of an attempt. */
+export function attemptKey(place: AttemptPlace): Key {
+  const list = keys.attemptScope(place.organization, ulidOf(place.webhookId));
+  return keys.listRow(list, attemptFacet, attemptOrder(place));
+}
+
+/** Returns the id of an attempt. The first attempt has the id of the delivery. */
+export function attemptIdOf({ deliveryId, attempt, at }: Pick<AttemptPlace, 'deliveryId' | 'attempt' | 'at'>): string {
+  return attempt === 1 ? deliveryId : `dlv_${timeLetters(Date.parse(at))}${ulidOf(deliveryId).slice(10)}`;
+}
+
+/** Returns the row of an attempt. The sweeper's index lists a row with a retry until that retry is made. */
+export function attemptItem({ place, record, eventId, requestId, retry }: Attempt): Item {
+  return {
+    ...attemptKey(place),
+    ...record,
+    ...(eventId && { eventId }),
+    ...(requestId && { requestId }),
+    ...(retry && {
+      nextAttemptAt: retry.nextAttemptAt,
+      ...dueEntry(deliveryPartition(ulidOf(place.deliveryId)), retry.dueAt),
+    }),
+    [tableSchema.expiry]: historyExpiry(Date.parse(place.at)),
+  };
+}
+
+/** The part of a row that names the next attempt. */
+type FollowedRow = Key & {
+  deliveryId: string;
+  eventId?: string;
+  attempt: number;
+  nextAttemptAt?: string;
+  requestId?: string;
+};
+
+/** Returns the message of the attempt after a failed one, from its row; `undefined` for a last attempt. */
+export function retryOf(row: Item): DeliveryMessage | undefined {
+  const { pk, sk, deliveryId, eventId, attempt, nextAttemptAt, requestId } = row as FollowedRow;
+  if (nextAttemptAt === undefined) return undefined;
+  return {
+    organization: organizationOf(pk),
+    webhookId: `wh_${webhookOf(pk)}`,
+    deliveryId,
+    ...(eventId && { eventId }),
+    attempt: attempt + 1,
+    dueAt: nextAttemptAt,
+    listedBy: sk,
+    ...(requestId && { requestId }),
+  };
+}
+
+/** Returns the record of a row. */
+export function recordFrom(row: Item): DeliveryRecord {
+  const { id, deliveryId, attempt, event, httpStatus, durationMs, deliveredAt, redelivery, error } = row;
+  const fields = { id, deliveryId, attempt, event, httpStatus, durationMs, deliveredAt, redelivery };
+  return { ...fields, ...(error !== undefined && { error }) } as DeliveryRecord;
+}

@@ -1,0 +1,217 @@
+import type { EventName } from '../../contract/events.ts';
+import { timestamp, ulidOf } from '../../contract/ids.ts';
+import type { DeliveryMessage } from '../../deployment/messages.ts';
+import { tableSchema } from '../../deployment/table-schema.ts';
+import { type BatchingContext, putInBatch, readInBatch } from '../batchers.ts';
+import type { Table, TableContext } from '../client.ts';
+import { type Key, keys } from '../keys.ts';
+import { getEach } from '../reads.ts';
+import { Conflict, ignoreConflict, transact } from '../transact.ts';
+import type { Item, Write } from '../write.ts';
+import { closedAfterMs } from './attempt-counts.ts';
+import { type Attempt, type AttemptPlace, attemptItem, attemptKey, retryOf } from './attempt-items.ts';
+import { historyExpiry } from './history-days.ts';
+import { isDoneByOldVersion } from './old-deliveries.ts';
+import { type Target, targetFrom } from './webhooks.ts';
+
+/**
+ * The attempt log has one row for each attempt. The key of a row has the delivery and the number of the attempt. The rows
+ * of a delivery are its only state: no attempt yet, failed with a retry, delivered, or failed permanently.
+ */
+
+/** The stored data that a worker needs before it makes an attempt. */
+export type FoundAttempt = {
+  /** Whether the log has a row of the attempt: the attempt was made, and its message is a duplicate. */
+  made: boolean;
+  /**
+   * Whether another message replaces this one. The previous attempt was made twice; the second time replaced its row,
+   * which now names a retry at another time, or no retry.
+   */
+  superseded: boolean;
+  /** Absent if the webhook is deleted. */
+  target?: Target | undefined;
+  /** The event to send, with `data` as JSON. Absent if the event is older than 90 days. */
+  loggedEvent?: { event: EventName; data: string } | undefined;
+};
+
+/**
+ * An attempt is late if it begins this time or more after it was due, in milliseconds. The log orders a late attempt by
+ * the time when it began, and other attempts by the time when they were due. So no row is written to the part of the log
+ * whose attempts are already counted (`closedAfterMs`). The 60 s are enough for an attempt and for clocks that differ.
+ */
+export const lateAfterMs = closedAfterMs - 60_000;
+
+/** The maximum duration of an attempt, in milliseconds: 10 s for the request, and less than 20 s to write its row. */
+const maxAttemptMs = 30_000;
+
+/**
+ * Returns the earliest time at which an attempt may begin that has just become late; `undefined` if it may begin now. For
+ * `maxAttemptMs` another worker may still be making the same attempt, which it began before the attempt was late. Its row
+ * will have another place in the log.
+ *
+ * @param at the time of that other place; ISO 8601
+ * @param now Unix time in ms, like the result
+ */
+export function earliestStartOf(at: string, now: number): number | undefined {
+  const lateFrom = Date.parse(at) + lateAfterMs;
+  return now >= lateFrom && now < lateFrom + maxAttemptMs ? lateFrom + maxAttemptMs : undefined;
+}
+
+/** The place of an attempt that begins, the earliest time at which it may begin, or `made` if the log has its row. */
+export type Beginning = { place: AttemptPlace } | { notBefore: number } | 'made';
+
+/** Reads the data that an attempt needs. Calls in one turn of the event loop are batched. */
+export async function findAttempt(context: BatchingContext, message: DeliveryMessage): Promise<FoundAttempt> {
+  const { organization, webhookId, attempt, dueAt } = message;
+  const listing = listingKey(message);
+  const [webhook, secret, source, row, before] = await Promise.all([
+    readInBatch(context, keys.webhook(organization, ulidOf(webhookId))),
+    readInBatch(context, keys.webhookSecret(organization, ulidOf(webhookId))),
+    readInBatch(context, sourceKey(message)),
+    // Attempts for slow webhooks are often late. Look for their late row too, before they take a lease.
+    message.slow ? findRow(context, message) : readInBatch(context, attemptKey(placeOf(message))),
+    listing && readInBatch(context, listing),
+  ]);
+  const isDone = source && !message.eventId && isDoneByOldVersion(source, attempt);
+  return {
+    made: row !== undefined || isDone === true,
+    superseded: listing !== undefined && before?.nextAttemptAt !== dueAt,
+    target: targetFrom(webhook, secret),
+    loggedEvent: source as FoundAttempt['loggedEvent'],
+  };
+}
+
+/** Inserts the row of an attempt, or replaces it. Calls in one turn of the event loop are batched. */
+export function insertAttempt(context: BatchingContext, attempt: Attempt): Promise<void> {
+  return putInBatch(context, attemptItem(attempt));
+}
+
+/**
+ * Returns the place in the log of an attempt that begins now. An attempt that is not late has the time when it was due. A
+ * late attempt has the time when it begins: the first worker stores this time, and a worker with a duplicate message uses
+ * the stored time, so that both write the same row. If the first worker is lost, the attempt begins again with a new time.
+ *
+ * @param now Unix time, in ms
+ */
+export async function beginAttempt({ table }: TableContext, message: DeliveryMessage, now: number): Promise<Beginning> {
+  const duePlace = placeOf(message);
+  if (now < Date.parse(duePlace.at) + lateAfterMs) return { place: duePlace };
+  const notBefore = earliestStartOf(message.dueAt, now);
+  if (notBefore) return { notBefore };
+  const [row, lateStart] = await getEach(table, [attemptKey(duePlace), lateKey(message)]);
+  if (row) return 'made';
+  const begunAt = (lateStart?.at as string | undefined) ?? (await storeLateStart(table, message, timestamp(now)));
+  if (begunAt === undefined) return { place: placeOf(message, timestamp(now)) };
+  // Another worker began the late attempt first.
+  const latePlace = placeOf(message, begunAt);
+  if ((await getEach(table, [attemptKey(latePlace)]))[0]) return 'made';
+  if (now < Date.parse(begunAt) + lateAfterMs) return { place: latePlace };
+  // That worker is lost, unless it is still making the attempt.
+  const restartAt = earliestStartOf(begunAt, now);
+  if (restartAt) return { notBefore: restartAt };
+  // If yet another worker has restarted the attempt in the meantime, use its time.
+  const restartedAt = await storeLateStart(table, message, timestamp(now), begunAt);
+  return { place: placeOf(message, restartedAt ?? timestamp(now)) };
+}
+
+/** Returns the message of a delivery's next attempt; `undefined` if the delivery has ended. */
+export async function readNextAttempt(
+  context: BatchingContext,
+  firstAttempt: DeliveryMessage,
+): Promise<DeliveryMessage | undefined> {
+  let message: DeliveryMessage | undefined = firstAttempt;
+  while (message) {
+    const row: Item | undefined = await findRow(context, message);
+    if (!row) return message;
+    message = retryOf(row);
+  }
+  return undefined;
+}
+
+/** Removes an attempt from the sweeper's index, because it was made or will never be made. */
+export async function unlistAttempt(context: TableContext, message: DeliveryMessage): Promise<void> {
+  const listed = listingKey(message) ?? (message.eventId === undefined ? sourceKey(message) : undefined);
+  if (listed) await unlistItem(context, listed);
+}
+
+/** Removes an item from the sweeper's index. */
+export async function unlistItem({ table }: TableContext, Key: Key): Promise<void> {
+  const { partitionKey, sortKey } = tableSchema.dueIndex;
+  const write: Write = {
+    Update: {
+      Key,
+      UpdateExpression: 'REMOVE #due, #dueAt',
+      ConditionExpression: 'attribute_exists(pk)',
+      ExpressionAttributeNames: { '#due': partitionKey, '#dueAt': sortKey },
+    },
+    onConditionFailed: () => new Conflict(),
+  };
+  await transact(table, [write]).catch(ignoreConflict);
+}
+
+/** Returns the row of an attempt that may be late; `undefined` if the log has none. */
+async function findRow(context: BatchingContext, message: DeliveryMessage): Promise<Item | undefined> {
+  const [row, late] = await Promise.all([
+    readInBatch(context, attemptKey(placeOf(message))),
+    readInBatch(context, lateKey(message)),
+  ]);
+  return row ?? (late && readInBatch(context, attemptKey(placeOf(message, late.at as string))));
+}
+
+/**
+ * Stores the time when a late attempt begins.
+ *
+ * @param replacedAt the stored time to replace; absent for the first start
+ * @returns the time that another worker has stored first, or `undefined`
+ */
+async function storeLateStart(
+  table: Table,
+  message: DeliveryMessage,
+  at: string,
+  replacedAt?: string,
+): Promise<string | undefined> {
+  let found: string | undefined;
+  const write: Write = {
+    Put: {
+      Item: { ...lateKey(message), at, [tableSchema.expiry]: historyExpiry(Date.parse(at)) },
+      ConditionExpression: replacedAt ? '#at = :replacedAt' : 'attribute_not_exists(pk)',
+      ...(replacedAt && {
+        ExpressionAttributeNames: { '#at': 'at' },
+        ExpressionAttributeValues: { ':replacedAt': replacedAt },
+      }),
+    },
+    onConditionFailed: (item) => {
+      found = item?.at as string | undefined;
+      return new Conflict();
+    },
+  };
+  await transact(table, [write]).catch(ignoreConflict);
+  return found;
+}
+
+/** Returns the place of an attempt in the log, by default at the time when it was due. */
+export function placeOf(
+  { organization, webhookId, deliveryId, attempt, dueAt }: DeliveryMessage,
+  at = dueAt,
+): AttemptPlace {
+  return { organization, webhookId, deliveryId, attempt, at };
+}
+
+/** Returns the key of the item with the event: the event itself, or a delivery of an older version. */
+function sourceKey({ organization, webhookId, deliveryId, eventId }: DeliveryMessage): Key {
+  return eventId === undefined
+    ? keys.oldDelivery(organization, ulidOf(webhookId), ulidOf(deliveryId))
+    : keys.event(organization, ulidOf(eventId));
+}
+
+/** Returns the key of the row that lists a retry in the sweeper's index. */
+function listingKey({ organization, webhookId, listedBy }: DeliveryMessage): Key | undefined {
+  return listedBy === undefined
+    ? undefined
+    : { pk: keys.attemptScope(organization, ulidOf(webhookId)).rows, sk: listedBy };
+}
+
+/** Returns the key of the item that stores when a late attempt began. */
+function lateKey({ organization, webhookId, deliveryId, attempt }: DeliveryMessage): Key {
+  return keys.lateAttempt(organization, ulidOf(webhookId), ulidOf(deliveryId), attempt);
+}

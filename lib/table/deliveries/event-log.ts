@@ -1,0 +1,76 @@
+import type { EventName } from '../../contract/events.ts';
+import { timeOf, timestamp, ulidFrom, ulidOf } from '../../contract/ids.ts';
+import type { Organization } from '../../contract/organization.ts';
+import { tableSchema } from '../../deployment/table-schema.ts';
+import { type BatchingContext, putInBatch } from '../batchers.ts';
+import type { TableContext } from '../client.ts';
+import { keys, organizationOf } from '../keys.ts';
+import { dueEntry } from '../lists/due.ts';
+import { queryItems } from '../reads.ts';
+import type { Item } from '../write.ts';
+import { deliveryPartition } from './delivery-partitions.ts';
+import { historyExpiry } from './history-days.ts';
+
+/** An event in the log, which keeps events for 90 days, with and without subscribers. */
+export type LoggedEvent = {
+  organization: Organization;
+  /** `ev_` and a ULID of the time of the change. */
+  id: string;
+  event: EventName;
+  /** The changed item: its id, and its version after the change. */
+  item: string;
+  version: number;
+  /** The request that made the change, if it is known. */
+  requestId?: string;
+  /** The event's `data` as JSON: unlike a map of DynamoDB, text keeps the order of the fields. */
+  data: string;
+};
+
+/** How long after a sampled event the sweeper checks its deliveries, in milliseconds. */
+export const sampledAfterMs = 2 * 60_000;
+
+/** Returns whether the sweeper checks that an event is delivered to its subscribers: one of 32 events, by random bits of the id. */
+const isSampled = (ulid: string) => ulid.endsWith('0');
+
+/** Returns the item of an event. The same event always has the same item. */
+export function eventItem({ organization, id, ...rest }: LoggedEvent): Item {
+  const ulid = ulidOf(id);
+  const time = timeOf(ulid);
+  return {
+    ...keys.event(organization, ulid),
+    ...rest,
+    ...(isSampled(ulid) && dueEntry(deliveryPartition(ulid), timestamp(time + sampledAfterMs))),
+    [tableSchema.expiry]: historyExpiry(time),
+  };
+}
+
+/** Returns the event of an item. */
+export function eventFrom(item: Item): LoggedEvent {
+  const { pk, sk, due: _, dueAt: __, expiresAt: ___, ...rest } = item;
+  return { organization: organizationOf(pk as string), id: `ev_${sk}`, ...rest } as LoggedEvent;
+}
+
+/** Returns whether an item is an event. */
+export function isEvent({ pk }: Item): boolean {
+  return pk === keys.events(organizationOf(pk as string));
+}
+
+/** Appends an event to the log of its organization. An event that the log already has is not changed. */
+export function appendEvent(context: BatchingContext, event: LoggedEvent): Promise<void> {
+  return putInBatch(context, eventItem(event));
+}
+
+/** Yields the events of an organization between two times, both included (Unix time, in ms); newest first. */
+export async function* readEvents(
+  { table }: TableContext,
+  organization: Organization,
+  from: number,
+  to: number,
+): AsyncGenerator<LoggedEvent> {
+  const range = {
+    pk: keys.events(organization),
+    from: ulidFrom(from, new Uint8Array(10)),
+    to: ulidFrom(to, new Uint8Array(10).fill(255)),
+  };
+  for await (const item of queryItems(table, range)) yield eventFrom(item);
+}

@@ -1,0 +1,226 @@
+import type {
+  Delegation,
+  Execution,
+  ExecutionListItem,
+  ExecutionStatus,
+  GateResult,
+  QualityGates,
+} from '../../contract/executions.ts';
+import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
+import type { Organization } from '../../contract/organization.ts';
+import { requestFields } from '../../request-context.ts';
+import { type Key, keys, organizationOf } from '../keys.ts';
+import { dueEntry } from '../lists/due.ts';
+import type { ListMembership } from '../lists/listing.ts';
+import { Conflict } from '../transact.ts';
+import type { Item } from '../write.ts';
+
+/** The kind of the heads of executions in the stream. */
+export const executionKind = 'execution';
+
+/** The partition of the sweeper's index that lists executions. */
+export const executionPartition = 'execution';
+
+/** An execution as its head stores it: without its input and output. */
+export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates'> & {
+  organization: Organization;
+  agentId: string;
+  selfTest: GateResult;
+  qaReview: GateResult;
+  /** The name of the delegating agent, if the execution was delegated. */
+  delegatedBy?: string;
+  /** The ids of the agents in its chain of delegations, from the first on. None of them may get the task again. */
+  ancestors?: string[];
+  /** The number of delegations in its chain. */
+  depth?: number;
+  /** The id of the request that started it, if known. */
+  requestId?: string;
+  /** The number of leases that were not returned: the current one, and those of lost workers. */
+  claims: number;
+  /** The id of the lease: only its holder may end the execution. */
+  claim?: string;
+  /** When the lease expires; ISO 8601. No other worker may lease the execution before that. */
+  leaseUntil?: string;
+  /** When a worker first leased it; ISO 8601. Absent before that, and on items of versions without this attribute. */
+  firstLeasedAt?: string;
+  /** The results of its workers before they returned their leases. */
+  progress?: Progress;
+  /** The number of items that hold its output, so that a read can tell whether it has found all of them. */
+  outputParts?: number;
+};
+
+/** The progress of an execution whose worker returned its lease because a model throttled. */
+export type Progress = {
+  /** The number of leases that were returned. */
+  waits: number;
+  /** The number of temporary faults of the agent's model. */
+  faults: number;
+  /** Tokens of all calls to models. */
+  tokens: number;
+  /** The verdicts of the quality gates that have answered. */
+  verdicts: Partial<QualityGates>;
+};
+
+/** An execution that is running. */
+export type RunningExecution = ExecutionHead & { status: 'running' };
+
+/** The input of an execution, with its optional context. */
+export type ExecutionInput = { input: string; context?: Record<string, unknown> };
+
+/** How an execution ended. */
+export type Ending = {
+  status: 'completed' | 'failed';
+  completedAt: string;
+  durationMs: number;
+  tokensUsed: number;
+  selfTest: GateResult;
+  qaReview: GateResult;
+  /** Why it failed: a code or a fixed sentence. */
+  error?: string;
+};
+
+/** Returns the execution that a head stores. Its start is the time of its id. */
+export function executionFrom(item: Item): ExecutionHead {
+  const { pk, sk: _, kind: __, due: ___, dueAt: ____, ...rest } = item;
+  const ulid = ulidOf(pk as string);
+  return {
+    claims: 0,
+    ...rest,
+    organization: organizationOf(pk as string),
+    id: `ex_${ulid}`,
+    startedAt: timestamp(timeOf(ulid)),
+  } as ExecutionHead;
+}
+
+/** Returns the head of a new execution, in the sweeper's index from `dueAt` on. */
+export function executionItem(execution: RunningExecution, dueAt: string): Item {
+  const { organization, id, startedAt: _, claims: __, ...rest } = execution;
+  const Key = keys.executionHead(organization, ulidOf(id));
+  return { ...Key, kind: executionKind, ...rest, ...requestFields(), ...dueEntry(executionPartition, dueAt) };
+}
+
+/** Returns the item of an input. The context is stored as JSON: a map would not keep the order of its keys. */
+export function inputItem({ organization, id }: ExecutionHead, { input, context }: ExecutionInput): Item {
+  return {
+    ...keys.executionInput(organization, ulidOf(id)),
+    input,
+    ...(context && { context: JSON.stringify(context) }),
+  };
+}
+
+/** Returns the item of the delegation that started an execution. Its status is that of the execution. */
+export function delegationItem({ organization, id, delegationId = '', delegatedBy, agentName }: ExecutionHead): Item {
+  const Key = keys.delegation(organization, ulidOf(delegationId));
+  return { ...Key, fromAgent: delegatedBy, toAgent: agentName, executionId: id, ...requestFields() };
+}
+
+/** Returns the delegation that an item stores, with the status of its execution. */
+export function delegationFrom(
+  { fromAgent, toAgent, sk }: Item,
+  { status, claims, firstLeasedAt }: ExecutionHead,
+): Delegation {
+  return {
+    delegationId: `dl_${sk}`,
+    fromAgent: fromAgent as string,
+    toAgent: toAgent as string,
+    status: status === 'running' && claims === 0 && firstLeasedAt === undefined ? 'accepted' : status,
+  };
+}
+
+/** Returns the input that an item stores. */
+export function inputFrom({ input, context }: Item): ExecutionInput {
+  return {
+    input: input as string,
+    ...(context !== undefined && { context: JSON.parse(context as string) as Record<string, unknown> }),
+  };
+}
+
+/** The bytes of an output in one item. An item holds 400 KB; an output may be larger. */
+const partBytes = 300_000;
+
+/** Returns the items of an output, which is split between characters. */
+export function outputItems({ organization, id }: ExecutionHead, output: string): Item[] {
+  const bytes = Buffer.from(output);
+  const items: Item[] = [];
+  for (let from = 0; from < bytes.length; ) {
+    let to = Math.min(from + partBytes, bytes.length);
+    // In UTF-8, bytes 10xxxxxx continue a character.
+    while (to < bytes.length && ((bytes[to] as number) & 0xc0) === 0x80) to--;
+    items.push({
+      ...keys.executionOutput(organization, ulidOf(id), items.length),
+      text: bytes.toString('utf8', from, to),
+    });
+    from = to;
+  }
+  return items;
+}
+
+/** Returns the keys of the items that hold the stored output of an execution. */
+export function outputKeys({ organization, id, outputParts = 0 }: ExecutionHead): Key[] {
+  return Array.from({ length: outputParts }, (_, part) => keys.executionOutput(organization, ulidOf(id), part));
+}
+
+/**
+ * Returns the execution with its input and output, from all items of its partition; `undefined` if the head or the input
+ * is missing.
+ *
+ * @throws `Conflict` when the head is newer than the output: a query is no snapshot, even in one partition
+ */
+export function wholeExecution(items: readonly Item[]): (Execution & { agentId: string }) | undefined {
+  const named = (sk: string) => items.find((item) => item.sk === sk);
+  const [head, input] = [named('M'), named('IN')];
+  if (!head || !input) return undefined;
+  const { selfTest, qaReview, outputParts = 0, ...rest } = executionFrom(head);
+  const output = outputFrom(items, outputParts);
+  return {
+    ...rest,
+    input: inputFrom(input).input,
+    ...(rest.status === 'completed' && { output }),
+    qualityGates: { selfTest, qaReview },
+  };
+}
+
+/**
+ * Returns the output that items of an execution's partition hold; skips other items.
+ *
+ * @throws `Conflict` when there are fewer parts than the head says
+ */
+export function outputFrom(items: readonly Item[], outputParts: number): string {
+  const parts = items.filter(({ sk }) => (sk as string).startsWith('OUT#')).sort((a, b) => partOf(a) - partOf(b));
+  if (parts.length < outputParts) throw new Conflict();
+  return parts.map(({ text }) => text).join('');
+}
+
+function partOf({ sk }: Item): number {
+  return Number((sk as string).slice('OUT#'.length));
+}
+
+/** Returns an execution as lists and events show it. */
+export function listItemOf(execution: ExecutionHead): ExecutionListItem {
+  const { id, agentName, taskId, status, startedAt, completedAt, durationMs } = execution;
+  return {
+    id,
+    agentName,
+    ...(taskId !== undefined && { taskId }),
+    status,
+    startedAt,
+    ...(completedAt !== undefined && { completedAt }),
+    ...(durationMs !== undefined && { durationMs }),
+  };
+}
+
+const facets: Record<ExecutionStatus, string> = { running: 'r', completed: 'c', failed: 'f' };
+
+/** Returns the facet of a status in the lists of executions. */
+export const facetOf = (status: ExecutionStatus): string => facets[status];
+
+/** Returns the lists that an execution is in: its organization's and its agent's. The rows hold the entries of the lists. */
+export function executionMembership(execution: ExecutionHead): ListMembership {
+  const { organization, agentId, id, status } = execution;
+  return {
+    ulid: ulidOf(id),
+    facet: facetOf(status),
+    lists: [keys.executionScope(organization), keys.executionScope(organization, ulidOf(agentId))],
+    entry: listItemOf(execution),
+  };
+}

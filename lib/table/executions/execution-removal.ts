@@ -1,0 +1,137 @@
+import type { ExecutionStatus } from '../../contract/executions.ts';
+import { ulidOf } from '../../contract/ids.ts';
+import type { TableContext } from '../client.ts';
+import { keys } from '../keys.ts';
+import { counterOf, everything, leavingLimit, leavingWrites } from '../lists/listing.ts';
+import { deletePartition } from '../purges/delete-partition.ts';
+import type { AgentPurge } from '../purges/purge-items.ts';
+import { getItem, getItems, queryItems } from '../reads.ts';
+import { type StoredTask, taskFrom } from '../tasks/task-items.ts';
+import { changeWrites } from '../tasks/tasks.ts';
+import { Conflict, retryOnConflict, transact } from '../transact.ts';
+import type { Item, Write } from '../write.ts';
+import { type ExecutionHead, executionFrom, facetOf } from './execution-items.ts';
+import type { TaskMove } from './executions.ts';
+import { countRunningDown } from './running.ts';
+
+/** Returns the move of the task of a purged execution; `undefined` if the task stays as it is. */
+export type ReleaseTask = (task: StoredTask, executionId: string) => TaskMove | undefined;
+
+/** How many counter rows are written at the same time. Transactions over the same counter row would conflict. */
+const countersAtOnce = 16;
+
+/** How many executions are purged at the same time. */
+const purgedAtOnce = 25;
+
+/**
+ * Removes the executions of a deleted agent from the list of its organization, the last place in which requests find them
+ * (docs/architecture.md#deletions). The agent's own list names them. Nothing is added to that list any more: every start
+ * checks that the agent exists.
+ */
+export async function unlistExecutions(context: TableContext, { organization, agentId }: AgentPurge): Promise<void> {
+  const all = keys.executionScope(organization);
+  const { table } = context;
+  const executions = await Array.fromAsync(readListed(context, { organization, agentId }));
+  const waiting = [...Map.groupBy(executions, ({ ulid }) => counterOf(ulid)).values()];
+  const leave = async (group: readonly { ulid: string }[]): Promise<void> => {
+    for (let at = 0; at < group.length; at += leavingLimit) {
+      const batch = group.slice(at, at + leavingLimit).map(({ ulid }) => keys.listRow(all, everything, ulid));
+      await retryOnConflict(table, async () => {
+        // The next try finds another facet for an execution that has just ended, and no row that another worker removed.
+        const membership = (await getItems(table, batch)).map(({ id, status }) => ({
+          ulid: ulidOf(id as string),
+          facet: facetOf(status as ExecutionStatus),
+        }));
+        if (membership.length > 0)
+          await transact(
+            table,
+            leavingWrites(all, membership, () => new Conflict()),
+          );
+      });
+    }
+  };
+  while (waiting.length > 0) await Promise.all(waiting.splice(0, countersAtOnce).map(leave));
+}
+
+/**
+ * Deletes the executions of a deleted agent. One that is running is no longer counted, and its task is released; its
+ * worker loses its lease. The purge can be repeated: it continues with the remaining executions.
+ */
+export async function purgeExecutions(
+  context: TableContext,
+  purge: AgentPurge,
+  releaseTask: ReleaseTask,
+): Promise<void> {
+  const own = keys.executionScope(purge.organization, ulidOf(purge.agentId));
+  const batch: { ulid: string; status: ExecutionStatus }[] = [];
+  const purgeBatch = async (): Promise<void> => {
+    const executions = batch.splice(0);
+    await Promise.all(executions.map(({ ulid }) => purgeExecution(context, purge, ulid, releaseTask)));
+    const rows = executions.flatMap(({ ulid, status }) =>
+      [everything, facetOf(status)].map((facet) => keys.listRow(own, facet, ulid)),
+    );
+    await transact(
+      context.table,
+      rows.map((Key) => ({ Delete: { Key } })),
+    );
+  };
+  for await (const execution of readListed(context, purge)) {
+    batch.push(execution);
+    if (batch.length === purgedAtOnce) await purgeBatch();
+  }
+  if (batch.length > 0) await purgeBatch();
+}
+
+/** Reads the executions in an agent's own list. */
+async function* readListed(
+  { table }: TableContext,
+  { organization, agentId }: AgentPurge,
+): AsyncGenerator<{ ulid: string; status: ExecutionStatus }> {
+  const { rows: pk } = keys.executionScope(organization, ulidOf(agentId));
+  for await (const { id, status } of queryItems(table, { pk, from: `${everything}#`, to: `${everything}#~` }))
+    yield { ulid: ulidOf(id as string), status: status as ExecutionStatus };
+}
+
+/**
+ * Deletes the items of an execution. One transaction deletes the head and the delegation, counts a running execution down
+ * and releases its task. So a purge that is repeated does each of them once.
+ */
+async function purgeExecution(
+  context: TableContext,
+  { organization }: AgentPurge,
+  ulid: string,
+  releaseTask: ReleaseTask,
+): Promise<void> {
+  const { table } = context;
+  const Key = keys.executionHead(organization, ulid);
+  await retryOnConflict(table, async () => {
+    const item = await getItem(table, Key);
+    const execution = item && executionFrom(item);
+    const others = execution
+      ? [...deleteDelegation(execution), ...(await releaseWrites(context, execution, releaseTask))]
+      : [];
+    if (others.length === 0) return;
+    await transact(table, [
+      { Delete: { Key, ConditionExpression: 'attribute_exists(pk)' }, onConditionFailed: () => new Conflict() },
+      ...others,
+    ]);
+  });
+  await deletePartition(table, keys.execution(organization, ulid));
+}
+
+function deleteDelegation({ organization, delegationId }: ExecutionHead): Write[] {
+  return delegationId === undefined ? [] : [{ Delete: { Key: keys.delegation(organization, ulidOf(delegationId)) } }];
+}
+
+/** Returns the writes that count a running execution down and release its task. */
+async function releaseWrites(
+  { table }: TableContext,
+  execution: ExecutionHead,
+  releaseTask: ReleaseTask,
+): Promise<Write[]> {
+  const { organization, id, status, taskId } = execution;
+  if (status !== 'running') return [];
+  const task = taskId && (await getItem(table, keys.task(organization, ulidOf(taskId))));
+  const move = task ? releaseTask(taskFrom(task as Item), id) : undefined;
+  return [countRunningDown(organization), ...(move ? changeWrites(organization, move.before, move.after) : [])];
+}

@@ -1,0 +1,103 @@
+import { ulidOf } from '../../contract/ids.ts';
+import { tableSchema } from '../../deployment/table-schema.ts';
+import { keys } from '../keys.ts';
+import { leaseFree, leaseHeld } from '../lease.ts';
+import type { OnConditionFailed, Write } from '../write.ts';
+import type { Ending, ExecutionHead, Progress, RunningExecution } from './execution-items.ts';
+
+/** The worker has lost its lease: another worker holds it, the execution has ended, or its agent was deleted. */
+export class LeaseLost extends Error {
+  override name = 'LeaseLost';
+}
+
+const { partitionKey, sortKey } = tableSchema.dueIndex;
+
+const headKey = ({ organization, id }: Pick<ExecutionHead, 'organization' | 'id'>) =>
+  keys.executionHead(organization, ulidOf(id));
+
+/**
+ * Returns the write that leases an execution, if it is running and not leased. It counts the lease, and records the time
+ * of the first one.
+ */
+export function leaseWrite(
+  execution: Pick<ExecutionHead, 'organization' | 'id'>,
+  { leaseId, now, until }: { leaseId: string; now: string; until: string },
+  onConditionFailed: OnConditionFailed,
+): Write {
+  return {
+    Update: {
+      Key: headKey(execution),
+      UpdateExpression:
+        'SET claim = :claim, leaseUntil = :until, #dueAt = :until, firstLeasedAt = if_not_exists(firstLeasedAt, :now) ADD claims :one',
+      ConditionExpression: `#status = :running AND ${leaseFree()}`,
+      ExpressionAttributeNames: { '#status': 'status', '#dueAt': sortKey },
+      ExpressionAttributeValues: { ':claim': leaseId, ':until': until, ':now': now, ':running': 'running', ':one': 1 },
+      ReturnValues: 'ALL_NEW',
+    },
+    onConditionFailed,
+  };
+}
+
+/** Returns a write by the lease holder of an execution; it fails with `LeaseLost` for any other worker. */
+export function leaseHolderWrite(
+  execution: RunningExecution,
+  { set, remove, add }: { set: string; remove?: string; add?: string },
+  values: Record<string, unknown>,
+  names: Record<string, string> = {},
+): Write {
+  return {
+    Update: {
+      Key: headKey(execution),
+      UpdateExpression: `SET ${set}${remove ? ` REMOVE ${remove}` : ''}${add ? ` ADD ${add}` : ''}`,
+      ConditionExpression: `#status = :running AND ${leaseHeld}`,
+      ExpressionAttributeNames: { '#status': 'status', '#dueAt': sortKey, ...names },
+      ExpressionAttributeValues: { ':running': 'running', ':claim': execution.claim, ...values },
+    },
+    onConditionFailed: () => new LeaseLost(),
+  };
+}
+
+/**
+ * How a lease is returned: when another worker may lease the execution, when the sweeper sends its message, and the
+ * progress to keep.
+ */
+export type LeaseReturn = { until: string; dueAt: string; progress: Progress };
+
+/**
+ * Returns the write that returns a lease before the execution ends, and keeps the progress. No worker may lease the
+ * execution before `until`. The lease does not count as lost.
+ */
+export function returnLeaseWrite(
+  execution: RunningExecution,
+  { until, dueAt, progress, outputParts }: LeaseReturn & { outputParts: number },
+): Write {
+  return leaseHolderWrite(
+    execution,
+    {
+      set: `leaseUntil = :until, #dueAt = :dueAt, progress = :progress${outputParts > 0 ? ', outputParts = :parts' : ''}`,
+      remove: 'claim',
+      add: 'claims :minusOne',
+    },
+    {
+      ':until': until,
+      ':dueAt': dueAt,
+      ':progress': progress,
+      ':minusOne': -1,
+      ...(outputParts > 0 && { ':parts': outputParts }),
+    },
+  );
+}
+
+/** Returns the write that ends an execution, and removes its lease and its entry in the sweeper's index. */
+export function endWrite(execution: RunningExecution, ending: Ending & Pick<ExecutionHead, 'outputParts'>): Write {
+  const fields = Object.entries(ending);
+  return leaseHolderWrite(
+    execution,
+    {
+      set: fields.map(([field]) => `#${field} = :new_${field}`).join(', '),
+      remove: `claim, leaseUntil, #due, #dueAt${execution.progress ? ', progress' : ''}`,
+    },
+    Object.fromEntries(fields.map(([field, value]) => [`:new_${field}`, value])),
+    { '#due': partitionKey, ...Object.fromEntries(fields.map(([field]) => [`#${field}`, field])) },
+  );
+}

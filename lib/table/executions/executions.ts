@@ -1,0 +1,273 @@
+import type { Page } from '../../contract/endpoint.ts';
+import type { Delegation, Execution, ExecutionListItem, ExecutionStatus } from '../../contract/executions.ts';
+import { ulidOf } from '../../contract/ids.ts';
+import type { Organization } from '../../contract/organization.ts';
+import { metricsWrite } from '../agents/metrics.ts';
+import type { TableContext } from '../client.ts';
+import type { RecordResponse } from '../idempotency.ts';
+import { keys } from '../keys.ts';
+import { listingWrites, readPage } from '../lists/listing.ts';
+import { getItem, getItems, queryItems } from '../reads.ts';
+import type { StoredTask } from '../tasks/task-items.ts';
+import { changeWrites } from '../tasks/tasks.ts';
+import { Conflict, ignoreConflict, retryOnConflict, transact } from '../transact.ts';
+import type { Write } from '../write.ts';
+import {
+  delegationFrom,
+  delegationItem,
+  type Ending,
+  type ExecutionHead,
+  type ExecutionInput,
+  executionFrom,
+  executionItem,
+  executionMembership,
+  facetOf,
+  inputFrom,
+  inputItem,
+  outputFrom,
+  outputItems,
+  outputKeys,
+  type RunningExecution,
+  wholeExecution,
+} from './execution-items.ts';
+import {
+  endWrite,
+  LeaseLost,
+  type LeaseReturn,
+  leaseHolderWrite,
+  leaseWrite,
+  returnLeaseWrite,
+} from './execution-steps.ts';
+import { countRunningDown, countStart, noteCountedStart, type StartContext } from './running.ts';
+
+/** The move of a task that goes with a change of its execution: the task before and after. */
+export type TaskMove = { before: StoredTask; after: StoredTask };
+
+/** Names an execution. */
+export type ExecutionReference = Pick<ExecutionHead, 'organization' | 'id'>;
+
+/**
+ * Puts a new execution: its items, its rows and counters, the move of its task and the idempotency record, or nothing.
+ *
+ * @throws `Conflict` if the agent or the task has changed since it was read; `ApiError` `rate_limited`
+ */
+export async function insertExecution(
+  context: StartContext,
+  execution: RunningExecution,
+  input: ExecutionInput,
+  { dueAt, task, recordResponse }: { dueAt: string; task: TaskMove | undefined; recordResponse: RecordResponse },
+): Promise<void> {
+  const { organization } = execution;
+  const now = Date.parse(execution.startedAt);
+  await transact(context.table, [
+    { Put: { Item: executionItem(execution, dueAt), ConditionExpression: 'attribute_not_exists(pk)' } },
+    { Put: { Item: inputItem(execution, input) } },
+    ...(execution.delegationId ? [{ Put: { Item: delegationItem(execution) } }] : []),
+    ...listingWrites(undefined, executionMembership(execution)),
+    countStart(context, organization, now),
+    checkActive(execution),
+    ...(task ? changeWrites(organization, task.before, task.after) : []),
+    ...(recordResponse ? [recordResponse(execution)] : []),
+  ]);
+  noteCountedStart(context, organization, now);
+}
+
+/** Returns the execution as it is now, without its input and output. */
+export async function readExecutionHead(
+  { table }: TableContext,
+  { organization, id }: ExecutionReference,
+): Promise<ExecutionHead | undefined> {
+  const item = await getItem(table, keys.executionHead(organization, ulidOf(id)));
+  return item && executionFrom(item);
+}
+
+/** Returns the executions of an agent that are running now on a task, or on no task if `taskId` is `undefined`. */
+export async function readRunningExecutions(
+  { table }: TableContext,
+  organization: Organization,
+  agentId: string,
+  taskId: string | undefined,
+): Promise<ExecutionHead[]> {
+  const { rows: pk } = keys.executionScope(organization, ulidOf(agentId));
+  const running = facetOf('running');
+  const rows = await Array.fromAsync(queryItems(table, { pk, from: `${running}#`, to: `${running}#~` }));
+  const sought = rows.filter((row) => row.taskId === taskId).map(({ id }) => ulidOf(id as string));
+  const heads = await getItems(
+    table,
+    sought.map((ulid) => keys.executionHead(organization, ulid)),
+  );
+  return heads.map(executionFrom).filter(({ status }) => status === 'running');
+}
+
+/** Returns a delegation with the status of its execution; `undefined` if either does not exist. */
+export async function readDelegation(
+  context: TableContext,
+  organization: Organization,
+  id: string,
+): Promise<Delegation | undefined> {
+  const item = await getItem(context.table, keys.delegation(organization, ulidOf(id)));
+  const execution = item && (await readExecutionHead(context, { organization, id: item.executionId as string }));
+  return execution && delegationFrom(item, execution);
+}
+
+/** Returns the input of an execution; `undefined` if the execution was deleted. */
+export async function readExecutionInput(
+  { table }: TableContext,
+  { organization, id }: ExecutionReference,
+): Promise<ExecutionInput | undefined> {
+  const item = await getItem(table, keys.executionInput(organization, ulidOf(id)));
+  return item && inputFrom(item);
+}
+
+/** Returns the execution as it is now, with its input and output. */
+export async function readExecution(
+  { table }: TableContext,
+  { organization, id }: ExecutionReference,
+): Promise<(Execution & { agentId: string }) | undefined> {
+  const pk = keys.execution(organization, ulidOf(id));
+  return retryOnConflict(table, async () => wholeExecution(await Array.fromAsync(queryItems(table, { pk }))));
+}
+
+/** Returns the newest executions of an agent, as they are now. */
+export async function readRecentExecutions(
+  { table }: TableContext,
+  organization: Organization,
+  agentId: string,
+  count: number,
+): Promise<ExecutionHead[]> {
+  const list = keys.executionScope(organization, ulidOf(agentId));
+  const { rows } = await readPage(table, { list, limit: count, offset: 0 });
+  const heads = await getItems(
+    table,
+    rows.map(({ ulid }) => keys.executionHead(organization, ulid)),
+  );
+  return heads.map(executionFrom);
+}
+
+/**
+ * Returns a page of the executions of all agents or of one, newest first, and the exact number of all that match the
+ * filter.
+ */
+export async function readExecutionPage(
+  { table }: TableContext,
+  organization: Organization,
+  { agentId, status }: { agentId?: string | undefined; status?: ExecutionStatus | undefined },
+  page: { limit: number; offset: number },
+): Promise<Page<ExecutionListItem>> {
+  const list = keys.executionScope(organization, agentId && ulidOf(agentId));
+  const { rows, total } = await readPage(table, { list, facets: status && [facetOf(status)], ...page });
+  return { items: rows.map(({ entry }) => entry as ExecutionListItem), total };
+}
+
+/**
+ * Leases an execution. The sweeper sends its message again when the lease expires.
+ *
+ * @param lease the id of the lease, the current time and the expiry; ISO 8601
+ * @returns `undefined` if the execution has ended, was deleted, or another worker holds the lease
+ */
+export async function leaseExecution(
+  { table }: TableContext,
+  reference: ExecutionReference,
+  lease: { leaseId: string; now: string; until: string },
+): Promise<RunningExecution | undefined> {
+  let alreadyLeased: RunningExecution | undefined;
+  const write = leaseWrite(reference, lease, (found) => {
+    const execution = found && executionFrom(found);
+    // The second try of the SDK, after a lost response, finds the lease of the first.
+    if (execution?.claim === lease.leaseId) alreadyLeased = execution as RunningExecution;
+    return new Conflict();
+  });
+  const item = await transact(table, [write]).catch(ignoreConflict);
+  return item ? (executionFrom(item) as RunningExecution) : alreadyLeased;
+}
+
+/**
+ * Renews the lease of an execution.
+ *
+ * @param until the new expiry; ISO 8601
+ * @throws `LeaseLost`
+ */
+export async function renewLease({ table }: TableContext, execution: RunningExecution, until: string): Promise<void> {
+  await transact(table, [
+    leaseHolderWrite(execution, { set: 'leaseUntil = :until, #dueAt = :until' }, { ':until': until }),
+  ]);
+}
+
+/**
+ * Returns the lease of an execution that another worker will continue later, and keeps the progress.
+ *
+ * @param output the generated text, if there is one that is not stored yet
+ * @throws `LeaseLost`
+ */
+export async function returnLease(
+  { table }: TableContext,
+  execution: RunningExecution,
+  lease: LeaseReturn,
+  output?: string,
+): Promise<void> {
+  const parts = output === undefined ? [] : outputItems(execution, output);
+  await transact(table, [
+    returnLeaseWrite(execution, { ...lease, outputParts: parts.length }),
+    ...parts.map((Item): Write => ({ Put: { Item } })),
+  ]);
+}
+
+/** Returns the output that an earlier worker stored; `undefined` if there is none. */
+export async function readStoredOutput(
+  { table }: TableContext,
+  { organization, id, outputParts }: RunningExecution,
+): Promise<string | undefined> {
+  if (outputParts === undefined) return undefined;
+  const pk = keys.execution(organization, ulidOf(id));
+  return outputFrom(await Array.fromAsync(queryItems(table, { pk, from: 'OUT#', to: 'OUT#~' })), outputParts);
+}
+
+/**
+ * Ends an execution: status and output, rows and counters, the metrics of the day, and the move of the task. An output
+ * that is stored already is not written again; that of an execution that failed is deleted.
+ *
+ * @throws `LeaseLost`; `Conflict` if the task has changed since it was read
+ */
+export async function endExecution(
+  { table }: TableContext,
+  execution: RunningExecution,
+  ending: Ending,
+  { output = '', task }: { output?: string | undefined; task?: TaskMove | undefined },
+): Promise<void> {
+  const { organization, agentId, startedAt } = execution;
+  const ended: ExecutionHead = { ...execution, ...ending };
+  const { outputParts: stored } = execution;
+  const completed = ending.status === 'completed';
+  const parts = completed && stored === undefined ? outputItems(execution, output) : [];
+  await transact(table, [
+    endWrite(execution, { ...ending, outputParts: completed ? (stored ?? parts.length) : 0 }),
+    ...parts.map((Item): Write => ({ Put: { Item } })),
+    ...(completed ? [] : outputKeys(execution).map((Key): Write => ({ Delete: { Key } }))),
+    ...listingWrites(executionMembership(execution), executionMembership(ended)).map(requireRow),
+    countRunningDown(organization),
+    metricsWrite(organization, agentId, startedAt, ending),
+    ...(task ? changeWrites(organization, task.before, task.after) : []),
+  ]);
+}
+
+/** Returns the condition that the agent of an execution still exists and is active. */
+function checkActive({ organization, agentName, agentId }: RunningExecution): Write {
+  return {
+    ConditionCheck: {
+      Key: keys.agent(organization, agentName),
+      ConditionExpression: 'id = :id AND #status = :active',
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: { ':id': agentId, ':active': 'active' },
+    },
+    onConditionFailed: () => new Conflict(),
+  };
+}
+
+/** Adds to the delete of a row that the row exists: a late end must not bring back the rows of a purged execution. */
+function requireRow(write: Write): Write {
+  if (!('Delete' in write)) return write;
+  return {
+    Delete: { ...write.Delete, ConditionExpression: 'attribute_exists(pk)' },
+    onConditionFailed: () => new LeaseLost(),
+  };
+}

@@ -1,0 +1,273 @@
+import { tableSchema } from '../../deployment/table-schema.ts';
+import type { Table } from '../client.ts';
+import { keys, type ListScope } from '../keys.ts';
+import { queryItems } from '../reads.ts';
+import { transactionLimit } from '../transact.ts';
+import type { Item, OnConditionFailed, Write } from '../write.ts';
+import { shardOf } from './shards.ts';
+
+/**
+ * Lists with exact totals (docs/architecture.md#lists-and-counts). Reads are strongly consistent, and their cost does
+ * not depend on the size of the list. DynamoDB cannot count or skip items, so each item has small rows in its lists,
+ * sorted by ULID, and counters store the number of rows. The transaction that changes an item also writes its rows and
+ * counters.
+ */
+
+/**
+ * The facet that contains all items of a list. Like any facet it has its own number in the counters, and usually its
+ * own rows. It has no rows in a list whose items are in one partition in list order: the items are read instead.
+ */
+export const everything = '*';
+
+/** The lists that an item is in, and its facet in them (of a task: status and priority). */
+export type ListMembership = {
+  /** The sort key of the item in its lists. */
+  ulid: string;
+  /** `everything` if the items of the lists have no facets. */
+  facet: string;
+  lists: ListScope[];
+  /** Further attributes of the rows, for a list that is read without its items. */
+  entry?: Item;
+};
+
+/**
+ * Divides the time of a list into periods, each with its own counters. A read at an offset uses the counters to skip
+ * whole periods. When all rows of a period expire, its counters expire too, so the total stays exact.
+ */
+export type Periods = {
+  /** Returns the period of a ULID. Periods sort by time. */
+  of: (ulid: string) => string;
+  /** Returns the least ULID of a period. */
+  first: (period: string) => string;
+  /** Returns the greatest ULID of a period. */
+  last: (period: string) => string;
+};
+
+/** Periods of 2³⁰ ms (12.4 days): the first 4 characters of a ULID. A year has 30 periods. */
+export const ulidPeriods: Periods = {
+  of: (ulid) => ulid.slice(0, 4),
+  first: (period) => period.padEnd(26, '0'),
+  last: (period) => period.padEnd(26, 'Z'),
+};
+
+/** Returns the facets whose rows and counters include an item with the given facet. */
+const includingFacets = (facet: string) => (facet === everything ? [everything] : [everything, facet]);
+
+const hasRows = ({ items }: ListScope, facet: string) => facet !== everything || items === undefined;
+
+const isIn = (membership: ListMembership | undefined, list: ListScope): membership is ListMembership =>
+  membership?.lists.some((other) => other.rows === list.rows) ?? false;
+
+/** The periods of a list, and when its new rows and counters expire (Unix time in seconds; never by default). */
+export type ListOptions = { periods?: Periods; expiresAt?: number };
+
+/**
+ * Returns the writes that move an item from its lists to other lists or another facet. They belong in the transaction
+ * that changes the item. Each list takes 3 writes for an item that enters, leaves or changes its facet, and 2 writes
+ * for an item that enters or leaves a list whose items are one partition. Rows with an entry are always written again.
+ *
+ * @param before `undefined` for a new item
+ * @param after `undefined` for a deleted item
+ */
+export function listingWrites(before?: ListMembership, after?: ListMembership, options: ListOptions = {}): Write[] {
+  const ulid = ((after ?? before) as ListMembership).ulid;
+  const lists = new Map([...(before?.lists ?? []), ...(after?.lists ?? [])].map((list) => [list.rows, list]));
+  return [...lists.values()].flatMap((list) => {
+    const left = isIn(before, list) ? before.facet : undefined;
+    const entered = isIn(after, list) ? after.facet : undefined;
+    const rewritten = after?.entry !== undefined;
+    if (left === entered && !rewritten) return [];
+    const leaves = left ? includingFacets(left) : [];
+    const enters = entered ? includingFacets(entered) : [];
+    return [
+      ...leaves
+        .filter((facet) => hasRows(list, facet) && !enters.includes(facet))
+        .map((facet): Write => ({ Delete: { Key: keys.listRow(list, facet, ulid) } })),
+      ...enters
+        .filter((facet) => hasRows(list, facet) && (rewritten || !leaves.includes(facet)))
+        .map((facet) => put({ ...keys.listRow(list, facet, ulid), ...after?.entry }, options)),
+      ...(left === entered ? [] : [addToCounter(list, ulid, countChanges(leaves, enters), options)]),
+    ];
+  });
+}
+
+/** The maximum number of items whose `leavingWrites` fit in one transaction: two rows for each, and the counter. */
+export const leavingLimit = Math.floor((transactionLimit - 1) / 2);
+
+/** Returns the name of an item's counter in a list. Items with one counter can leave the list in one transaction. */
+export function counterOf(ulid: string): string {
+  return `${ulidPeriods.of(ulid)}#${shardOf(ulid)}`;
+}
+
+/**
+ * Returns the writes that remove several items with the same counter from a list.
+ *
+ * @param onConditionFailed returns the error if an item has already left the list or changed its facet
+ */
+export function leavingWrites(
+  list: ListScope,
+  items: readonly Pick<ListMembership, 'ulid' | 'facet'>[],
+  onConditionFailed: OnConditionFailed,
+): Write[] {
+  const rows = items.flatMap(({ ulid, facet }) =>
+    includingFacets(facet).map((including) => keys.listRow(list, including, ulid)),
+  );
+  const changes = countChanges(
+    items.flatMap(({ facet }) => includingFacets(facet)),
+    [],
+  );
+  return [
+    ...rows.map((Key): Write => ({ Delete: { Key, ConditionExpression: 'attribute_exists(pk)' }, onConditionFailed })),
+    addToCounter(list, (items[0] as ListMembership).ulid, changes, {}),
+  ];
+}
+
+function put(item: Item, { expiresAt }: ListOptions): Write {
+  return { Put: { Item: { ...item, ...(expiresAt && { [tableSchema.expiry]: expiresAt }) } } };
+}
+
+/** Returns by how much the number of each facet changes, without changes of 0. */
+function countChanges(leaves: readonly string[], enters: readonly string[]): Record<string, number> {
+  const changes: Record<string, number> = {};
+  for (const facet of leaves) changes[facet] = (changes[facet] ?? 0) - 1;
+  for (const facet of enters) changes[facet] = (changes[facet] ?? 0) + 1;
+  return Object.fromEntries(Object.entries(changes).filter(([, change]) => change !== 0));
+}
+
+function addToCounter(
+  list: ListScope,
+  ulid: string,
+  changes: Record<string, number>,
+  { periods = ulidPeriods, expiresAt }: ListOptions,
+): Write {
+  const facets = Object.entries(changes);
+  const add = `ADD ${facets.map((_, at) => `#facet${at} :change${at}`).join(', ')}`;
+  const keyIn = (shard: number) => keys.listCounter(list, periods.of(ulid), shard);
+  return {
+    keyIn,
+    Update: {
+      Key: keyIn(shardOf(ulid)),
+      UpdateExpression: expiresAt ? `SET #expiry = :expiry ${add}` : add,
+      ExpressionAttributeNames: {
+        ...Object.fromEntries(facets.map(([facet], at) => [`#facet${at}`, facet])),
+        ...(expiresAt && { '#expiry': tableSchema.expiry }),
+      },
+      ExpressionAttributeValues: {
+        ...Object.fromEntries(facets.map(([, change], at) => [`:change${at}`, change])),
+        ...(expiresAt && { ':expiry': expiresAt }),
+      },
+    },
+  };
+}
+
+/** A query for one page of a list. */
+export type ListQuery = {
+  list: ListScope;
+  /** The facets that match the filters. `undefined` means all items, in a list that has rows of `everything`. */
+  facets?: readonly string[] | undefined;
+  limit: number;
+  offset: number;
+  periods?: Periods;
+  /** The least ULID to read, at the start of a period. Older rows have expired, but may not be deleted yet. */
+  since?: string;
+  /** For a list without counters: counts the items of each period, newest period first. */
+  count?: () => Promise<PeriodCount[]>;
+};
+
+/** The number of items in a period of a list, and the least and the greatest ULID of the period. */
+export type PeriodCount = { number: number; first: string; last: string };
+
+/** A row of a list: the ULID of the item, and the other attributes. */
+export type Row = { ulid: string; entry: Item };
+
+/**
+ * Returns a page, newest first, and the exact total. Reads are strongly consistent. At offset 0 the counters are read
+ * at the same time as the rows. At other offsets they are read first, to skip whole periods.
+ */
+export async function readPage(table: Table, query: ListQuery): Promise<{ rows: Row[]; total: number }> {
+  const { limit, offset, count = () => countPeriods(table, query) } = query;
+  if (offset === 0) {
+    const [counts, rows] = await Promise.all([count(), readRows(table, query, undefined, limit)]);
+    return { rows: rows.slice(0, limit), total: totalOf(counts) };
+  }
+  const counts = await count();
+  const total = totalOf(counts);
+  if (offset >= total) return { rows: [], total };
+  const { newest, oldest, newer } = periodsOfPage(counts, offset, limit);
+  const skip = offset - newer;
+  const rows = await readRows(table, { ...query, since: oldest.first }, newest.last, skip + limit);
+  return { rows: rows.slice(skip, skip + limit), total };
+}
+
+/**
+ * Returns a page of a list whose items are one partition, newest first, and the exact total. Reads are strongly
+ * consistent. Use it only for pages near the start: it also reads all items before the page, and items are larger than
+ * rows.
+ */
+export async function readItemPage(
+  table: Table,
+  list: ListScope & { items: string },
+  { limit, offset }: Pick<ListQuery, 'limit' | 'offset'>,
+): Promise<{ items: Item[]; total: number }> {
+  const [counts, items] = await Promise.all([
+    countPeriods(table, { list }),
+    Array.fromAsync(queryItems(table, { pk: list.items, limit: offset + limit })),
+  ]);
+  return { items: items.slice(offset), total: totalOf(counts) };
+}
+
+/**
+ * Returns the newest and the oldest period of a page, and the number of items in still newer periods. The oldest period
+ * limits the queries: those of several facets would otherwise also read rows of older periods.
+ */
+function periodsOfPage(counts: PeriodCount[], offset: number, limit: number) {
+  const onPage: PeriodCount[] = [];
+  let newer = 0;
+  let seen = 0;
+  for (const period of counts) {
+    seen += period.number;
+    if (seen <= offset) newer = seen;
+    else if (seen - period.number < offset + limit) onPage.push(period);
+  }
+  return { newest: onPage[0] as PeriodCount, oldest: onPage.at(-1) as PeriodCount, newer };
+}
+
+const totalOf = (counts: PeriodCount[]) => counts.reduce((total, { number }) => total + number, 0);
+
+/** Returns the number of items with the queried facets in each period, newest period first. */
+async function countPeriods(
+  table: Table,
+  query: Pick<ListQuery, 'list' | 'facets' | 'periods' | 'since'>,
+): Promise<PeriodCount[]> {
+  const { list, facets = [everything], periods = ulidPeriods, since } = query;
+  const counts = new Map<string, number>();
+  for await (const { sk, ...numbers } of queryItems(table, {
+    pk: list.counters,
+    from: since && periods.of(since),
+    // A year has about a hundred counters of up to 25 numbers, so parse only the needed numbers.
+    only: facets,
+  })) {
+    const [period] = (sk as string).split('#') as [string];
+    for (const number of Object.values(numbers)) counts.set(period, (counts.get(period) ?? 0) + (number as number));
+  }
+  return [...counts].map(([period, number]) => ({ number, first: periods.first(period), last: periods.last(period) }));
+}
+
+/**
+ * Returns the newest `limit` rows of each queried facet in one list, newest first. It reads no ULID above `from`. An
+ * item whose facet changes during the queries can have a row in two of them; it is returned once.
+ */
+async function readRows(table: Table, query: ListQuery, from: string | undefined, limit: number): Promise<Row[]> {
+  const { list, facets = [everything], since = '' } = query;
+  const rowsByFacet = await Promise.all(
+    facets.map(async (facet) => {
+      const rows: Row[] = [];
+      const range = { pk: list.rows, from: `${facet}#${since}`, to: `${facet}#${from ?? '~'}`, limit };
+      for await (const { pk: _, sk, [tableSchema.expiry]: __, ...entry } of queryItems(table, range))
+        rows.push({ ulid: (sk as string).slice(facet.length + 1), entry });
+      return rows;
+    }),
+  );
+  const unique = new Map(rowsByFacet.flat().map((row) => [row.ulid, row]));
+  return [...unique.values()].sort((a, b) => (a.ulid < b.ulid ? 1 : -1));
+}

@@ -1,0 +1,59 @@
+import type { Scope } from '../../contract/endpoint.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { Organization } from '../../contract/organization.ts';
+import type { TableContext } from '../client.ts';
+import { keys } from '../keys.ts';
+import { getItem, getItems, queryItems } from '../reads.ts';
+import { transact } from '../transact.ts';
+import type { Item } from '../write.ts';
+
+/** An access token with the hash of its secret; the secret is not stored. Times are ISO 8601. */
+export type StoredToken = {
+  id: string;
+  hash: string;
+  organization: Organization;
+  scopes: Scope[];
+  createdAt: string;
+  /** The token is not valid from this time on; absent for a token that does not expire. */
+  expires?: string;
+  revokedAt?: string;
+  /** The limit of its organization, if that is not the limit of the deployment. It is read with the token. */
+  requestsPerMinute?: number;
+};
+
+const tokenFrom = ({ pk: _, sk: __, ...token }: Item) => token as StoredToken;
+
+/** Returns a token, strongly consistent; `undefined` if it does not exist. */
+export async function readStoredToken({ table }: TableContext, id: string): Promise<StoredToken | undefined> {
+  const item = await getItem(table, keys.token(id));
+  return item && tokenFrom(item);
+}
+
+/** Returns the tokens of an organization with revoked ones, the oldest first. */
+export async function readStoredTokens({ table }: TableContext, organization: Organization): Promise<StoredToken[]> {
+  const rows = await Array.fromAsync(queryItems(table, { pk: keys.tokens(organization) }));
+  const tokens = await getItems(
+    table,
+    rows.map((row) => keys.token(row.sk as string)),
+  );
+  return tokens.map(tokenFrom).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+}
+
+/**
+ * Revokes a token. Revoking it again changes nothing.
+ *
+ * @throws `ApiError` `not_found`
+ */
+export async function revokeStoredToken({ table }: TableContext, id: string, revokedAt: string): Promise<void> {
+  await transact(table, [
+    {
+      Update: {
+        Key: keys.token(id),
+        UpdateExpression: 'SET revokedAt = if_not_exists(revokedAt, :now)',
+        ConditionExpression: 'attribute_exists(pk)',
+        ExpressionAttributeValues: { ':now': revokedAt },
+      },
+      onConditionFailed: () => new ApiError('not_found', 'There is no such token.'),
+    },
+  ]);
+}

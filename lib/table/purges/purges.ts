@@ -1,0 +1,22 @@
+import { ulidOf } from '../../contract/ids.ts';
+import type { TableContext } from '../client.ts';
+import { purgeExecutions, type ReleaseTask, unlistExecutions } from '../executions/execution-removal.ts';
+import { keys } from '../keys.ts';
+import { transact } from '../transact.ts';
+import { deletePartition } from './delete-partition.ts';
+import type { AgentPurge } from './purge-items.ts';
+
+/**
+ * Deletes everything that belongs to a deleted agent, and the purge at the end. Each step can be repeated, also by several
+ * workers at the same time.
+ */
+export async function purgeAgent(context: TableContext, purge: AgentPurge, releaseTask: ReleaseTask): Promise<void> {
+  const { table } = context;
+  const { organization, agentId } = purge;
+  const ulid = ulidOf(agentId);
+  // The function that deleted the agent may have stopped before its executions were out of the list.
+  await unlistExecutions(context, purge);
+  await purgeExecutions(context, purge, releaseTask);
+  for (const pk of keys.agentPartitions(organization, ulid)) await deletePartition(table, pk);
+  await transact(table, [{ Delete: { Key: keys.purge(organization, ulid) } }]);
+}

@@ -1,0 +1,105 @@
+import { ApiError } from '../../contract/errors.ts';
+import { ulidOf } from '../../contract/ids.ts';
+import type { Organization } from '../../contract/organization.ts';
+import { keys } from '../keys.ts';
+import { Conflict } from '../transact.ts';
+import type { Write } from '../write.ts';
+import type { StoredTask } from './task-items.ts';
+
+/** The graph lock of an organization; `undefined` until a change of a task adds a first edge. */
+export type GraphLock = number | undefined;
+
+/** The maximum number of dependents of a task. They are a set in its item, which must stay small. */
+const dependentsLimit = 500;
+
+/** Returns the error of a failed condition on a version. */
+export const conflict = () => new Conflict();
+
+/** Returns the names and values of the condition `#version = :version`. */
+export const versionCondition = (task: StoredTask) => ({
+  names: { '#version': 'version' },
+  values: { ':version': task.version },
+});
+
+/**
+ * Returns the write that adds a dependent to a task. Its condition checks that the task exists, and a deletion of the
+ * task conflicts with it. It does not change version and `updatedAt` of the task.
+ *
+ * @param at the index in the `dependsOn` of the dependent, for the path of an error
+ */
+export function addEdge(organization: Organization, id: string, dependent: string, at: number): Write {
+  const path = `dependsOn.${at}`;
+  return {
+    Update: {
+      Key: keys.task(organization, ulidOf(id)),
+      UpdateExpression: 'ADD dependents :dependent',
+      ConditionExpression: 'attribute_exists(pk) AND (attribute_not_exists(dependents) OR size(dependents) < :limit)',
+      ExpressionAttributeValues: { ':dependent': new Set([dependent]), ':limit': dependentsLimit },
+    },
+    onConditionFailed: (found) =>
+      found
+        ? new ApiError('limit_reached', `A task has at most ${dependentsLimit} dependents; remove one of them first.`, [
+            { path, code: 'limit', message: `${id} has ${dependentsLimit} dependents.` },
+          ])
+        : unknownTask(id, path),
+  };
+}
+
+/** Returns the error for a dependency that does not exist. */
+export function unknownTask(id: string, path: string): ApiError {
+  return new ApiError('unknown_reference', 'The request names a task or an agent that does not exist; see details.', [
+    { path, code: 'not_found', message: `There is no task ${id}.` },
+  ]);
+}
+
+/** Returns the write that removes a dependent from a task. */
+export function removeEdge(organization: Organization, id: string, dependent: string): Write {
+  return {
+    Update: {
+      Key: keys.task(organization, ulidOf(id)),
+      UpdateExpression: 'DELETE dependents :dependent',
+      ConditionExpression: 'attribute_exists(pk)',
+      ExpressionAttributeValues: { ':dependent': new Set([dependent]) },
+    },
+    onConditionFailed: conflict,
+  };
+}
+
+/** Returns the write that changes the graph lock. It throws `Conflict` if the lock has changed since it was read. */
+export function takeLock(organization: Organization, read: GraphLock): Write {
+  return {
+    Update: {
+      Key: keys.graphLock(organization),
+      UpdateExpression: 'SET v = :next',
+      ConditionExpression: read === undefined ? 'attribute_not_exists(v)' : 'v = :read',
+      ExpressionAttributeValues: { ':next': (read ?? 0) + 1, ...(read !== undefined && { ':read': read }) },
+    },
+    onConditionFailed: conflict,
+  };
+}
+
+/**
+ * The maximum number of dependents that the transaction of a deletion changes. With the task's own edges and rows it
+ * has less than 100 items, and less than 4 MB with the longest texts.
+ */
+export const detachLimit = 35;
+
+/** Returns the write that removes a deleted task from the `dependsOn` of a dependent that has not changed. */
+export function detach(organization: Organization, dependent: StoredTask, id: string, updatedAt: string): Write {
+  const { names, values } = versionCondition(dependent);
+  return {
+    Update: {
+      Key: keys.task(organization, ulidOf(dependent.id)),
+      UpdateExpression: 'SET dependsOn = :dependsOn, updatedAt = :updatedAt, #version = :next',
+      ConditionExpression: '#version = :version',
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: {
+        ...values,
+        ':dependsOn': dependent.dependsOn.filter((other) => other !== id),
+        ':updatedAt': updatedAt,
+        ':next': dependent.version + 1,
+      },
+    },
+    onConditionFailed: conflict,
+  };
+}

@@ -1,0 +1,75 @@
+import { environment } from '../../deployment/environment.ts';
+import { pollingOf, slowAttemptsOf } from '../../deployment/polling.ts';
+
+/** The attempts of one webhook in this process: the number of those that run, and those that wait. */
+type WebhookAttempts = { running: number; slow: boolean; waiting: ((starts: boolean) => void)[] };
+
+/** The limits of the concurrent attempts of one webhook. */
+export type AttemptLimits = {
+  /** In one process, while the webhook is not known to be slow. */
+  normal: number;
+  /** In all processes together, from the queue of slow webhooks. */
+  slow: number;
+};
+
+/** The part of a context that limiting concurrent attempts needs. */
+export type AttemptLimitContext = {
+  attemptLimits: Pick<AttemptLimits, 'normal'>;
+  /** The attempts that run and wait in this process, by the id of their webhook. */
+  webhookAttempts: Map<string, WebhookAttempts>;
+};
+
+/**
+ * Returns `true` when an attempt may run; `endAttempt` must follow it. An attempt above the limit of its webhook waits for
+ * the others, so that a fast receiver gets many simultaneous events without the slow queue.
+ *
+ * @returns `false` if a running attempt of the webhook is slow
+ */
+export async function startAttempt(context: AttemptLimitContext, webhookId: string): Promise<boolean> {
+  const { attemptLimits, webhookAttempts } = context;
+  const attempts = webhookAttempts.get(webhookId) ?? { running: 0, slow: false, waiting: [] };
+  webhookAttempts.set(webhookId, attempts);
+  if (attempts.slow) return false;
+  if (attempts.running >= attemptLimits.normal) return new Promise((resolve) => attempts.waiting.push(resolve));
+  attempts.running += 1;
+  return true;
+}
+
+/** Ends an attempt; the next one that waits starts. */
+export function endAttempt({ webhookAttempts }: AttemptLimitContext, webhookId: string): void {
+  const attempts = webhookAttempts.get(webhookId);
+  if (!attempts) return;
+  const next = attempts.waiting.shift();
+  if (next) next(true);
+  else attempts.running -= 1;
+  if (attempts.running === 0) webhookAttempts.delete(webhookId);
+}
+
+/** Marks a running attempt as slow: no other attempt of its webhook starts until all that run have ended. */
+export function markAttemptSlow({ webhookAttempts }: AttemptLimitContext, webhookId: string): void {
+  const attempts = webhookAttempts.get(webhookId);
+  if (!attempts) return;
+  attempts.slow = true;
+  for (const start of attempts.waiting.splice(0)) start(false);
+}
+
+/**
+ * Reads the limits of normal and of slow webhooks from `PROMPT_ATTEMPTS` and `SLOW_ATTEMPTS`, whole numbers from 1. Their
+ * defaults are half of a batch, and half of the calls of the slow queue at the usual quota.
+ *
+ * @throws Error for other values
+ */
+export function readAttemptLimits(variables: Readonly<Record<string, string | undefined>>): AttemptLimits {
+  const polling = pollingOf();
+  return {
+    normal: readLimit(variables, environment.normalAttempts, Math.floor(polling.deliveries.batchSize / 2)),
+    slow: readLimit(variables, environment.slowAttempts, slowAttemptsOf(polling)),
+  };
+}
+
+function readLimit(variables: Readonly<Record<string, string | undefined>>, name: string, usual: number): number {
+  const text = variables[name] || String(usual);
+  if (!/^[1-9]\d{0,3}$/.test(text))
+    throw new Error(`${name} is ${JSON.stringify(text)}; write a whole number from 1 to 9999.`);
+  return Number(text);
+}

@@ -1,0 +1,64 @@
+import { inGroups } from '../../batching/in-groups.ts';
+import type { Organization } from '../../contract/organization.ts';
+import type { DeliveryMessage } from '../../deployment/messages.ts';
+import type { BatchingContext } from '../../table/batchers.ts';
+import { readNextAttempt } from '../../table/deliveries/attempt-log.ts';
+import { type LoggedEvent, readEvents } from '../../table/deliveries/event-log.ts';
+import { readFirstAttempts } from './first-attempts.ts';
+
+/** How long after it is due an attempt counts as lost, in milliseconds. */
+const lostAfterMs = 15 * 60_000;
+
+/** The deliveries of an event: their number, and the next attempt of each delivery that has not ended. */
+export type EventDeliveries = { deliveries: number; nextAttempts: DeliveryMessage[] };
+
+/** The deliveries of the events of a period. */
+export type ComparedDeliveries = {
+  events: number;
+  deliveries: number;
+  /** Attempts that are not due, or were due recently. */
+  waiting: DeliveryMessage[];
+  /** Attempts that were due so long ago that their messages count as lost. */
+  lost: DeliveryMessage[];
+};
+
+/** How many events are compared at the same time. */
+const atOnce = 100;
+
+/**
+ * Compares the event log and the subscriptions of an organization with the attempt log: every event must be delivered to
+ * each subscriber that was registered before it. `from` and `to` are Unix times in ms.
+ *
+ * @param now decides which attempts are lost
+ * @param onProgress receives the number of compared events
+ */
+export async function compareDeliveries(
+  context: BatchingContext,
+  organization: Organization,
+  { from, to, now }: { from: number; to: number; now: number },
+  onProgress: (events: number) => void = () => {},
+): Promise<ComparedDeliveries> {
+  const compared: ComparedDeliveries = { events: 0, deliveries: 0, waiting: [], lost: [] };
+  for await (const some of inGroups(readEvents(context, organization, from, to), atOnce)) {
+    const found = await Promise.all(some.map((event) => readEventDeliveries(context, event)));
+    for (const { deliveries, nextAttempts } of found) {
+      compared.deliveries += deliveries;
+      for (const message of nextAttempts) (isLost(message, now) ? compared.lost : compared.waiting).push(message);
+    }
+    compared.events += some.length;
+    onProgress(compared.events);
+  }
+  return compared;
+}
+
+/** Compares an event with the attempts to deliver it. */
+export async function readEventDeliveries(context: BatchingContext, event: LoggedEvent): Promise<EventDeliveries> {
+  const first = await readFirstAttempts(context, event);
+  const next = await Promise.all(first.map((message) => readNextAttempt(context, message)));
+  return { deliveries: first.length, nextAttempts: next.filter((message) => message !== undefined) };
+}
+
+/** Returns whether the message of an attempt counts as lost: it was due long ago. */
+export function isLost({ dueAt }: DeliveryMessage, now: number): boolean {
+  return now - Date.parse(dueAt) >= lostAfterMs;
+}

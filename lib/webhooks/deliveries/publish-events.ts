@@ -1,0 +1,29 @@
+import type { PublicEvent } from '../../contract/events.ts';
+import type { Organization } from '../../contract/organization.ts';
+import { requestFields } from '../../request-context.ts';
+import type { BatchingContext } from '../../table/batchers.ts';
+import { appendEvent } from '../../table/deliveries/event-log.ts';
+import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';
+import { eventIdOf } from './derived-ids.ts';
+import { readFirstAttempts } from './first-attempts.ts';
+
+/** A change of an item: its id, its version after the change, and the events of the change. */
+export type Change = { organization: Organization; item: string; version: number; events: PublicEvent[] };
+
+/**
+ * Publishes the events of a change: appends them to the log, then sends a message for each subscriber that was registered
+ * before. It may run again for the same change: events and deliveries have derived ids, so nothing is delivered twice.
+ */
+export async function publishEvents(
+  context: BatchingContext & AttemptMessageContext,
+  { organization, item, version, events }: Change,
+): Promise<void> {
+  await Promise.all(
+    events.map(async ({ event, data }) => {
+      const id = eventIdOf(Date.parse(data.occurredAt), { item, version, event });
+      const logged = { organization, id, event, item, version, ...requestFields(), data: JSON.stringify(data) };
+      const [messages] = await Promise.all([readFirstAttempts(context, logged), appendEvent(context, logged)]);
+      await sendAttemptMessages(context, messages);
+    }),
+  );
+}

@@ -1,0 +1,65 @@
+import type { DeliveryMessage } from '../../deployment/messages.ts';
+import type { Counts, Waits } from '../../deployment/metrics.ts';
+import type { BatchingContext } from '../../table/batchers.ts';
+import { retryOf } from '../../table/deliveries/attempt-items.ts';
+import { unlistItem } from '../../table/deliveries/attempt-log.ts';
+import { deliveryPartitions } from '../../table/deliveries/delivery-partitions.ts';
+import { eventFrom, isEvent } from '../../table/deliveries/event-log.ts';
+import { isOldDelivery, oldDeliveryPartitions, oldMessageOf } from '../../table/deliveries/old-deliveries.ts';
+import type { Key } from '../../table/keys.ts';
+import { type SweepCall, type Swept, sweep } from '../../table/lists/due.ts';
+import type { Item } from '../../table/write.ts';
+import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';
+import { isLost, readEventDeliveries } from './compare-deliveries.ts';
+import { addWaits, createWaits, isReceiverSlow, type LongestWaits, secondsOf } from './waits.ts';
+
+type SweepContext = BatchingContext & AttemptMessageContext;
+
+/**
+ * Sends the messages of overdue retries again, and checks that sampled events are delivered to all of their subscribers.
+ *
+ * @returns also how long attempts have waited, and how many attempts of sampled events were lost
+ */
+export async function sweepDeliveries(
+  context: SweepContext,
+  call: SweepCall,
+): Promise<Swept & { waits: Waits; counts: Counts }> {
+  const now = context.clock();
+  const waits = createWaits();
+  let missing = 0;
+  const swept = await sweep(context, [...deliveryPartitions, ...oldDeliveryPartitions], call, async (items) => {
+    const retries = items.flatMap((item) => retryIn(item) ?? []);
+    await sendAttemptMessages(context, retries);
+    await addWaits(context, waits, waitsOf(retries, now));
+    for (const item of items.filter(isEvent)) missing += await checkEvent(context, item, now, waits);
+  });
+  return { ...swept, waits: secondsOf(waits), counts: missing > 0 ? { WorkLost: missing } : {} };
+}
+
+/**
+ * Checks the deliveries of a sampled event, and sends lost messages again. The event stays in the sweeper's index until all
+ * of its first attempts are made. Messages for slow receivers wait in their queue and are not lost.
+ *
+ * @returns the number of lost attempts
+ */
+async function checkEvent(context: SweepContext, item: Item, now: number, waits: LongestWaits): Promise<number> {
+  const { nextAttempts } = await readEventDeliveries(context, eventFrom(item));
+  const late = nextAttempts.filter(({ dueAt }) => Date.parse(dueAt) <= now);
+  if (nextAttempts.every(({ attempt }) => attempt > 1)) await unlistItem(context, { pk: item.pk, sk: item.sk } as Key);
+  await addWaits(context, waits, waitsOf(late, now));
+  const old = late.filter((message) => isLost(message, now));
+  const slow = await Promise.all(old.map((message) => isReceiverSlow(context, waits, message)));
+  const lost = old.filter((_, at) => !slow[at]);
+  await sendAttemptMessages(context, lost);
+  return lost.length;
+}
+
+/** Returns how long attempts have waited since they were due. */
+function waitsOf(messages: readonly DeliveryMessage[], now: number) {
+  return messages.map((message) => ({ message, lateMs: now - Date.parse(message.dueAt) }));
+}
+
+/** Returns the message of the retry that an item lists; `undefined` for other items. */
+function retryIn(item: Item): DeliveryMessage | undefined {
+  return isOldDelivery(item) ? oldMessageOf(item) : retryOf(item);
+}

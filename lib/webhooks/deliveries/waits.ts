@@ -1,0 +1,58 @@
+import type { DeliveryMessage } from '../../deployment/messages.ts';
+import type { Waits } from '../../deployment/metrics.ts';
+import type { TableContext } from '../../table/client.ts';
+import { readTarget, type Target } from '../../table/deliveries/webhooks.ts';
+
+/** An attempt that waits, and how long a worker could have made it; negative before the first chance. */
+type Wait = { message: DeliveryMessage; lateMs: number };
+
+/**
+ * The longest waits that a sweep has found, in milliseconds. Waits for slow receivers are apart: a slow receiver delays its
+ * own deliveries, and must not hide that others wait too.
+ */
+export type LongestWaits = {
+  promptMs: number;
+  slowMs: number;
+  /** The targets that were read, by the id of the webhook. */
+  targets: Map<string, Promise<Target | undefined>>;
+};
+
+/** Creates the state of a sweep that has found no wait. */
+export function createWaits(): LongestWaits {
+  return { promptMs: 0, slowMs: 0, targets: new Map() };
+}
+
+/** Adds waits. Reads only webhooks whose attempts may have the longest wait, each once. */
+export async function addWaits(context: TableContext, waits: LongestWaits, added: readonly Wait[]): Promise<void> {
+  for (const { message, lateMs } of added.toSorted((a, b) => b.lateMs - a.lateMs)) {
+    if (lateMs <= waits.promptMs) return;
+    const target = await targetOf(context, waits, message);
+    if (target?.slow) waits.slowMs = Math.max(waits.slowMs, lateMs);
+    // Nothing is sent to a deleted webhook.
+    else if (target) waits.promptMs = lateMs;
+  }
+}
+
+/** Returns whether the receiver of an attempt is slow. */
+export async function isReceiverSlow(
+  context: TableContext,
+  waits: LongestWaits,
+  message: DeliveryMessage,
+): Promise<boolean> {
+  return (await targetOf(context, waits, message))?.slow === true;
+}
+
+/** Returns the longest waits in whole seconds. */
+export function secondsOf({ promptMs, slowMs }: LongestWaits): Waits {
+  return { DeliveriesLate: Math.round(promptMs / 1000), SlowDeliveriesLate: Math.round(slowMs / 1000) };
+}
+
+function targetOf(
+  context: TableContext,
+  { targets }: LongestWaits,
+  { organization, webhookId }: DeliveryMessage,
+): Promise<Target | undefined> {
+  const target = targets.get(webhookId) ?? readTarget(context, organization, webhookId);
+  targets.set(webhookId, target);
+  return target;
+}

@@ -1,0 +1,131 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { endpoints } from '../../../../lib/contract/endpoints.ts';
+import { errorOf } from '../../../api.ts';
+import { type EngineRequest, recordsKey, runTogether } from '../../../engine-proxy.ts';
+import { runKillable } from '../../../killable.ts';
+import type { Answer } from '../../../service.ts';
+import { cases, type Post } from './cases.ts';
+import { createTenants, type Request, start, type Tenant } from './tenant.ts';
+
+const { newTenant, engine, hold } = await createTenants();
+const leaseMs = 30_000;
+const posts = Object.entries(cases).map(([operation, one]) => [operation as Post, one] as const);
+const callsOut = (operation: Post) => 'callsOut' in endpoints[operation];
+const inProgress = [409, 'request_in_progress'];
+const replayed = ({ headers }: Answer) => headers['Idempotency-Replayed'] === 'true';
+const codeOf = (answer: Answer) => [answer.status, errorOf(answer)?.code];
+
+/** Returns whether a request to the table writes the idempotency record with the response. */
+const recordsAnswer = (asked: EngineRequest) => recordsKey(asked) && asked.json.includes('"answer"');
+
+let tenant: Tenant;
+let request: Request;
+
+beforeEach(async () => {
+  tenant = await newTenant();
+});
+
+describe.each(posts)('%s', (operation, one) => {
+  const send = () => tenant.send(operation, request, { key: 'key' });
+  const once = async () => expect(new Set(await one.counts(tenant, request))).toEqual(new Set([1]));
+  const ten = () => Array.from({ length: 10 }, send);
+
+  beforeEach(async () => {
+    request = await one.prepare(tenant);
+  });
+
+  /** Sends the request, and kills the worker before or after a request to the engine. */
+  function dieAt(moment: 'before' | 'after', at: (asked: EngineRequest) => boolean) {
+    return runKillable(async ({ die }) => {
+      engine[moment] = (asked: EngineRequest) => {
+        if (!at(asked)) return undefined;
+        engine.reset();
+        die();
+        return new Promise(() => {});
+      };
+      await send();
+    });
+  }
+
+  /** Expects the response of a worker that was killed after it had written the response. */
+  async function expectReplay() {
+    const again = await send();
+    expect([again.status, replayed(again)]).toEqual([endpoints[operation].status, true]);
+    expect((await send()).body).toEqual(again.body);
+    await once();
+  }
+
+  if (callsOut(operation)) {
+    it('calls out once for ten concurrent duplicates; the others get request_in_progress, and later the same response', async () => {
+      const { reached, goOn } = hold();
+      runTogether(engine, 10, recordsKey);
+      const waiting: Answer[] = [];
+      const all = ten().map(async (sent) => {
+        const answer = await sent;
+        waiting.push(answer);
+        if (waiting.length === 9) goOn();
+        return answer;
+      });
+      await reached;
+      const answers = await Promise.all(all);
+      expect(waiting.slice(0, 9).map(codeOf)).toEqual(Array(9).fill(inProgress));
+      const [first] = answers.filter(({ status }) => status === 200);
+      expect(first && replayed(first)).toBe(false);
+      expect((await send()).body).toEqual(first?.body);
+      await once();
+    });
+
+    it('is carried out after its lease expires if its worker does not end; until then duplicates get request_in_progress', async () => {
+      const held = hold();
+      const late = send();
+      await held.reached;
+      hold().goOn();
+      vi.setSystemTime(start + leaseMs - 1);
+      expect(codeOf(await send())).toEqual(inProgress);
+      vi.setSystemTime(start + leaseMs);
+      const answer = await send();
+      expect([answer.status, replayed(answer)]).toEqual([200, false]);
+      expect(await one.counts(tenant, request)).toEqual([1, 2]);
+      // The first worker ends after all, but too late.
+      const before = await tenant.dump();
+      held.goOn();
+      for (const again of [await late, await send()])
+        expect([replayed(again), again.body]).toEqual([true, answer.body]);
+      expect(await tenant.dump()).toEqual(before);
+    });
+  } else {
+    it('is carried out once for ten concurrent duplicates, which all get the same response', async () => {
+      runTogether(engine, 10, recordsKey);
+      const answers = await Promise.all(ten());
+      expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(endpoints[operation].status));
+      expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+      expect(answers.filter(replayed)).toHaveLength(9);
+      await once();
+    });
+
+    it('is carried out when it is sent again if its worker was killed before the first write', async () => {
+      expect(await dieAt('before', recordsKey)).toBe('dead');
+      const answer = await send();
+      expect([answer.status, replayed(answer)]).toEqual([endpoints[operation].status, false]);
+      await once();
+    });
+  }
+
+  it('gets its response when it is sent again if its worker was killed between the write and the response', async () => {
+    expect(await dieAt('after', recordsAnswer)).toBe('dead');
+    await expectReplay();
+  });
+
+  it('gets the response of its duplicate, even if the state has changed since then so that it would fail', async () => {
+    // The duplicate is carried out after this request has found no record and before it reads the state.
+    let first: Answer | undefined;
+    engine.after = async ({ action, json }: EngineRequest) => {
+      if (action !== 'GetItem' || !json.includes('#I#')) return;
+      engine.reset();
+      first = await send();
+      await one.close(tenant, request);
+    };
+    const answer = await send();
+    expect([answer.status, answer.body, replayed(answer)]).toEqual([first?.status, first?.body, true]);
+  });
+});

@@ -1,0 +1,444 @@
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  assignSkill,
+  createAgent,
+  deleteAgent,
+  getAgent,
+  listAgents,
+  listSkills,
+  unassignSkill,
+  updateAgent,
+} from '../../../lib/agents/agents.ts';
+import type { Organization } from '../../../lib/contract/organization.ts';
+import { headOf, type StoredAgent, textItems } from '../../../lib/table/agents/agent-items.ts';
+import {
+  changeAgent,
+  insertAgent,
+  insertAgentSkill,
+  insertMissingAgents,
+  readAgent,
+  readAgentHead,
+  readAgentSkills,
+  readAgents,
+  removeAgent,
+  removeAgentSkill,
+} from '../../../lib/table/agents/agents.ts';
+import { readPreparedAgent } from '../../../lib/table/agents/prepared-agents.ts';
+import type { RecordResponse } from '../../../lib/table/idempotency.ts';
+import { idempotencyRecordWrite } from '../../../lib/table/idempotency.ts';
+import { changeSettings } from '../../../lib/table/organizations/settings.ts';
+import { AlreadyDone, Conflict } from '../../../lib/table/transact.ts';
+import { dumpOf } from '../../table-dump.ts';
+import { type Cost, meter } from '../fixtures/capacity.ts';
+import { sendTransactionsTogether } from '../fixtures/concurrent-transactions.ts';
+import { always, errorOf, openBoard } from '../tasks/board.ts';
+import { seedAgents, storedAgent } from './agent-seed.ts';
+
+const board = await openBoard();
+const { table } = board;
+const { costOf, transactionsOf } = meter(table);
+const context = { ...board, defaultModel: 'default.model' };
+let organization: Organization;
+let organizations = 0;
+
+beforeEach(() => {
+  organization = `${board.organization}-${++organizations}` as Organization;
+});
+
+const dump = () => dumpOf(table, organization);
+const record: NonNullable<RecordResponse> = (answer) => {
+  const request = { key: 'k', operation: 'o', path: '/', body: {} };
+  return idempotencyRecordWrite(board.app, organization, request, answer);
+};
+const skill = { id: 'sk_a', assignedAt: '2026-01-01T00:00:00.000Z' };
+const purgeDueAt = '2026-01-01T00:01:00.000Z';
+const both = { systemPrompt: 'Write.', soul: 'Kind.' };
+
+async function insert(fields: Partial<StoredAgent> = {}): Promise<StoredAgent> {
+  const agent = storedAgent(fields);
+  await insertAgent(context, organization, agent, undefined);
+  return agent;
+}
+
+/** Returns the next version of an agent. */
+const next = (agent: StoredAgent, fields: Partial<StoredAgent> = {}): StoredAgent => ({
+  ...agent,
+  version: agent.version + 1,
+  ...fields,
+});
+
+describe('an inserted agent', () => {
+  it('is read with and without its texts, and in the list', async () => {
+    const agent = await insert(both);
+    expect(await readAgent(context, organization, 'writer')).toEqual(agent);
+    expect(await readAgentHead(context, organization, 'writer')).toEqual(headOf(agent));
+    expect(await readAgents(context, organization)).toEqual([headOf(agent)]);
+  });
+
+  it('is not found in another organization', async () => {
+    await insert(both);
+    const other = `${organization}x` as Organization;
+    expect(await readAgent(context, other, 'writer')).toBeUndefined();
+    expect(await readAgents(context, other)).toEqual([]);
+  });
+
+  it('keeps its name: another agent with the name throws `name_taken` and writes nothing', async () => {
+    await insert();
+    const before = await dump();
+    const second = storedAgent({ systemPrompt: 'Another.' });
+    expect((await errorOf(insertAgent(context, organization, second, record)))?.code).toBe('name_taken');
+    expect(await dump()).toEqual(before);
+  });
+
+  it('is inserted once by duplicate requests, and the second throws `AlreadyDone`', async () => {
+    await insertAgent(context, organization, storedAgent(), record);
+    const duplicate = insertAgent(context, organization, storedAgent(), record);
+    await expect(duplicate).rejects.toBeInstanceOf(AlreadyDone);
+  });
+
+  it('stays as it is when missing agents are inserted', async () => {
+    const agent = await insert({ name: 'qa-reviewer', displayName: 'Mine' });
+    await insertMissingAgents(context, organization, [
+      storedAgent({ name: 'qa-reviewer', systemPrompt: 'Another.' }),
+      storedAgent({ name: 'new', soul: 'New.' }),
+    ]);
+    expect(await readAgent(context, organization, 'qa-reviewer')).toEqual(agent);
+    expect(await readAgent(context, organization, 'new')).toMatchObject({ soul: 'New.' });
+  });
+});
+
+describe('a change', () => {
+  it('puts the new texts and keeps the old ones', async () => {
+    const agent = await insert(both);
+    const after = next(agent, { systemPrompt: 'Write better.', soul: 'Kind.' });
+    await changeAgent(context, organization, agent, after);
+    expect(await readAgent(context, organization, 'writer')).toEqual(after);
+    const texts = Object.values(await dump()).flatMap((item) => (item as { text?: string }).text ?? []);
+    expect(texts.sort()).toEqual(['Kind.', 'Write better.', 'Write.']);
+  });
+
+  it('of an agent that has changed throws `Conflict` and writes nothing', async () => {
+    const agent = await insert();
+    await changeAgent(context, organization, agent, next(agent));
+    const before = await dump();
+    const late = changeAgent(context, organization, agent, next(agent, { soul: 'Late.' }));
+    await expect(late).rejects.toBeInstanceOf(Conflict);
+    expect(await dump()).toEqual(before);
+  });
+
+  it.each([
+    ['was deleted', false],
+    ['was deleted and created again', true],
+  ])('of an agent that %s throws `Conflict` and writes nothing', async (_, again) => {
+    const agent = await insert();
+    await removeAgent(context, organization, headOf(agent), purgeDueAt);
+    if (again) await insert();
+    const before = await dump();
+    const late = changeAgent(context, organization, agent, next(agent, { soul: 'Late.' }));
+    await expect(late).rejects.toBeInstanceOf(Conflict);
+    expect(await dump()).toEqual(before);
+  });
+
+  it('of an agent that got a skill throws `Conflict`', async () => {
+    const agent = await insert();
+    await insertAgentSkill(context, organization, headOf(agent), skill, undefined);
+    await expect(changeAgent(context, organization, agent, next(agent))).rejects.toBeInstanceOf(Conflict);
+  });
+
+  it('is retried after conflicts with nine other changes', async () => {
+    const agent = await insert();
+    sendTransactionsTogether(table, 10);
+    const souls = Array.from({ length: 10 }, (_, nth) => `Soul ${nth}`);
+    await Promise.all(souls.map((soul) => updateAgent(context, organization, 'writer', { soul }, always)));
+    const after = await readAgent(context, organization, 'writer');
+    expect(after?.version).toBe(agent.version + 10);
+    expect(souls).toContain(after?.soul);
+  });
+});
+
+describe('a read of an agent', () => {
+  /** Runs a function between the read of the agent and the read of its texts. */
+  function meanwhile(action: () => Promise<unknown>): void {
+    let armed = true;
+    table.client.middlewareStack.add(
+      (proceed, context) => async (args) => {
+        if (armed && context.commandName === 'BatchGetItemCommand') {
+          armed = false;
+          await action();
+        }
+        return proceed(args);
+      },
+      { step: 'initialize', name: 'meanwhile', override: true },
+    );
+  }
+
+  /** Deletes an agent and the items that its purge would delete. */
+  async function erase(agent: StoredAgent): Promise<void> {
+    await removeAgent(context, organization, headOf(agent), purgeDueAt);
+    for (const { pk, sk } of textItems(organization, agent))
+      await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
+  }
+
+  it('during a change returns one version', async () => {
+    const agent = await insert(both);
+    const after = next(agent, { systemPrompt: 'Other.', soul: 'Other soul.' });
+    meanwhile(() => changeAgent(context, organization, agent, after));
+    expect(await readAgent(context, organization, 'writer')).toEqual(agent);
+    expect(await readAgent(context, organization, 'writer')).toEqual(after);
+  });
+
+  it('during a deletion and its purge returns no agent', async () => {
+    const agent = await insert(both);
+    meanwhile(() => erase(agent));
+    expect(await readAgent(context, organization, 'writer')).toBeUndefined();
+  });
+
+  it('during a deletion, its purge and a new creation returns the new agent', async () => {
+    const agent = await insert(both);
+    const again = storedAgent({ soul: 'New.' });
+    meanwhile(() => erase(agent).then(() => insertAgent(context, organization, again, undefined)));
+    expect(await readAgent(context, organization, 'writer')).toEqual(again);
+  });
+
+  it('with a missing text is an error', async () => {
+    const agent = await insert(both);
+    for (const { pk, sk } of textItems(organization, agent))
+      await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
+    await expect(readAgent(context, organization, 'writer')).rejects.toThrow('is missing');
+  });
+});
+
+describe('a deletion', () => {
+  it('deletes the item of the agent and writes its purge', async () => {
+    const agent = await insert(both);
+    await insertAgentSkill(context, organization, headOf(agent), skill, undefined);
+    const before = await dump();
+    await removeAgent(context, organization, { ...headOf(agent), version: 2 }, purgeDueAt);
+    const after = await dump();
+    const added = Object.keys(after).filter((key) => !(key in before));
+    const gone = Object.keys(before).filter((key) => !(key in after));
+    expect(gone).toEqual([`O#${organization}#A writer`]);
+    expect(added).toEqual([`O#${organization}#PU ${agent.id.slice(3)}`]);
+    expect(after[added[0] ?? '']).toMatchObject({ kind: 'purge', dueAt: purgeDueAt });
+  });
+
+  it.each([
+    ['changed', (agent: StoredAgent) => changeAgent(context, organization, agent, next(agent))],
+    ['deleted', (agent: StoredAgent) => removeAgent(context, organization, headOf(agent), purgeDueAt)],
+    [
+      'deleted and created again',
+      (agent: StoredAgent) => removeAgent(context, organization, headOf(agent), purgeDueAt).then(() => insert()),
+    ],
+  ])('of an agent that was %s throws `Conflict` and writes no purge', async (_, change) => {
+    const agent = await insert();
+    await change(agent);
+    const before = await dump();
+    await expect(removeAgent(context, organization, headOf(agent), purgeDueAt)).rejects.toBeInstanceOf(Conflict);
+    expect(await dump()).toEqual(before);
+  });
+});
+
+describe('the assignment of a skill', () => {
+  it('to an agent that was deleted throws `not_found` and writes nothing', async () => {
+    const agent = await insert();
+    await removeAgent(context, organization, headOf(agent), purgeDueAt);
+    const namesake = await insert();
+    const before = await dump();
+    const refused = await errorOf(insertAgentSkill(context, organization, headOf(agent), skill, record));
+    expect(refused?.code).toBe('not_found');
+    expect(await dump()).toEqual(before);
+    expect(await readAgentSkills(context, organization, namesake.id)).toEqual([]);
+  });
+
+  it('by two concurrent requests is made once, and increments the version once', async () => {
+    const agent = await insert();
+    sendTransactionsTogether(table, 2);
+    const times = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
+    await Promise.all(
+      times.map((assignedAt) =>
+        insertAgentSkill(context, organization, headOf(agent), { ...skill, assignedAt }, undefined),
+      ),
+    );
+    expect(await readAgentSkills(context, organization, agent.id)).toMatchObject([{ id: skill.id }]);
+    expect((await readAgentHead(context, organization, 'writer'))?.version).toBe(2);
+  });
+
+  it('can be removed from an agent that has it, and stays with other agents', async () => {
+    const [one, other] = [await insert(), await insert({ name: 'other' })];
+    await insertAgentSkill(context, organization, headOf(other), skill, undefined);
+    const before = await dump();
+    for (const agent of [one, storedAgent({ name: 'unknown' })])
+      expect((await errorOf(removeAgentSkill(context, organization, headOf(agent), skill.id)))?.code).toBe('not_found');
+    expect(await dump()).toEqual(before);
+  });
+
+  it('is not found in another organization', async () => {
+    const agent = await insert();
+    await insertAgentSkill(context, organization, headOf(agent), skill, undefined);
+    expect(await readAgentSkills(context, `${organization}x` as Organization, agent.id)).toEqual([]);
+    expect(await readAgentSkills(context, organization, agent.id)).toEqual([skill]);
+  });
+});
+
+describe('one transaction makes', () => {
+  it('a creation with two texts and an Idempotency-Key: agent, texts, change of the prompt, idempotency record', async () => {
+    const put = () => insertAgent(context, organization, storedAgent(both), record);
+    expect(await transactionsOf(put)).toEqual([5]);
+  });
+
+  it('a change of two texts: agent, texts, change of the prompt', async () => {
+    const agent = await insert(both);
+    const after = next(agent, { systemPrompt: 'a', soul: 'b' });
+    expect(await transactionsOf(() => changeAgent(context, organization, agent, after))).toEqual([4]);
+  });
+
+  it('an assignment with an Idempotency-Key: agent, skill, idempotency record', async () => {
+    const agent = headOf(await insert());
+    expect(await transactionsOf(() => insertAgentSkill(context, organization, agent, skill, record))).toEqual([3]);
+  });
+
+  it('a deletion: agent and purge', async () => {
+    const agent = headOf(await insert(both));
+    expect(await transactionsOf(() => removeAgent(context, organization, agent, purgeDueAt))).toEqual([2]);
+  });
+});
+
+describe('the cost', () => {
+  const more = { model: 'some.model', capabilities: [], status: 'active' };
+  const newAgent = { name: 'writer', displayName: 'Writer', category: 'business', ...more };
+  const create = (fields: object = {}, recordResponse?: RecordResponse) =>
+    createAgent(context, organization, { ...newAgent, systemPrompt: '', soul: '', ...fields } as never, recordResponse);
+  const update = (patch: object) => updateAgent(context, organization, 'writer', patch, always);
+  const cost = (requests: number, rcu: number, wcu: number): Omit<Cost, 'rounds'> => ({ requests, rcu, wcu });
+  const catalogue = [{ id: skill.id, name: 'a', description: 'd' }];
+
+  it('of a creation is one request with two write units for each item', async () => {
+    expect(await costOf(() => create())).toMatchObject(cost(1, 0, 4));
+    organization = `${organization}x` as Organization;
+    expect(await costOf(() => create(both))).toMatchObject(cost(1, 0, 8));
+    organization = `${organization}x` as Organization;
+    expect(await costOf(() => create(both, record))).toMatchObject(cost(1, 0, 10));
+  });
+
+  it('of the default model is another read, if the request has no model', async () => {
+    expect(await costOf(() => create({ model: undefined }))).toMatchObject(cost(2, 1, 4));
+    await changeSettings({ table }, organization, { defaultModel: 'its.model' });
+    expect(await costOf(() => update({ model: null }))).toMatchObject(cost(3, 2, 1));
+    expect(await costOf(() => update({ model: 'named.model' }))).toMatchObject(cost(2, 1, 1));
+  });
+
+  it('of a read is one request, or two if the agent has texts', async () => {
+    const get = () => getAgent(context, organization, 'writer');
+    await create();
+    expect(await costOf(get)).toMatchObject({ requests: 1, rcu: 1 });
+    await update({ soul: 'Kind.' });
+    expect(await costOf(get)).toMatchObject(cost(2, 2, 0));
+    await update({ systemPrompt: 'Write.' });
+    expect(await costOf(get)).toMatchObject(cost(2, 3, 0));
+  });
+
+  it('of a read of the longest texts depends on their bytes', async () => {
+    await create({ systemPrompt: '😀'.repeat(50_000) });
+    await update({ soul: '🚀'.repeat(50_000) });
+    expect(await costOf(() => getAgent(context, organization, 'writer'))).toMatchObject(cost(2, 1 + 2 * 49, 0));
+  });
+
+  it('of a change is a read and a write: a transaction for a text, and no write for equal values', async () => {
+    await create(both);
+    expect(await costOf(() => update({}))).toMatchObject(cost(2, 3, 0));
+    expect(await costOf(() => update({ status: 'draft' }))).toMatchObject(cost(3, 3, 1));
+    expect(await costOf(() => update({ soul: 'Other.' }))).toMatchObject(cost(3, 3, 4));
+  });
+
+  it('of a list is one request with a read unit for 4 KB of agents without their texts', async () => {
+    const texts = { systemPrompt: 'x'.repeat(5000), soul: 'y'.repeat(5000) };
+    const many = Array.from({ length: 20 }, (_, nth) => storedAgent({ name: `agent-${nth}`, ...texts }));
+    await seedAgents(table, organization, many);
+    const list = () => listAgents(context, organization, {}, { limit: 20, offset: 0 });
+    expect(await costOf(list)).toMatchObject(cost(1, 2, 0));
+  });
+
+  it('of an assignment is two reads and a transaction, and of a repeated one two reads', async () => {
+    await create();
+    const assign = () => assignSkill(context, organization, 'writer', skill.id, catalogue, undefined);
+    expect(await costOf(assign)).toMatchObject(cost(3, 2, 4));
+    expect(await costOf(assign)).toMatchObject(cost(2, 2, 0));
+    expect(await costOf(() => listSkills(context, organization, 'writer', catalogue))).toMatchObject(cost(2, 2, 0));
+    expect(await costOf(() => unassignSkill(context, organization, 'writer', skill.id))).toMatchObject(cost(2, 1, 4));
+  });
+
+  it('of a deletion is a read, a transaction and a query of its executions', async () => {
+    await create(both);
+    expect(await costOf(() => deleteAgent(context, organization, 'writer', always))).toMatchObject(cost(3, 2, 4));
+  });
+});
+
+describe('readPreparedAgent', () => {
+  const prepared = () => readPreparedAgent(context, organization, 'writer');
+
+  it('sends four requests for a new version, and one for a cached version', async () => {
+    await insertAgentSkill(context, organization, headOf(await insert(both)), skill, undefined);
+    const first = await costOf(prepared);
+    expect([first.requests, first.rounds]).toEqual([4, 3]);
+    expect(await costOf(prepared)).toMatchObject({ requests: 1, rcu: 1 });
+  });
+
+  it('sends no request for a known agent with a cached version', async () => {
+    await insert(both);
+    await prepared();
+    const head = await readAgentHead(context, organization, 'writer');
+    expect(await costOf(() => readPreparedAgent(context, organization, 'writer', head))).toMatchObject({ requests: 0 });
+  });
+
+  it('returns the texts and skills of each new version', async () => {
+    const agent = await insert(both);
+    expect(await prepared()).toEqual({ agent, skills: [] });
+    await insertAgentSkill(context, organization, headOf(agent), skill, undefined);
+    expect(await prepared()).toEqual({ agent: { ...agent, version: 2 }, skills: [skill] });
+    const changed = { ...agent, soul: 'Other.', version: 3 };
+    await changeAgent(context, organization, { ...agent, version: 2 }, changed);
+    expect(await prepared()).toEqual({ agent: changed, skills: [skill] });
+  });
+
+  it('reads an agent again that has changed since the caller read it', async () => {
+    const agent = await insert(both);
+    const old = await readAgentHead(context, organization, 'writer');
+    await insertAgentSkill(context, organization, headOf(agent), skill, undefined);
+    expect(await readPreparedAgent(context, organization, 'writer', old)).toEqual({
+      agent: { ...agent, version: 2 },
+      skills: [skill],
+    });
+  });
+
+  it('returns no cached version of a deleted agent with the same name', async () => {
+    const agent = await insert(both);
+    await prepared();
+    await removeAgent(context, organization, headOf(agent), purgeDueAt);
+    expect(await prepared()).toBeUndefined();
+    const namesake = await insert({ soul: 'Other.' });
+    expect(await prepared()).toEqual({ agent: namesake, skills: [] });
+  });
+});
+
+it('an agent of a version without models has the default model and can be changed', async () => {
+  const old = {
+    id: storedAgent().id,
+    name: 'old',
+    displayName: 'Old',
+    description: '',
+    category: 'qa',
+    status: 'active',
+    isSystem: true,
+    version: 1,
+    updatedAt: '2026-01-01T00:00:00.000Z',
+  };
+  const Item = { pk: `O#${organization}#A`, sk: 'old', kind: 'agent', ...old };
+  await table.client.send(new PutCommand({ TableName: table.name, Item }));
+  const { data } = await getAgent(context, organization, 'old');
+  expect(data).toMatchObject({ model: 'default.model', systemPrompt: '', soul: '', capabilities: [] });
+  expect((await updateAgent(context, organization, 'old', { model: null, soul: '' }, always)).version).toBe(1);
+  const changed = await updateAgent(context, organization, 'old', { soul: 'New.' }, always);
+  expect(changed).toMatchObject({ version: 2, data: { model: 'default.model', soul: 'New.' } });
+  expect(await getAgent(context, organization, 'old')).toEqual(changed);
+});

@@ -1,0 +1,253 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { timestamp, ulidFrom, ulidOf } from '../../../lib/contract/ids.ts';
+import type { Organization } from '../../../lib/contract/organization.ts';
+import type { DeliveryRecord } from '../../../lib/contract/webhooks.ts';
+import type { TableContext } from '../../../lib/table/client.ts';
+import {
+  closeAttemptCounts,
+  closedAfterMs,
+  isTurnToCount,
+  readAttemptCounts,
+} from '../../../lib/table/deliveries/attempt-counts.ts';
+import { attemptOrder } from '../../../lib/table/deliveries/attempt-items.ts';
+import { insertAttempt, placeOf } from '../../../lib/table/deliveries/attempt-log.ts';
+import { readAttemptPage } from '../../../lib/table/deliveries/history.ts';
+import { firstKeptDay, historyExpiry, utcDays } from '../../../lib/table/deliveries/history-days.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { everything, listingWrites } from '../../../lib/table/lists/listing.ts';
+import { getItem } from '../../../lib/table/reads.ts';
+import { transact } from '../../../lib/table/transact.ts';
+import { fc } from '../../seeded.ts';
+import { meter } from '../fixtures/capacity.ts';
+import { watchedTable } from '../fixtures/watched-table.ts';
+import { openBoard } from '../tasks/board.ts';
+import { attemptFor, newMessage } from './attempt-seed.ts';
+
+const { table } = await openBoard();
+const { costOf } = meter(table);
+const context = { table, batchers: {} };
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+/** The longest time from the place of an attempt to the write of its row. */
+const writtenWithinMs = 90_000;
+const opening = Date.parse('2026-03-01T12:00:00.000Z');
+/** The age of the webhook, and the greatest age of an attempt. */
+const ageMs = 2 * dayMs;
+const webhookId = `wh_${ulidFrom(opening - ageMs, new Uint8Array(10))}`;
+let organization: Organization;
+let organizations = 0;
+/** All written attempts, also those that have left the history. */
+let written: { order: string; id: string; time: number }[];
+let now: number;
+
+beforeEach(restart);
+
+function restart(): void {
+  organization = `own-${++organizations}-` as Organization;
+  written = [];
+  now = opening;
+}
+
+/** Returns the bytes of a ULID that no other attempt has. */
+const nextBytes = () => {
+  const bytes = new Uint8Array(10);
+  new DataView(bytes.buffer).setUint32(4, written.length);
+  return bytes;
+};
+
+/** Writes the row of an attempt whose place is `agoMs` before now. */
+async function attempt(agoMs = 0, time = now - agoMs): Promise<void> {
+  const deliveryId = `dlv_${ulidFrom(time, nextBytes())}`;
+  const message = newMessage(organization, { webhookId, deliveryId, dueAt: timestamp(time) });
+  written.push({ order: attemptOrder(placeOf(message)), id: deliveryId, time });
+  await insertAttempt(context, attemptFor(message));
+}
+
+/** Writes the row and the count of an attempt as the version before the attempt log did. */
+async function oldAttempt(time: number): Promise<void> {
+  const ulid = ulidFrom(time, nextBytes());
+  const { pk, sk, ...record } = {
+    pk: '',
+    sk: '',
+    ...attemptFor(newMessage(organization, { webhookId, deliveryId: `dlv_${ulid}`, dueAt: timestamp(time) })).record,
+  };
+  written.push({ order: ulid, id: record.id, time });
+  const list = keys.attemptScope(organization, ulidOf(webhookId));
+  const membership = { ulid, facet: everything, lists: [list], entry: record };
+  await transact(table, listingWrites(undefined, membership, { periods: utcDays, expiresAt: historyExpiry(time) }));
+}
+
+const close = () => closeAttemptCounts(context, organization, webhookId, now);
+const read = (page: { limit: number; offset: number }) =>
+  readAttemptPage({ table, clock: () => now }, organization, webhookId, page);
+const total = async (of: TableContext = context) => {
+  const { days, open } = await readAttemptCounts(of, organization, webhookId, now);
+  return Object.values(days).reduce((sum, number) => sum + number, open);
+};
+const closed = async () => (await getItem(table, keys.closedAttempts(organization, ulidOf(webhookId)))) ?? {};
+/** Returns the stored number of attempts of each day. */
+const closedDays = async () => Object.fromEntries(Object.entries(await closed()).filter(([name]) => /^\d/.test(name)));
+
+/** Returns the ids of the attempts of the current history, newest first. */
+const expected = () =>
+  written
+    .filter(({ time }) => timestamp(time) >= firstKeptDay(now))
+    .sort((a, b) => (a.order < b.order ? 1 : -1))
+    .map(({ id }) => id);
+
+/** Returns the page of the history and the expected page, if they differ. */
+async function differences(limit: number, offset: number): Promise<object[]> {
+  const wanted = expected();
+  const page = { items: wanted.slice(offset, offset + limit), total: wanted.length };
+  const { items, total } = await read({ limit, offset });
+  const found = { items: items.map(({ id }: DeliveryRecord) => id), total };
+  return JSON.stringify(found) === JSON.stringify(page) ? [] : [{ limit, offset, found, page }];
+}
+
+type Step = { is: 'wait'; ms: number } | { is: 'attempts'; agoMs: number[] } | { is: 'close'; times: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    is: fc.constant('wait' as const),
+    ms: fc.oneof(fc.nat(3 * minuteMs), fc.nat(dayMs), fc.nat(30 * dayMs)),
+  }),
+  fc.record({
+    is: fc.constant('attempts' as const),
+    agoMs: fc.array(fc.nat(writtenWithinMs), { minLength: 1, maxLength: 6 }),
+  }),
+  fc.record({ is: fc.constant('close' as const), times: fc.integer({ min: 1, max: 3 }) }),
+);
+
+describe('the history of a webhook', () => {
+  it('equals a plain list at every offset, after attempts, closes, waits and expired days', async () => {
+    const old = fc.array(fc.nat(ageMs), { maxLength: 8 });
+    const steps = fc.array(step, { minLength: 10, maxLength: 20 });
+    const pages = fc.array(fc.record({ limit: fc.integer({ min: 1, max: 20 }), offset: fc.nat(40) }), { minLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(old, steps, pages, async (before, all, asked) => {
+        restart();
+        await Promise.all(before.map((agoMs) => oldAttempt(now - agoMs)));
+        for (const one of all) {
+          if (one.is === 'wait') now += one.ms;
+          if (one.is === 'attempts') await Promise.all(one.agoMs.map((agoMs) => attempt(agoMs)));
+          if (one.is === 'close') await Promise.all([...Array.from({ length: one.times }, close), attempt()]);
+          expect(await total()).toBe(expected().length);
+        }
+        for (const { limit, offset } of [{ limit: 100, offset: 0 }, ...asked])
+          expect(await differences(limit, offset)).toEqual([]);
+      }),
+      { numRuns: 3, endOnFailure: true },
+    );
+  });
+
+  it('sorts attempts of the version before the attempt log among the others by time', async () => {
+    await oldAttempt(now - 2 * minuteMs);
+    await attempt(minuteMs + 1_000);
+    await oldAttempt(now - minuteMs);
+    await attempt();
+    expect(await differences(2, 1)).toEqual([]);
+    now += dayMs;
+    await attempt();
+    await close();
+    for (const offset of [0, 1, 2, 3, 4, 5]) expect(await differences(2, offset)).toEqual([]);
+  });
+});
+
+describe('a close', () => {
+  it('counts attempts that are two minutes old, and no attempt that may still be written', async () => {
+    await attempt(closedAfterMs + 1);
+    await attempt(closedAfterMs - 1);
+    await close();
+    expect(await closedDays()).toEqual({ '2026-03-01': 1 });
+    expect(await total()).toBe(2);
+  });
+
+  it('continues at the end of the one before, and counts each attempt once', async () => {
+    for (let nth = 0; nth < 4; nth++) {
+      await attempt();
+      now += 5 * minuteMs;
+      await close();
+      await close();
+    }
+    expect(await total()).toBe(4);
+    expect(await closedDays()).toEqual({ '2026-03-01': 4 });
+  });
+
+  it('reads only the days since the webhook was registered', async () => {
+    await attempt();
+    // Requests: the read of the item, the queries of three days, the write.
+    now += closedAfterMs + 1;
+    expect(await costOf(close)).toMatchObject({ requests: 1 + 3 + 1 });
+    expect(await closedDays()).toEqual({ '2026-03-01': 1 });
+  });
+
+  it.each(['first', 'second'])('is made once by three concurrent workers, as the %s close', async (which) => {
+    await attempt();
+    now += dayMs;
+    if (which === 'second') {
+      await close();
+      await attempt();
+      now += dayMs;
+    }
+    const allSent = Promise.withResolvers<void>();
+    let writers = 0;
+    const watched = watchedTable(table, async ({ writes }) => {
+      if (!writes) return;
+      if (++writers === 3) allSent.resolve();
+      await allSent.promise;
+    });
+    await Promise.all([1, 2, 3].map(() => closeAttemptCounts(watched, organization, webhookId, now)));
+    expect(writers).toBe(3);
+    expect(await closedDays()).toEqual({ '2026-03-01': 1, ...(which === 'second' && { '2026-03-02': 1 }) });
+    expect(await total()).toBe(expected().length);
+  });
+
+  it('between the two requests of a read does not change the total', async () => {
+    await attempt();
+    now += 5 * minuteMs;
+    await attempt();
+    const watched = watchedTable(table, ({ nth }) => (nth === 1 ? close() : undefined));
+    expect(await total(watched)).toBe(2);
+    expect(await closedDays()).toEqual({ '2026-03-01': 1 });
+  });
+
+  it('keeps a day that has left the history until the next close', async () => {
+    await attempt();
+    now += dayMs;
+    await attempt();
+    now += dayMs;
+    await close();
+    now += 89 * dayMs;
+    expect(await total()).toBe(1);
+    expect(await closedDays()).toEqual({ '2026-03-01': 1, '2026-03-02': 1 });
+    await close();
+    expect(await closedDays()).toEqual({ '2026-03-02': 1 });
+    expect(await total()).toBe(1);
+  });
+
+  it('expires when its last counted day leaves the history', async () => {
+    await attempt();
+    now += dayMs;
+    await close();
+    const { expiresAt } = (await closed()) as { expiresAt: number };
+    expect(firstKeptDay(expiresAt * 1000 - 1)).toBe('2026-03-02');
+    expect(firstKeptDay(expiresAt * 1000)).toBe('2026-03-03');
+  });
+});
+
+it('a read of the number of attempts takes two requests, however many are counted', async () => {
+  for (let nth = 0; nth < 20; nth++) await attempt(nth);
+  now += dayMs;
+  await close();
+  await attempt();
+  expect(await costOf(() => readAttemptCounts(context, organization, webhookId, now))).toMatchObject({
+    requests: 2,
+    rcu: 2,
+  });
+});
+
+it('one of 256 deliveries counts the attempts', () => {
+  const letters = [...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'];
+  const ends = letters.flatMap((last) => letters.map((letter) => `dlv_${(letter + last).padStart(26, 'A')}`));
+  expect(ends.filter(isTurnToCount)).toHaveLength(ends.length / 256);
+});

@@ -1,0 +1,320 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { timestamp, ulidFrom, ulidOf } from '../../../lib/contract/ids.ts';
+import type { Organization } from '../../../lib/contract/organization.ts';
+import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import { type AttemptPlace, attemptKey, retryOf } from '../../../lib/table/deliveries/attempt-items.ts';
+import {
+  beginAttempt,
+  findAttempt,
+  insertAttempt,
+  lateAfterMs,
+  placeOf,
+  readNextAttempt,
+  unlistAttempt,
+} from '../../../lib/table/deliveries/attempt-log.ts';
+import { deliveryPartitions } from '../../../lib/table/deliveries/delivery-partitions.ts';
+import { appendEvent } from '../../../lib/table/deliveries/event-log.ts';
+import { insertWebhook } from '../../../lib/table/deliveries/webhooks.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { dueEntry, postponeDue, readDue } from '../../../lib/table/lists/due.ts';
+import { getItem } from '../../../lib/table/reads.ts';
+import { transact } from '../../../lib/table/transact.ts';
+import { dumpOf } from '../../table-dump.ts';
+import { meter } from '../fixtures/capacity.ts';
+import { openBoard } from '../tasks/board.ts';
+import { attemptFor, newMessage, webhookId } from './attempt-seed.ts';
+
+const { table } = await openBoard();
+const { costOf } = meter(table);
+const context = { table, batchers: {} };
+const opening = Date.parse('2026-03-01T12:00:00.000Z');
+const at = (seconds: number) => timestamp(opening + seconds * 1000);
+const eventId = `ev_${ulidFrom(opening, new Uint8Array(10))}`;
+let organization: Organization;
+let organizations = 0;
+let deliveries = 0;
+let first: DeliveryMessage;
+
+beforeEach(() => {
+  organization = `own-${++organizations}-` as Organization;
+  first = nextFirst();
+});
+
+/** Returns the message of the first attempt of a new delivery, due at `opening`. */
+function nextFirst(): DeliveryMessage {
+  const deliveryId = `dlv_${ulidFrom(opening, new Uint8Array(10).fill(++deliveries))}`;
+  return newMessage(organization, { deliveryId, eventId, dueAt: at(0) });
+}
+
+const putWebhook = async (encryptedSecret?: string) => {
+  const webhook = { id: webhookId, url: 'https://example.com/', active: true, createdAt: at(0) };
+  await insertWebhook({ table }, organization, { ...webhook, events: ['task.created'] }, encryptedSecret, undefined);
+};
+const appendFirst = () =>
+  appendEvent(context, {
+    organization,
+    id: eventId,
+    event: 'task.created',
+    item: 'tk_1',
+    version: 1,
+    data: '{}',
+  });
+
+/** Returns a retry that is due 300 s after `second`, and overdue a minute later. */
+const retryAt = (second: number) => ({ nextAttemptAt: at(second + 300), dueAt: at(second + 360) });
+const rowAt = (place: AttemptPlace) => getItem(table, attemptKey(place));
+const rows = async () => Object.keys(await dumpOf(table, organization)).filter((key) => key.includes(' A#'));
+const due = async (until: string) =>
+  (await Array.fromAsync(readDue({ table }, deliveryPartitions, until))).filter(({ key }) =>
+    key.pk.includes(`#${organization}#`),
+  );
+
+describe('findAttempt', () => {
+  it('returns the webhook with its secret and the event of an attempt that was not made', async () => {
+    await putWebhook('ciphertext');
+    await appendFirst();
+    expect(await findAttempt(context, first)).toEqual({
+      made: false,
+      superseded: false,
+      target: { url: 'https://example.com/', slow: false, slowLeases: {}, encryptedSecret: 'ciphertext' },
+      loggedEvent: expect.objectContaining({ event: 'task.created', data: '{}' }),
+    });
+  });
+
+  it('returns `made` for an attempt with a row, and for no other attempt', async () => {
+    await insertAttempt(context, attemptFor(first, { retry: retryAt(0) }));
+    const retry = retryOf((await rowAt(placeOf(first))) ?? {}) as DeliveryMessage;
+    expect(await findAttempt(context, first)).toMatchObject({ made: true });
+    expect(await findAttempt(context, retry)).toMatchObject({ made: false });
+    expect(await findAttempt(context, nextFirst())).toMatchObject({ made: false });
+  });
+
+  it('returns neither target nor event if the webhook and the event are deleted', async () => {
+    expect(await findAttempt(context, first)).toMatchObject({ made: false, target: undefined, loggedEvent: undefined });
+  });
+
+  it('returns `superseded` for a retry that the row of the attempt before does not list', async () => {
+    await insertAttempt(context, attemptFor(first, { retry: retryAt(0) }));
+    const [retry, later] = [300, 301].map((second) => ({
+      ...first,
+      attempt: 2,
+      dueAt: at(second),
+      listedBy: attemptKey(placeOf(first)).sk,
+    })) as [DeliveryMessage, DeliveryMessage];
+    expect([await findAttempt(context, retry), await findAttempt(context, later)]).toMatchObject([
+      { superseded: false },
+      { superseded: true },
+    ]);
+    await insertAttempt(context, attemptFor(first));
+    expect(await findAttempt(context, retry)).toMatchObject({ superseded: true });
+  });
+
+  it('sends one request for concurrent messages, and reads each item once', async () => {
+    await putWebhook('ciphertext');
+    await appendFirst();
+    const messages = Array.from({ length: 10 }, nextFirst);
+    const cost = await costOf(() => Promise.all(messages.map((message) => findAttempt(context, message))));
+    // The webhook, its secret, the event, and the row of each attempt.
+    expect(cost).toMatchObject({ requests: 1, rcu: 3 + 10 });
+  });
+});
+
+describe('an attempt', () => {
+  it('that is written twice is one row', async () => {
+    await Promise.all([insertAttempt(context, attemptFor(first)), insertAttempt(context, attemptFor(first))]);
+    await insertAttempt(context, attemptFor(first, { error: 'Another error.' }));
+    expect(await rows()).toHaveLength(1);
+  });
+
+  it('has a row of its own for each delivery, number and moment', async () => {
+    const second = { ...first, attempt: 2, dueAt: at(300) };
+    for (const message of [first, nextFirst(), second, { ...second, dueAt: at(301) }, { ...second, attempt: 3 }])
+      await insertAttempt(context, attemptFor(message));
+    expect(await rows()).toHaveLength(5);
+  });
+
+  it('is listed for the sweeper if it has a retry, with the fields of the message', async () => {
+    const message = { ...first, requestId: 'request-1' };
+    await insertAttempt(context, attemptFor(message, { retry: retryAt(0) }));
+    expect(await due(at(359))).toEqual([]);
+    const [overdue] = await due(at(360));
+    const item = (overdue && (await postponeDue({ table }, overdue, at(660)))) ?? {};
+    const listedBy = attemptKey(placeOf(first)).sk;
+    expect(retryOf(item)).toEqual({ ...message, attempt: 2, dueAt: at(300), listedBy });
+  });
+
+  it('is not listed if it has no retry', async () => {
+    await insertAttempt(context, attemptFor(first));
+    expect(await due(at(1e9))).toEqual([]);
+    expect(retryOf((await rowAt(placeOf(first))) ?? {})).toBeUndefined();
+  });
+
+  it('expires 90 days after the end of its day', async () => {
+    await insertAttempt(context, attemptFor(first));
+    expect((await rowAt(placeOf(first)))?.expiresAt).toBe(Date.parse('2026-05-31T00:00:00.000Z') / 1000);
+  });
+});
+
+describe('unlistAttempt', () => {
+  it('removes the failed attempt before from the list, and keeps its row', async () => {
+    await insertAttempt(context, attemptFor(first, { retry: retryAt(0), error: 'It failed.' }));
+    const row = (await rowAt(placeOf(first))) ?? {};
+    await unlistAttempt(context, retryOf(row) as DeliveryMessage);
+    expect(await due(at(1e9))).toEqual([]);
+    const { due: _, dueAt: __, ...rest } = row;
+    expect(await rowAt(placeOf(first))).toEqual(rest);
+  });
+
+  it('sends no request for a first attempt', async () => {
+    expect(await costOf(() => unlistAttempt(context, first))).toMatchObject({ requests: 0 });
+  });
+
+  it('creates no row for an attempt that has expired', async () => {
+    await unlistAttempt(context, { ...first, attempt: 2, listedBy: attemptKey(placeOf(first)).sk });
+    expect(await dumpOf(table, organization)).toEqual({});
+  });
+});
+
+describe('an attempt that begins', () => {
+  /** The time from which no attempt that began in time can be in progress. */
+  const late = opening + lateAfterMs + 30_000;
+  const placeAt = (message: DeliveryMessage, time: number) => ({ place: placeOf(message, timestamp(time)) });
+
+  it('in time has its due time as its place, without a request', async () => {
+    const cost = await costOf(async () => {
+      for (const time of [opening, opening + lateAfterMs - 1])
+        expect(await beginAttempt(context, first, time)).toEqual(placeAt(first, opening));
+    });
+    expect(cost).toMatchObject({ requests: 0 });
+  });
+
+  it('a little late waits until no attempt that began in time can be in progress', async () => {
+    for (const time of [opening + lateAfterMs, late - 1])
+      expect(await beginAttempt(context, first, time)).toEqual({ notBefore: late });
+    expect(await beginAttempt(context, first, late)).toEqual(placeAt(first, late));
+  });
+
+  it('late was made if an attempt that began in time has ended', async () => {
+    await insertAttempt(context, attemptFor(first));
+    expect(await beginAttempt(context, first, late)).toBe('made');
+  });
+
+  it('late has its start as its place; several workers get the place of the first', async () => {
+    const begun = await Promise.all([0, 1, 2, 3].map((later) => beginAttempt(context, first, late + later)));
+    expect([0, 1, 2, 3].map((later) => placeAt(first, late + later))).toContainEqual(begun[0]);
+    expect(begun).toEqual(begun.map(() => begun[0]));
+  });
+
+  it('late was made if another worker has written its row, at any time after', async () => {
+    await beginAttempt(context, first, late);
+    await insertAttempt(context, attemptFor(first, { place: placeOf(first, timestamp(late)) }));
+    for (const time of [late + 1, late + lateAfterMs, late + 10 * lateAfterMs])
+      expect(await beginAttempt(context, first, time)).toBe('made');
+    expect(await rows()).toHaveLength(1);
+  });
+
+  it('late begins again if its worker is lost; several workers get the place of the first', async () => {
+    await beginAttempt(context, first, late);
+    expect(await beginAttempt(context, first, late + lateAfterMs - 1)).toEqual(placeAt(first, late));
+    const again = late + lateAfterMs + 30_000;
+    expect(await beginAttempt(context, first, late + lateAfterMs)).toEqual({ notBefore: again });
+    const begun = await Promise.all([0, 1, 2].map((later) => beginAttempt(context, first, again + later)));
+    expect([0, 1, 2].map((later) => placeAt(first, again + later))).toContainEqual(begun[0]);
+    expect(begun).toEqual(begun.map(() => begun[0]));
+  });
+
+  it('late has its own place for each attempt and delivery', async () => {
+    await beginAttempt(context, first, late);
+    for (const other of [nextFirst(), { ...first, attempt: 2 }])
+      expect(await beginAttempt(context, other, late + 5)).toEqual(placeAt(other, late + 5));
+  });
+
+  it('late writes only items that expire', async () => {
+    await beginAttempt(context, first, late);
+    const items = Object.values(await dumpOf(table, organization));
+    expect(items).toEqual([expect.objectContaining({ expiresAt: Date.parse('2026-05-31T00:00:00.000Z') / 1000 })]);
+  });
+});
+
+describe('the next attempt of a delivery', () => {
+  it('is the first if none was made', async () => {
+    expect(await readNextAttempt(context, first)).toEqual(first);
+  });
+
+  it('follows the last failed attempt, also if attempts were late', async () => {
+    let message = first;
+    for (const [attempt, late] of [
+      [1, false],
+      [2, true],
+      [3, false],
+    ] as const) {
+      expect(message.attempt).toBe(attempt);
+      const begun = Date.parse(message.dueAt) + (late ? 10 * lateAfterMs : 0);
+      const { place } = (await beginAttempt(context, message, begun)) as { place: AttemptPlace };
+      const retry = retryAt((begun - opening) / 1000);
+      await insertAttempt(context, attemptFor(message, { place, retry, error: 'It failed.' }));
+      message = (await readNextAttempt(context, first)) as DeliveryMessage;
+      expect(message).toMatchObject({ deliveryId: first.deliveryId, eventId, dueAt: retry.nextAttemptAt });
+    }
+    expect(message.attempt).toBe(4);
+  });
+
+  it.each(['delivered', 'exhausted'])('does not exist if the delivery was %s', async (how) => {
+    await insertAttempt(context, attemptFor(first, { retry: retryAt(0), error: 'It failed.' }));
+    const second = (await readNextAttempt(context, first)) as DeliveryMessage;
+    await insertAttempt(context, attemptFor(second, how === 'exhausted' ? { error: 'It failed.' } : {}));
+    expect(await readNextAttempt(context, first)).toBeUndefined();
+  });
+
+  it('is still the first if the worker of a late attempt is lost', async () => {
+    await beginAttempt(context, first, opening + 10 * lateAfterMs);
+    expect(await readNextAttempt(context, first)).toEqual(first);
+  });
+});
+
+describe('a delivery that began before the version with the attempt log', () => {
+  const old = () => {
+    const { eventId: _, ...message } = first;
+    return message;
+  };
+  const putItem = async (fields: object) => {
+    const key = keys.oldDelivery(organization, ulidOf(webhookId), ulidOf(first.deliveryId));
+    const item = { id: first.deliveryId, event: 'task.created', data: '{}', ...dueEntry('0', at(60)), ...fields };
+    await transact(table, [{ Put: { Item: { ...key, ...item } } }]);
+    return key;
+  };
+
+  it('has its event in its item, and its next attempt was not made', async () => {
+    await putItem({ state: 'retrying', attempt: 2 });
+    expect(await findAttempt(context, { ...old(), attempt: 2 })).toMatchObject({
+      made: false,
+      loggedEvent: { data: '{}' },
+    });
+  });
+
+  it.each([
+    ['the version before made it', { state: 'retrying', attempt: 2 }],
+    ['it was delivered', { state: 'delivered', attempt: 1 }],
+    ['its last attempt failed', { state: 'exhausted', attempt: 4 }],
+    ['its webhook was deleted', { state: 'skipped', attempt: 1 }],
+  ])('has a made attempt if %s', async (_, fields) => {
+    await putItem(fields);
+    expect(await findAttempt(context, old())).toMatchObject({ made: true });
+  });
+
+  it('has a retry that was not made after an attempt by this version', async () => {
+    await putItem({ state: 'pending', attempt: 1 });
+    await insertAttempt(context, attemptFor(old(), { retry: retryAt(0) }));
+    expect(await findAttempt(context, old())).toMatchObject({ made: true });
+    const retry = retryOf((await rowAt(placeOf(first))) ?? {}) as DeliveryMessage;
+    expect(retry).not.toHaveProperty('eventId');
+    expect(await findAttempt(context, retry)).toMatchObject({ made: false, loggedEvent: { data: '{}' } });
+  });
+
+  it('is removed from the sweeper’s list by its first attempt of this version, and its item stays', async () => {
+    const key = await putItem({ state: 'retrying', attempt: 2 });
+    await unlistAttempt(context, { ...old(), attempt: 2 });
+    expect(await getItem(table, key)).toMatchObject({ state: 'retrying' });
+    expect(await getItem(table, key)).not.toHaveProperty('due');
+  });
+});

@@ -1,0 +1,107 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { timestamp, ulidFrom, ulidOf } from '../../../lib/contract/ids.ts';
+import type { Organization } from '../../../lib/contract/organization.ts';
+import { deliveryPartitions } from '../../../lib/table/deliveries/delivery-partitions.ts';
+import {
+  appendEvent,
+  eventFrom,
+  isEvent,
+  type LoggedEvent,
+  readEvents,
+  sampledAfterMs,
+} from '../../../lib/table/deliveries/event-log.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { postponeDue, readDue } from '../../../lib/table/lists/due.ts';
+import { getItem } from '../../../lib/table/reads.ts';
+import { dumpOf } from '../../table-dump.ts';
+import { meter } from '../fixtures/capacity.ts';
+import { openBoard } from '../tasks/board.ts';
+
+const { table } = await openBoard();
+const { costOf } = meter(table);
+const context = { table, batchers: {} };
+const append = (event: LoggedEvent) => appendEvent(context, event);
+const opening = Date.parse('2026-03-01T12:00:00.000Z');
+let organization: Organization;
+let organizations = 0;
+
+beforeEach(() => {
+  organization = `own-${++organizations}-` as Organization;
+});
+
+/** Returns an event of a time, with a ULID that ends with `end`. */
+function newEvent(time: number, end = '1', fields: Partial<LoggedEvent> = {}): LoggedEvent {
+  const id = `ev_${ulidFrom(time, new Uint8Array(10)).slice(0, -end.length)}${end}`;
+  return { organization, id, event: 'task.created', item: 'tk_1', version: 1, data: '{"b":1,"a":2}', ...fields };
+}
+
+const itemOf = ({ id }: LoggedEvent) => getItem(table, keys.event(organization, ulidOf(id)));
+const between = (from: number, to: number) => Array.fromAsync(readEvents(context, organization, from, to));
+const due = async (until: number) =>
+  (await Array.fromAsync(readDue({ table }, deliveryPartitions, timestamp(until)))).filter(
+    ({ key }) => key.pk === keys.event(organization, '').pk,
+  );
+
+describe('the event log', () => {
+  it('returns an event as it was appended, with the same text of its data', async () => {
+    const event = newEvent(opening, '1', { requestId: 'request-1' });
+    await append(event);
+    expect(await between(opening, opening)).toEqual([event]);
+  });
+
+  it('has an event once after repeated appends', async () => {
+    const event = newEvent(opening);
+    await Promise.all([append(event), append(event)]);
+    await append(event);
+    expect(Object.keys(await dumpOf(table, organization))).toHaveLength(1);
+  });
+
+  it('writes concurrent events in batches of 25', async () => {
+    const events = Array.from({ length: 60 }, (_, nth) => newEvent(opening + nth));
+    const cost = await costOf(() => Promise.all(events.map(append)));
+    expect(cost).toMatchObject({ requests: 3, wcu: 60 });
+    expect(await between(opening, opening + 59)).toEqual(events.toReversed());
+  });
+
+  it('is read newest first, including both ends of the time range', async () => {
+    const events = [0, 1, 2, 3].map((later) => newEvent(opening + later, later % 2 ? 'Z' : '1'));
+    await Promise.all(events.map(append));
+    expect(await between(opening + 1, opening + 2)).toEqual([events[2], events[1]]);
+    expect(await between(opening + 4, opening + 5)).toEqual([]);
+  });
+
+  it('is separate for each organization', async () => {
+    await append(newEvent(opening));
+    organization = `${organization}x` as Organization;
+    expect(await between(opening, opening)).toEqual([]);
+  });
+
+  it.each(['2026-03-01T00:00:00.000Z', '2026-03-01T23:59:59.999Z'])(
+    'keeps an event of %s until 90 days after the end of its day',
+    async (time) => {
+      const event = newEvent(Date.parse(time));
+      await append(event);
+      expect((await itemOf(event))?.expiresAt).toBe(Date.parse('2026-05-31T00:00:00.000Z') / 1000);
+    },
+  );
+});
+
+describe('a sampled event', () => {
+  it('is one of 32, chosen by the last letter of its id', async () => {
+    const letters = [...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'];
+    await Promise.all(letters.map((letter) => append(newEvent(opening, letter))));
+    const listed = await due(opening + sampledAfterMs);
+    expect(listed.map(({ key }) => key.sk.slice(-1)).sort()).toEqual(['0']);
+  });
+
+  it('is listed for the sweeper two minutes after the change, with all its fields', async () => {
+    const event = newEvent(opening, '0');
+    await append(event);
+    expect(await due(opening + 119_999)).toEqual([]);
+    const [overdue] = await due(opening + 120_000);
+    const later = timestamp(opening + 2 * sampledAfterMs);
+    const item = (overdue && (await postponeDue({ table }, overdue, later))) ?? {};
+    expect(isEvent(item)).toBe(true);
+    expect(eventFrom(item)).toEqual(event);
+  });
+});

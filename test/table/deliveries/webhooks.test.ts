@@ -1,0 +1,164 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { EventName } from '../../../lib/contract/events.ts';
+import type { Organization } from '../../../lib/contract/organization.ts';
+import type { Webhook } from '../../../lib/contract/webhooks.ts';
+import { readSubscribers } from '../../../lib/table/deliveries/subscriptions.ts';
+import {
+  insertWebhook,
+  readTarget,
+  readWebhook,
+  readWebhooks,
+  removeWebhook,
+  webhooksLimit,
+} from '../../../lib/table/deliveries/webhooks.ts';
+import { dumpOf } from '../../table-dump.ts';
+import { meter } from '../fixtures/capacity.ts';
+import { type Board, errorOf, openBoard } from '../tasks/board.ts';
+
+const board: Board = await openBoard();
+const { costOf } = meter(board.table);
+const context = { table: board.table, batchers: {} };
+let organization: Organization;
+let organizations = 0;
+
+beforeEach(() => {
+  organization = `${board.organization}-${++organizations}` as Organization;
+});
+
+const newWebhook = (events: EventName[] = ['task.created']): Webhook => {
+  const createdAt = new Date(board.clock()).toISOString();
+  return { id: `wh_${board.app.ulid()}`, url: 'https://example.com/', events, active: true, createdAt };
+};
+
+async function insert(webhook = newWebhook(), encryptedSecret?: string): Promise<Webhook> {
+  await insertWebhook(board, organization, webhook, encryptedSecret, undefined);
+  return webhook;
+}
+
+const dump = () => dumpOf(board.table, organization);
+const fill = (count: number) => Promise.all(Array.from({ length: count }, () => insert()));
+
+describe('a webhook in the table', () => {
+  it('is read as it was put, without its secret', async () => {
+    const webhook = await insert(newWebhook(), 'ciphertext');
+    expect(await readWebhook(board, organization, webhook.id)).toEqual(webhook);
+    expect(await readWebhooks(board, organization)).toEqual([webhook]);
+  });
+
+  it('is not read by another organization', async () => {
+    const { id } = await insert();
+    const other = `${organization}x` as Organization;
+    expect(await readWebhook(board, other, id)).toBeUndefined();
+    expect(await readTarget(board, other, id)).toBeUndefined();
+    expect(await readWebhooks(board, other)).toEqual([]);
+    expect(await readSubscribers(context, other, 'task.created')).toEqual([]);
+  });
+
+  it('is listed newest first, ties by descending id', async () => {
+    const tied = await fill(5);
+    board.clock.now += 1;
+    const newest = await insert();
+    const ids = (await readWebhooks(board, organization)).map(({ id }) => id);
+    const descending = tied
+      .map(({ id }) => id)
+      .sort()
+      .reverse();
+    expect(ids).toEqual([newest.id, ...descending]);
+  });
+
+  it('is a subscriber of its events, and of no others', async () => {
+    const { id } = await insert(newWebhook(['task.created', 'agent.failed']));
+    const isSubscribed = async (event: EventName) => (await readSubscribers(context, organization, event)).includes(id);
+    expect(await isSubscribed('task.created')).toBe(true);
+    expect(await isSubscribed('agent.failed')).toBe(true);
+    expect(await isSubscribed('task.completed')).toBe(false);
+  });
+
+  it('is a target with its encrypted secret, or without one', async () => {
+    const signed = await insert(newWebhook(), 'ciphertext');
+    const plain = await insert();
+    expect(await readTarget(board, organization, signed.id)).toEqual({
+      url: 'https://example.com/',
+      slow: false,
+      slowLeases: {},
+      encryptedSecret: 'ciphertext',
+    });
+    const target = { url: 'https://example.com/', slow: false, slowLeases: {} };
+    expect(await readTarget(board, organization, plain.id)).toEqual(target);
+  });
+});
+
+describe('the subscribers of an event', () => {
+  it('are read once for all calls of one turn of the event loop', async () => {
+    const { id } = await insert();
+    const events: EventName[] = ['task.created', 'task.created', 'task.completed'];
+    const readAll = () => Promise.all(events.map((event) => readSubscribers(context, organization, event)));
+    expect(await readAll()).toEqual([[id], [id], []]);
+    expect(await costOf(readAll)).toMatchObject({ requests: 2 });
+  });
+
+  it('are read anew at each call: nothing is cached', async () => {
+    const read = () => readSubscribers(context, organization, 'task.created');
+    expect(await read()).toEqual([]);
+    const webhook = await insert();
+    expect(await read()).toEqual([webhook.id]);
+    await removeWebhook(board, organization, webhook);
+    expect(await read()).toEqual([]);
+  });
+});
+
+describe('a deleted webhook', () => {
+  it('leaves nothing but the count behind', async () => {
+    const webhook = await insert(newWebhook(['task.created', 'task.completed', 'agent.failed']), 'ciphertext');
+    await removeWebhook(board, organization, webhook);
+    expect(Object.values(await dump())).toMatchObject([{ count: 0 }]);
+    expect(await readTarget(board, organization, webhook.id)).toBeUndefined();
+  });
+
+  it('is deleted once by concurrent requests', async () => {
+    await insert();
+    const webhook = await insert();
+    const errors = await Promise.all(
+      Array.from({ length: 5 }, () => errorOf(removeWebhook(board, organization, webhook))),
+    );
+    expect(errors.filter((error) => error?.code === 'not_found')).toHaveLength(4);
+    expect(Object.values(await dump()).filter((item) => 'count' in (item as object))).toMatchObject([{ count: 1 }]);
+  });
+});
+
+describe('the hundred webhooks of an organization', () => {
+  it('are a hundred', () => {
+    expect(webhooksLimit).toBe(100);
+  });
+
+  it('have no room for another, of which nothing is written', async () => {
+    await fill(100);
+    const before = await dump();
+    const error = await errorOf(insert(newWebhook(['task.created', 'task.completed']), 'ciphertext'));
+    expect(error?.code).toBe('limit_reached');
+    expect(await dump()).toEqual(before);
+  });
+
+  it('accept one more after a deletion', async () => {
+    const [first] = await fill(100);
+    await removeWebhook(board, organization, first as Webhook);
+    expect(await errorOf(insert())).toBeUndefined();
+    expect((await errorOf(insert()))?.code).toBe('limit_reached');
+    expect(await readWebhooks(board, organization)).toHaveLength(100);
+  });
+
+  it('accept exactly 5 of 10 concurrent insertions after 95', async () => {
+    await fill(95);
+    const errors = await Promise.all(Array.from({ length: 10 }, () => errorOf(insert())));
+    expect(errors.filter((error) => error === undefined)).toHaveLength(5);
+    expect(errors.filter((error) => error?.code === 'limit_reached')).toHaveLength(5);
+    expect(await readWebhooks(board, organization)).toHaveLength(100);
+    expect(await readSubscribers(context, organization, 'task.created')).toHaveLength(100);
+  });
+
+  it('do not limit another organization', async () => {
+    await fill(100);
+    organization = `${organization}x` as Organization;
+    expect(await errorOf(insert())).toBeUndefined();
+  });
+});

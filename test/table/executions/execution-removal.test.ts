@@ -1,0 +1,162 @@
+import { ulid } from 'ulid';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { deleteAgent } from '../../../lib/agents/agents.ts';
+import type { StoredAgent } from '../../../lib/table/agents/agent-items.ts';
+import { headOf } from '../../../lib/table/agents/agent-items.ts';
+import { removeAgent } from '../../../lib/table/agents/agents.ts';
+import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
+import { unlistExecutions } from '../../../lib/table/executions/execution-removal.ts';
+import { LeaseLost } from '../../../lib/table/executions/execution-steps.ts';
+import { endExecution, readExecutionHead, readExecutionPage } from '../../../lib/table/executions/executions.ts';
+import { dumpOf } from '../../table-dump.ts';
+import { meter } from '../fixtures/capacity.ts';
+import { watchedTable } from '../fixtures/watched-table.ts';
+import { faultsOf } from '../tasks/oracle.ts';
+import { at, completed, type ExecutionBoard, failed, openExecutionBoard } from './execution-board.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+let board: ExecutionBoard;
+let kept: RunningExecution;
+beforeEach(async () => {
+  board = await openExecutionBoard(200);
+  kept = await board.leased();
+});
+
+/** Returns a new execution. All of a period share one counter shard, so one transaction can remove them together. */
+const sameShardExecution = (agent: StoredAgent) =>
+  board.newExecution({ id: `ex_${ulid(board.clock()).slice(0, 25)}0` }, agent);
+
+/** Creates an agent with `count` leased executions, then deletes the agent. */
+async function deletedWith(count: number, name = 'reader') {
+  const agent = await board.hire(name);
+  const start = async () => board.leased(await board.start(sameShardExecution(agent)));
+  const executions = await Promise.all(Array.from({ length: count }, start));
+  await removeAgent(board, board.organization, headOf(agent), at(60));
+  return { executions, purge: { organization: board.organization, agentId: agent.id } };
+}
+
+/** Reads the ids and totals of the organization's lists: all executions, then each status. */
+async function listed() {
+  const { organization } = board;
+  const all = [undefined, 'running', 'completed', 'failed'] as const;
+  return Promise.all(
+    all.map(async (status) => {
+      const { items, total } = await readExecutionPage(board, organization, { status }, { limit: 20, offset: 0 });
+      return [items.map(({ id }) => id), total];
+    }),
+  );
+}
+
+/** Checks that the lists have only the execution of the other agent, and that all rows and counters are correct. */
+async function expectOnlyKept(): Promise<void> {
+  const none = [[], 0];
+  expect(await listed()).toEqual([[[kept.id], 1], [[kept.id], 1], none, none]);
+  expect(await faultsOf(board.table, board.organization)).toEqual([]);
+}
+
+describe('removing executions from the list', () => {
+  // Requests: read the agent's list, read the rows of the organization's list, write the transaction; then the last two again.
+  it.each([
+    [0, 'before the read of its agent’s list'],
+    [1, 'before the read of its row'],
+    [2, 'between the read of its row and the transaction that removes it'],
+  ])('an execution that ends at request %i, %s, is removed as ended', async (moment) => {
+    const { executions, purge } = await deletedWith(2);
+    const [execution] = executions as [RunningExecution];
+    const end = () => endExecution(board, execution, completed(), { output: 'Done.' });
+    await unlistExecutions(
+      watchedTable(board.table, ({ nth }) => nth === moment && end()),
+      purge,
+    );
+    expect((await readExecutionHead(board, execution))?.status).toBe('completed');
+    await expectOnlyKept();
+  });
+
+  it('no worker can end an execution that was removed', async () => {
+    const { executions, purge } = await deletedWith(2);
+    await unlistExecutions(board, purge);
+    const before = await dumpOf(board.table, board.organization);
+    for (const execution of executions)
+      await expect(endExecution(board, execution, failed(), {})).rejects.toThrow(LeaseLost);
+    expect(await dumpOf(board.table, board.organization)).toEqual(before);
+    await expectOnlyKept();
+  });
+
+  it('continues if an execution ends before each of its transactions', async () => {
+    const { executions, purge } = await deletedWith(6);
+    const ending = executions.slice(0, 5).values();
+    const endOne = async () => {
+      const { value: execution } = ending.next();
+      if (execution) await endExecution(board, execution, completed(), {});
+    };
+    await unlistExecutions(
+      watchedTable(board.table, ({ writes }) => writes && endOne()),
+      purge,
+    );
+    const heads = await Promise.all(executions.map((execution) => readExecutionHead(board, execution)));
+    expect(heads.map((head) => head?.status)).toEqual([...Array(5).fill('completed'), 'running']);
+    await expectOnlyKept();
+  });
+
+  it.each([0, 1, 2])(
+    'by two workers, the second during request %i of the first, counts each execution once',
+    async (moment) => {
+      const { purge } = await deletedWith(3);
+      const again = () => unlistExecutions(board, purge);
+      await unlistExecutions(
+        watchedTable(board.table, ({ nth }) => nth === moment && again()),
+        purge,
+      );
+      await expectOnlyKept();
+    },
+  );
+
+  it('can be repeated, also by several workers concurrently, while executions end', async () => {
+    const { executions, purge } = await deletedWith(6);
+    const ends = executions.map((execution) => endExecution(board, execution, completed(), {}).catch((error) => error));
+    await Promise.all([...Array.from({ length: 3 }, () => unlistExecutions(board, purge)), ...ends]);
+    for (const failure of await Promise.all(ends)) expect([undefined, 'LeaseLost']).toContain(failure?.name);
+    await unlistExecutions(board, purge);
+    await expectOnlyKept();
+  });
+
+  it('that stopped at any request is completed by the next removal', async () => {
+    for (let step = 0; step < 3; step++) {
+      const { purge } = await deletedWith(2, `reader-${step}`);
+      const killed = watchedTable(board.table, ({ nth }) => {
+        if (nth >= step) throw new Error('killed');
+      });
+      await expect(unlistExecutions(killed, purge)).rejects.toThrow('killed');
+      await unlistExecutions(board, purge);
+      await expectOnlyKept();
+    }
+  });
+
+  it('of more executions than the limit of a transaction takes several transactions', async () => {
+    const { purge } = await deletedWith(60);
+    const sizes = await meter(board.table).transactionsOf(() => unlistExecutions(board, purge));
+    expect(sizes).toEqual([2 * 49 + 1, 2 * 11 + 1]);
+    await expectOnlyKept();
+  });
+
+  it('includes those of other periods and shards, and no execution of another agent of the same name', async () => {
+    const agent = await board.hire('reader');
+    for (const day of [0, 0, 0, 0, 40, 80]) {
+      const id = `ex_${ulid(board.clock() + day * dayMs)}`;
+      await board.start(board.newExecution({ id }, agent));
+    }
+    await deleteAgent(board.app, board.organization, agent.name, () => {});
+    await expectOnlyKept();
+    const namesake = await board.hire('reader');
+    const { id } = await board.start(board.newExecution({}, namesake));
+    await unlistExecutions(board, { organization: board.organization, agentId: agent.id });
+    const { items, total } = await readExecutionPage(
+      board,
+      board.organization,
+      { agentId: namesake.id },
+      { limit: 20, offset: 0 },
+    );
+    expect([items.map((item) => item.id), total]).toEqual([[id], 1]);
+    expect(await faultsOf(board.table, board.organization)).toEqual([]);
+  });
+});

@@ -1,0 +1,91 @@
+import { ulid } from 'ulid';
+import { timeOf, timestamp, ulidOf } from '../../../lib/contract/ids.ts';
+import type { Organization } from '../../../lib/contract/organization.ts';
+import type { StoredAgent } from '../../../lib/table/agents/agent-items.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import {
+  type ExecutionHead,
+  executionItem,
+  executionMembership,
+  inputItem,
+  outputItems,
+  type RunningExecution,
+} from '../../../lib/table/executions/execution-items.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { derivedFrom, writeItems } from '../tasks/seed.ts';
+import { completed, failed } from './execution-board.ts';
+import { countsOf } from './execution-oracle.ts';
+
+const yearMs = 365 * 24 * 60 * 60 * 1000;
+
+/** Returns executions evenly spread over the year 2025 and over the agents. One in five failed; the last `running` run. */
+export function executionsOfAYear(
+  organization: Organization,
+  agents: readonly StoredAgent[],
+  { count, running }: { count: number; running: number },
+): ExecutionHead[] {
+  return Array.from({ length: count }, (_, nth) => {
+    const started = Date.UTC(2025, 0, 1) + Math.floor((nth * yearMs) / count);
+    const { id: agentId, name: agentName, model } = agents[nth % agents.length] as StoredAgent;
+    const id = `ex_${ulid(started)}`;
+    const head: RunningExecution = {
+      ...{ organization, id, agentId, agentName, model, status: 'running', claims: 1 },
+      ...{ startedAt: timestamp(timeOf(ulidOf(id))), selfTest: 'pending', qaReview: 'pending' },
+    };
+    if (nth >= count - running) return head;
+    const durationMs = 1000 + ((nth * 7919) % 500_000);
+    const ending = { completedAt: timestamp(started + durationMs), durationMs, tokensUsed: nth % 1000 };
+    return { ...head, ...(Math.floor(nth / agents.length) % 5 === 0 ? failed(ending) : completed(ending)) };
+  });
+}
+
+/**
+ * Writes the lists of executions into a table without executions: all counters, and the rows of the executions that
+ * `isRead` selects.
+ */
+export function seedLists(
+  table: Table,
+  executions: readonly ExecutionHead[],
+  isRead: (id: string) => boolean = () => true,
+): Promise<void> {
+  const items = [...derivedFrom(executions.map(executionMembership)).values()];
+  return writeItems(
+    table,
+    items.filter(({ id }) => id === undefined || isRead(id as string)),
+  );
+}
+
+/** Writes the items of executions, except their lists, as starts and ends write them. */
+export function seedExecutions(
+  table: Table,
+  organization: Organization,
+  executions: readonly ExecutionHead[],
+): Promise<void> {
+  const parts = executions.flatMap((execution) => {
+    const { due, dueAt, ...head } = executionItem(execution as RunningExecution, execution.startedAt);
+    const { status } = execution;
+    return [
+      { ...head, claims: execution.claims, ...(status === 'running' && { due, dueAt }) },
+      inputItem(execution, { input: 'Do it.' }),
+      ...outputItems(execution, status === 'completed' ? 'Done.' : ''),
+    ];
+  });
+  return writeItems(table, [...parts, ...countsOf(organization, executions).values()]);
+}
+
+/**
+ * Writes only the items that metrics of agents are read from: the rows of all and of running executions, and the metrics
+ * of each day. Omits the rows if `areRead` is false.
+ */
+export function seedMetrics(
+  table: Table,
+  organization: Organization,
+  executions: readonly ExecutionHead[],
+  areRead = true,
+): Promise<void> {
+  const own = new Set(executions.map(({ agentId }) => keys.executionScope(organization, ulidOf(agentId)).rows));
+  const rows = [...derivedFrom((areRead ? executions : []).map(executionMembership)).values()].filter(
+    ({ pk, sk }) => own.has(pk as string) && /^[*r]#/.test(sk as string),
+  );
+  return writeItems(table, [...rows, ...countsOf(organization, executions).values()]);
+}

@@ -1,0 +1,128 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { deleteAgent } from '../../../lib/agents/agents.ts';
+import { ulidOf } from '../../../lib/contract/ids.ts';
+import type { Organization } from '../../../lib/contract/organization.ts';
+import { runPurge } from '../../../lib/executions/purges.ts';
+import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
+import { executionPartition } from '../../../lib/table/executions/execution-items.ts';
+import { LeaseLost } from '../../../lib/table/executions/execution-steps.ts';
+import {
+  endExecution,
+  leaseExecution,
+  readExecutionHead,
+  renewLease,
+} from '../../../lib/table/executions/executions.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { readDue } from '../../../lib/table/lists/due.ts';
+import { dumpOf } from '../../table-dump.ts';
+import { conditionFailed } from '../fixtures/dynamodb-errors.ts';
+import { mockTable } from '../fixtures/mock-table.ts';
+import { always } from '../tasks/board.ts';
+import { at, completed, type ExecutionBoard, lease, openExecutionBoard } from './execution-board.ts';
+
+let board: ExecutionBoard;
+beforeEach(async () => {
+  board = await openExecutionBoard();
+});
+
+const dump = () => dumpOf(board.table, board.organization);
+const due = async () => (await Array.fromAsync(readDue(board, [executionPartition], '9999'))).map(({ dueAt }) => dueAt);
+
+describe('a lease', () => {
+  it('returns the current execution, is counted, and lists the execution for its expiry', async () => {
+    const execution = await board.start();
+    const leased = await leaseExecution(board, execution, lease('first'));
+    expect(leased).toEqual({ ...execution, claims: 1, claim: 'first', leaseUntil: at(30), firstLeasedAt: at(0) });
+    expect(await readExecutionHead(board, execution)).toEqual(leased);
+    expect(await due()).toEqual([at(30)]);
+  });
+
+  it('is not taken or counted before the lease of another worker expires', async () => {
+    const execution = await board.leased();
+    const before = await dump();
+    expect(await leaseExecution(board, execution, lease('second', 29.999))).toBeUndefined();
+    expect(await dump()).toEqual(before);
+  });
+
+  it('is taken by the next worker when the lease has expired, and counted again', async () => {
+    const execution = await board.leased();
+    const second = await leaseExecution(board, execution, lease('second', 30));
+    expect(second).toEqual({ ...execution, claims: 2, claim: 'second', leaseUntil: at(60) });
+  });
+
+  it('keeps the time of the first lease, and sets it for an execution without one', async () => {
+    const execution = await board.leased();
+    const second = await leaseExecution(board, execution, lease('second', 30));
+    expect(second?.firstLeasedAt).toBe(at(0));
+    await board.table.client.send(
+      new UpdateCommand({
+        TableName: board.table.name,
+        Key: keys.executionHead(execution.organization, ulidOf(execution.id)),
+        UpdateExpression: 'REMOVE firstLeasedAt',
+      }),
+    );
+    const third = await leaseExecution(board, execution, lease('third', 60));
+    expect(third?.firstLeasedAt).toBe(at(60));
+  });
+
+  it('is taken by one of five concurrent workers', async () => {
+    const execution = await board.start();
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const claims = await Promise.all(names.map((name) => leaseExecution(board, execution, lease(name))));
+    const [winner, ...more] = claims.filter((one) => one !== undefined);
+    expect(more).toEqual([]);
+    expect(await readExecutionHead(board, execution)).toEqual({ ...winner, claims: 1 });
+  });
+
+  it.each([
+    ['that has ended', async (execution: RunningExecution) => endExecution(board, execution, completed(), {})],
+    ['whose agent was purged', async () => purged()],
+  ])('of an execution %s is not taken, and writes nothing', async (_, happens) => {
+    const execution = await board.leased();
+    await happens(execution);
+    const before = await dump();
+    expect(await leaseExecution(board, execution, lease('second', 9999))).toBeUndefined();
+    expect(await dump()).toEqual(before);
+  });
+
+  it('finds its own first try if the response to that was lost', async () => {
+    const { table, dynamodb } = mockTable();
+    const item = { pk: 'O#org#X#01KE0000000000000000000004', sk: 'M', kind: 'execution', status: 'running' };
+    dynamodb.rejects(conditionFailed({ ...item, claim: 'first', claims: 1, leaseUntil: at(30) }));
+    const reference = { organization: 'org' as Organization, id: 'ex_01KE0000000000000000000004' };
+    const leased = await leaseExecution({ table }, reference, lease('first'));
+    expect(leased).toMatchObject({ id: reference.id, claim: 'first', claims: 1, leaseUntil: at(30) });
+  });
+});
+
+describe('a renewal', () => {
+  it('changes only the expiry and the due time of the execution', async () => {
+    const execution = await board.leased();
+    await renewLease(board, execution, at(45));
+    expect(await readExecutionHead(board, execution)).toEqual({ ...execution, leaseUntil: at(45) });
+    expect(await due()).toEqual([at(45)]);
+    expect(await leaseExecution(board, execution, lease('second', 44.999))).toBeUndefined();
+  });
+
+  it.each([
+    [
+      'another worker has leased',
+      (execution: RunningExecution) => leaseExecution(board, execution, lease('second', 30)),
+    ],
+    ['has ended', (execution: RunningExecution) => endExecution(board, execution, completed(), {})],
+    ['was purged with its agent', () => purged()],
+  ])('of an execution that %s is rejected, and writes nothing', async (_, happens) => {
+    const execution = await board.leased();
+    await happens(execution);
+    const before = await dump();
+    await expect(renewLease(board, execution, at(60))).rejects.toThrow(LeaseLost);
+    expect(await dump()).toEqual(before);
+  });
+});
+
+async function purged(): Promise<void> {
+  const { app, organization, agent } = board;
+  await deleteAgent(app, organization, agent.name, always);
+  await runPurge(app, { organization, agentId: agent.id });
+}

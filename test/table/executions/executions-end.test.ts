@@ -1,0 +1,227 @@
+import { ulid } from 'ulid';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { deleteAgent } from '../../../lib/agents/agents.ts';
+import { ulidOf } from '../../../lib/contract/ids.ts';
+import { runPurge } from '../../../lib/executions/purges.ts';
+import { moveOnStart } from '../../../lib/executions/task-moves.ts';
+import type { Ending, RunningExecution } from '../../../lib/table/executions/execution-items.ts';
+import { executionPartition } from '../../../lib/table/executions/execution-items.ts';
+import { LeaseLost } from '../../../lib/table/executions/execution-steps.ts';
+import {
+  endExecution,
+  leaseExecution,
+  readExecution,
+  readExecutionHead,
+  readExecutionPage,
+} from '../../../lib/table/executions/executions.ts';
+import { idempotencyRecordWrite } from '../../../lib/table/idempotency.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { readDue } from '../../../lib/table/lists/due.ts';
+import { getItem } from '../../../lib/table/reads.ts';
+import { Conflict, transactionLimit } from '../../../lib/table/transact.ts';
+import { deleteTask, updateTask } from '../../../lib/tasks/tasks.ts';
+import { fc } from '../../seeded.ts';
+import { dumpOf } from '../../table-dump.ts';
+import { meter } from '../fixtures/capacity.ts';
+import { always } from '../tasks/board.ts';
+import { faultsOf } from '../tasks/oracle.ts';
+import { at, completed, type ExecutionBoard, failed, lease, openExecutionBoard } from './execution-board.ts';
+
+const firstPage = { limit: 20, offset: 0 };
+let board: ExecutionBoard;
+beforeEach(async () => {
+  board = await openExecutionBoard();
+});
+
+const dump = () => dumpOf(board.table, board.organization);
+const faults = () => faultsOf(board.table, board.organization);
+const running = async () => (await getItem(board.table, keys.running(board.organization)))?.running;
+
+/** Returns the error of an end, which must write nothing. */
+async function failureOf(execution: RunningExecution, options: Parameters<typeof endExecution>[3] = {}) {
+  const before = await dump();
+  const failure: unknown = await endExecution(board, execution, completed(), { output: 'Late.', ...options }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(await dump()).toEqual(before);
+  return failure;
+}
+
+describe('an end', () => {
+  it.each<[string, Ending, string | undefined]>([
+    ['as completed', completed(), `${'x'.repeat(300_000)}🙂`],
+    ['as completed without a word', completed({ durationMs: 0, tokensUsed: 0 }), ''],
+    ['as failed', failed(), undefined],
+  ])(
+    '%s writes every field, moves rows and counters, and counts one running execution less',
+    async (_, ending, output) => {
+      const { organization, agent } = board;
+      const execution = await board.leased();
+      await endExecution(board, execution, ending, { output });
+
+      const { claim: __, leaseUntil: ___, ...kept } = execution;
+      const head = await readExecutionHead(board, execution);
+      expect(head).toMatchObject({ ...kept, ...ending });
+      expect(['claim', 'leaseUntil'].filter((field) => field in (head ?? {}))).toEqual([]);
+      const { status, completedAt, durationMs, tokensUsed, selfTest, qaReview, error } = ending;
+      const { id, agentName, startedAt } = execution;
+      const whole = await readExecution(board, execution);
+      expect(whole).toMatchObject({ status, tokensUsed, qualityGates: { selfTest, qaReview }, input: 'Do it.' });
+      expect([whole?.output === output, whole?.error]).toEqual([true, error]);
+      const shown = { items: [{ id, agentName, status, startedAt, completedAt, durationMs }], total: 1 };
+      for (const filter of [{}, { status }, { agentId: agent.id }, { agentId: agent.id, status }])
+        expect(await readExecutionPage(board, organization, filter, firstPage)).toEqual(shown);
+      const left = await readExecutionPage(board, organization, { status: 'running' }, firstPage);
+      expect(left).toEqual({ items: [], total: 0 });
+      expect(await running()).toBe(0);
+      expect(await Array.fromAsync(readDue(board, [executionPartition], '9999'))).toEqual([]);
+      expect(await faults()).toEqual([]);
+    },
+  );
+
+  it('succeeds once in concurrent tries of two workers', async () => {
+    const execution = await board.leased();
+    const second = (await leaseExecution(board, execution, lease('second', 30))) as RunningExecution;
+    const leases = [execution, second, execution, second, second, second];
+    const tried = await Promise.allSettled(
+      leases.map((leased, nth) => endExecution(board, leased, nth % 2 ? failed() : completed(), { output: `${nth}` })),
+    );
+    const lost = tried.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    expect(lost).toHaveLength(5);
+    expect(lost.every((reason) => reason instanceof LeaseLost)).toBe(true);
+    expect(tried[0]?.status === 'fulfilled' || tried[2]?.status === 'fulfilled').toBe(false);
+    expect(await running()).toBe(0);
+    expect(await faults()).toEqual([]);
+  });
+
+  it('is rejected for a worker whose lease another worker took over, and for one that never had the lease', async () => {
+    const never = { ...(await board.start()), claim: 'made-up' };
+    expect(await failureOf(never)).toBeInstanceOf(LeaseLost);
+    const execution = await board.leased();
+    await leaseExecution(board, execution, lease('second', 30));
+    expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
+  });
+
+  it('is rejected a second time', async () => {
+    const execution = await board.leased();
+    await endExecution(board, execution, completed(), {});
+    expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
+  });
+
+  it('is rejected when the agent was deleted, before it is purged and after', async () => {
+    const { app, organization, agent } = board;
+    const execution = await board.leased();
+    await deleteAgent(app, organization, agent.name, always);
+    expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
+    await runPurge(app, { organization, agentId: agent.id });
+    expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
+  });
+});
+
+describe('the end of an execution on a task', () => {
+  let execution: RunningExecution;
+  let taskId: string;
+  beforeEach(async () => {
+    ({ id: taskId } = await board.put({ projectId: 'proj_apollo' }));
+    execution = await board.leased(await board.startOn(taskId));
+  });
+
+  it.each(['up_for_review', 'qa_review', 'assigned'] as const)(
+    'moves the task to %s and removes its owner',
+    async (status) => {
+      const before = await board.stored(taskId);
+      await endExecution(board, execution, completed(), { task: await board.release(execution, status) });
+      const { owner, ...kept } = before;
+      expect(owner).toBe(execution.id);
+      expect(await board.stored(taskId)).toEqual({ ...kept, status, version: 3, updatedAt: at(5) });
+      expect(await faults()).toEqual([]);
+    },
+  );
+
+  it('without a change of the task keeps the task', async () => {
+    const before = await board.stored(taskId);
+    await endExecution(board, execution, completed(), {});
+    expect(await board.stored(taskId)).toEqual(before);
+    expect(await faults()).toEqual([]);
+  });
+
+  it.each([
+    ['changed', () => updateTask(board, board.organization, taskId, { title: 'Another' }, always)],
+    ['deleted', () => deleteTask(board, board.organization, taskId, always)],
+  ])('throws `Conflict` if the task was %s, and succeeds without the change', async (_, happens) => {
+    const task = await board.release(execution);
+    await happens();
+    expect(await failureOf(execution, { task })).toBeInstanceOf(Conflict);
+    await endExecution(board, execution, completed(), {});
+    expect(await faults()).toEqual([]);
+  });
+
+  it('throws `Conflict` if the purge has released the task, then `LeaseLost`', async () => {
+    const task = await board.release(execution);
+    const { app, organization, agent } = board;
+    await deleteAgent(app, organization, agent.name, always);
+    await runPurge(app, { organization, agentId: agent.id });
+    expect(await failureOf(execution, { task })).toBeInstanceOf(Conflict);
+    expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
+  });
+});
+
+it('the largest start and the largest end are one transaction each', async () => {
+  const { transactionsOf } = meter(board.table);
+  const { id: taskId } = await board.put({ projectId: 'proj_apollo' });
+  const request = { key: 'k', operation: 'executeAgent', path: '/', body: {} };
+  const recordResponse = (answer: unknown) => idempotencyRecordWrite(board.app, board.organization, request, answer);
+  const execution = board.newExecution({ taskId });
+  const task = moveOnStart(await board.stored(taskId), execution, false, at(1));
+  const starts = await transactionsOf(() => board.start(execution, { task, recordResponse }));
+  const leased = await board.leased(execution);
+  const release = await board.release(leased);
+  const output = '🙂'.repeat(250_000);
+  const ends = await transactionsOf(() => endExecution(board, leased, completed(), { output, task: release }));
+  expect([starts, ends]).toEqual([[24], [28]]);
+  expect(Math.max(...starts, ...ends)).toBeLessThanOrEqual(transactionLimit);
+  expect((await readExecution(board, leased))?.output === output).toBe(true);
+  expect(await faults()).toEqual([]);
+});
+
+it('the metrics of each day equal a plain sum after random ends', async () => {
+  const dayMs = 24 * 60 * 60 * 1000;
+  const end = fc.record({
+    day: fc.nat(2),
+    fails: fc.boolean(),
+    tokensUsed: fc.nat(100_000),
+    durationMs: fc.oneof(fc.nat(20), fc.nat(600_000)),
+  });
+  const ends = fc.array(end, { minLength: 25, maxLength: 25 });
+  await fc.assert(
+    fc.asyncProperty(ends, async (all) => {
+      const { organization } = board;
+      const agent = await board.hire(`agent-${ulid().toLowerCase()}`);
+      await Promise.all(
+        all.map(async ({ day, fails, ...numbers }) => {
+          const id = `ex_${ulid(board.clock() + day * dayMs)}`;
+          const leased = await board.leased(await board.start(board.newExecution({ id }, agent)));
+          await endExecution(board, leased, fails ? failed(numbers) : completed(numbers), {});
+        }),
+      );
+      expect(await faults()).toEqual([]);
+      const days = [0, 1, 2].map((day) => all.filter((one) => one.day === day));
+      for (const [nth, some] of days.entries()) {
+        const date = at((nth * dayMs) / 1000).slice(0, 10);
+        const item = (await getItem(board.table, keys.metricsOfDay(organization, ulidOf(agent.id), date))) ?? {};
+        const sum = (of: (one: (typeof all)[number]) => number) => some.reduce((total, one) => total + of(one), 0);
+        const { completed: well = 0, failed: badly = 0, tokens = 0, durationMs = 0 } = item;
+        expect([well, badly, tokens, durationMs]).toEqual([
+          sum(({ fails }) => Number(!fails)),
+          sum(({ fails }) => Number(fails)),
+          sum(({ tokensUsed }) => tokensUsed),
+          sum((one) => one.durationMs),
+        ]);
+        const counted = Object.entries(item).filter(([name]) => /^h\d+$/.test(name));
+        expect(counted.reduce((total, [, number]) => total + (number as number), 0)).toBe(some.length);
+      }
+    }),
+    { seed: 3, numRuns: 1, endOnFailure: true },
+  );
+});

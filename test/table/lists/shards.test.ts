@@ -1,0 +1,139 @@
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Organization } from '../../../lib/contract/organization.ts';
+import { keys, type ListScope } from '../../../lib/table/keys.ts';
+import { listingWrites } from '../../../lib/table/lists/listing.ts';
+import {
+  createShards,
+  defaultShards,
+  maxShards,
+  noteConflicts,
+  noteNoConflict,
+  placeCounters,
+  writesBeforeHalving,
+} from '../../../lib/table/lists/shards.ts';
+import { transact } from '../../../lib/table/transact.ts';
+import type { Write } from '../../../lib/table/write.ts';
+import { cancelled } from '../fixtures/dynamodb-errors.ts';
+import { type DynamoDBMock, failFirst, mockTable, tokensOf, transactionsOf } from '../fixtures/mock-table.ts';
+
+const organization = 'org' as Organization;
+const all = keys.taskScope(organization, {});
+const agents = keys.taskScope(organization, { agent: 'a' });
+const ulid = '01KE0000000000000000000004';
+
+const entering = (...lists: ListScope[]) => listingWrites(undefined, { ulid, facet: 'bm', lists });
+
+/** Returns the shard of each counter among writes, by the partition of its list. */
+function shardsOf(writes: readonly Write[]): Record<string, number> {
+  return Object.fromEntries(
+    writes.flatMap((write) => {
+      if (!('Update' in write)) return [];
+      const { pk, sk } = write.Update.Key as { pk: string; sk: string };
+      return [[pk, Number(sk.split('#')[1])]];
+    }),
+  );
+}
+const shardOf = (writes: readonly Write[], list = all) => shardsOf(writes)[list.counters] as number;
+const countersAmong = (writes: readonly Write[]) => writes.filter((write) => 'Update' in write);
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('a container', () => {
+  it('writes a counter in the shard of the item while there are no conflicts', () => {
+    const shards = createShards();
+    for (let nth = 0; nth < 100; nth++)
+      expect(shardOf(placeCounters(shards, entering(all)))).toBe(shardOf(entering(all)));
+    expect(shardOf(entering(all))).toBeLessThan(defaultShards);
+  });
+
+  it('doubles the shards of a list after each conflict, up to 128', () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.999);
+    const shards = createShards();
+    const used = Array.from({ length: 6 }, () => {
+      expect(noteConflicts(shards, countersAmong(entering(all)))).toBe(true);
+      return shardOf(placeCounters(shards, entering(all)));
+    });
+    expect(used).toEqual([7, 15, 31, 63, 127, 127]);
+    expect(maxShards).toBe(128);
+    vi.mocked(Math.random).mockReturnValue(0);
+    expect(shardOf(placeCounters(shards, entering(all)))).toBe(0);
+  });
+
+  it('halves the shards after each 16 writes without a conflict, down to 4', () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.999);
+    const shards = createShards();
+    for (let nth = 0; nth < 3; nth++) noteConflicts(shards, countersAmong(entering(all)));
+    const used = Array.from({ length: 4 * writesBeforeHalving }, () => {
+      const placed = placeCounters(shards, entering(all));
+      noteNoConflict(shards, placed);
+      return shardOf(placed);
+    });
+    const byId = shardOf(entering(all));
+    expect(used).toEqual([31, 15, 7, byId].flatMap((shard) => Array(writesBeforeHalving).fill(shard)));
+  });
+
+  it('doubles only the shards of lists with a conflict, and uses the same shard in each of them', () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.999);
+    const shards = createShards();
+    noteConflicts(shards, countersAmong(entering(all)));
+    const placed = placeCounters(shards, entering(all, agents));
+    expect([shardOf(placed), shardOf(placed, agents)]).toEqual([7, shardOf(entering(agents), agents)]);
+    const both = createShards();
+    noteConflicts(both, countersAmong(entering(all, agents)));
+    const together = placeCounters(both, entering(all, agents));
+    expect([shardOf(together), shardOf(together, agents)]).toEqual([7, 7]);
+  });
+
+  it('changes no shards after a conflict over an item that is not a counter', () => {
+    const shards = createShards();
+    const item: Write = { Update: { Key: { pk: 'p', sk: 's' }, UpdateExpression: 'ADD n :one' } };
+    expect(noteConflicts(shards, [item, ...entering(all).filter((write) => 'Put' in write)])).toBe(false);
+    expect(placeCounters(shards, [item])).toEqual([item]);
+    expect(shardOf(placeCounters(shards, entering(all)))).toBe(shardOf(entering(all)));
+  });
+
+  it('changes nothing in a write but the shard', () => {
+    const shards = createShards();
+    noteConflicts(shards, countersAmong(entering(all)));
+    const placed = placeCounters(shards, entering(all));
+    const withoutShards = (writes: readonly Write[]) =>
+      JSON.stringify(writes).replaceAll(/"sk":"01KE#\d+"/g, '"sk":"01KE#"');
+    expect(withoutShards(placed)).toBe(withoutShards(entering(all)));
+  });
+});
+
+describe('a transaction in conflict', () => {
+  const conflictOver = (nth: number) => entering(all).map((_, at) => (at === nth ? 'TransactionConflict' : 'None'));
+  const countersOf = (dynamodb: DynamoDBMock) =>
+    transactionsOf(dynamodb).flatMap(({ TransactItems = [] }) =>
+      TransactItems.flatMap(({ Update }) => (Update?.Key?.sk as string | undefined) ?? []),
+    );
+
+  it('over a counter is retried in other shards, each try with its own token', async () => {
+    const { table, dynamodb } = mockTable();
+    failFirst(dynamodb, ...Array(7).fill(cancelled(...conflictOver(1))));
+    await transact(table, entering(all));
+    expect(new Set(tokensOf(dynamodb)).size).toBe(8);
+    expect(new Set(countersOf(dynamodb)).size).toBeGreaterThan(2);
+  });
+
+  it('over another item is retried unchanged, with the same token', async () => {
+    const { table, dynamodb } = mockTable();
+    failFirst(dynamodb, ...Array(7).fill(cancelled(...conflictOver(0))));
+    await transact(table, entering(all));
+    expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 8);
+    expect(new Set(tokensOf(dynamodb)).size).toBe(1);
+    expect(new Set(countersOf(dynamodb)).size).toBe(1);
+  });
+});
+
+it('transactions without a conflict halve the shards', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.999);
+  const { table } = mockTable();
+  noteConflicts(table.shards, countersAmong(entering(all)));
+  for (let nth = 0; nth < writesBeforeHalving; nth++) await transact(table, entering(all));
+  expect(shardOf(placeCounters(table.shards, entering(all)))).toBe(shardOf(entering(all)));
+});

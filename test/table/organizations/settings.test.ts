@@ -1,0 +1,107 @@
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Organization } from '../../../lib/contract/organization.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { changeSettings, readSettings, replaceDefaultModel } from '../../../lib/table/organizations/settings.ts';
+import { insertToken } from '../../../lib/table/organizations/token-writes.ts';
+import { readStoredTokens, type StoredToken } from '../../../lib/table/organizations/tokens.ts';
+import { dumpOf } from '../../table-dump.ts';
+import { interceptTable } from '../fixtures/intercepted-table.ts';
+import { openBoard } from '../tasks/board.ts';
+
+let table: Table;
+beforeAll(async () => {
+  ({ table } = await openBoard());
+});
+
+it('settings of a new organization are empty', async () => {
+  expect(await readSettings({ table }, 'new' as Organization)).toEqual({});
+});
+
+it('settings have their last value, in their own organization only', async () => {
+  const [one, other] = ['one', 'one-2'] as Organization[] as [Organization, Organization];
+  await changeSettings({ table }, one, { defaultModel: 'first.model' });
+  await changeSettings({ table }, one, { defaultModel: 'second.model' });
+  expect(await readSettings({ table }, one)).toEqual({ defaultModel: 'second.model' });
+  expect(await readSettings({ table }, other)).toEqual({});
+});
+
+it('the default model is replaced only if it is the given one', async () => {
+  const organization = 'moved' as Organization;
+  const move = (from: string, to: string) => replaceDefaultModel({ table }, organization, { from, to });
+  expect(await move('old.model', 'new.model')).toBe(false);
+  expect(await readSettings({ table }, organization)).toEqual({});
+  await changeSettings({ table }, organization, { defaultModel: 'old.model' });
+  expect(await move('another.model', 'new.model')).toBe(false);
+  expect(await move('old.model', 'new.model')).toBe(true);
+  expect(await readSettings({ table }, organization)).toEqual({ defaultModel: 'new.model' });
+});
+
+it('removed settings leave no item', async () => {
+  const organization = 'unset' as Organization;
+  await changeSettings({ table }, organization, { defaultModel: undefined });
+  await changeSettings({ table }, organization, { defaultModel: 'some.model' });
+  await changeSettings({ table }, organization, { defaultModel: undefined });
+  expect(await readSettings({ table }, organization)).toEqual({});
+  expect(await dumpOf(table, organization)).toEqual({});
+});
+
+it('settings that a change does not name stay', async () => {
+  const organization = 'several' as Organization;
+  await changeSettings({ table }, organization, {
+    defaultModel: 'some.model',
+    requestsPerMinute: 5,
+    executionsPerMinute: 6,
+  });
+  await changeSettings({ table }, organization, { defaultModel: undefined, executionsPerMinute: 7 });
+  expect(await readSettings({ table }, organization)).toEqual({ requestsPerMinute: 5, executionsPerMinute: 7 });
+  await changeSettings({ table }, organization, { requestsPerMinute: undefined });
+  expect(await readSettings({ table }, organization)).toEqual({ executionsPerMinute: 7 });
+});
+
+describe('a limit of requests', () => {
+  const token = (organization: Organization, id: string): StoredToken => ({
+    ...{ id, organization, hash: 'h', scopes: ['tasks:read'], createdAt: '2026-03-01T12:00:00.000Z' },
+  });
+  const limitsOf = async (organization: Organization) =>
+    (await readStoredTokens({ table }, organization)).map(({ requestsPerMinute }) => requestsPerMinute);
+
+  it('is written to all tokens of the organization and to no others', async () => {
+    const [one, other] = ['limited', 'limited-2'] as Organization[] as [Organization, Organization];
+    const ids = Array.from({ length: 101 }, (_, nth) => `token-${nth}`);
+    await Promise.all(ids.map((id) => insertToken(table, token(one, id))));
+    await insertToken(table, token(other, 'of-other'));
+    await changeSettings({ table }, one, { requestsPerMinute: 5 });
+    expect(await limitsOf(one)).toEqual(ids.map(() => 5));
+    expect(await limitsOf(other)).toEqual([undefined]);
+    await changeSettings({ table }, one, { requestsPerMinute: undefined });
+    expect(await limitsOf(one)).toEqual(ids.map(() => undefined));
+  });
+
+  it('is written to a token that is inserted later', async () => {
+    const organization = 'later' as Organization;
+    await changeSettings({ table }, organization, { requestsPerMinute: 5 });
+    await insertToken(table, token(organization, 'later'));
+    expect(await limitsOf(organization)).toEqual([5]);
+  });
+
+  it('is written to a token that is inserted at the same time', async () => {
+    const organization = 'concurrent' as Organization;
+    // The limit changes after the settings were read, and before the token is stored.
+    const slow = beforeFirstTransaction(table, () => changeSettings({ table }, organization, { requestsPerMinute: 5 }));
+    await insertToken(slow, token(organization, 'concurrent'));
+    expect(await limitsOf(organization)).toEqual([5]);
+  });
+});
+
+/** Returns a table that runs a function before its first transaction. */
+function beforeFirstTransaction(table: Table, run: () => Promise<void>): Table {
+  let first = true;
+  return interceptTable(table, async (send, command) => {
+    if (first && command instanceof TransactWriteCommand) {
+      first = false;
+      await run();
+    }
+    return send();
+  });
+}

@@ -1,0 +1,85 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Organization } from '../../../lib/contract/organization.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { postponeDue, readDue } from '../../../lib/table/lists/due.ts';
+import { agentPurgeWrite, purgeFrom, purgePartition } from '../../../lib/table/purges/purge-items.ts';
+import { purgeAgent } from '../../../lib/table/purges/purges.ts';
+import { transact } from '../../../lib/table/transact.ts';
+import type { Write } from '../../../lib/table/write.ts';
+import { dumpOf } from '../../table-dump.ts';
+import { watchedTable } from '../fixtures/watched-table.ts';
+import { type Board, openBoard } from '../tasks/board.ts';
+
+const [ulid, other] = ['01K00000000000000000000000', '01K00000000000000000000001'] as const;
+const purge = (organization: Organization) => ({ organization, agentId: `ag_${ulid}` });
+const dueAt = '2026-01-01T00:01:00.000Z';
+/** No execution, so no task to release. */
+const noTask = () => undefined;
+let board: Board;
+let organization: Organization;
+let before: Record<string, unknown>;
+
+/** Puts `count` texts and skills of an agent. */
+async function putAll(agent: string, count: number): Promise<void> {
+  const names = Array.from({ length: count }, (_, nth) => `${nth}`.padStart(4, '0'));
+  const items = names.flatMap((name) => [
+    { ...keys.agentText(organization, agent, `sha256:${name}`), text: 'x' },
+    { ...keys.agentSkill(organization, agent, `sk_${name}`), assignedAt: dueAt },
+  ]);
+  for (let at = 0; at < items.length; at += 100)
+    await transact(
+      board.table,
+      items.slice(at, at + 100).map((Item): Write => ({ Put: { Item } })),
+    );
+}
+
+beforeEach(async () => {
+  board = await openBoard();
+  organization = board.organization;
+  await putAll(other, 3);
+  before = await dumpOf(board.table, organization);
+  await putAll(ulid, 120);
+  await transact(board.table, [agentPurgeWrite(purge(organization), dueAt)]);
+});
+
+const left = () => dumpOf(board.table, organization);
+
+/** The table, whose requests fail from one on: a worker that is killed there. */
+const dyingTable = (step: number) =>
+  watchedTable(board.table, ({ nth }) => {
+    if (nth >= step) throw new Error('killed');
+  }).table;
+
+describe('a purge', () => {
+  it('leaves nothing of its agent, and all of the others', async () => {
+    await purgeAgent({ table: board.table }, purge(organization), noTask);
+    expect(await left()).toEqual(before);
+  });
+
+  it('can be made again, and by two at once', async () => {
+    await Promise.all([purgeAgent(board, purge(organization), noTask), purgeAgent(board, purge(organization), noTask)]);
+    await purgeAgent(board, purge(organization), noTask);
+    expect(await left()).toEqual(before);
+  });
+
+  it('that stopped at any step is still listed, and is completed by the next', async () => {
+    for (let step = 0; step < 7; step++) {
+      await expect(purgeAgent({ table: dyingTable(step) }, purge(organization), noTask)).rejects.toThrow('killed');
+      const [overdue, ...more] = await Array.fromAsync(readDue(board, [purgePartition], dueAt));
+      expect([overdue?.dueAt, more]).toEqual([dueAt, []]);
+      await putAll(ulid, 120);
+    }
+    await purgeAgent(board, purge(organization), noTask);
+    expect(await left()).toEqual(before);
+    expect(await Array.fromAsync(readDue(board, [purgePartition], '9999-12-31T23:59:59.999Z'))).toEqual([]);
+  });
+
+  it('is listed when it is overdue, and later after it was postponed', async () => {
+    expect(await Array.fromAsync(readDue(board, [purgePartition], '2026-01-01T00:00:59.999Z'))).toEqual([]);
+    const [overdue] = await Array.fromAsync(readDue(board, [purgePartition], dueAt));
+    const moved = overdue && (await postponeDue(board, overdue, '2026-01-01T00:06:00.000Z'));
+    expect(moved && purgeFrom(moved)).toEqual(purge(organization));
+    expect(await Array.fromAsync(readDue(board, [purgePartition], dueAt))).toEqual([]);
+    expect(overdue && (await postponeDue(board, overdue, '2026-01-01T00:07:00.000Z'))).toBeUndefined();
+  });
+});

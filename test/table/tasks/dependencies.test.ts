@@ -1,0 +1,135 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ApiError } from '../../../lib/contract/errors.ts';
+import { deleteTask, getTask, updateTask } from '../../../lib/tasks/tasks.ts';
+import { fc } from '../../seeded.ts';
+import { sendTransactionsTogether } from '../fixtures/concurrent-transactions.ts';
+import { always, type Board, errorOf, openBoard } from './board.ts';
+import { faultsOf, ringAmong, tasksOf } from './oracle.ts';
+
+let board: Board;
+beforeEach(async () => {
+  board = await openBoard();
+});
+
+const putMany = async (count: number) => {
+  const puts = Array.from({ length: count }, () => board.put());
+  return (await Promise.all(puts)).map(({ id }) => id);
+};
+const dependOn = (id: string, dependsOn: string[]) =>
+  errorOf(updateTask(board, board.organization, id, { dependsOn }, always));
+const codesOf = (errors: (ApiError | undefined)[]) => errors.map((error) => error?.code ?? 'done');
+const cycle = async () => ringAmong(await tasksOf(board.table, board.organization));
+const faults = () => faultsOf(board.table, board.organization);
+
+describe('concurrent changes that would close a cycle together', () => {
+  it.each([2, 3, 8])('are made except one, for a cycle of %i tasks', async (count) => {
+    for (let round = 0; round < 2; round++) {
+      const ids = await putMany(count);
+      sendTransactionsTogether(board.table, count);
+      const changes = ids.map((id, at) => dependOn(id, [ids[(at + 1) % count] as string]));
+      const codes = codesOf(await Promise.all(changes)).sort();
+      expect(codes).toEqual(['dependency_cycle', ...Array.from({ length: count - 1 }, () => 'done')].sort());
+    }
+    expect(await cycle()).toBeUndefined();
+    expect(await faults()).toEqual([]);
+  });
+
+  it('are found without a common task: A→B and C→D are added at once to B→C and D→A', async () => {
+    for (let round = 0; round < 10; round++) {
+      const [a, b, c, d] = (await putMany(4)) as [string, string, string, string];
+      await dependOn(b, [c]);
+      await dependOn(d, [a]);
+      sendTransactionsTogether(board.table, 2);
+      const codes = codesOf(await Promise.all([dependOn(a, [b]), dependOn(c, [d])])).sort();
+      expect(codes).toEqual(['dependency_cycle', 'done']);
+    }
+    expect(await cycle()).toBeUndefined();
+    expect(await faults()).toEqual([]);
+  });
+
+  it('throw an error with the cycle', async () => {
+    const [a, b, c] = (await putMany(3)) as [string, string, string];
+    await dependOn(a, [b]);
+    await dependOn(b, [c]);
+    const refused = await dependOn(c, [a]);
+    expect(refused?.details).toEqual([
+      { path: 'dependsOn.0', code: 'cycle', message: expect.stringContaining([c, a, b, c].join(' → ')) },
+    ]);
+  });
+});
+
+it('eight writers that add and remove dependencies concurrently close no cycle', async () => {
+  const edges = fc.array(fc.tuple(fc.nat(9), fc.array(fc.nat(9), { maxLength: 3 })), { minLength: 40, maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(edges, async (steps) => {
+      board = await openBoard();
+      const ids = await putMany(10);
+      const codes = new Set<string | undefined>();
+      const queue = steps.values();
+      const writer = async () => {
+        for (const [at, others] of queue) {
+          const dependsOn = [...new Set(others)].map((other) => ids[other] as string);
+          codes.add((await dependOn(ids[at] as string, dependsOn))?.code);
+        }
+      };
+      await Promise.all(Array.from({ length: 8 }, writer));
+      expect(await cycle()).toBeUndefined();
+      expect(await faults()).toEqual([]);
+      expect([...codes].filter((code) => code !== undefined && code !== 'dependency_cycle')).toEqual([]);
+    }),
+    { numRuns: 1, endOnFailure: true },
+  );
+});
+
+describe('a creation with a dependency that is deleted at the same time', () => {
+  it('fails, or the deletion fails', async () => {
+    const outcomes: string[] = [];
+    for (let round = 0; round < 20; round++) {
+      const { id } = await board.put();
+      sendTransactionsTogether(board.table, 2);
+      const deletion = () => errorOf(deleteTask(board, board.organization, id, always));
+      const creation = () => errorOf(board.put({ dependsOn: [id] }));
+      const [deleted, created] =
+        round % 2
+          ? await Promise.all([deletion(), creation()])
+          : (await Promise.all([creation(), deletion()])).reverse();
+      outcomes.push(`delete ${deleted?.code}, create ${created?.code}`);
+    }
+    const either = ['delete undefined, create unknown_reference', 'delete has_dependents, create undefined'];
+    expect(outcomes.filter((outcome) => !either.includes(outcome))).toEqual([]);
+    expect(await faults()).toEqual([]);
+  });
+});
+
+describe('a new dependency on a task that is deleted at the same time', () => {
+  it('fails, or the deletion fails', async () => {
+    const outcomes: string[] = [];
+    for (let round = 0; round < 20; round++) {
+      const [task, dependency] = (await putMany(2)) as [string, string];
+      sendTransactionsTogether(board.table, 2);
+      const deletion = () => errorOf(deleteTask(board, board.organization, dependency, always));
+      const [added, deleted] = await Promise.all([dependOn(task, [dependency]), deletion()]);
+      outcomes.push(`delete ${deleted?.code}, add ${added?.code}`);
+    }
+    const either = ['delete undefined, add unknown_reference', 'delete has_dependents, add undefined'];
+    expect(outcomes.filter((outcome) => !either.includes(outcome))).toEqual([]);
+    expect(await faults()).toEqual([]);
+  });
+});
+
+describe('a dependent that is reopened while its dependency is deleted', () => {
+  it('keeps its dependency, or has lost it before', async () => {
+    for (let round = 0; round < 20; round++) {
+      const { id: dependency } = await board.put();
+      const { id } = await board.put({ status: 'done', dependsOn: [dependency] });
+      sendTransactionsTogether(board.table, 2);
+      const change = updateTask(board, board.organization, id, { status: 'in_progress' }, always);
+      const deleted = await errorOf(deleteTask(board, board.organization, dependency, always));
+      await change;
+      const { data } = await getTask(board, board.organization, id);
+      const left = data.blockedBy.map((blocker) => blocker.id);
+      expect([deleted?.code, left]).toEqual(deleted ? ['has_dependents', [dependency]] : [undefined, []]);
+    }
+    expect(await faults()).toEqual([]);
+  });
+});

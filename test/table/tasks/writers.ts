@@ -1,0 +1,139 @@
+import { type TaskPatch, taskPriorities, taskStatuses } from '../../../lib/contract/tasks.ts';
+import type { TaskFilter } from '../../../lib/table/tasks/task-items.ts';
+import { createTask, deleteTask, listTasks, updateTask } from '../../../lib/tasks/tasks.ts';
+import { fc } from '../../seeded.ts';
+import { agents, always, type Board, errorOf, newTask } from './board.ts';
+import { type Known, projects } from './model.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+type Create = { do: 'create'; day: number; fields: Omit<Known, 'id'>; dependsOn: number[]; narrowed: boolean[] };
+type Change = { do: 'change'; target: number; patch: TaskPatch; dependsOn?: number[] | undefined };
+type Delete = { do: 'delete'; target: number };
+
+/** A step of a writer. It names a task by a number, modulo the number of tasks that are known at that time. */
+export type Step = Create | Change | Delete;
+
+const status = fc.constantFrom(...taskStatuses);
+const priority = fc.constantFrom(...taskPriorities);
+const agent = fc.constantFrom(...agents);
+const project = fc.constantFrom(...projects);
+const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
+const targets = (maxLength: number) => fc.array(fc.nat(1000), { maxLength });
+
+const create: fc.Arbitrary<Create> = fc.record({
+  do: fc.constant('create' as const),
+  day: fc.integer({ min: 0, max: 150 }),
+  fields: fc.record({ status, priority, assignedAgent: optional(agent), projectId: optional(project) }),
+  dependsOn: targets(2),
+  narrowed: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
+});
+
+const change: fc.Arbitrary<Change> = fc.record({
+  do: fc.constant('change' as const),
+  target: fc.nat(1000),
+  patch: fc.record(
+    {
+      title: fc.string(),
+      status,
+      priority,
+      assignedAgent: fc.option(agent),
+      projectId: fc.option(project),
+    },
+    { requiredKeys: [] },
+  ),
+  dependsOn: fc.oneof({ weight: 9, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: targets(2) }),
+});
+
+const remove: fc.Arbitrary<Delete> = fc.record({ do: fc.constant('delete' as const), target: fc.nat(1000) });
+
+/** Generates a script of `length` steps for the writers of a board. New tasks are spread over five months. */
+export function script(length: number): fc.Arbitrary<Step[]> {
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    { weight: 5, arbitrary: create },
+    { weight: 5, arbitrary: change },
+    { weight: 1, arbitrary: remove },
+  );
+  return fc.array(step, { minLength: length, maxLength: length, size: 'max' });
+}
+
+/** The changes of a task from the responses to its writers. */
+type Life = { created: Known; changes: { version: number; patch: TaskPatch }[]; deleted: boolean };
+
+/** Error codes that concurrent writers can get. */
+const expected = ['not_found', 'unknown_reference', 'dependency_cycle', 'has_dependents'];
+
+/**
+ * Runs a script with `count` concurrent writers. Returns the tasks that must exist afterwards, derived from the
+ * requests and the versions in their responses. `missed` are tasks that were not in a list after their creation.
+ */
+export async function write(board: Board, steps: readonly Step[], count = 16) {
+  const { organization, clock } = board;
+  const start = clock();
+  const lives: Life[] = [];
+  const missed: string[] = [];
+  const lifeAt = (target: number) => lives[target % lives.length];
+  const idsAt = (some: readonly number[]) => [...new Set(some.flatMap((one) => lifeAt(one)?.created.id ?? []))];
+
+  const todo = {
+    create: async ({ day, fields, dependsOn, narrowed }: Create) => {
+      clock.now = start + day * dayMs;
+      const created = await createTask(
+        board,
+        organization,
+        newTask({ ...fields, dependsOn: idsAt(dependsOn) }),
+        undefined,
+      );
+      const { items } = await listTasks(board, organization, filterFor(created, narrowed), { limit: 100, offset: 0 });
+      if (!items.some(({ id }) => id === created.id)) missed.push(created.id);
+      lives.push({ created, changes: [], deleted: false });
+    },
+    change: async ({ target, patch, dependsOn }: Change) => {
+      const life = lifeAt(target);
+      if (!life) return;
+      const whole = dependsOn ? { ...patch, dependsOn: idsAt(dependsOn) } : patch;
+      const { version } = await updateTask(board, organization, life.created.id, whole, always);
+      life.changes.push({ version, patch });
+    },
+    delete: async ({ target }: Delete) => {
+      const life = lifeAt(target);
+      if (!life) return;
+      await deleteTask(board, organization, life.created.id, always);
+      life.deleted = true;
+    },
+  };
+
+  const queue = steps.values();
+  const writer = async () => {
+    for (const step of queue) {
+      const error = await errorOf(todo[step.do](step as never));
+      if (error && !expected.includes(error.code)) throw error;
+    }
+  };
+  await Promise.all(Array.from({ length: count }, writer));
+  return { tasks: lives.filter(({ deleted }) => !deleted).map(lived), missed };
+}
+
+/** Returns a filter that matches a task by its status and some other fields. */
+function filterFor({ status, priority, assignedAgent, projectId }: Known, narrowed: readonly boolean[]): TaskFilter {
+  const [byPriority, byAgent, byProject] = narrowed;
+  return {
+    status,
+    priority: byPriority ? priority : undefined,
+    agent: byAgent ? assignedAgent : undefined,
+    project: byProject ? projectId : undefined,
+  };
+}
+
+/** Returns a task after its changes in the order of their versions. */
+function lived({ created, changes }: Life): Known {
+  const { id } = created;
+  let { status, priority, assignedAgent, projectId } = created;
+  for (const { patch } of changes.sort((a, b) => a.version - b.version)) {
+    status = patch.status ?? status;
+    priority = patch.priority ?? priority;
+    if (patch.assignedAgent !== undefined) assignedAgent = patch.assignedAgent ?? undefined;
+    if (patch.projectId !== undefined) projectId = patch.projectId ?? undefined;
+  }
+  return { id, status, priority, ...(assignedAgent && { assignedAgent }), ...(projectId && { projectId }) };
+}

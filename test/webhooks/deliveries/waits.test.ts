@@ -1,0 +1,98 @@
+import { BatchGetCommand, type BatchGetCommandInput } from '@aws-sdk/lib-dynamodb';
+import 'aws-sdk-client-mock-vitest/extend';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import type { Key } from '../../../lib/table/keys.ts';
+import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
+import { addWaits, createWaits, secondsOf } from '../../../lib/webhooks/deliveries/waits.ts';
+import { mockTable } from '../../table/fixtures/mock-table.ts';
+import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from '../test-webhooks.ts';
+
+const secondMs = 1_000;
+const { table, dynamodb } = mockTable();
+
+/** Webhooks whose ids start with `slow` are slow; those whose ids start with `deleted` have no item. */
+beforeEach(() => {
+  dynamodb.reset();
+  dynamodb.on(BatchGetCommand).callsFake(async ({ RequestItems }: BatchGetCommandInput) => {
+    const keys = RequestItems?.[table.name]?.Keys as Key[];
+    const webhooks = keys.filter(({ pk, sk }) => pk.endsWith('#W') && !sk.startsWith('deleted'));
+    return {
+      Responses: { [table.name]: webhooks.map((key) => ({ ...key, url: 'u', slow: key.sk.startsWith('slow') })) },
+    };
+  });
+});
+
+const wait = (name: string, lateMs: number) => ({
+  message: { webhookId: `wh_${name.padEnd(26, '0')}` } as DeliveryMessage,
+  lateMs,
+});
+
+/** Returns the longest waits after adding waits in steps. */
+async function longestOf(...steps: ReturnType<typeof wait>[][]) {
+  const waits = createWaits();
+  for (const step of steps) await addWaits({ table }, waits, step);
+  return secondsOf(waits);
+}
+
+describe('the longest wait', () => {
+  it('is none where none is overdue', async () => {
+    expect(await longestOf([])).toEqual({ DeliveriesLate: 0, SlowDeliveriesLate: 0 });
+    expect(await longestOf([wait('quick', -5_000)])).toEqual({ DeliveriesLate: 0, SlowDeliveriesLate: 0 });
+    expect(dynamodb).not.toHaveReceivedAnyCommand();
+  });
+
+  it('is that of slow receivers, and apart from them that of all others', async () => {
+    const step = [wait('quick', 61_000), wait('slow', 900_000), wait('other', 62_000), wait('slow2', 3_000_000)];
+    expect(await longestOf(step)).toEqual({ DeliveriesLate: 62, SlowDeliveriesLate: 3_000 });
+  });
+
+  it('is the longest of all steps', async () => {
+    const steps = [[wait('quick', 90_000)], [wait('slow', 80_000), wait('quick', 300_000)], [wait('quick', 5_000)]];
+    expect(await longestOf(...steps)).toMatchObject({ DeliveriesLate: 300 });
+  });
+
+  it('is not that of a webhook that was deleted', async () => {
+    expect(await longestOf([wait('deleted', 900_000), wait('quick', 1_000)])).toMatchObject({ DeliveriesLate: 1 });
+  });
+
+  it('needs one read of a webhook, however many of its deliveries are late', async () => {
+    const late = Array.from({ length: 10_000 }, (_, nth) => wait('slow', 900_000 + nth));
+    expect(await longestOf(late, late, [wait('quick', 60_000)])).toEqual({
+      DeliveriesLate: 60,
+      SlowDeliveriesLate: 910,
+    });
+    expect(dynamodb).toHaveReceivedCommandTimes(BatchGetCommand, 2);
+  });
+});
+
+describe('a sweep measures', () => {
+  let webhooks: TestWebhooks;
+  // The first retry is due after five minutes.
+  const due = startTime + 300 * secondMs;
+  beforeEach(async () => {
+    const createTestWebhooks = await prepareTestWebhooks();
+    let message: DeliveryMessage;
+    // A sampled event is measured too.
+    do {
+      webhooks = createTestWebhooks();
+      message = await webhooks.message();
+    } while (message.eventId?.endsWith('0'));
+    await webhooks.deliver(message, notingSender(failed).send);
+  });
+  const sweep = async () => (await sweepDeliveries(webhooks, { until: webhooks.clock() })).waits;
+
+  it('nothing where nothing is overdue', async () => {
+    webhooks.clock.now = due + 59 * secondMs;
+    expect(await sweep()).toEqual({ DeliveriesLate: 0, SlowDeliveriesLate: 0 });
+  });
+
+  it('the time since a retry was due, growing from sweep to sweep though it is listed anew each time', async () => {
+    webhooks.clock.now = due + 60 * secondMs;
+    expect(await sweep()).toMatchObject({ DeliveriesLate: 60 });
+    webhooks.clock.now = due + 360 * secondMs;
+    expect(await sweep()).toMatchObject({ DeliveriesLate: 360 });
+    webhooks.clock.now = due + 660 * secondMs;
+    expect(await sweep()).toMatchObject({ DeliveriesLate: 660 });
+  });
+});

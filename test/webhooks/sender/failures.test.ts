@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { NotHttp } from '../../../lib/webhooks/sender/connection.ts';
+import { sentenceFor } from '../../../lib/webhooks/sender/failures.ts';
+import { Forbidden } from '../../../lib/webhooks/sender/lookup.ts';
+import { fc } from '../../seeded.ts';
+
+/** Creates an error as Node.js does, whose message contains internal names. */
+const failure = (code: unknown, message = `connect ${code} 10.0.0.1:8443 at /var/task/index.mjs:1`) =>
+  Object.assign(new Error(message), { code });
+
+describe('a failure to get an answer', () => {
+  it.each([
+    ['ENOTFOUND', 'The name of the receiver could not be resolved.'],
+    ['EAI_AGAIN', 'The name of the receiver could not be resolved.'],
+    ['EAI_FAIL', 'The name of the receiver could not be resolved.'],
+    ['ECONNREFUSED', 'The receiver refused the connection.'],
+    ['EHOSTUNREACH', 'The receiver could not be reached.'],
+    ['ENETUNREACH', 'The receiver could not be reached.'],
+    ['EADDRNOTAVAIL', 'The receiver could not be reached.'],
+    ['EAFNOSUPPORT', 'The receiver could not be reached.'],
+    ['ETIMEDOUT', 'The receiver could not be reached in time.'],
+    ['ECONNRESET', 'The connection failed: the receiver broke it off.'],
+    ['EPIPE', 'The connection failed: the receiver broke it off.'],
+    ['CERT_HAS_EXPIRED', 'The certificate of the receiver has expired.'],
+    ['CERT_NOT_YET_VALID', 'The certificate of the receiver is not valid yet.'],
+    ['CERT_REVOKED', "The receiver's TLS failed: CERT_REVOKED."],
+    ['EPROTO', "The receiver's TLS failed: EPROTO."],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', "The receiver's TLS failed: ERR_SSL_WRONG_VERSION_NUMBER."],
+    ['HPE_INVALID_CONSTANT', 'What the receiver answered is not HTTP.'],
+    ['HPE_HEADER_OVERFLOW', 'The headers of the answer are over 16 KiB.'],
+    ['EMFILE', 'The connection failed: EMFILE.'],
+  ])('with %s has a sentence', (code, sentence) => {
+    expect(sentenceFor(failure(code))).toBe(sentence);
+  });
+
+  it('of several addresses has the text of the first', () => {
+    const each = [failure('ECONNREFUSED'), failure('ENETUNREACH')];
+    const error = Object.assign(new AggregateError(each), { code: 'ECONNREFUSED' });
+    expect(sentenceFor(error)).toBe('The receiver refused the connection.');
+  });
+
+  it('says why nothing was sent', () => {
+    expect(sentenceFor(new Forbidden('localhost is not a public name'))).toBe(
+      'Not sent: localhost is not a public name.',
+    );
+  });
+
+  it.each([
+    ['without a code', new Error('ENOENT: /var/task/index.mjs')],
+    ['with a number', failure(42)],
+    ['with a code that is a text', failure('/var/task/index.mjs')],
+    ['with a code without an end', failure('E'.repeat(1_000))],
+    ['of a name that is a property of every object', failure('constructor')],
+    ['that is no error', 'connect 10.0.0.1:8443'],
+    ['that is nothing', undefined],
+  ])('%s has a sentence too', (_, error) => {
+    expect(sentenceFor(error)).toBe('The connection failed.');
+  });
+
+  it('never quotes a message, and is short', () => {
+    const message = 'GET /var/task/index.mjs from 10.0.0.1';
+    const code = fc.oneof(fc.string(), fc.stringMatching(/^[A-Z_]{1,80}$/), fc.stringMatching(/^HPE_[A-Z_]{1,80}$/));
+    fc.assert(
+      fc.property(code, fc.constantFrom(Error, TypeError, NotHttp), (code, Kind) => {
+        const sentence = sentenceFor(Object.assign(new Kind(message), { code }));
+        expect(sentence).toMatch(/^[A-Z][^\n]{1,118}\.$/);
+        expect(sentence).not.toMatch(/\/|10\.0|index|\n/);
+      }),
+    );
+  });
+});

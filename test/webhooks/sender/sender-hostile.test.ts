@@ -1,0 +1,222 @@
+import type { Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { readAllowedReceivers } from '../../../lib/webhooks/sender/allowed-receivers.ts';
+import { expectClosed, flood, openedSockets, startSocket } from './receiver.ts';
+import { createTestSender } from './test-sender.ts';
+
+const send = createTestSender(readAllowedReceivers('127.0.0.1:*'));
+const sockets = openedSockets();
+
+/**
+ * Posts to what speaks so, and holds every attempt to this: it is not the deadline that ends it, it has opened one
+ * connection, and that is closed on both sides.
+ */
+async function attempt(speak: (connection: Socket) => void, body = '{}') {
+  const opened = sockets.length;
+  const receiver = await startSocket(speak);
+  const outcome = await send({ url: receiver.url, headers: {}, body });
+  expect(outcome.timedOut).toBe(false);
+  expect(outcome.error?.length ?? 0).toBeLessThan(120);
+  expect(sockets.slice(opened).map(({ destroyed }) => destroyed)).toEqual([true]);
+  await expectClosed(receiver);
+  expect(receiver.connections).toHaveLength(1);
+  return outcome;
+}
+
+const failed = (error: string) => ({ httpStatus: 0, responseBody: '', error });
+const answered = (httpStatus: number, responseBody = '') => ({ httpStatus, responseBody });
+
+/** Breaks a connection off with a reset, once what was written to it has been read. */
+function resetWhenRead(connection: Socket, text: string): void {
+  const sender = sockets.find(({ localPort }) => localPort === connection.remotePort);
+  sender?.on('data', () => setImmediate(() => connection.resetAndDestroy()));
+  connection.write(text);
+}
+
+describe('a connection that breaks before its answer', () => {
+  const brokenOff = failed('The connection failed: the receiver broke it off.');
+  const closed = failed('The connection failed: the receiver closed it before its answer.');
+
+  it('by a reset when it is taken fails', async () => {
+    expect(await attempt((connection) => connection.resetAndDestroy())).toMatchObject(brokenOff);
+  });
+
+  it('by a reset amid the headers fails', async () => {
+    const text = 'HTTP/1.1 200 OK\r\nX-Long: ';
+    expect(await attempt((connection) => resetWhenRead(connection, text))).toMatchObject(brokenOff);
+  });
+
+  it('by its end when it is taken fails', async () => {
+    expect(await attempt((connection) => connection.end())).toMatchObject(closed);
+  });
+
+  it('by its end when the request was read fails', async () => {
+    expect(await attempt((connection) => connection.once('data', () => connection.end()))).toMatchObject(closed);
+  });
+
+  it.each([
+    ['the status line', 'HTTP/1.1 20'],
+    ['the headers', 'HTTP/1.1 200 OK\r\nContent-Le'],
+    ['interim answers', 'HTTP/1.1 102 Processing\r\n\r\n'],
+  ])('by its end amid %s fails', async (_, text) => {
+    expect(await attempt((connection) => connection.end(text))).toMatchObject(closed);
+  });
+});
+
+describe('an answer that breaks off behind its headers', () => {
+  const headers = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n';
+
+  it('by a reset stays a success', async () => {
+    const outcome = await attempt((connection) => resetWhenRead(connection, `${headers}a start`));
+    expect(outcome).toMatchObject(answered(200, 'a start'));
+    expect(outcome).not.toHaveProperty('error');
+  });
+
+  it.each([
+    ['fewer bytes than it claims', `${headers}a start`, 'a start'],
+    ['no byte of what it claims', headers, ''],
+    ['a chunk that has no length', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nlength\r\n', ''],
+  ])('with %s stays a success', async (_, text, start) => {
+    const outcome = await attempt((connection) => connection.end(text));
+    expect(outcome).toMatchObject(answered(200, start));
+    expect(outcome).not.toHaveProperty('error');
+  });
+});
+
+describe('an answer that is not HTTP', () => {
+  it.each([
+    ['bytes of no meaning', Buffer.from([0, 255, 1, 254, 13, 10, 13, 10])],
+    ['a greeting of another protocol', 'SSH-2.0-OpenSSH_9.9\r\n'],
+    ['a page without headers', '<!doctype html><title>Well</title>'],
+    ['an alert of TLS', Buffer.from([0x15, 3, 1, 0, 2, 2, 0x46])],
+    ['a frame of HTTP/2', Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])],
+    ['a status that is no number', 'HTTP/1.1 OK\r\n\r\n'],
+    ['a length below nothing', 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n'],
+    ['a length beyond all numbers', `HTTP/1.1 200 OK\r\nContent-Length: 1${'0'.repeat(30)}\r\n\r\n`],
+    ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na'],
+    ['a status below 100', 'HTTP/1.1 000 No\r\n\r\n'],
+    ['a switch to no protocol', 'HTTP/1.1 101 Odd\r\n\r\n'],
+    ['a header without a colon', 'HTTP/1.1 200 OK\r\nNonsense\r\n\r\n'],
+  ])('fails: %s', async (_, text) => {
+    const outcome = await attempt((connection) => connection.write(text));
+    expect(outcome).toMatchObject(failed('What the receiver answered is not HTTP.'));
+  });
+});
+
+describe('an unusual answer', () => {
+  it.each([
+    ['of HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nwell', answered(200, 'well')],
+    ['of HTTP/1.0 without headers', 'HTTP/1.0 204 No Content\r\n\r\n', answered(204)],
+    ['of HTTP/1.0 that failed', 'HTTP/1.0 500 No\r\n\r\n', { httpStatus: 500, error: 'The receiver answered 500.' }],
+    ['of an unknown status', 'HTTP/1.1 999 \r\n\r\n', { httpStatus: 999, error: 'The receiver answered 999.' }],
+    ['behind early hints', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 204 \r\n\r\n', answered(204)],
+  ])('counts: %s', async (_, text, outcome) => {
+    expect(await attempt((connection) => connection.end(text))).toMatchObject(outcome);
+  });
+
+  it('that another follows counts, and the other does not', async () => {
+    const text = 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\naHTTP/1.1 500 No\r\nContent-Length: 1\r\n\r\nb';
+    expect(await attempt((connection) => connection.write(text))).toMatchObject(answered(200, 'a'));
+  });
+
+  it('counts though its connection is to be kept', async () => {
+    const headers = 'Connection: keep-alive\r\nKeep-Alive: timeout=1000\r\nContent-Length: 4';
+    const text = `HTTP/1.1 200 OK\r\n${headers}\r\n\r\nwell`;
+    expect(await attempt((connection) => connection.write(text))).toMatchObject(answered(200, 'well'));
+  });
+
+  it.each([
+    ['a success', 202],
+    ['a failure', 413],
+  ])('counts though the request is never read: %s', async (_, status) => {
+    const speak = (connection: Socket) => {
+      connection.pause();
+      connection.write(`HTTP/1.1 ${status} \r\nContent-Length: 0\r\n\r\n`);
+    };
+    expect(await attempt(speak, 'a'.repeat(32 * 1024 * 1024))).toMatchObject({ httpStatus: status });
+  });
+
+  it('fails where it switches to another protocol', async () => {
+    const text = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n';
+    const error = 'The receiver switched to another protocol, which it was not asked for.';
+    expect(await attempt((connection) => connection.write(text))).toMatchObject(failed(error));
+  });
+
+  it('fails where it switches to another protocol and sends too much at the same time', async () => {
+    const interim = 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(2_400);
+    const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n';
+    const error = 'The receiver switched to another protocol, which it was not asked for.';
+    const outcome = await attempt((connection) => {
+      const sender = sockets.find(({ localPort }) => localPort === connection.remotePort);
+      sender?.on('data', () => {
+        if (sender.bytesRead === interim.length) connection.write(upgrade + 'x'.repeat(10_000));
+      });
+      connection.write(interim);
+    });
+    expect(outcome).toMatchObject(failed(error));
+  });
+
+  it('fails where it asks for a body that was sent', async () => {
+    const text = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n';
+    const error = 'The receiver answered 100, which it was not asked for.';
+    expect(await attempt((connection) => connection.write(text))).toMatchObject(failed(error));
+  });
+});
+
+describe('an answer without an end', () => {
+  const tooLong = failed('The receiver sent more than 64 KiB and no answer in it.');
+  const headersTooLong = failed('The headers of the answer are over 16 KiB.');
+
+  it.each([
+    ['one header', 'HTTP/1.1 200 OK\r\nX-Long: ', 'x', headersTooLong],
+    ['headers', 'HTTP/1.1 200 OK\r\n', 'X-Short: x\r\n', headersTooLong],
+    ['a status line', 'HTTP/1.1 200 ', 'x', headersTooLong],
+    ['interim answers', '', 'HTTP/1.1 102 Processing\r\n\r\n', tooLong],
+    ['empty lines', '', '\r\n', tooLong],
+    ['the framing of a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;', 'x', answered(200)],
+    ['a body', 'HTTP/1.1 200 OK\r\n\r\n', 'x', answered(200, 'x'.repeat(16 * 1024))],
+    ['a body behind a failure', 'HTTP/1.1 500 No\r\n\r\n', 'x', answered(500, 'x'.repeat(16 * 1024))],
+    [
+      'a body of little chunks',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n',
+      '1\r\nx\r\n',
+      answered(200, 'x'.repeat(16 * 1024)),
+    ],
+  ])('is read to a bound and no further: %s', async (_, start, more, outcome) => {
+    const speak = (connection: Socket) => {
+      connection.write(start);
+      flood(connection, more);
+    };
+    expect(await attempt(speak)).toMatchObject(outcome);
+    // The bound, and what a socket reads at once.
+    expect(sockets.at(-1)?.bytesRead).toBeLessThanOrEqual((256 + 64) * 1024);
+  });
+});
+
+describe('a body', () => {
+  it('is not unpacked', async () => {
+    const packed = gzipSync('a'.repeat(10_000_000));
+    const { httpStatus, responseBody } = await attempt((connection) => {
+      connection.write(`HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${packed.length}\r\n\r\n`);
+      connection.write(packed);
+    });
+    expect(httpStatus).toBe(200);
+    expect(responseBody).toBe(startOf(new TextDecoder('utf-8', { ignoreBOM: true }).decode(packed)));
+  });
+
+  it('that is no text fits the limit as one', async () => {
+    const { responseBody } = await attempt((connection) => {
+      connection.write('HTTP/1.1 200 OK\r\n\r\n');
+      connection.end(Buffer.alloc(16 * 1024, 0xff));
+    });
+    expect(responseBody).toBe('\ufffd'.repeat(Math.floor((16 * 1024) / 3)));
+  });
+});
+
+/** As much of a text as 16 KiB of UTF-8 hold. */
+function startOf(text: string): string {
+  const characters = [...text];
+  while (Buffer.byteLength(characters.join('')) > 16 * 1024) characters.pop();
+  return characters.join('');
+}

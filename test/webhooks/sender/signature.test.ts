@@ -1,0 +1,87 @@
+import { createHmac } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, it } from 'vitest';
+import { deliveryHeaders } from '../../../lib/webhooks/sender/signature.ts';
+
+const sentAt = Date.parse('2026-03-01T12:00:00.999Z');
+const deliveryId = 'dlv_01K00000000000000000000000';
+const body = '{"event":"task.created","data":{"task":{"title":"Grüße 🚀"}}}';
+const attempt = { event: 'task.created', deliveryId, sentAt, body };
+
+const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(Buffer.from(text, 'utf8'));
+
+describe('the headers of an attempt', () => {
+  it('name the event, the delivery and the moment in whole Unix seconds, rounded down', () => {
+    expect(deliveryHeaders(attempt)).toEqual({
+      'Content-Type': 'application/json',
+      'User-Agent': 'Crewboard-Webhooks/1',
+      'X-Service-Event': 'task.created',
+      'X-Service-Delivery': 'dlv_01K00000000000000000000000',
+      'X-Service-Timestamp': '1772366400',
+    });
+  });
+
+  it('have no signature of any kind without a secret', () => {
+    for (const secret of [undefined, ''])
+      expect(Object.keys(deliveryHeaders(attempt, secret)).filter((name) => /signature|^webhook-/i.test(name))).toEqual(
+        [],
+      );
+  });
+
+  it('have with a secret those of both kinds beside', () => {
+    expect(Object.keys(deliveryHeaders(attempt, 'a secret'))).toEqual([
+      ...Object.keys(deliveryHeaders(attempt)),
+      'X-Service-Signature',
+      'webhook-id',
+      'webhook-timestamp',
+      'webhook-signature',
+    ]);
+  });
+});
+
+describe('X-Service-Signature', () => {
+  it.each(['a secret', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'ü🚀', ' '.repeat(3), 's'.repeat(256)])(
+    'is the HMAC of the raw body under the bytes of the secret as given: %j',
+    (secret) => {
+      const expected = hmac(Buffer.from(secret, 'utf8'), body).digest('hex');
+      expect(deliveryHeaders(attempt, secret)['X-Service-Signature']).toBe(`sha256=${expected}`);
+    },
+  );
+
+  it('is known for a known secret and body', () => {
+    const known = { ...attempt, body: '{"a":1}' };
+    expect(deliveryHeaders(known, 'key')['X-Service-Signature']).toBe(
+      'sha256=88a67f24bbcdaed0e6c997404bb79a743baf44c6bab2f4c27328e3009d22e342',
+    );
+  });
+});
+
+describe('the Standard Webhooks headers', () => {
+  const now = { ...attempt, sentAt: Date.now() };
+
+  it('are taken by the public library for a whsec_ secret', () => {
+    const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+    expect(new Webhook(secret).verify(body, deliveryHeaders(now, secret))).toEqual(JSON.parse(body));
+  });
+
+  it.each(['a secret', 'ü🚀', 'whsec_not base64!', 'whsec_'])(
+    'are taken for the bytes of a plain secret: %j',
+    (secret) => {
+      const key = Buffer.from(secret, 'utf8').toString('base64');
+      expect(new Webhook(key).verify(body, deliveryHeaders(now, secret))).toEqual(JSON.parse(body));
+    },
+  );
+
+  it('are not taken for another body, another secret or another delivery', () => {
+    const headers = deliveryHeaders(now, 'a secret');
+    const library = new Webhook(Buffer.from('a secret').toString('base64'));
+    expect(() => library.verify(`${body} `, headers)).toThrow();
+    expect(() => library.verify(body, { ...headers, 'webhook-id': 'dlv_other' })).toThrow();
+    expect(() => library.verify(body, deliveryHeaders(now, 'another secret'))).toThrow();
+  });
+
+  it.each(['whsec_A', 'whsec_A=='])('never have an empty key, which allows forged signatures: %s', (secret) => {
+    const { 'webhook-id': id, 'webhook-timestamp': seconds, ...headers } = deliveryHeaders(attempt, secret);
+    expect(headers['webhook-signature']).not.toBe(`v1,${hmac('', `${id}.${seconds}.${body}`).digest('base64')}`);
+  });
+});
