@@ -12,7 +12,9 @@ import { requestLog } from './middleware/request-log.ts';
 export function unmatched() {
   return middy<ApiEvent, ApiResult>(requestLog('$default')).handler(async (event: ApiEvent) => {
     const { method } = event.requestContext.http;
-    const methods = matchPath(event.rawPath).map(({ row }) => row.method);
+    const matches = matchPath(event.rawPath);
+    // A static path, such as /api/agents/skills, does not have the methods of /api/agents/:name.
+    const methods = matches.filter(({ row }) => row.path === matches[0]?.row.path).map(({ row }) => row.method);
     const allow = methods.sort().join(', ');
     const error = allow
       ? new ApiError('method_not_allowed', `${method} is not allowed here; use ${methods.join(' or ')}.`, [], {

@@ -81,6 +81,8 @@ describe('OPTIONS', () => {
     ['/api/kanban-tasks', 'GET, POST'],
     [`/api/kanban-tasks/${id}`, 'DELETE, GET, PATCH'],
     ['/health', 'GET'],
+    ['/api/agents/skills', 'GET'],
+    ['/api/webhooks/register', 'POST'],
   ])('of %s leads to 204 with Allow: %s and no body', async (path, allow) => {
     const answer = await handler(eventOf({ method: 'OPTIONS', path }), {
       getRemainingTimeInMillis: () => 29_000,
