@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Problem } from '../problem.ts';
 import { closeStreamTrimmer, createStreamTrimmer, prepareStream, trimStream } from '../stream/stream-cleanup.ts';
 import type { PositionStore } from '../stream/stream-positions.ts';
+import { findEngine } from './find-engine.ts';
 
 /** A running table engine. `ended` resolves when its process has ended, for whatever reason. */
 export type Engine = { endpoint: string; ended: Promise<void>; stop: () => Promise<void> };
@@ -14,12 +14,8 @@ export type Engine = { endpoint: string; ended: Promise<void>; stop: () => Promi
 /** The files of the bundled engine: its database and its output. */
 export type EngineFiles = { database: string; log: string };
 
-/**
- * A shell script that runs the engine and kills it when this process ends. It reads its standard input, a pipe that the
- * operating system closes with this process. Ctrl-C in a terminal does not reach the engine (`detached`), so current
- * writes finish before this process stops it.
- */
-const engineScript = 'exec 3<&0; "$@" & engine=$!; (cat <&3 >/dev/null; kill $engine 2>/dev/null) & wait $engine';
+/** The program that runs the engine and kills it when this process ends. */
+const guard = join(import.meta.dirname, 'engine-guard.js');
 
 const startedWithinMs = 15_000;
 
@@ -53,12 +49,14 @@ export async function startEngine(
 }
 
 async function launch({ database, log }: EngineFiles): Promise<Engine> {
-  const program = bundledEngine();
+  const program = findEngine(process.platform, process.arch);
   const port = await freePort();
   const output = openSync(log, 'a');
   const args = ['serve', '--port', String(port), '--db-path', database];
-  const child = spawn('/bin/sh', ['-c', engineScript, 'sh', program, ...args], {
+  const child = spawn(process.execPath, [guard, program, ...args], {
+    // Ctrl-C in a terminal does not reach the engine, so current writes finish before this process stops it.
     detached: true,
+    windowsHide: true,
     stdio: ['pipe', output, output],
   });
   closeSync(output);
@@ -75,19 +73,6 @@ async function launch({ database, log }: EngineFiles): Promise<Engine> {
     throw error;
   }
   return { endpoint, ended, stop };
-}
-
-/** Returns the path of the engine that npm installed for this platform. */
-function bundledEngine(): string {
-  const name = `@dynoxide/${process.platform}-${process.arch}`;
-  try {
-    return join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'dynoxide');
-  } catch {
-    throw new Problem(
-      `No table engine is bundled for ${process.platform}-${process.arch}; start DynamoDB Local ` +
-        '(docker run -p 8000:8000 amazon/dynamodb-local) and set DYNAMODB_ENDPOINT=http://127.0.0.1:8000.',
-    );
-  }
 }
 
 /** Returns a loopback port that is free now, for programs that cannot choose one themselves. */

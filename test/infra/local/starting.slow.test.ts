@@ -21,9 +21,9 @@ function sentence(text: string): RegExp {
   return new RegExp(`^Crewboard cannot \\w+: [^\\n]*${text}[^\\n]*\\.\\n$`);
 }
 
-/** Returns whether a process is a shell, such as the one that runs the engine. */
-function isShell(pid: number): boolean {
-  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('/bin/sh');
+/** Returns whether a process is the guard of the engine. */
+function isGuard(pid: number): boolean {
+  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('engine-guard');
 }
 
 /** Returns the addresses at which a process listens, in the hexadecimal form of the kernel. */
@@ -132,7 +132,7 @@ it.concurrent('reports an invalid database file', async () => {
 
 it.concurrent('ends when its engine ends', async () => {
   const service = await startDeployment();
-  const [engine = 0, ...others] = processesOn(service.dataFolder).filter((pid) => !isShell(pid));
+  const [engine = 0, ...others] = processesOn(service.dataFolder).filter((pid) => !isGuard(pid));
   expect(others).toEqual([]);
   process.kill(engine, 'SIGKILL');
   const { code, stderr } = await service.ended;
