@@ -6,6 +6,7 @@ import { issueToken } from '../../lib/http/issue-token.ts';
 import { readToken } from '../../lib/http/token.ts';
 import { setConverseClient } from '../../lib/model/bedrock.ts';
 import { readStoredToken } from '../../lib/table/organizations/tokens.ts';
+import { readCorsOrigins } from './cors.ts';
 import { closeDataFolder, type DataFolder, dataPath, openDataFolder, readData, writeData } from './data-folder.ts';
 import { createTable } from './engine/create-table.ts';
 import { type Engine, startEngine } from './engine/engine.ts';
@@ -89,7 +90,11 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
     });
     const signal = createChangeSignal();
     stops.push(await startPollers({ endpoint, tableName, queues, data, signal }));
-    const gateway = await startGateway(settings.port, () => signalChange(signal));
+    const gateway = await startGateway(
+      settings.port,
+      () => signalChange(signal),
+      readCorsOrigins(settings.corsOrigins),
+    );
     stops.push(gateway.stop);
     const token = await firstToken(data);
     const running: Running = { url: gateway.url, environment: functionEnvironment() };

@@ -4,6 +4,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import { templateOf } from '../../lib/contract/endpoint.ts';
 import { familyOf, fileNameOf, matchPath, routes } from '../../lib/contract/routes.ts';
 import { isPassedOn } from '../../lib/http/middleware/payload.ts';
+import { type AllowedOrigins, corsHeaders, preflightHeaders } from './cors.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';
 import { codeOf, Problem } from './problem.ts';
 
@@ -25,9 +26,14 @@ export type Gateway = { url: string; stop: () => Promise<void> };
  *
  * @param port 0 stands for any free port
  * @param changed called after each request with a method other than GET
+ * @param isAllowed whether web pages of an origin may call the API; API Gateway too handles CORS without the functions
  * @throws `Problem` if the port is in use
  */
-export async function startGateway(port: number, changed: () => void = () => {}): Promise<Gateway> {
+export async function startGateway(
+  port: number,
+  changed: () => void = () => {},
+  isAllowed: AllowedOrigins = () => false,
+): Promise<Gateway> {
   const handlers = new Map<string, Handler>(
     await Promise.all(
       routes.map(async ([operation, row]) => {
@@ -45,6 +51,9 @@ export async function startGateway(port: number, changed: () => void = () => {})
   const { port: listeningPort } = server.address() as { port: number };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const preflight = preflightHeaders(request.method, request.headers, isAllowed);
+    if (preflight) return send(response, { statusCode: 204, headers: preflight });
+    response.setHeaders(new Map(Object.entries(corsHeaders(request.headers, isAllowed))));
     const body = await readBody(request);
     if (!body) return send(response, { statusCode: 413, body: '{"message":"Request Too Long"}' });
     const path = decoded((request.url as string).split('?')[0] as string);
@@ -147,6 +156,7 @@ function send(response: ServerResponse, result: APIGatewayProxyStructuredResultV
   const { statusCode = 200, headers = {}, body = '', isBase64Encoded = false } = result;
   response.statusCode = statusCode;
   // `writeHead` would send the headers before the length of the body is known, and then the body in chunks.
-  response.setHeaders(new Map(Object.entries(headers as Record<string, string>)));
+  // A response has a `Vary` of its own beside that of CORS.
+  for (const [name, value] of Object.entries(headers as Record<string, string>)) response.appendHeader(name, value);
   response.end(body, isBase64Encoded ? 'base64' : 'utf8');
 }

@@ -42,7 +42,7 @@ Execute an agent. Its output is then at ${url}/api/agents/qa-reviewer/executions
     -H 'Content-Type: application/json' \\
     -d '{"input":"What makes a task easy to review?"}'
 
-API reference: ${url}/docs (OpenAPI document: ${url}/openapi.json)
+Open ${url} in a browser to read and try the API (OpenAPI document: ${url}/openapi.json)
 Demo, in another terminal: npm run demo
 Stop Crewboard: Ctrl-C
 `;

@@ -3,6 +3,7 @@ import { environment } from '../../lib/deployment/environment.ts';
 import { type Limits, readLimits, readRunningCap, readWaitingLimit } from '../../lib/deployment/limits.ts';
 import { readRetrySchedule } from '../../lib/webhooks/deliveries/retry-schedule.ts';
 import { readAllowedReceivers } from '../../lib/webhooks/sender/allowed-receivers.ts';
+import { readCorsOrigins } from './cors.ts';
 import { type ModelSettings, readModelSettings } from './model/model-settings.ts';
 import { Problem } from './problem.ts';
 
@@ -16,6 +17,8 @@ export type Settings = {
   dynamodbEndpoint: string | undefined;
   /** The receivers that are allowed besides public https URLs. */
   allowedReceivers: string;
+  /** The origins of web pages that may call the API. */
+  corsOrigins: string;
   /** The retry schedule: the seconds from each failed attempt to the next; unset: 5 minutes, 30 minutes, 2 hours. */
   retryLadder: string | undefined;
   /** How many executions of an organization may run at once; unset: the standard number. */
@@ -46,6 +49,8 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
       `DYNAMODB_ENDPOINT is ${JSON.stringify(dynamodbEndpoint)}; set it to a URL such as http://127.0.0.1:8000.`,
     );
   const receivers = variables[environment.allowedReceivers] ?? 'localhost:*,127.0.0.1:*';
+  const corsOrigins = variables.CORS_ORIGINS ?? 'http://localhost:*,http://127.0.0.1:*';
+  readCorsOrigins(corsOrigins);
   const retryLadder = variables[environment.retryLadder] || undefined;
   const runningCap = variables[environment.runningCap] || undefined;
   const waitingLimit = variables[environment.waitingLimit] || undefined;
@@ -63,6 +68,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     dataFolder: resolve(variables.CREWBOARD_DATA || '.crewboard'),
     dynamodbEndpoint,
     allowedReceivers: receivers,
+    corsOrigins,
     retryLadder,
     runningCap,
     waitingLimit,

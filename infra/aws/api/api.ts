@@ -14,6 +14,7 @@ import { Alias } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type Endpoint, templateOf } from '../../../lib/contract/endpoint.ts';
 import { familyOf, routes } from '../../../lib/contract/routes.ts';
+import { cors } from '../../../lib/deployment/cors.ts';
 import { ServiceFunction, type SharedProps } from '../functions/service-function.ts';
 import { ServiceLog } from '../functions/service-log.ts';
 import { CustomDomain } from '../options/custom-domain.ts';
@@ -46,14 +47,14 @@ function accessLogName(): string {
   return `/aws/vendedlogs/${Aws.STACK_NAME}/access/${Fn.select(2, Fn.split('/', Aws.STACK_ID))}`;
 }
 
-/** Returns the CORS settings for web pages of these origins. Requests have a token, never a cookie. */
+/** Returns the CORS settings for web pages of these origins. */
 function corsFor(allowOrigins: string[]): CorsPreflightOptions {
   return {
     allowOrigins,
-    allowMethods: [CorsHttpMethod.GET, CorsHttpMethod.POST, CorsHttpMethod.PATCH, CorsHttpMethod.DELETE],
-    allowHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match'],
-    exposeHeaders: ['ETag', 'Idempotency-Replayed', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'],
-    maxAge: Duration.hours(1),
+    allowMethods: cors.methods.map((method) => CorsHttpMethod[method]),
+    allowHeaders: [...cors.allowHeaders],
+    exposeHeaders: [...cors.exposeHeaders],
+    maxAge: Duration.seconds(cors.maxAgeSeconds),
   };
 }
 

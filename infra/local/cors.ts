@@ -1,0 +1,61 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { cors } from '../../lib/deployment/cors.ts';
+import { Problem } from './problem.ts';
+
+/** Returns whether web pages of an origin may call the API. */
+export type AllowedOrigins = (origin: string) => boolean;
+
+/** An origin, with `*` for any port. */
+const originForm = /^https?:\/\/[^/\s*]+(:\*)?$/;
+
+/**
+ * Reads `CORS_ORIGINS`: origins separated by commas, such as `http://localhost:*`, with `*` for any port; `*` alone stands
+ * for every origin.
+ *
+ * @throws `Problem` for an origin that can match nothing
+ */
+export function readCorsOrigins(text: string): AllowedOrigins {
+  const allowed = text
+    .split(',')
+    .map((origin) => origin.trim())
+    .filter((origin) => origin !== '');
+  const wrong = allowed.find((origin) => origin !== '*' && !originForm.test(origin));
+  if (wrong !== undefined)
+    throw new Problem(
+      `CORS_ORIGINS has ${JSON.stringify(wrong)}; write origins such as http://localhost:5173 or http://localhost:*.`,
+    );
+  return (origin) => {
+    const anyPort = `${origin.replace(/:\d+$/, '')}:*`;
+    return allowed.some((one) => one === '*' || one === origin || one === anyPort);
+  };
+}
+
+/** Returns the CORS headers of a response; none if the request has no allowed origin. */
+export function corsHeaders({ origin }: IncomingHttpHeaders, isAllowed: AllowedOrigins): Record<string, string> {
+  if (origin === undefined || !isAllowed(origin)) return {};
+  return {
+    'Access-Control-Allow-Origin': origin,
+    'Access-Control-Expose-Headers': cors.exposeHeaders.join(','),
+    Vary: 'Origin',
+  };
+}
+
+/**
+ * Returns the headers that answer a preflight request of an allowed origin, as API Gateway does itself; `undefined` for any
+ * other request.
+ */
+export function preflightHeaders(
+  method: string | undefined,
+  headers: IncomingHttpHeaders,
+  isAllowed: AllowedOrigins,
+): Record<string, string> | undefined {
+  const { origin, 'access-control-request-method': requested } = headers;
+  if (method !== 'OPTIONS' || requested === undefined || origin === undefined || !isAllowed(origin)) return undefined;
+  return {
+    'Access-Control-Allow-Origin': origin,
+    'Access-Control-Allow-Methods': cors.methods.join(','),
+    'Access-Control-Allow-Headers': cors.allowHeaders.join(','),
+    'Access-Control-Max-Age': String(cors.maxAgeSeconds),
+    Vary: 'Origin',
+  };
+}
