@@ -11,7 +11,6 @@ const send = (method: string, path: string) => call(handler, { method, path });
 
 describe('an unknown path', () => {
   it.each([
-    '/',
     '',
     '/api',
     '/api/kanban-tasks/',
@@ -36,6 +35,17 @@ describe('an unknown path', () => {
     const answer = await send('GET', `/${'x'.repeat(10_240)}`);
     expect(answer.status).toBe(404);
     expect(JSON.stringify(answer.body).length).toBeLessThan(1_000);
+  });
+});
+
+describe('the path /', () => {
+  it.each(['GET', 'HEAD'])('redirects %s to the API reference', async (method) => {
+    const answer = await send(method, '/');
+    expect([answer.status, answer.headers.Location]).toEqual([302, '/docs']);
+  });
+
+  it('leads to 404 not_found with other methods', async () => {
+    expect(errorOf(await send('POST', '/')).code).toBe('not_found');
   });
 });
 
