@@ -1,8 +1,11 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { expect } from 'vitest';
 import { processContext } from '../../../lib/context.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
+import { ulidOf } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
+import { keys } from '../../../lib/table/keys.ts';
 import { dataOf } from '../../api.ts';
 import { createCaller } from '../../caller.ts';
 import { newCaller, openService, type Service } from '../../service.ts';
@@ -33,14 +36,26 @@ export function taskCallerOf(service: Service, organization: Organization, token
   return {
     ...caller,
 
-    /** Returns a caller of the same organization with another token. */
-    by: (other: string) => taskCallerOf(service, organization, other),
-
     /** Creates a task and returns its id. */
     put: async (fields: Record<string, unknown> = {}): Promise<string> => {
       const answer = await caller.createTask({ body: { title: 'A task', ...fields } });
       expect(answer.status).toBe(201);
       return dataOf(answer).id;
     },
+
+    /** Sets an attribute of a task in the table to a value that requests cannot set. */
+    setAttribute: (id: string, name: string, value: unknown) =>
+      service.table.client.send(
+        new UpdateCommand({
+          TableName: service.tableName,
+          Key: keys.task(organization, ulidOf(id)),
+          UpdateExpression: 'SET #name = :value',
+          ExpressionAttributeNames: { '#name': name },
+          ExpressionAttributeValues: { ':value': value },
+        }),
+      ),
   };
 }
+
+/** The ids of the most dependents that a task can have. */
+export const allDependents = new Set(Array.from({ length: 500 }, (_, at) => `tk_01K${String(at).padStart(23, '0')}`));
