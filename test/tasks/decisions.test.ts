@@ -70,7 +70,7 @@ it('a detailed task has its dependencies in their order, those that are not done
   const dependencies = statuses.map((status, at) => taskOf({ id: `tk_${at}`, title: `Task ${at}`, status }));
   const references = statuses.map((status, at) => ({ id: `tk_${at}`, title: `Task ${at}`, status }));
   const { version: _, dependents: __, ...shown } = taskOf();
-  expect(detailed(taskOf(), dependencies)).toEqual({
+  expect(detailed(taskOf({ owner: 'ex_1', requestId: 'a request' }), dependencies)).toEqual({
     ...shown,
     dependsOn: references,
     blockedBy: [references[1], references[3]],

@@ -4,11 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { handler } from '../../../functions/open/docs-script.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
-import { errorOf } from '../../api.ts';
-import { call, eventOf } from '../../service.ts';
-import { createTaskCallers } from '../kanban-tasks/task-caller.ts';
-
-await createTaskCallers();
+import { eventOf } from '../../service.ts';
 
 const source = readFileSync('lib/http/docs/scalar/SOURCE.md', 'utf8');
 const ask = (headers: Record<string, string> = {}) =>
@@ -36,10 +32,4 @@ it('is cached by browsers, and answers 304 to the current ETag', async () => {
   const again = await ask({ 'If-None-Match': String(headers.ETag) });
   expect([again.statusCode, again.body, again.headers?.ETag]).toEqual([304, undefined, headers.ETag]);
   expect((await ask({ 'If-None-Match': 'W/"of another release"' })).statusCode).toBe(200);
-});
-
-it('is refused with 400 validation_failed for a query, which it does not take', async () => {
-  const answer = await call(handler, { path: '/docs/script.js', query: 'v=1' });
-  expect([answer.status, errorOf(answer).code]).toEqual([400, 'validation_failed']);
-  expect(answer.headers).not.toHaveProperty('ETag');
 });
