@@ -11,101 +11,89 @@ beforeEach(async () => {
   caller = await newWebhookCaller();
 });
 
-const refused = (body: unknown, status: number, code: string) =>
-  caller.refuses(() => caller.register(body), status, code);
+const refused = (fields: object, status: number, code: string) =>
+  caller.refuses(() => caller.register({ ...newWebhook, secret: 'a secret', ...fields }), status, code);
 
 describe('registering a webhook', () => {
-  it('answers 201 with exactly id, url, events, active and createdAt', async () => {
-    const answer = await caller.register({ ...newWebhook, secret: 'a secret' });
-    expect(answer.status).toBe(201);
-    expect(Object.keys(answer.body)).toEqual(['success', 'data']);
-    expect(Object.keys(dataOf(answer))).toEqual(['id', 'url', 'events', 'active', 'createdAt']);
-    expect(dataOf<Webhook>(answer)).toEqual({
-      id: expect.stringMatching(/^wh_[0-9A-HJKMNP-TV-Z]{26}$/),
-      url: 'https://example.com/hooks',
-      events: ['task.created'],
-      active: true,
-      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-    });
-  });
-
-  it('takes all six events, in the order in which they are sent', async () => {
+  it('answers 201 with exactly id, url, events in their order, active and createdAt', async () => {
     const events = [...eventNames].reverse();
-    expect(dataOf<Webhook>(await caller.register({ ...newWebhook, events })).events).toEqual(events);
+    const answer = await caller.register({ ...newWebhook, events, secret: 'a secret' });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({
+      success: true,
+      data: {
+        id: expect.stringMatching(/^wh_[0-9A-HJKMNP-TV-Z]{26}$/),
+        url: 'https://example.com/hooks',
+        events,
+        active: true,
+        createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      },
+    });
   });
 
   it('takes the same URL twice, as two webhooks', async () => {
     expect(await caller.put()).not.toBe(await caller.put());
   });
 
-  it.each(['x', 's'.repeat(256), '🚀'.repeat(256)])('takes a secret of 1 to 256 characters: %j', async (secret) => {
-    expect((await caller.register({ ...newWebhook, secret })).status).toBe(201);
+  it.each([
+    'https://example.com',
+    'https://example.com:443/',
+    'https://example.com:8443/a/b?c=d&e=%20#f',
+    'HTTPS://EXAMPLE.COM/',
+    'https://münchen.example/',
+    'https://1.1.1.1/',
+    'https://[2606:4700:4700::1111]:8443/hooks',
+    // Names are checked when they are dialled: what they resolve to may change.
+    'https://localhost./',
+    'https://unknown.invalid/',
+  ])('takes a URL and keeps it as it is sent: %s', async (url) => {
+    const answer = await caller.register({ ...newWebhook, url });
+    expect(answer.status).toBe(201);
+    expect(dataOf<Webhook>(answer).url).toBe(url);
   });
+});
 
-  it('takes a URL of 2,048 characters', async () => {
-    const url = `https://example.com/${'x'.repeat(2048 - 20)}`;
-    expect(url).toHaveLength(2048);
-    expect(dataOf<Webhook>(await caller.register({ ...newWebhook, url })).url).toBe(url);
+// test/webhooks/sender has all spellings of an address and all addresses that are not public.
+describe('a registration is refused with 422 url_not_allowed', () => {
+  it.each([
+    ['a port that is neither 443 nor 8443', ['example.com:80', 'example.com:8080', 'example.com:0', '1.1.1.1:4443']],
+    ['credentials', ['user@example.com', 'user:word@example.com', ':word@example.com', 'example.com@10.0.0.1']],
+    ['a loopback address', ['127.0.0.1', '127.0.0.1:8443', '2130706433', '127.0.0.1.', '[::1]', '[0:0:0:0:0:0:0:1]']],
+    ['a private address', ['10.0.0.1', '172.16.0.1', '192.168.0.1', '[fd00::1]', '[::ffff:10.0.0.1]']],
+    ['a metadata address', ['169.254.169.254', '168.63.129.16', '[::ffff:a9fe:a9fe]']],
+    ['another special address', ['0', '100.64.0.1', '255.255.255.255', '[::]', '[fe80::1]', '[64:ff9b::10.0.0.1]']],
+  ])('for %s', async (_, hosts) => {
+    for (const host of hosts) {
+      const { message, details } = await refused({ url: `https://${host}/` }, 422, 'url_not_allowed');
+      expect(details).toEqual([{ path: 'url', code: 'invalid_value', message: expect.any(String) }]);
+      expect(message).toMatch(/^url must/);
+    }
   });
 });
 
 describe('a registration is refused with 400 validation_failed', () => {
-  it.each([
-    ['no url', { events: ['task.created'] }, 'url', 'required'],
-    ['no events', { url: 'https://example.com/' }, 'events', 'required'],
-    ['empty events', { ...newWebhook, events: [] }, 'events', 'invalid_value'],
-    ['an unknown event', { ...newWebhook, events: ['task.created', 'task.deleted'] }, 'events.1', 'invalid_value'],
-    ['an event twice', { ...newWebhook, events: ['task.created', 'task.created'] }, 'events', 'invalid_value'],
-    ['events that are no array', { ...newWebhook, events: 'task.created' }, 'events', 'invalid_type'],
-    ['a null url', { ...newWebhook, url: null }, 'url', 'invalid_type'],
-    ['null events', { ...newWebhook, events: null }, 'events', 'invalid_type'],
-    ['a null secret', { ...newWebhook, secret: null }, 'secret', 'invalid_type'],
-    ['a secret of white space only', { ...newWebhook, secret: ' ' }, 'secret', 'invalid_value'],
-    ['an empty secret', { ...newWebhook, secret: '' }, 'secret', 'invalid_value'],
-    ['a secret of 257 characters', { ...newWebhook, secret: 's'.repeat(257) }, 'secret', 'invalid_value'],
-    ['a lone surrogate in the secret', { ...newWebhook, secret: 'a\ud800' }, 'secret', 'invalid_value'],
-    ['a number as secret', { ...newWebhook, secret: 12345678 }, 'secret', 'invalid_type'],
-    ['an empty url', { ...newWebhook, url: '' }, 'url', 'invalid_value'],
-    [
-      'a url of 2,049 characters',
-      { ...newWebhook, url: `https://example.com/${'x'.repeat(2029)}` },
-      'url',
-      'invalid_value',
-    ],
-    ['a path instead of a url', { ...newWebhook, url: '/hooks' }, 'url', 'invalid_value'],
-    ['a host instead of a url', { ...newWebhook, url: 'example.com' }, 'url', 'invalid_value'],
-    ['a url without a host', { ...newWebhook, url: 'https://' }, 'url', 'invalid_value'],
-    ['a port that there is not', { ...newWebhook, url: 'https://example.com:65536/' }, 'url', 'invalid_value'],
-    ['an unknown field', { ...newWebhook, event: 'task.created' }, 'event', 'unknown_field'],
-    ['a field that only answers have', { ...newWebhook, active: true }, 'active', 'read_only'],
-    ['a field that only lists have', { ...newWebhook, lastDeliveryAt: 'x' }, 'lastDeliveryAt', 'read_only'],
-  ])('for %s', async (_, body, path, code) => {
-    const { details } = await refused(body, 400, 'validation_failed');
-    expect(details).toMatchObject([{ path, code }]);
-  });
-
-  it('for several faults at once, and names them all', async () => {
-    const { details = [] } = await refused({ secret: '', name: 'x' }, 400, 'validation_failed');
-    expect(details.map(({ path }) => path).sort()).toEqual(['events', 'name', 'secret', 'url']);
+  it('for each field that it cannot set', async () => {
+    const fields = { active: true, lastDeliveryAt: 'x', event: 'task.created' };
+    const { details } = await refused(fields, 400, 'validation_failed');
+    expect(details).toMatchObject([
+      { path: 'active', code: 'read_only' },
+      { path: 'lastDeliveryAt', code: 'read_only' },
+      { path: 'event', code: 'unknown_field' },
+    ]);
   });
 
   it.each([
     'http://example.com/',
-    'http://example.com:8443/',
-    'HTTP://example.com/',
+    'HTTP://example.com:8443/',
     'http://127.0.0.1/',
     'http://user:word@example.com/',
     'ftp://example.com/',
     'file:///etc/passwd',
-    'gopher://example.com/',
-    'ws://example.com/',
     'wss://example.com/',
-    'mailto:hooks@example.com',
     'javascript:alert(1)',
-    'data:text/plain,x',
     'httpss://example.com/',
   ])('for %s, which is not https', async (url) => {
-    const { details } = await refused({ ...newWebhook, url }, 400, 'validation_failed');
+    const { details } = await refused({ url }, 400, 'validation_failed');
     expect(details).toMatchObject([{ path: 'url' }]);
   });
 });

@@ -8,7 +8,6 @@ import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { NewWebhook, Webhook } from '../../../lib/contract/webhooks.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
-import { issueToken } from '../../../lib/http/issue-token.ts';
 import { appendEvent } from '../../../lib/table/deliveries/event-log.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
 import type { Outcome } from '../../../lib/webhooks/sender/sender.ts';
@@ -76,16 +75,13 @@ function webhookCallerOf(service: Service, organization: Organization, token: st
   const webhookCaller = {
     ...caller,
     register: (body: unknown = newWebhook, more: Request = {}) => caller.registerWebhook({ body, ...more }),
-    list: (query = '', more: Request = {}) => caller.listWebhooks({ query, ...more }),
-    get: (id: string, more: Request = {}) => caller.getWebhook({ params: { id }, ...more }),
-    delete: (id: string, more: Request = {}) => caller.deleteWebhook({ params: { id }, ...more }),
-    deliveries: (id: string, query = '', more: Request = {}) =>
-      caller.listDeliveries({ params: { id }, query, ...more }),
+    list: () => caller.listWebhooks(),
+    get: (id: string) => caller.getWebhook({ params: { id } }),
+    delete: (id: string) => caller.deleteWebhook({ params: { id } }),
+    deliveries: (id: string, query = '') => caller.listDeliveries({ params: { id }, query }),
     /** Sends a test event. */
     test: (id: string, body: unknown = { event: 'task.created' }, more: Request = {}) =>
       caller.testWebhook({ params: { id }, body, ...more }),
-    /** Issues another token of the organization. */
-    tokenOf: (scopes: readonly Scope[]) => issueToken(processContext(), { organization, scopes }),
 
     /** Registers a webhook and returns its id. */
     put: async (fields: Record<string, unknown> = {}): Promise<string> => {
