@@ -13,12 +13,10 @@ const wide = (count: number) => '😀'.repeat(count);
 const errorsOf = (schema: ObjectSchema, input: unknown) =>
   validate(schema, input).errors.map(({ path, code }) => `${path} ${code}`);
 
-describe('a create', () => {
-  it('requires only a title, and gets the defaults', () => {
-    const output = { title: 't', status: 'backlog', priority: 'medium', dependsOn: [] };
-    expect(validate(createTask.body, { title: 't' })).toEqual({ output, errors: [] });
-    expect(errorsOf(createTask.body, {})).toEqual(['title required']);
-  });
+it('a create requires only a title, and gets the defaults', () => {
+  const output = { title: 't', status: 'backlog', priority: 'medium', dependsOn: [] };
+  expect(validate(createTask.body, { title: 't' })).toEqual({ output, errors: [] });
+  expect(errorsOf(createTask.body, {})).toEqual(['title required']);
 });
 
 describe('an update', () => {
