@@ -14,13 +14,14 @@ describe('the endpoints', () => {
     for (const [, row] of routes) expect(Object.keys(row.params ?? {})).toEqual(pathParameters(row.path));
   });
 
-  it('require a read scope for GET, and another scope for other methods', () => {
+  it('require a scope of their family: a read scope for GET, and another scope for other methods', () => {
     for (const [, { method, path, scope }] of routes) {
       if (!path.startsWith('/api/')) {
         expect(scope).toBeUndefined();
         continue;
       }
       expect(scopes).toContain(scope);
+      expect(path.split('/')[2]).toContain(scope?.split(':')[0]);
       expect(scope?.endsWith(':read')).toBe(method === 'GET');
     }
   });
