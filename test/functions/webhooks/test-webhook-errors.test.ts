@@ -1,4 +1,4 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import { keys } from '../../../lib/table/keys.ts';
@@ -44,5 +44,11 @@ describe('a test delivery is refused, and nothing is sent', () => {
     const Item = { ...keys.webhookSecret(caller.organization, ulidOf(id)), sealed };
     await service.table.client.send(new PutCommand({ TableName: service.tableName, Item }));
     await refuses(() => caller.test(id), 500, 'internal_error');
+  });
+
+  it('with 404 where its secret is already deleted: nothing is sent unsigned', async () => {
+    const Key = keys.webhookSecret(caller.organization, ulidOf(id));
+    await service.table.client.send(new DeleteCommand({ TableName: service.tableName, Key }));
+    await refuses(() => caller.test(id), 404, 'not_found');
   });
 });
