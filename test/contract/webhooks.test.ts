@@ -51,20 +51,12 @@ describe('a registration', () => {
   });
 });
 
-describe('a test event', () => {
-  const errors = (body: unknown) => validate(testWebhook.body, body).errors.map(({ path, code }) => `${path} ${code}`);
-
-  it.each(eventNames)('can be %s', (event) => {
-    expect(errors({ event })).toEqual([]);
-  });
-
-  it.each([null, 'task.deleted', 'TASK.CREATED', ['task.created']])('cannot be %j', (event) => {
+it('a test event requires one of the six events', () => {
+  const errors = (body: object) => validate(testWebhook.body, body).errors.map(({ path, code }) => `${path} ${code}`);
+  for (const event of eventNames) expect(errors({ event })).toEqual([]);
+  for (const event of [null, 'task.deleted', 'TASK.CREATED', ['task.created']])
     expect(errors({ event })).toEqual(['event invalid_value']);
-  });
-
-  it('is required', () => {
-    expect(errors({})).toEqual(['event required']);
-  });
+  expect(errors({})).toEqual(['event required']);
 });
 
 it('a page of deliveries has 20 entries by default and 100 at most', () => {
