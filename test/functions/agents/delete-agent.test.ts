@@ -29,7 +29,7 @@ describe('a delete', () => {
     for (const answer of [
       await api.get('writer'),
       await api.update('writer', {}),
-      await api.updateSoul('writer', { soul: 'x' }),
+      await api.setSoul('writer', { soul: 'x' }),
       await api.skills('writer'),
       await api.assign('writer', body),
       await api.unassign('writer', 'sk_code-review'),
@@ -77,7 +77,7 @@ describe('a delete', () => {
     await api.put();
     const sends = [
       () => api.delete('writer'),
-      () => api.updateSoul('writer', { soul: 'New.' }),
+      () => api.setSoul('writer', { soul: 'New.' }),
       () => api.assign('writer', { skillId: 'sk_code-review' }),
     ];
     const [deleted, ...others] = await Promise.all(sends.map((send) => send()));

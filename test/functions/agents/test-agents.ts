@@ -61,7 +61,7 @@ function agentsApiOf(service: Service, organization: Organization, token: string
     get: (name: string, more: Request = {}) => caller.getAgent({ params: { name }, ...more }),
     update: (name: string, body?: unknown, more: Request = {}) =>
       caller.updateAgent({ params: { name }, body, ...more }),
-    updateSoul: (name: string, body?: unknown, more: Request = {}) =>
+    setSoul: (name: string, body?: unknown, more: Request = {}) =>
       caller.updateSoul({ params: { name }, body, ...more }),
     delete: (name: string, more: Request = {}) => caller.deleteAgent({ params: { name }, ...more }),
     skills: (name: string, query = '', more: Request = {}) => caller.listSkills({ params: { name }, query, ...more }),

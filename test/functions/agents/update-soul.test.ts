@@ -11,7 +11,7 @@ beforeEach(async () => {
 describe('an update of the soul', () => {
   it('returns what a read returns afterwards, and changes no other field', async () => {
     const before = agentOf(await api.get('writer'));
-    const answer = await api.updateSoul('writer', { soul: ' \u0000 ' });
+    const answer = await api.setSoul('writer', { soul: ' \u0000 ' });
     const read = await api.get('writer');
     expect(answer.status).toBe(200);
     expect(JSON.stringify(answer.body)).toBe(JSON.stringify(read.body));
@@ -21,23 +21,23 @@ describe('an update of the soul', () => {
   });
 
   it.each(['', 'Write.'])('accepts %j', async (soul) => {
-    await api.updateSoul('writer', { soul });
+    await api.setSoul('writer', { soul });
     expect(agentOf(await api.get('writer'))).toMatchObject({ soul, systemPrompt: 'Write.' });
   });
 
   it('to the same text writes nothing', async () => {
     const [before, read] = [await api.dump(), await api.get('writer')];
-    const answer = await api.updateSoul('writer', { soul: 'Kind.' });
+    const answer = await api.setSoul('writer', { soul: 'Kind.' });
     expect([answer.status, answer.body, answer.headers.ETag]).toEqual([200, read.body, '"1"']);
     expect(await api.dump()).toEqual(before);
   });
 
   it('can change a system agent', async () => {
-    expect(agentOf(await api.updateSoul('qa-reviewer', { soul: 'Strict.' }))).toMatchObject({ soul: 'Strict.' });
+    expect(agentOf(await api.setSoul('qa-reviewer', { soul: 'Strict.' }))).toMatchObject({ soul: 'Strict.' });
   });
 
   it('succeeds ten times concurrently, with a version for each', async () => {
-    const answers = await sendConcurrently(10, (nth) => api.updateSoul('writer', { soul: `Soul ${nth}` }));
+    const answers = await sendConcurrently(10, (nth) => api.setSoul('writer', { soul: `Soul ${nth}` }));
     expect(answers.map((answer) => agentOf(answer).soul)).toEqual(answers.map((_, nth) => `Soul ${nth}`));
     const read = await api.get('writer');
     const [last] = answers.filter(({ headers }) => headers.ETag === '"11"');
@@ -56,7 +56,7 @@ describe('an update of the soul is rejected', () => {
     ],
     ['an unknown field', { soul: 'x', souls: 'x' }, { path: 'souls', code: 'unknown_field' }],
   ])('with 400 validation_failed for %s', async (_, body, fault) => {
-    const send = () => api.updateSoul('writer', body);
+    const send = () => api.setSoul('writer', body);
     expect((await api.refuses(send, 400, 'validation_failed')).details).toMatchObject([fault]);
   });
 
@@ -64,14 +64,14 @@ describe('an update of the soul is rejected', () => {
     const other = await newAgentsApi();
     const soul = { soul: 'x' };
     for (const name of ['absent-agent', 'WRITER']) {
-      await api.refuses(() => api.updateSoul(name, soul), 404, 'not_found');
-      await other.refuses(() => other.updateSoul('writer', soul), 404, 'not_found');
+      await api.refuses(() => api.setSoul(name, soul), 404, 'not_found');
+      await other.refuses(() => other.setSoul('writer', soul), 404, 'not_found');
     }
   });
 
   it('with 401 without a token and 403 without the scope', async () => {
     const reader = await newAgentsApi(['agents:read', 'agents:execute']);
-    await reader.refuses(() => reader.updateSoul('qa-reviewer', {}, { token: '' }), 401, 'unauthorized');
-    await reader.refuses(() => reader.updateSoul('qa-reviewer', {}), 403, 'insufficient_scope');
+    await reader.refuses(() => reader.setSoul('qa-reviewer', {}, { token: '' }), 401, 'unauthorized');
+    await reader.refuses(() => reader.setSoul('qa-reviewer', {}), 403, 'insufficient_scope');
   });
 });

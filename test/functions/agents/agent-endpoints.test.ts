@@ -1,0 +1,123 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { pathParameters } from '../../../lib/contract/endpoint.ts';
+import { endpoints } from '../../../lib/contract/endpoints.ts';
+import type { Operation } from '../../../lib/contract/routes.ts';
+import type { Request } from '../../api.ts';
+import { createTestExecutions, type ExecutionsApi, newDelegation, newExecution } from './test-executions.ts';
+
+const { newExecutionsApi } = await createTestExecutions();
+
+/** The operations on one agent. `tsc` fails for an operation without a request below. */
+type AgentOperation = {
+  [Name in Operation]: (typeof endpoints)[Name]['path'] extends `/api/agents/:name${string}` ? Name : never;
+}[Operation];
+
+const skillId = 'sk_code-review';
+
+/** A valid request to each operation; the parameters `id` and `skillId` are those of the agent `writer`. */
+const requests: Record<AgentOperation, Request> = {
+  getAgent: {},
+  updateAgent: { body: { displayName: 'New', soul: 'New.' } },
+  updateSoul: { body: { soul: 'New.' } },
+  deleteAgent: {},
+  listSkills: {},
+  assignSkill: { body: { skillId: 'sk_release-notes' } },
+  unassignSkill: {},
+  executeAgent: { body: newExecution },
+  delegateTask: { body: { ...newDelegation, toAgent: 'qa-reviewer' } },
+  listAgentExecutions: {},
+  getExecution: {},
+  getMetrics: {},
+  selfImproveAgent: {},
+};
+
+/** Creates an organization whose agent `writer` has a skill and a running execution, with a function that sends a request. */
+async function createSender() {
+  const api = await newExecutionsApi();
+  await api.agents.give('writer', skillId);
+  const id = await api.start();
+  const send = (operation: AgentOperation, name = 'writer', of = { id }) =>
+    api.agents[operation]({ ...requests[operation], params: { name, skillId, ...of } });
+  return { ...api, id, send };
+}
+
+let api: ExecutionsApi & Awaited<ReturnType<typeof createSender>>;
+beforeEach(async () => {
+  api = await createSender();
+});
+
+describe.each(Object.keys(requests) as AgentOperation[])('%s', (operation) => {
+  it('does not change the agent with the same name of another organization', async () => {
+    const other = await createSender();
+    const before = await other.dump();
+    expect((await api.send(operation)).status).toBe(endpoints[operation].status);
+    expect(await other.dump()).toEqual(before);
+  });
+
+  it('leads to 404 not_found for an absent agent, and for a name that is not one', async () => {
+    for (const name of ['absent-agent', 'Writer', 'No Name', 'x'.repeat(65), 'executions', '__proto__', 'writer\n', ''])
+      await api.refuses(() => api.send(operation, name), 404, 'not_found');
+  });
+
+  it('leads to 404 not_found for the agent of another organization, which does not change', async () => {
+    const other = await createSender();
+    await other.agents.put({ name: 'theirs' });
+    await other.agents.give('theirs', skillId);
+    const id = await other.start({}, 'theirs');
+    const before = await other.dump();
+    await api.refuses(() => api.send(operation, 'theirs', { id }), 404, 'not_found');
+    expect(await other.dump()).toEqual(before);
+  });
+
+  it('leads to 404 not_found after the agent was deleted', async () => {
+    expect((await api.agents.delete('writer')).status).toBe(200);
+    await api.refuses(() => api.send(operation), 404, 'not_found');
+  });
+});
+
+it.each(
+  (Object.keys(requests) as AgentOperation[]).filter(
+    (operation) => pathParameters(endpoints[operation].path).length > 1,
+  ),
+)('%s leads to 404 not_found for the id of nothing that the agent has', async (operation) => {
+  const ids = ['', '__proto__', 'x', 'tk_01K00000000000000000000000'];
+  const executions = ['ex_01K00000000000000000000000', 'ex_1', api.id.toLowerCase()];
+  const skills = [
+    'sk_release-notes',
+    'sk_juggling',
+    'code-review',
+    'SK_CODE-REVIEW',
+    'sk_a#b',
+    `sk_${'a'.repeat(2000)}`,
+  ];
+  for (const id of [...ids, ...executions, ...skills]) {
+    const params = { name: 'writer', id, skillId: id };
+    await api.refuses(() => api.agents[operation]({ params }), 404, 'not_found');
+  }
+  const params = { name: 'qa-reviewer', id: api.id, skillId };
+  await api.refuses(() => api.agents[operation]({ params }), 404, 'not_found');
+});
+
+const ended = { status: 'completed', startedAt: 'x', output: 'x', tokensUsed: 1, durationMs: 1, error: 'x' };
+
+it.each<[AgentOperation | 'createAgent', object]>([
+  ['createAgent', { id: 'x', isSystem: true, createdAt: 'x', updatedAt: 'x' }],
+  ['updateAgent', { id: 'x', name: 'writer', isSystem: false, createdAt: 'x', updatedAt: 'x' }],
+  ['updateSoul', { name: 'writer', systemPrompt: 'x' }],
+  ['executeAgent', { id: 'x', executionId: 'x', agentName: 'x', model: 'x', qualityGates: {}, ...ended }],
+  ['delegateTask', { delegationId: 'x', fromAgent: 'x', status: 'accepted' }],
+])(
+  '%s rejects the fields that only the service sets as read_only, and other fields as unknown',
+  async (operation, fields) => {
+    const hidden = ['version', 'promptHash', 'ancestors', 'depth', 'constructor'];
+    const body = { ...fields, ...Object.fromEntries(hidden.map((name) => [name, 'x'])) };
+    const send = () => api.agents[operation]({ params: { name: 'writer' }, body });
+    const { details } = await api.refuses(send, 400, 'validation_failed');
+    expect(details).toEqual(
+      expect.arrayContaining([
+        ...Object.keys(fields).map((path) => expect.objectContaining({ path, code: 'read_only' })),
+        ...hidden.map((path) => expect.objectContaining({ path, code: 'unknown_field' })),
+      ]),
+    );
+  },
+);
