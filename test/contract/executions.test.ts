@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { executeAgent, getExecution, listAgentExecutions, listExecutions } from '../../lib/contract/executions.ts';
+import {
+  delegateTask,
+  executeAgent,
+  getExecution,
+  listAgentExecutions,
+  listExecutions,
+} from '../../lib/contract/executions.ts';
 import { validate } from '../../lib/http/validate.ts';
 
 const required = { input: 'Write a haiku.' };
@@ -118,6 +124,30 @@ describe('the context of a start', () => {
     for (const context of [{ a: '\ud800' }, { '\udc00': 1 }, { a: [{ b: 'x\ud83d' }] }, { a: [{ '\ud83d': {} }] }])
       expect(errorsOf('context', context)).toEqual(['context invalid_value']);
   });
+});
+
+it('a context that is invalid has a message that says what is wrong', () => {
+  for (const [context, message] of [
+    [null, 'must be an object'],
+    ['a: 1', 'must be an object'],
+    [[{ a: 1 }], 'must be an object'],
+    [contextOf(65_537), 'must have at most 65,536 bytes as JSON'],
+    [{ a: '\ud800' }, 'must not contain a lone surrogate'],
+    [objects(33), 'must be nested at most 32 levels deep'],
+  ] as const)
+    expect(validate(executeAgent.body, { ...required, context }).errors).toEqual([
+      { path: 'context', code: 'invalid_value', message: `context ${message}` },
+    ]);
+});
+
+it('a delegation requires an agent and an instruction, and has the fields of a start', () => {
+  const errors = (body: object) => validate(delegateTask.body, body).errors.map(({ path, code }) => `${path} ${code}`);
+  expect(errors({})).toEqual(['toAgent required', 'instruction required']);
+  expect(errors({ toAgent: 'Reader', instruction: ' ', taskId: 'x', context: [] }).sort()).toEqual(
+    ['context', 'instruction', 'taskId', 'toAgent'].map((path) => `${path} invalid_value`),
+  );
+  expect(errors({ toAgent: 'reader', instruction: wide(100_000), taskId, context: {} })).toEqual([]);
+  expect(errors({ toAgent: 'reader', instruction: wide(100_001) })).toEqual(['instruction invalid_value']);
 });
 
 it('the path of a read accepts an agent name and the id of an execution', () => {
