@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { readRunningCap } from '../../../lib/deployment/limits.ts';
 import { errorOf } from '../../api.ts';
 import { sendConcurrently } from './test-agents.ts';
 import {
@@ -72,4 +73,8 @@ it('of ten concurrent starts below the cap by one, one is accepted', async () =>
   expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(429)]);
   const won = answers.filter(({ status }) => status === 200).map((answer) => startedOf(answer).executionId);
   expect(listed(await api.list('status=running'))).toEqual([newestFirst(...won, running[1] as string), 2]);
+});
+
+it('a deployment without a cap of its own has a cap of 50', () => {
+  expect(readRunningCap(undefined)).toBe(50);
 });

@@ -4,39 +4,30 @@ import { dataOf, paginationOf } from '../../api.ts';
 import { createTestExecutions, type ExecutionsApi, listed, newestFirst } from './test-executions.ts';
 
 const { newExecutionsApi } = await createTestExecutions();
-/** An organization without executions. */
-const idle = await newExecutionsApi();
 let api: ExecutionsApi;
 beforeEach(async () => {
   api = await newExecutionsApi();
 });
 
-const itemsOf = async (query = '') => dataOf<ExecutionListItem[]>(await api.list(query));
+const itemOf = async (query = '') => (dataOf<ExecutionListItem[]>(await api.list(query))[0] ?? {}) as ExecutionListItem;
 const failing = async () => ({ kind: 'failed', error: 'No.', tokens: 1 }) as const;
 
-/** Starts executions one after the other, and returns their ids, newest first. */
-async function started(count: number, name = 'writer'): Promise<string[]> {
-  const ids: string[] = [];
-  for (let nth = 0; nth < count; nth++) ids.push(await api.start({}, name));
-  return newestFirst(...ids);
-}
-
 describe('the list of executions', () => {
-  it('is empty at first', async () => {
-    const answer = await api.list();
-    expect([answer.status, answer.body]).toEqual([
-      200,
-      { success: true, data: [], pagination: { limit: 20, offset: 0, total: 0 } },
-    ]);
+  it('is empty at first, also if another organization has executions', async () => {
+    await (await newExecutionsApi()).start();
+    const empty = { success: true, data: [], pagination: { limit: 20, offset: 0, total: 0 } };
+    for (const answer of [await api.list(), await api.listOf('writer')])
+      expect([answer.status, answer.body]).toEqual([200, empty]);
   });
 
-  it('has exactly id, agentName, status and startedAt of a running execution', async () => {
-    const id = await api.start({ context: { a: 1 } });
+  it('has exactly id, agentName, status and startedAt of a running execution, without its input', async () => {
+    const id = await api.start({ input: 'private-input', context: { note: 'private-context' } });
     const answer = await api.list();
     expect(Object.keys(answer.body)).toEqual(['success', 'data', 'pagination']);
-    const [item] = await itemsOf();
-    expect(Object.keys(item ?? {})).toEqual(['id', 'agentName', 'status', 'startedAt']);
+    const item = await itemOf();
+    expect(Object.keys(item)).toEqual(['id', 'agentName', 'status', 'startedAt']);
     expect(item).toMatchObject({ id, agentName: 'writer', status: 'running' });
+    expect(JSON.stringify(answer.body)).not.toContain('private');
   });
 
   it.each([
@@ -46,63 +37,47 @@ describe('the list of executions', () => {
     const taskId = await api.tasks.put();
     const id = await api.start({ taskId });
     await api.carryOut(id, model);
-    const [item] = await itemsOf();
+    const item = await itemOf();
     const fields = ['id', 'agentName', 'taskId', 'status', 'startedAt', 'completedAt', 'durationMs'];
-    expect(Object.keys(item ?? {})).toEqual(fields);
+    expect(Object.keys(item)).toEqual(fields);
     expect(item).toMatchObject({ id, taskId, status });
-    const { startedAt, completedAt = '', durationMs } = item as ExecutionListItem;
+    const { startedAt, completedAt = '', durationMs } = item;
     expect(durationMs).toBe(Date.parse(completedAt) - Date.parse(startedAt));
   });
 
-  it('has the executions of all agents, newest first, with the total', async () => {
-    const ids = newestFirst(...(await started(2)), ...(await started(2, 'qa-reviewer')));
-    expect(listed(await api.list())).toEqual([ids, 4]);
-  });
-
-  it('has nothing of another organization', async () => {
-    await api.start();
-    expect(listed(await (await newExecutionsApi()).list())).toEqual([[], 0]);
-  });
-
   it('has 20 items by default and 100 at most, and returns that limit', async () => {
-    const ids = await started(21);
-    expect(listed(await api.list())).toEqual([ids.slice(0, 20), 21]);
-    for (const query of ['limit=101', 'limit=99999999999999999999']) {
-      const answer = await api.list(query);
-      expect(paginationOf(answer)).toEqual({ limit: 100, offset: 0, total: 21 });
-      expect(listed(answer)[0]).toEqual(ids);
-    }
+    const ids: string[] = [];
+    for (let nth = 0; nth < 21; nth++) ids.unshift(await api.start());
+    const sorted = newestFirst(...ids);
+    expect(listed(await api.list())).toEqual([sorted.slice(0, 20), 21]);
+    const answer = await api.list('limit=101');
+    expect(paginationOf(answer)).toEqual({ limit: 100, offset: 0, total: 21 });
+    expect(listed(answer)[0]).toEqual(sorted);
   });
 
-  it('can be paged; after the last page it is empty, with the total', async () => {
-    const ids = await started(5);
-    expect(listed(await api.list('limit=2&offset=1'))).toEqual([ids.slice(1, 3), 5]);
-    expect(listed(await api.list('limit=2&offset=4'))).toEqual([ids.slice(4), 5]);
-    for (const offset of [5, 6, 999_999_999_999_999]) {
-      const answer = await api.list(`limit=2&offset=${offset}&status=running`);
-      expect([listed(answer)[0], paginationOf(answer)]).toEqual([[], { limit: 2, offset, total: 5 }]);
-    }
-  });
-
-  it('can be filtered by status, which the end of an execution changes at once', async () => {
-    const [third, second, first] = (await started(3)) as [string, string, string];
+  it('can be filtered by agent and status, and paged, with the exact total', async () => {
+    const ids = newestFirst(await api.start(), await api.start(), await api.start());
+    const [third, second, first] = ids as [string, string, string];
+    const other = await api.start({}, 'qa-reviewer');
     await api.carryOut(first);
     await api.carryOut(second, failing);
-    expect(listed(await api.list('status=completed'))).toEqual([[first], 1]);
-    expect(listed(await api.list('status=failed'))).toEqual([[second], 1]);
-    expect(listed(await api.list('status=running'))).toEqual([[third], 1]);
-    expect(listed(await api.list())).toEqual([[third, second, first], 3]);
-  });
-
-  it('can be filtered by agent, and by agent and status, and paged', async () => {
-    const [second, first] = (await started(2)) as [string, string];
-    const [other] = (await started(1, 'qa-reviewer')) as [string];
-    await api.carryOut(first);
-    expect(listed(await api.list('agentName=writer'))).toEqual([[second, first], 2]);
-    expect(listed(await api.list('agentName=qa-reviewer'))).toEqual([[other], 1]);
-    expect(listed(await api.list('agentName=writer&status=completed'))).toEqual([[first], 1]);
-    expect(listed(await api.list('agentName=qa-reviewer&status=completed'))).toEqual([[], 0]);
-    expect(listed(await api.list('agentName=writer&limit=1&offset=1'))).toEqual([[first], 2]);
+    for (const [query, found, total] of [
+      ['', newestFirst(...ids, other), 4],
+      ['status=completed', [first], 1],
+      ['status=failed', [second], 1],
+      ['status=running', newestFirst(third, other), 2],
+      ['agentName=writer', ids, 3],
+      ['agentName=qa-reviewer&status=completed', [], 0],
+      ['agentName=writer&limit=1&offset=1', [second], 3],
+      ['agentName=writer&limit=2&offset=999999999999999', [], 3],
+    ] as const)
+      expect([query, ...listed(await api.list(query))]).toEqual([query, found, total]);
+    for (const [query, found, total] of [
+      ['', ids, 3],
+      ['status=running', [third], 1],
+      ['agentName=writer&limit=1&offset=2', [first], 3],
+    ] as const)
+      expect([query, ...listed(await api.listOf('writer', query))]).toEqual([query, found, total]);
   });
 
   it('for an absent agent or an agent of another organization is an empty page', async () => {
@@ -112,46 +87,41 @@ describe('the list of executions', () => {
     await other.start({}, 'theirs');
     for (const name of ['absent-agent', 'theirs', 'executions']) {
       const answer = await api.list(`agentName=${name}&limit=7&offset=3`);
-      expect([answer.status, listed(answer)[0], paginationOf(answer)]).toEqual([
-        200,
-        [],
-        { limit: 7, offset: 3, total: 0 },
-      ]);
+      expect([answer.status, listed(answer)[0]]).toEqual([200, []]);
+      expect(paginationOf(answer)).toEqual({ limit: 7, offset: 3, total: 0 });
     }
   });
 });
 
-describe('the list of executions is rejected', () => {
-  it.each([
-    ['status=', 'status'],
-    ['status=running&status=failed', 'status'],
-    ['taskId=tk_01K00000000000000000000000', 'taskId'],
-  ])('with 400 validation_failed for %s', async (query, path) => {
-    const { details } = await idle.refuses(() => idle.list(query), 400, 'validation_failed');
-    expect(details).toMatchObject([{ path }]);
+describe("the list of an agent's executions", () => {
+  it('has the fields of the list of all', async () => {
+    await api.start({}, 'qa-reviewer');
+    await api.carryOut(await api.start({ taskId: await api.tasks.put() }));
+    await api.start();
+    const all = dataOf<ExecutionListItem[]>(await api.list());
+    expect(dataOf(await api.listOf('writer'))).toEqual(all.filter(({ agentName }) => agentName === 'writer'));
   });
 
-  it.each(['agent_name', 'agentname', 'agentNames'])(
-    'with 400 for %s, with agentName as a suggestion',
-    async (name) => {
-      for (const list of [idle.list, (query: string) => idle.listOf('writer', query)]) {
-        const { details } = await idle.refuses(() => list(`${name}=writer`), 400, 'validation_failed');
-        const message = expect.stringContaining('did you mean agentName?');
-        expect(details).toMatchObject([{ path: name, code: 'unknown_field', message }]);
-      }
-    },
-  );
-
-  it('with all errors in one response', async () => {
-    const send = () => idle.list('status=x&agentName=X&limit=0&offset=-1&page=2');
-    const { details } = await idle.refuses(send, 400, 'validation_failed');
-    expect(details?.map(({ path }) => path).sort()).toEqual(['agentName', 'limit', 'offset', 'page', 'status']);
+  it('is an empty page for the name of another agent', async () => {
+    await api.start();
+    await api.start({}, 'qa-reviewer');
+    for (const name of ['qa-reviewer', 'absent-agent']) {
+      const answer = await api.listOf('writer', `agentName=${name}&limit=7&offset=3`);
+      expect([answer.status, listed(answer)[0]]).toEqual([200, []]);
+      expect(paginationOf(answer)).toEqual({ limit: 7, offset: 3, total: 0 });
+    }
   });
 
-  it('with 401 without a token and 403 without agents:read', async () => {
-    await idle.refuses(() => idle.list('', { token: '' }), 401, 'unauthorized');
-    const runner = await newExecutionsApi(['agents:write', 'agents:execute', 'tasks:read']);
-    const { message } = await runner.refuses(() => runner.list('limit=0'), 403, 'insufficient_scope');
-    expect(message).toContain('agents:read');
+  it.each(['inactive', 'draft'])('exists for an agent that is %s, as its executions do', async (status) => {
+    const id = await api.start();
+    await api.agents.update('writer', { status });
+    expect(listed(await api.listOf('writer'))).toEqual([[id], 1]);
+    expect((await api.get('writer', id)).status).toBe(200);
   });
+});
+
+it('a list suggests agentName for a similar name', async () => {
+  const { details } = await api.refuses(() => api.list('agent_name=writer'), 400, 'validation_failed');
+  const message = expect.stringContaining('did you mean agentName?');
+  expect(details).toMatchObject([{ path: 'agent_name', code: 'unknown_field', message }]);
 });

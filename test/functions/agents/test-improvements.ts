@@ -11,10 +11,8 @@ import { createTestExecutions, type ExecutionsApi } from './test-executions.ts';
 /** Returns the result of a pass of self-improvement in a response. */
 export const improvementOf = (answer: Answer): Improvement => dataOf<Improvement>(answer);
 
-/** The execution endpoints, and the endpoint of self-improvement. */
-export type ImprovementsApi = ExecutionsApi & {
-  improve: (body?: unknown, sent?: Request & { name?: string }) => Promise<Answer>;
-};
+/** The execution endpoints, and `improve`, which runs a pass for the agent `writer`. */
+export type ImprovementsApi = ExecutionsApi & { improve: (body?: unknown, more?: Request) => Promise<Answer> };
 
 /** A model whose output fails the review. */
 export const faulty = async ({ user }: { user: string }): Promise<Said> => ({
@@ -55,9 +53,10 @@ export async function createTestImprovements() {
         await api.agents.update('writer', { systemPrompt: 'Write.', soul: 'Calm.' });
         await api.carryOut(await api.start(), faulty);
       }
-      const improve: ImprovementsApi['improve'] = (body, { name = 'writer', ...more } = {}) =>
-        api.agents.selfImproveAgent({ params: { name }, body, ...more });
-      return { ...api, improve };
+      return {
+        ...api,
+        improve: (body, more) => api.agents.selfImproveAgent({ params: { name: 'writer' }, body, ...more }),
+      };
     },
   };
 }
