@@ -1,16 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { getMetrics } from '../../lib/agents/metrics.ts';
+import { getMetrics, histogramOf, metricsOf } from '../../lib/agents/metrics.ts';
 import type { AgentMetrics, Period } from '../../lib/contract/agent-metrics.ts';
-import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
-import type { ExecutionHead, RunningExecution } from '../../lib/table/executions/execution-items.ts';
+import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 import { endExecution } from '../../lib/table/executions/executions.ts';
 import { completed, type ExecutionBoard, openExecutionBoard } from '../table/executions/execution-board.ts';
 import { seedMetrics } from '../table/executions/execution-seed.ts';
 import { meter } from '../table/fixtures/capacity.ts';
 import { expectAtMost } from '../table/fixtures/cost-limits.ts';
-import { cameBy, chance, dayMs, executionOf, periods, reckoned } from './metrics-model.ts';
+import { dayMs, executionAt } from './execution-at.ts';
 
 const now = Date.parse('2026-03-31T12:00:00.000Z');
+const firstDays = { '7d': '2026-03-25', '30d': '2026-03-02', '90d': '2026-01-01' };
 
 let board: ExecutionBoard;
 let costOf: ReturnType<typeof meter>['costOf'];
@@ -20,87 +20,83 @@ beforeAll(async () => {
   ({ costOf } = meter(board.table));
 });
 
-/** An agent and its executions over the last 90 days. `running` of them run. */
-async function seeded(name: string, { count, running }: { count: number; running: number }) {
+/** Creates an agent with executions over the last 90 days, of which the newest `running` run and one in seven failed. */
+async function createAgentWith(name: string, count: number, running: number): Promise<ExecutionHead[]> {
   const agent = await board.hire(name);
-  const next = chance(count);
   const executions = Array.from({ length: count }, (_, nth) => {
-    const startedMs = now - Math.floor((nth * 89 * dayMs) / count);
-    return executionOf(
-      board,
-      agent,
-      startedMs,
-      nth < running ? { status: 'running', durationMs: 0, tokensUsed: 0 } : cameBy(next),
-    );
+    const status = nth % 7 === 0 ? ('failed' as const) : ('completed' as const);
+    const end = { status, durationMs: (nth * 7919) % 500_000, tokensUsed: nth % 1000 };
+    return executionAt(board, now - Math.floor((nth * 89 * dayMs) / count), nth < running ? undefined : end, agent);
   });
-  // Of more than 1,000 the rows are not read.
+  // The rows of more than 1,000 ended executions are not read.
   await seedMetrics(board.table, board.organization, executions, count - running <= 1000);
-  return { agent, executions };
+  return executions;
 }
 
-/** What an agent's metrics are, and what it costs to read them. */
-async function read(name: string, period: Period) {
-  const came: AgentMetrics[] = [];
+/** Reads the metrics of an agent, and returns them with the cost of the read. */
+async function read(agentName: string, period: Period) {
+  let metrics: AgentMetrics | undefined;
   const cost = await costOf(async () => {
-    came.push(await getMetrics(board, board.organization, name, period));
+    metrics = await getMetrics(board, board.organization, agentName, period);
   });
-  return { metrics: came[0] as AgentMetrics, cost };
+  return { metrics: metrics as AgentMetrics, cost };
 }
 
-/** Holds metrics to what one reckons: percentiles within 5 %, and the whole millisecond; the rest exactly. */
-function expectNear(metrics: AgentMetrics, right: AgentMetrics): void {
-  const { p50DurationMs, p95DurationMs } = right.performance;
-  expect({ ...metrics, performance: { ...metrics.performance, p50DurationMs, p95DurationMs } }).toEqual(right);
+/** Returns the metrics of executions, calculated from each of them. */
+function expectedMetrics(agentName: string, executions: readonly ExecutionHead[], period: Period): AgentMetrics {
+  const counted = executions.filter(({ startedAt }) => startedAt >= firstDays[period]);
+  const count = (status: string) => counted.filter((execution) => execution.status === status).length;
+  const durations = counted.flatMap(({ durationMs }) => durationMs ?? []);
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+  const totals = {
+    ...{ completed: count('completed'), failed: count('failed'), running: count('running') },
+    ...{ tokens: sum(counted.flatMap(({ tokensUsed }) => tokensUsed ?? [])), durationMs: sum(durations) },
+  };
+  return { agentName, period, ...metricsOf(totals, histogramOf(durations)) };
+}
+
+/** Checks that percentiles are within 5 % and half a millisecond, and all other metrics are exact. */
+function expectNear(metrics: AgentMetrics, expected: AgentMetrics): void {
+  const { p50DurationMs, p95DurationMs } = expected.performance;
+  expect({ ...metrics, performance: { ...metrics.performance, p50DurationMs, p95DurationMs } }).toEqual(expected);
   for (const percentile of ['p50DurationMs', 'p95DurationMs'] as const) {
-    const off = Math.abs(metrics.performance[percentile] - right.performance[percentile]);
-    expect(off).toBeLessThanOrEqual(0.05 * right.performance[percentile] + 0.5);
+    const difference = Math.abs(metrics.performance[percentile] - expected.performance[percentile]);
+    expect(difference).toBeLessThanOrEqual(0.05 * expected.performance[percentile] + 0.5);
   }
 }
 
-describe('of 20,000 executions in 90 days', () => {
-  let executions: ExecutionHead[];
-  beforeAll(async () => {
-    ({ executions } = await seeded('busy', { count: 20_000, running: 0 }));
-  }, 120_000);
-
-  it.each(periods)('all of %s is exact but the percentiles, which are within 5 %', async (period) => {
-    const { metrics } = await read('busy', period);
+it('the metrics of 20,000 executions are exact except the percentiles, and cost two requests and 20 read units', async () => {
+  const executions = await createAgentWith('busy', 20_000, 0);
+  for (const period of ['7d', '30d', '90d'] as const) {
+    const { metrics, cost } = await read('busy', period);
     expect(metrics.executions.total).toBeGreaterThan(1000);
-    expectNear(metrics, reckoned('busy', executions, period, now));
-  });
-
-  it('costs two requests and 20 read units beside the look-up of the agent', async () => {
-    const { cost } = await read('busy', '90d');
+    expectNear(metrics, expectedMetrics('busy', executions, period));
+    // One request reads the agent.
     expectAtMost(cost, { requests: 1 + 2, rcu: 1 + 20, wcu: 0 });
-  });
-});
+  }
+}, 120_000);
 
-describe('of exactly 1,000 finished executions in 90 days, and 20 that run', () => {
-  let agent: StoredAgent;
+describe('the metrics of exactly 1,000 ended executions and 20 that run', () => {
   let executions: ExecutionHead[];
   beforeAll(async () => {
-    ({ agent, executions } = await seeded('steady', { count: 1020, running: 20 }));
+    executions = await createAgentWith('steady', 1020, 20);
   }, 60_000);
 
-  it('all is exact, at four requests and 75 read units beside the look-up of the agent', async () => {
+  it('are exact, and cost four requests and 75 read units', async () => {
     const { metrics, cost } = await read('steady', '90d');
-    expect(metrics).toEqual(reckoned('steady', executions, '90d', now));
+    expect(metrics).toEqual(expectedMetrics('steady', executions, '90d'));
     expectAtMost(cost, { requests: 1 + 4, rcu: 1 + 75, wcu: 0 });
   });
 
-  it('with one more the percentiles are of the histogram, and the rows are not read', async () => {
-    const more = executionOf(board, agent, now, { status: 'completed', durationMs: 3, tokensUsed: 9 });
-    const hand = await board.leased(await board.start(executionAt(more)));
-    await endExecution(board, hand, completed({ durationMs: 3, tokensUsed: 9 }), {});
+  it('and one more have percentiles of the histogram, and their rows are not read', async () => {
+    const [{ agentId = '', agentName = '', model = '' } = {}] = executions;
+    const started = await board.start(board.newExecution({ agentId, agentName, model }));
+    await endExecution(board, await board.leased(started), completed({ durationMs: 3, tokensUsed: 9 }), {});
     const { metrics, cost } = await read('steady', '90d');
-    const right = reckoned('steady', [...executions, more], '90d', now);
-    expectNear(metrics, right);
-    expect(metrics.performance).not.toEqual(right.performance);
+    const more: ExecutionHead = { ...started, ...completed({ durationMs: 3, tokensUsed: 9 }) };
+    const expected = expectedMetrics('steady', [...executions, more], '90d');
+    expectNear(metrics, expected);
+    expect(metrics.performance).not.toEqual(expected.performance);
     expectAtMost(cost, { requests: 1 + 3, rcu: 1 + 20, wcu: 0 });
   });
 });
-
-/** An execution as it was when it was started. */
-function executionAt({ id, agentId, agentName, model }: ExecutionHead): RunningExecution {
-  return board.newExecution({ id, agentId, agentName, model });
-}
