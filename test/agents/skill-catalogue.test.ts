@@ -21,8 +21,8 @@ function put(name: string, text: string): void {
 const fileOf = (name: string, yaml = 'description: Does it.', body = '# Do it\n') =>
   `---\nname: ${name}\n${yaml}\n---\n\n${body}`;
 
-/** Returns the lines of the error for invalid skills. */
-function faults(): string[] {
+/** Returns the lines of the error message for invalid skills. */
+function errors(): string[] {
   try {
     readSkills(folder);
     return [];
@@ -53,18 +53,10 @@ describe('the skills of the catalogue', () => {
 
 describe('a skill', () => {
   it('has the name of its folder, its description and the text after the front matter', () => {
-    put(
-      'review',
-      fileOf('review', 'description: " Reviews it. "', '\n# Review\n\n---\n\nRead: all\n---\nThen judge.\n\n'),
-    );
-    expect(readSkills(folder)).toEqual([
-      {
-        id: 'sk_review',
-        name: 'review',
-        description: 'Reviews it.',
-        body: '# Review\n\n---\n\nRead: all\n---\nThen judge.',
-      },
-    ]);
+    const description = 'description: " Reviews it. "';
+    put('review', fileOf('review', description, '\n# Review\n\n---\n\nRead: all\n---\nThen judge.\n\n'));
+    const body = '# Review\n\n---\n\nRead: all\n---\nThen judge.';
+    expect(readSkills(folder)).toEqual([{ id: 'sk_review', name: 'review', description: 'Reviews it.', body }]);
   });
 
   it('can have lines that end with CRLF', () => {
@@ -73,68 +65,48 @@ describe('a skill', () => {
   });
 
   it('can have other fields in its front matter', () => {
-    const more =
-      'description: Does it.\nlicense: MIT\nallowed-tools: Read\nmetadata:\n  version: "1.0"\n  __proto__: x';
-    put('review', fileOf('review', more));
+    put('review', fileOf('review', 'description: Does it.\nlicense: MIT\nmetadata:\n  version: "1.0"'));
     expect(Object.keys(readSkills(folder)[0] ?? {})).toEqual(['id', 'name', 'description', 'body']);
   });
 
   it.each(['a', '0', 'x'.repeat(64), 'a-b-2'])('can be named %s', (name) => {
     put(name, fileOf(`"${name}"`));
-    expect(faults()).toEqual([]);
+    expect(errors()).toEqual([]);
   });
 
-  it('can have a description of 1,024 code points', () => {
-    put('long', fileOf('long', `description: ${'x'.repeat(1024)}`));
-    expect(faults()).toEqual([]);
-    put('wide', fileOf('wide', `description: ${'😀'.repeat(1024)}`));
-    expect(faults()).toEqual([]);
+  it.each(['x', '😀'])('can have a description of 1,024 times %s', (letter) => {
+    put('long', fileOf('long', `description: ${letter.repeat(1024)}`));
+    expect(errors()).toEqual([]);
   });
 });
 
-describe('a folder of skills', () => {
-  it('can be empty', () => {
-    expect(readSkills(folder)).toEqual([]);
-  });
-
-  it('is read in the order of the names without its files', () => {
-    for (const name of ['b', 'a-b', 'a', 'c']) put(name, fileOf(name));
-    writeFileSync(join(folder, 'README.md'), 'No skill.');
-    writeFileSync(join(folder, 'SKILL.md'), 'No skill.');
-    writeFileSync(join(folder, 'a', 'notes.md'), 'Beside the skill.');
-    expect(readSkills(folder).map(({ name }) => name)).toEqual(['a', 'a-b', 'b', 'c']);
-  });
-
-  it('that does not exist is an error', () => {
-    expect(() => readSkills(join(folder, 'none'))).toThrow('ENOENT');
-  });
+it('a folder of skills can be empty, and is read in the order of the names without its files', () => {
+  expect(readSkills(folder)).toEqual([]);
+  for (const name of ['b', 'a-b', 'a', 'c']) put(name, fileOf(name));
+  for (const file of ['README.md', 'SKILL.md', 'a/notes.md']) writeFileSync(join(folder, file), 'No skill.');
+  expect(readSkills(folder).map(({ name }) => name)).toEqual(['a', 'a-b', 'b', 'c']);
 });
 
-describe('an invalid skill is named with its fault', () => {
+it('a folder of skills that does not exist is an error', () => {
+  expect(() => readSkills(join(folder, 'none'))).toThrow('ENOENT');
+});
+
+describe('an invalid skill is named with its error', () => {
   it('if it has no file', () => {
     mkdirSync(join(folder, 'empty'));
-    expect(faults()).toEqual(['empty/SKILL.md: the file is missing']);
+    expect(errors()).toEqual(['empty/SKILL.md: the file is missing']);
   });
 
+  const noFrontMatter = 'the file must start with front matter';
+  const noText = 'the text after the front matter is missing';
+
   it.each([
-    ['is empty', '', 'the file must start with front matter'],
-    ['has no front matter', '# Review\n', 'the file must start with front matter'],
-    [
-      'has front matter that does not end',
-      '---\nname: review\ndescription: d\n',
-      'the file must start with front matter',
-    ],
-    ['has text before its front matter', `\n${fileOf('review')}`, 'the file must start with front matter'],
-    [
-      'has no text after its front matter',
-      fileOf('review', 'description: d', ''),
-      'the text after the front matter is missing',
-    ],
-    [
-      'has white space after its front matter',
-      fileOf('review', 'description: d', ' \n\t\n'),
-      'the text after the front matter is missing',
-    ],
+    ['is empty', '', noFrontMatter],
+    ['has no front matter', '# Review\n', noFrontMatter],
+    ['has front matter that does not end', '---\nname: review\ndescription: d\n', noFrontMatter],
+    ['has text before its front matter', `\n${fileOf('review')}`, noFrontMatter],
+    ['has no text after its front matter', fileOf('review', 'description: d', ''), noText],
+    ['has white space after its front matter', fileOf('review', 'description: d', ' \n\t\n'), noText],
     ['has another name than its folder', fileOf('reviews'), 'the name is reviews, but the folder is review'],
     ['has no name', '---\ndescription: d\n---\nx', 'name: '],
     ['has a number for a name', fileOf('7'), 'name: '],
@@ -144,27 +116,23 @@ describe('an invalid skill is named with its fault', () => {
     ['has an empty description', fileOf('review', 'description: "  "'), 'description: must not be empty'],
     ['has null for a description', fileOf('review', 'description:'), 'description: '],
     ['has a list for a description', fileOf('review', 'description: [a]'), 'description: '],
-    [
-      'has a description of 1,025 characters',
-      fileOf('review', `description: ${'x'.repeat(1025)}`),
-      'at most 1,024 characters',
-    ],
+    ['has too long a description', fileOf('review', `description: ${'x'.repeat(1025)}`), 'at most 1,024 characters'],
     ['has front matter that is no YAML', fileOf('review', 'description: "open'), 'unexpected end'],
     ['has front matter with a field twice', fileOf('review', 'description: d\nname: review'), 'duplicated mapping key'],
     ['has front matter that is a list', '---\n- name\n- description\n---\nx', 'name: '],
     ['has front matter that is a word', '---\nreview\n---\nx', 'Expected Object but received "review"'],
     ['has front matter that is a comment', '---\n# name: review\n---\nx', 'the input is empty'],
     ['has front matter of two documents', '---\nname: review\n...\nname: x\n---\nx', 'expected a single document'],
-  ])('if its file %s', (_, text, wrong) => {
+  ])('if its file %s', (_, text, expected) => {
     put('review', text);
-    const [fault] = faults();
-    expect(fault).toMatch(/^review\/SKILL\.md: /);
-    expect(fault).toContain(wrong);
+    const [error] = errors();
+    expect(error).toMatch(/^review\/SKILL\.md: /);
+    expect(error).toContain(expected);
   });
 
-  it('with all faults of its front matter', () => {
+  it('with all errors of its front matter', () => {
     put('review', '---\nname: Review\ndescription: ""\n---\nx');
-    expect(faults()).toEqual([expect.stringMatching(/name: must be kebab-case; description: must not be empty/)]);
+    expect(errors()).toEqual([expect.stringMatching(/name: must be kebab-case; description: must not be empty/)]);
   });
 
   it('together with all other invalid skills', () => {
@@ -172,7 +140,7 @@ describe('an invalid skill is named with its fault', () => {
     put('bad', 'x');
     put('Worse', fileOf('Worse'));
     mkdirSync(join(folder, 'gone'));
-    expect(faults().map((line) => line.split('/')[0])).toEqual(['Worse', 'bad', 'gone']);
+    expect(errors().map((line) => line.split('/')[0])).toEqual(['Worse', 'bad', 'gone']);
   });
 });
 
@@ -181,7 +149,7 @@ describe('YAML that is more than data is harmless', () => {
     'as %s, which is an error',
     (value) => {
       put('review', fileOf('review', `description: d\nextra: ${value}`));
-      expect(faults()[0]).toMatch(/^review\/SKILL\.md: .*tag/);
+      expect(errors()[0]).toMatch(/^review\/SKILL\.md: .*tag/);
     },
   );
 
@@ -193,7 +161,7 @@ describe('YAML that is more than data is harmless', () => {
     put('review', fileOf('review', `description: d\nl0: &l0 x\n${levels.join('\n')}`));
     expect(readSkills(folder)).toMatchObject([{ name: 'review', description: 'd' }]);
     put('other', fileOf('other', `l0: &l0 x\n${levels.join('\n')}\ndescription: *l40`));
-    expect(faults()).toEqual([expect.stringMatching(/^other\/SKILL\.md: description: .{1,200}$/)]);
+    expect(errors()).toEqual([expect.stringMatching(/^other\/SKILL\.md: description: .{1,200}$/)]);
   });
 
   it('as an alias of itself', () => {
