@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { type Edit, edited, proposalOf } from '../../lib/improvements/proposals.ts';
 
 const json = (fields: object) => JSON.stringify({ summary: 'Why.', ...fields });
-const append = { summary: 'Why.', edit: { append: 'Be brief.' } };
 
 describe('a proposal is read', () => {
   const answer = json({ append: 'Be brief.' });
@@ -13,44 +12,37 @@ describe('a proposal is read', () => {
     ['in prose', `Here is what I propose:\n${answer}\nI hope that it helps.`],
     ['in a code fence', `\`\`\`json\n${answer}\n\`\`\``],
     ['in a code fence in prose', `Look:\n\n\`\`\`\n${answer}\n\`\`\`\n\nThat is all.`],
-    ['behind a byte order mark', `\ufeff${answer}`],
+    ['after a byte order mark', `\ufeff${answer}`],
     ['with unknown fields', json({ append: 'Be brief.', confidence: 0.9, notes: { a: [{}] } })],
-    ['with what a replacement would have put in', json({ append: 'Be brief.', with: 'x' })],
+    ['with the text of a replacement, which it ignores', json({ append: 'Be brief.', with: 'x' })],
   ])('%s', (_, said) => {
-    expect(proposalOf(said)).toEqual(append);
+    expect(proposalOf(said)).toEqual({ summary: 'Why.', edit: { append: 'Be brief.' } });
   });
 
-  it('that replaces a passage', () => {
-    expect(proposalOf(json({ replace: 'Write.', with: '' }))?.edit).toEqual({ replace: 'Write.', with: '' });
+  it.each([
+    ['that replaces a passage', { replace: 'Write.', with: '' }],
+    ['with braces, quotes and line ends in its text', { append: 'Answer {"a": {"b": "}"}}\n```json\n{}\n```' }],
+    ['of any length', { append: 'x'.repeat(1_000_000) }],
+    ['that proposes nothing', undefined],
+  ])('%s', (_, edit) => {
+    expect(proposalOf(`So: ${json(edit ?? {})}`)).toEqual({ summary: 'Why.', edit });
   });
 
-  it('with braces, quotes and line ends in its text', () => {
-    const text = 'Answer {"a": {"b": "}"}}\n```json\n{}\n```';
-    expect(proposalOf(`So: ${json({ append: text })}`)?.edit).toEqual({ append: text });
-  });
-
-  it('that proposes nothing, and says why', () => {
-    expect(proposalOf(json({}))).toEqual({ summary: 'Why.', edit: undefined });
-  });
-
-  it('with a summary of at most 500 characters, of which none is cut in two, and no white space around it', () => {
-    expect(proposalOf(json({ summary: ` ${'😀'.repeat(501)} ` }))?.summary).toBe('😀'.repeat(500));
-  });
-
-  it('with a summary that can be stored, whatever is in it', () => {
-    expect(proposalOf('{"summary":"Half \\ud83d."}')?.summary).toBe('Half \ufffd.');
-  });
-
-  it('however long it is', () => {
-    const text = 'x'.repeat(1_000_000);
-    expect(proposalOf(json({ append: text }))?.edit).toEqual({ append: text });
-    expect(proposalOf('{'.repeat(1_000_000))).toBeUndefined();
-  });
+  it.each([
+    [` ${'😀'.repeat(501)} `, '😀'.repeat(500)],
+    ['Half \ud83d.', 'Half \ufffd.'],
+  ])(
+    'with the first 500 characters of its summary, well-formed and without white space around it (%#)',
+    (sent, read) => {
+      expect(proposalOf(json({ summary: sent }))?.summary).toBe(read);
+    },
+  );
 });
 
 describe('no proposal is read', () => {
   it.each([
     ['nothing', ''],
+    ['a million braces', '{'.repeat(1_000_000)],
     ['prose', 'The prompt is fine.'],
     ['half an object', '{"summary":"Why.","append":"Be'],
     ['no JSON', "{summary: 'Why.'}"],
@@ -120,33 +112,19 @@ describe('a replacement', () => {
   });
 });
 
-describe('an edit has at most 1,000 characters, however many code units they take,', () => {
+it('an edit has at most 1,000 characters of any width, and replaces a passage of any length', () => {
+  const passage = 'x'.repeat(2_000);
   const [longest, longer] = ['😀'.repeat(1_000), '😀'.repeat(1_001)];
-  const fault = 'its edit has more than 1000 characters';
-
-  it('where it adds', () => {
-    expect(made('', { append: longest })).toBe(longest);
-    expect(made('', { append: longer })).toBe(fault);
-  });
-
-  it('where it replaces, whatever the length of the passage', () => {
-    const passage = 'x'.repeat(2_000);
-    expect(made(passage, { replace: passage, with: longest })).toBe(longest);
-    expect(made(passage, { replace: passage, with: longer })).toBe(fault);
-  });
+  expect(made('', { append: longest })).toBe(longest);
+  expect(made(passage, { replace: passage, with: longest })).toBe(longest);
+  for (const edit of [{ append: longer }, { replace: passage, with: longer }])
+    expect(made(passage, edit)).toBe('its edit has more than 1000 characters');
 });
 
-describe('a prompt has at most 50,000 characters, however many code units they take,', () => {
-  const fault = 'the prompt would have more than 50000 characters';
+it('a prompt has at most 50,000 characters of any width after an edit', () => {
   const prompt = `${'😀'.repeat(49_996)}.`;
-
-  it('with what is added', () => {
-    expect(made(prompt, { append: 'x' })).toBe(`${prompt}\n\nx`);
-    expect(made(prompt, { append: 'xy' })).toBe(fault);
-  });
-
-  it('with what is replaced', () => {
-    expect(made(prompt, { replace: '.', with: 'four' })).toMatch(/four$/);
-    expect(made(prompt, { replace: '.', with: 'five.' })).toBe(fault);
-  });
+  expect(made(prompt, { append: 'x' })).toBe(`${prompt}\n\nx`);
+  expect(made(prompt, { replace: '.', with: 'four' })).toMatch(/four$/);
+  for (const edit of [{ append: 'xy' }, { replace: '.', with: 'five.' }])
+    expect(made(prompt, edit)).toBe('the prompt would have more than 50000 characters');
 });
