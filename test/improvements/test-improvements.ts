@@ -1,5 +1,4 @@
-import { createAgent } from '../../lib/agents/agents.ts';
-import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
+import { ulidOf } from '../../lib/contract/ids.ts';
 import type { NewImprovement } from '../../lib/contract/improvements.ts';
 import { selfImproveAgent } from '../../lib/improvements/improvements.ts';
 import type { Question } from '../../lib/model/converse.ts';
@@ -11,6 +10,7 @@ import type { RecordResponse } from '../../lib/table/idempotency.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { createTestExecutions } from '../executions/test-executions.ts';
+import { completed } from '../table/executions/execution-board.ts';
 import { learningModel, type Says, type Step, usual } from './learning-model.ts';
 
 /** The options of a pass. */
@@ -26,39 +26,18 @@ type PassOptions = {
  */
 export async function createTestImprovements() {
   const executions = await createTestExecutions({ cap: 1_000 });
-  const { organization, table, clock, timeline, app } = executions;
+  const { organization, table, timeline, app } = executions;
   let agents = 0;
 
   const service = {
     ...executions,
     /** Creates an agent with a name. */
-    create: (name: string, systemPrompt = 'Write.') =>
-      createAgent(
-        app,
-        organization,
-        {
-          name,
-          displayName: name,
-          category: 'qa',
-          model: 'm',
-          systemPrompt,
-          soul: 'Calm.',
-          capabilities: [],
-          status: 'active',
-        },
-        undefined,
-      ),
+    create: (name: string) => executions.addAgent(name, { systemPrompt: 'Write.', soul: 'Calm.', model: 'm' }),
 
     /** Completes an execution of an agent with a failed review. */
     async runToFailedReview(name: string): Promise<void> {
       const execution = await executions.leased({}, name);
-      const ending = { status: 'completed', completedAt: timestamp(clock()), durationMs: 1, tokensUsed: 1 } as const;
-      await endExecution(
-        executions.context,
-        execution,
-        { ...ending, selfTest: 'passed', qaReview: 'failed' },
-        { output: 'Done.' },
-      );
+      await endExecution(executions.context, execution, completed({ qaReview: 'failed' }), { output: 'Done.' });
     },
 
     /** Creates an agent with an execution that failed its review, and returns the name. */
@@ -82,12 +61,9 @@ export async function createTestImprovements() {
 
     /** Returns the prompt changes of an agent with their prompts, oldest first. */
     async promptsOf({ id }: { id: string }) {
-      const changes = await readPromptChanges(app, organization, id);
-      const had = changes.toReversed().map(async (change) => ({
-        ...change,
-        prompt: await readPrompt(app, organization, id, change.promptHash),
-      }));
-      return Promise.all(had);
+      const changes = (await readPromptChanges(app, organization, id)).toReversed();
+      const prompts = changes.map(({ promptHash }) => readPrompt(app, organization, id, promptHash));
+      return Promise.all(changes.map(async (change, nth) => ({ ...change, prompt: await prompts[nth] })));
     },
 
     /** Whether the improvement lease of an agent exists. */
