@@ -32,7 +32,7 @@ export async function createTestImprovements() {
   const service = {
     ...executions,
     /** Creates an agent with a name. */
-    create: (name: string) => executions.addAgent(name, { systemPrompt: 'Write.', soul: 'Calm.', model: 'm' }),
+    create: (name: string) => executions.addAgent(name),
 
     /** Completes an execution of an agent with a failed review. */
     async runToFailedReview(name: string): Promise<void> {

@@ -3,7 +3,6 @@ import { replaceAgentModel } from '../../../lib/agents/agents.ts';
 import { processContext } from '../../../lib/context.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { changeSettings } from '../../../lib/table/organizations/settings.ts';
-import { errorOf } from '../../api.ts';
 import { type AgentsApi, agentOf, createTestAgents, newAgent } from './test-agents.ts';
 
 const { newAgentsApi } = await createTestAgents();
@@ -17,59 +16,52 @@ afterAll(() => {
   for (const name of Object.keys(variables)) delete process.env[name];
 });
 
-const refused = (message: string) => ({
-  code: 'validation_failed',
-  message,
-  details: [{ path: 'model', code: 'invalid_value', message: 'model must be model.a or model.b' }],
-});
-const notAllowed = refused('This deployment does not allow the model model.c; choose one of model.a, model.b.');
+const errorWith = (message: string) =>
+  expect.objectContaining({
+    code: 'validation_failed',
+    message,
+    details: [{ path: 'model', code: 'invalid_value', message: 'model must be model.a or model.b' }],
+  });
+const notAllowed = errorWith('This deployment does not allow the model model.c; choose one of model.a, model.b.');
 
-describe('where the deployment limits models', () => {
-  it('a create with an allowed model, or no model, is accepted', async () => {
+describe('a deployment that limits models', () => {
+  it('accepts a create with an allowed model, or no model', async () => {
     expect(agentOf(await api.get(await api.put({ name: 'first', model: 'model.b' }))).model).toBe('model.b');
     expect(agentOf(await api.get(await api.put({ name: 'second' }))).model).toBe('model.a');
   });
 
-  it('a create with another model is rejected with the allowed models, and creates nothing', async () => {
-    const answer = await api.create({ ...newAgent, model: 'model.c' });
-    expect([answer.status, errorOf(answer)]).toEqual([400, expect.objectContaining(notAllowed)]);
-    expect((await api.get(newAgent.name)).status).toBe(404);
-  });
-
-  it('a patch to another model is rejected, and changes nothing', async () => {
+  it('rejects a create and a patch with another model, with the allowed models, and writes nothing', async () => {
     const name = await api.put({ name: 'third' });
-    const answer = await api.update(name, { model: 'model.c', soul: 'Kind.' });
-    expect([answer.status, errorOf(answer)]).toEqual([400, expect.objectContaining(notAllowed)]);
-    expect(agentOf(await api.get(name))).toMatchObject({ model: 'model.a', soul: '' });
+    for (const send of [
+      () => api.create({ ...newAgent, model: 'model.c' }),
+      () => api.update(name, { model: 'model.c', soul: 'Kind.' }),
+    ])
+      expect(await api.refuses(send, 400, 'validation_failed')).toEqual(notAllowed);
   });
 
-  it('a default model of the organization that is no longer allowed is rejected', async () => {
+  it('rejects a default model of the organization that is no longer allowed', async () => {
     const { organization } = api;
     const name = await api.put({ name: 'fourth' });
     await changeSettings(processContext(), organization, { defaultModel: 'model.c' });
-    const said = refused(
-      'This deployment does not allow the default model model.c; send a model: choose one of model.a, model.b.',
-    );
-    for (const answer of [await api.create(newAgent), await api.update(name, { model: null })])
-      expect([answer.status, errorOf(answer)]).toEqual([400, expect.objectContaining(said)]);
+    const message =
+      'This deployment does not allow the default model model.c; send a model: choose one of model.a, model.b.';
+    for (const send of [() => api.create(newAgent), () => api.update(name, { model: null })])
+      expect(await api.refuses(send, 400, 'validation_failed')).toEqual(errorWith(message));
     await changeSettings(processContext(), organization, { defaultModel: undefined });
   });
 
-  it('an agent that already has another model can be updated, and moved to an allowed model', async () => {
+  it('accepts an update of an agent that already has another model, and moves it to an allowed model', async () => {
     const name = await api.put({ name: 'fifth' });
-    const { organization } = api;
-    const move = (from: string, to: string) => replaceAgentModel(processContext(), organization, name, { from, to });
+    const move = (from: string, to: string, of = name) =>
+      replaceAgentModel(processContext(), api.organization, of, { from, to });
     expect(await move('model.a', 'model.c')).toBe(true);
     const patched = await api.update(name, { soul: 'Kind.' });
     expect([patched.status, agentOf(patched).model]).toEqual([200, 'model.c']);
     expect(await move('model.a', 'model.b')).toBe(false);
     expect(await move('model.c', 'model.b')).toBe(true);
     const moved = await api.get(name);
-    expect(agentOf(moved).model).toBe('model.b');
-    expect(moved.headers.ETag).toBe('"4"');
+    expect([agentOf(moved).model, moved.headers.ETag]).toEqual(['model.b', '"4"']);
     expect(Date.parse(agentOf(moved).updatedAt)).toBeGreaterThanOrEqual(Date.parse(agentOf(patched).updatedAt));
-    expect(
-      await replaceAgentModel(processContext(), organization, 'absent-agent', { from: 'model.b', to: 'model.a' }),
-    ).toBe(false);
+    expect(await move('model.b', 'model.a', 'absent-agent')).toBe(false);
   });
 });
