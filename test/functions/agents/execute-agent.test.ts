@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readExecutionInput } from '../../../lib/table/executions/executions.ts';
-import { createTestExecutions, type ExecutionsApi, listed, newExecution, startedOf } from './test-executions.ts';
+import { createTestExecutions, type ExecutionsApi, newExecution, startedOf } from './test-executions.ts';
 
 const { service, newExecutionsApi } = await createTestExecutions();
 let api: ExecutionsApi;
@@ -24,14 +24,6 @@ describe('a start', () => {
       startedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     });
     expect(answer.headers).not.toHaveProperty('ETag');
-  });
-
-  it('is in both lists and in the single read of its agent immediately', async () => {
-    const id = await api.start({}, 'qa-reviewer');
-    for (const answer of [await api.list('status=running'), await api.listOf('qa-reviewer')])
-      expect(listed(answer)).toEqual([[id], 1]);
-    expect(listed(await api.listOf('writer'))).toEqual([[], 0]);
-    expect(await api.execution(id, 'qa-reviewer')).toMatchObject({ id, status: 'running' });
   });
 
   it('uses the current model of its agent', async () => {
