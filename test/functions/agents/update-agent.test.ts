@@ -78,6 +78,14 @@ describe('a patch', () => {
     }
   });
 
+  it('with the ETag of an earlier version, also one before a skill, is rejected with 412', async () => {
+    const name = await api.put();
+    await api.give(name, 'sk_code-review');
+    const earlier = { headers: { 'If-Match': '"1"' } };
+    await api.refuses(() => api.update(name, { soul: 'x' }, earlier), 412, 'precondition_failed');
+    await api.refuses(() => api.setSoul(name, { soul: 'x' }, earlier), 412, 'precondition_failed');
+  });
+
   it('can change any status to any other, also of a system agent', async () => {
     for (const status of ['inactive', 'draft', 'active', 'draft', 'inactive', 'active'])
       expect(agentOf(await api.update('qa-reviewer', { status })).status).toBe(status);
