@@ -3,6 +3,7 @@ import { pathParameters } from '../../../lib/contract/endpoint.ts';
 import { endpoints } from '../../../lib/contract/endpoints.ts';
 import type { Operation } from '../../../lib/contract/routes.ts';
 import type { Request } from '../../api.ts';
+import { newAgent } from './test-agents.ts';
 import { createTestExecutions, type ExecutionsApi, newDelegation, newExecution } from './test-executions.ts';
 
 const { newExecutionsApi } = await createTestExecutions();
@@ -79,24 +80,31 @@ it.each(
   (Object.keys(requests) as AgentOperation[]).filter(
     (operation) => pathParameters(endpoints[operation].path).length > 1,
   ),
-)('%s leads to 404 not_found for the id of nothing that the agent has', async (operation) => {
-  const ids = ['', '__proto__', 'x', 'tk_01K00000000000000000000000'];
-  const executions = ['ex_01K00000000000000000000000', 'ex_1', api.id.toLowerCase()];
-  const skills = [
-    'sk_release-notes',
-    'sk_juggling',
-    'code-review',
-    'SK_CODE-REVIEW',
-    'sk_a#b',
-    `sk_${'a'.repeat(2000)}`,
-  ];
-  for (const id of [...ids, ...executions, ...skills]) {
+)('%s leads to 404 not_found for an id that the agent does not have', async (operation) => {
+  const executions = ['ex_01K00000000000000000000000', 'ex_1', api.id.toLowerCase(), 'tk_01K00000000000000000000000'];
+  const skills = ['sk_release-notes', 'sk_juggling', 'code-review', 'SK_CODE-REVIEW', 'sk_a#b'];
+  for (const id of [...executions, ...skills, `sk_${'a'.repeat(2000)}`, '__proto__', '']) {
     const params = { name: 'writer', id, skillId: id };
     await api.refuses(() => api.agents[operation]({ params }), 404, 'not_found');
   }
   const params = { name: 'qa-reviewer', id: api.id, skillId };
   await api.refuses(() => api.agents[operation]({ params }), 404, 'not_found');
 });
+
+it.each(['createAgent', 'assignSkill', 'executeAgent', 'delegateTask', 'selfImproveAgent'] as const)(
+  '%s is carried out once under an Idempotency-Key',
+  async (operation) => {
+    const { body = {} } = operation === 'createAgent' ? { body: { ...newAgent, name: 'new' } } : requests[operation];
+    const headers = { 'Idempotency-Key': 'key' };
+    const send = () => api.agents[operation]({ params: { name: 'writer' }, body, headers });
+    const first = await send();
+    const before = await api.dump();
+    const again = await send();
+    expect([again.status, again.body]).toEqual([endpoints[operation].status, first.body]);
+    expect(again.headers['Idempotency-Replayed']).toBe('true');
+    expect(await api.dump()).toEqual(before);
+  },
+);
 
 const ended = { status: 'completed', startedAt: 'x', output: 'x', tokensUsed: 1, durationMs: 1, error: 'x' };
 

@@ -85,10 +85,6 @@ describe('a delegation', () => {
     expect(await api.startDelegated('writer', 'reader')).toMatchObject({ status: 'running' });
   });
 
-  it('can come from a system agent and go to one', async () => {
-    expect(await api.startDelegated('prompt-improver', 'qa-reviewer')).toMatchObject({ status: 'running' });
-  });
-
   it('can go to a new agent with the name of a deleted agent of the chain', async () => {
     const taskId = await api.tasks.put();
     await api.startDelegated('writer', 'reader', { taskId });

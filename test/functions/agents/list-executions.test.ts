@@ -119,9 +119,3 @@ describe("the list of an agent's executions", () => {
     expect((await api.get('writer', id)).status).toBe(200);
   });
 });
-
-it('a list suggests agentName for a similar name', async () => {
-  const { details } = await api.refuses(() => api.list('agent_name=writer'), 400, 'validation_failed');
-  const message = expect.stringContaining('did you mean agentName?');
-  expect(details).toMatchObject([{ path: 'agent_name', code: 'unknown_field', message }]);
-});

@@ -27,7 +27,3 @@ it('an update of the soul to the same text writes nothing', async () => {
   expect([answer.status, answer.body, answer.headers.ETag]).toEqual([200, read.body, '"1"']);
   expect(await api.dump()).toEqual(before);
 });
-
-it('an update of the soul can change a system agent', async () => {
-  expect(agentOf(await api.setSoul('qa-reviewer', { soul: 'Strict.' }))).toMatchObject({ soul: 'Strict.' });
-});
