@@ -45,8 +45,10 @@ describe.each(rows)('%s', (operation, row) => {
     expect(error.details).toContainEqual(expect.objectContaining({ path: 'colour', code: 'unknown_field' }));
   });
 
-  it('responds with 413 payload_too_large to a body of 300 KB', async () => {
-    await caller.refuses(() => send({ body: 'x'.repeat(300 * 1024) }), 413, 'payload_too_large');
+  it('responds with 413 payload_too_large to a body of 300 KB, sent with no scope but its own', async () => {
+    const { organization } = caller;
+    const token = await issueToken(processContext(), { organization, scopes: row.scope ? [row.scope] : [] });
+    await caller.refuses(() => send({ token, body: 'x'.repeat(300 * 1024) }), 413, 'payload_too_large');
   });
 });
 
