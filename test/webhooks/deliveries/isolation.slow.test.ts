@@ -8,15 +8,9 @@ const seconds = 30;
 /** How late the latest of some attempts was, in milliseconds. */
 const latest = (attempts: readonly Attempt[]) => Math.max(0, ...attempts.map(({ lateMs }) => lateMs));
 
-const forReceiver = (attempts: readonly Attempt[], receiver: number) =>
-  attempts.filter((attempt) => attempt.receiver === receiver);
-
 const failing = { eventsPerSecond: 50, answer: () => ({ httpStatus: 500, afterMs: 9_000 }) };
 
-/**
- * 49 receivers that get an event a second and answer at once: the first of them always with a failure, the others every
- * tenth time.
- */
+/** 49 receivers that get an event a second and answer at once: the first one always fails, the others every tenth time. */
 const quick = Array.from(
   { length: 49 },
   (_, nth): SimulatedReceiver => ({
@@ -25,23 +19,16 @@ const quick = Array.from(
   }),
 );
 
-/** The concurrency of the queues before it was a setting. */
-const fewCalls = {
-  ...pollingOf(),
-  deliveries: { batchSize: 10, concurrency: 8 },
-  slowDeliveries: { batchSize: 10, concurrency: 2 },
-  firstRetry: { batchSize: 10, concurrency: 2 },
-  secondRetry: { batchSize: 10, concurrency: 2 },
-  thirdRetry: { batchSize: 10, concurrency: 2 },
-};
+/** Few calls of each queue. */
+const fewCalls = Object.fromEntries(
+  Object.keys(pollingOf()).map((name) => [name, { batchSize: 10, concurrency: name === 'deliveries' ? 8 : 2 }]),
+) as ReturnType<typeof pollingOf>;
 
-/** Delivers to one receiver and the 49 quick ones: the attempts of the one, and of the others. */
-async function deliverBeside(
-  receiver: SimulatedReceiver,
-  options: Omit<Parameters<typeof deliverTo>[1], 'seconds'> = {},
-) {
-  const { attempts } = await deliverTo([receiver, ...quick], { seconds, ...options });
-  return { own: forReceiver(attempts, 0), others: attempts.filter((attempt) => attempt.receiver !== 0) };
+/** Delivers to one receiver and the 49 quick ones, and returns the attempts of the one and of the others. */
+async function deliverBeside(receiver: SimulatedReceiver, options: Partial<Parameters<typeof deliverTo>[1]> = {}) {
+  const attempts = await deliverTo([receiver, ...quick], { seconds, ...options });
+  const { own = [], others = [] } = Object.groupBy(attempts, (one) => (one.receiver === 0 ? 'own' : 'others'));
+  return { own, others };
 }
 
 describe('one webhook of 50, with the concurrency of AWS at a quota of 1,000,', { timeout: 120_000 }, () => {
@@ -53,13 +40,13 @@ describe('one webhook of 50, with the concurrency of AWS at a quota of 1,000,', 
     const { own, others } = await deliverBeside({ eventsPerSecond: 50, answer });
     expect(own.length).toBeGreaterThan(100);
     // All that were published, up to those of the last second, and retries of every step.
-    const first = others.filter(({ attempt }) => attempt === 1);
-    expect(first.length).toBeGreaterThanOrEqual(49 * (seconds - 1));
-    for (const step of [2, 3, 4]) expect(others.filter(({ attempt }) => attempt === step).length).toBeGreaterThan(10);
+    const ofStep = (step: number) => others.filter(({ attempt }) => attempt === step).length;
+    expect(ofStep(1)).toBeGreaterThanOrEqual(49 * (seconds - 1));
+    for (const step of [2, 3, 4]) expect(ofStep(step)).toBeGreaterThan(10);
     expect(latest(others)).toBeLessThanOrEqual(1_000);
   });
 
-  it('would delay others by seconds with the few calls that queues had before', async () => {
+  it('would delay others by seconds with few calls', async () => {
     const { others } = await deliverBeside(failing, { polling: fewCalls });
     expect(latest(others)).toBeGreaterThan(5_000);
   });
@@ -73,10 +60,10 @@ describe('one webhook of 50, with the concurrency of AWS at a quota of 1,000,', 
 
 describe('a slow webhook beside one that is slow and gets 50 events a second', { timeout: 120_000 }, () => {
   const slow = { eventsPerSecond: 1, answer: () => ({ httpStatus: 204, afterMs: 3_000 }) };
-  const attemptsOfSlow = async (options: { slowAttempts?: number } = {}) => {
-    const { attempts } = await deliverTo([failing, slow], { seconds, ...options });
-    return forReceiver(attempts, 1);
-  };
+  const attemptsOfSlow = async (slowAttempts?: number) =>
+    (await deliverTo([failing, slow], { seconds, ...(slowAttempts && { slowAttempts }) })).filter(
+      ({ receiver }) => receiver === 1,
+    );
 
   it('is delivered to within 1 s, since the other one takes half of the calls at most', async () => {
     const attempts = await attemptsOfSlow();
@@ -85,6 +72,6 @@ describe('a slow webhook beside one that is slow and gets 50 events a second', {
   });
 
   it('would wait for seconds if the other one could take all', async () => {
-    expect(latest(await attemptsOfSlow({ slowAttempts: 1_000 }))).toBeGreaterThan(5_000);
+    expect(latest(await attemptsOfSlow(1_000))).toBeGreaterThan(5_000);
   });
 });

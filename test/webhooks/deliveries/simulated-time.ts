@@ -1,25 +1,17 @@
 import { setImmediate as macrotask } from 'node:timers/promises';
 import type { StartTimer } from '../../../lib/webhooks/sender/timer.ts';
 
-/** Time that passes only from one thing that waits for it to the next: what is done in between takes none. */
+/** Time that passes only from one wait to the next: work in between takes none. */
 export type SimulatedTime = ReturnType<typeof simulateTime>;
 
-/**
- * Creates a simulated time. Code that runs in it may wait by `sleep` and `startTimer` and for other such code, but for no file and no
- * socket.
- *
- * @param start milliseconds since 1970
- */
+/** Creates a simulated time, from a Unix time in ms. Code in it waits by `sleep` and `startTimer`, and for no I/O. */
 export function simulateTime(start: number) {
   let now = start;
   const waiting = new Map<number, Set<() => void>>();
-  /** The moments that something waits for, the last one first. */
-  const moments: number[] = [];
 
   const startTimer: StartTimer = (callback, afterMs) => {
     const at = now + Math.max(0, afterMs);
     const callbacks = waiting.get(at) ?? new Set();
-    if (!waiting.has(at)) moments.splice(placeOf(at, moments), 0, at);
     waiting.set(at, callbacks.add(callback));
     return () => callbacks.delete(callback);
   };
@@ -32,15 +24,13 @@ export function simulateTime(start: number) {
     /** Lets time pass up to a moment. */
     async passUntil(end: number): Promise<void> {
       for (;;) {
-        // All promises that can be settled by now are, before time goes on; also those of batches, which are handed over in
-        // the next turn of the event loop.
+        // Promises settle before time goes on; batches are handed over in the next turn of the event loop.
         await macrotask();
         await macrotask();
-        const at = moments.at(-1);
-        if (at === undefined || at > end) break;
-        moments.pop();
+        let at = Number.POSITIVE_INFINITY;
+        for (const moment of waiting.keys()) at = Math.min(at, moment);
+        if (at > end) break;
         now = at;
-        // A timer that another one of the same moment stops does not fire.
         const callbacks = waiting.get(at) ?? [];
         waiting.delete(at);
         for (const callback of callbacks) callback();
@@ -48,15 +38,4 @@ export function simulateTime(start: number) {
       now = end;
     },
   };
-}
-
-/** Where a number belongs among others that fall. */
-function placeOf(number: number, falling: readonly number[]): number {
-  let [low, high] = [0, falling.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((falling[middle] as number) > number) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
