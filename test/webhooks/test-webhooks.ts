@@ -50,9 +50,8 @@ function testWebhooksOf(table: Table) {
   const clock = clockAt(startTime);
   const queue = listingQueue();
   const { startTimer, timers } = createManualTimers();
-  const key = { [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key') };
   const variables: Record<string, string | undefined> = {
-    ...key,
+    [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key'),
     [environment.allowedReceivers]: '127.0.0.1:*',
     [environment.normalAttempts]: '5',
     [environment.slowAttempts]: String(slowAttempts),
@@ -75,13 +74,8 @@ function testWebhooksOf(table: Table) {
     deliver: (message: DeliveryMessage, sender: Sender, container: Context = context): Promise<Counts> =>
       deliverWebhook({ ...container, sender }, message),
 
-    /** Removes the key of the secrets from the environment. */
-    removeKey: () => {
-      variables[environment.secretsKeyFile] = undefined;
-    },
-
-    /** Puts the key of the secrets into the environment again. */
-    restoreKey: () => void Object.assign(variables, key),
+    /** The environment variables. */
+    variables,
 
     /** The timers of attempts, which fire after 2 s. */
     timers,
@@ -143,6 +137,12 @@ function testWebhooksOf(table: Table) {
       return { posts, letGo };
     },
 
+    /** Makes the attempt of a message, of a new event by default, which fails; returns the message of the retry. */
+    retry: async (message?: DeliveryMessage): Promise<DeliveryMessage> => {
+      const { sent } = await webhooks.attempt(message ?? (await webhooks.message()), failed);
+      return sent[0]?.message as DeliveryMessage;
+    },
+
     /** Makes all attempts of a delivery, each when it is due. */
     attemptAll: async (message: DeliveryMessage, send: Sender): Promise<void> => {
       for (let next: DeliveryMessage | undefined = message; next; ) {
@@ -170,26 +170,16 @@ function testWebhooksOf(table: Table) {
   return webhooks;
 }
 
-/** Creates queues whose messages a test can read. */
+/** Creates queues whose messages a test can read, in the order in which they were sent. */
 function listingQueue() {
   const sent: (DelayedMessage<DeliveryMessage> & { to: DeliveryQueue })[] = [];
   const senderOf =
     (to: DeliveryQueue): QueueSender =>
     async (messages) => {
-      sent.push(
-        ...messages.map(({ message, delaySeconds }) => ({
-          to,
-          message: v.parse(DeliveryMessage, message),
-          delaySeconds,
-        })),
-      );
+      for (const { message, delaySeconds } of messages)
+        sent.push({ to, message: v.parse(DeliveryMessage, message), delaySeconds });
     };
-  const queue = {
-    /** All messages, in the order in which they were sent. */
-    sent,
-    queues: new Map(deliveryQueues.map((name) => [name, senderOf(name)])),
-  };
-  return queue;
+  return { sent, queues: new Map(deliveryQueues.map((name) => [name, senderOf(name)])) };
 }
 
 /** Creates a sender that only lists its posts, with this outcome. `meanwhile` runs during each post. */

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { environment } from '../../../lib/deployment/environment.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { deleteWebhook, listWebhooks } from '../../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from '../test-webhooks.ts';
 
 const createTestWebhooks = await prepareTestWebhooks();
 let webhooks: TestWebhooks;
-
 beforeEach(() => {
   webhooks = createTestWebhooks();
 });
@@ -23,12 +23,21 @@ describe('an attempt', () => {
     expect(await webhooks.history(message.webhookId)).toHaveLength(1);
   });
 
-  it('that throws fails all copies, so that no message is deleted', async () => {
+  it('whose secret cannot be decrypted fails all copies, and is signed when its message comes again', async () => {
     const message = await webhooks.message({ secret: 'a secret' });
-    webhooks.removeKey();
-    const { send } = notingSender();
+    const { [environment.secretsKeyFile]: key } = webhooks.variables;
+    webhooks.variables[environment.secretsKeyFile] = undefined;
+    const { posts, send } = notingSender();
     const ended = await Promise.allSettled([1, 2, 3].map(() => webhooks.deliver(message, send)));
-    expect(ended.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    const reason = expect.objectContaining({ message: expect.stringContaining('no key for webhook secrets') });
+    expect(ended).toEqual(Array(3).fill({ status: 'rejected', reason }));
+    expect(posts).toEqual([]);
+    expect(await webhooks.delivery(message)).toEqual({ state: 'pending', attempt: 1 });
+    webhooks.variables[environment.secretsKeyFile] = key;
+    webhooks.clock.now += 180_000;
+    await webhooks.deliver(message, send);
+    expect(posts).toMatchObject([{ headers: { 'X-Service-Signature': expect.any(String) } }]);
+    expect(await webhooks.history(message.webhookId)).toHaveLength(1);
   });
 
   it.each([
@@ -39,49 +48,31 @@ describe('an attempt', () => {
     await webhooks.attemptAll(message, notingSender(outcome).send);
     expect(await webhooks.delivery(message)).toMatchObject({ state, listed: false });
     const before = await webhooks.dump();
-    const sent = webhooks.queue.sent.length;
-    const { posts, send } = notingSender();
     for (const { message } of webhooks.queue.sent.slice())
-      await webhooks.deliver(message, send, webhooks.createContainer());
-    expect(posts).toEqual([]);
-    expect(webhooks.queue.sent).toHaveLength(sent);
+      expect(await webhooks.attempt(message, {}, webhooks.createContainer())).toEqual({ posts: 0, sent: [] });
     expect(await webhooks.dump()).toEqual(before);
   });
 
   it('is not made for an event that does not exist', async () => {
-    const message = await webhooks.message();
+    const message = { ...(await webhooks.message()), eventId: 'ev_01K00000000000000000000000' };
     const before = await webhooks.dump();
-    expect(await webhooks.attempt({ ...message, eventId: 'ev_01K00000000000000000000000' })).toMatchObject({
-      posts: 0,
-    });
+    expect(await webhooks.attempt(message)).toEqual({ posts: 0, sent: [] });
     expect(await webhooks.dump()).toEqual(before);
   });
 
   it('that is a retry is not made before it is due, and is made then', async () => {
-    await webhooks.attempt(await webhooks.message(), failed);
-    const { message } = webhooks.queue.sent.at(-1) as (typeof webhooks.queue.sent)[number];
-    const { posts, send } = notingSender();
-    webhooks.clock.now = Date.parse(message.dueAt) - 1;
-    await webhooks.deliver(message, send);
-    expect(posts).toEqual([]);
-    expect(webhooks.queue.sent.at(-1)).toEqual({ to: 'firstRetry', message, delaySeconds: 1 });
+    const retry = await webhooks.retry();
+    webhooks.clock.now = Date.parse(retry.dueAt) - 1;
+    const sent = [{ to: 'firstRetry', message: retry, delaySeconds: 1 }];
+    expect(await webhooks.attempt(retry)).toEqual({ posts: 0, sent });
     webhooks.clock.now += 1;
-    await webhooks.deliver(message, send);
-    expect(posts).toHaveLength(1);
+    expect(await webhooks.attempt(retry)).toEqual({ posts: 1, sent: [] });
   });
 
   it('that is the first is made at once, though the clock is behind that of the change', async () => {
     const message = await webhooks.message();
     webhooks.clock.now -= 1_000;
     expect(await webhooks.attempt(message)).toMatchObject({ posts: 1 });
-  });
-
-  it('is made again after a lost worker, when the message comes again', async () => {
-    const message = await webhooks.message();
-    await beginElsewhere(message);
-    webhooks.clock.now = startTime + 180_000;
-    expect(await webhooks.attempt(message)).toMatchObject({ posts: 1 });
-    expect(await webhooks.delivery(message)).toMatchObject({ state: 'delivered' });
   });
 });
 
@@ -97,42 +88,24 @@ describe('an attempt that two containers make at once', () => {
     expect(await webhooks.history(message.webhookId)).toMatchObject([{ attempt: 1 }]);
   });
 
-  it('is one row where only one of them is late: that one waits until the other has ended', async () => {
+  it.each([
+    ['the other is late, and waits', [59_999], [60_000, 89_999], 90_000],
+    ['a late worker was lost and another began a minute later', [90_000, 149_999], [150_000], 180_000],
+  ])('is one row where %s', async (_, begins, waits, until) => {
     const message = await webhooks.message();
-    webhooks.clock.now = startTime + 59_999;
-    const { letGo } = await beginElsewhere(message);
-    const { posts, send } = notingSender();
-    for (const lateMs of [60_000, 89_999]) {
+    let last: Awaited<ReturnType<typeof beginElsewhere>> | undefined;
+    for (const lateMs of begins) {
       webhooks.clock.now = startTime + lateMs;
-      await webhooks.deliver(message, send);
-      expect(webhooks.queue.sent.at(-1)).toEqual({
-        to: 'deliveries',
-        message,
-        delaySeconds: Math.ceil((90_000 - lateMs) / 1000),
-      });
+      last = await beginElsewhere(message);
     }
-    await letGo();
-    webhooks.clock.now = startTime + 90_000;
-    await webhooks.deliver(message, send);
-    expect(posts).toEqual([]);
-    expect(await webhooks.history(message.webhookId)).toHaveLength(1);
-  });
-
-  it('is one row where a worker that was late began a minute ago', async () => {
-    const message = await webhooks.message();
-    const begun = startTime + 90_000;
-    webhooks.clock.now = begun;
-    await beginElsewhere(message);
-    webhooks.clock.now = begun + 59_999;
-    const { letGo } = await beginElsewhere(message);
-    const { posts, send } = notingSender();
-    webhooks.clock.now = begun + 60_000;
-    await webhooks.deliver(message, send);
-    expect(webhooks.queue.sent.at(-1)).toEqual({ to: 'deliveries', message, delaySeconds: 30 });
-    await letGo();
-    webhooks.clock.now = begun + 90_000;
-    await webhooks.deliver(message, send);
-    expect(posts).toEqual([]);
+    for (const lateMs of waits) {
+      webhooks.clock.now = startTime + lateMs;
+      const sent = [{ to: 'deliveries', message, delaySeconds: Math.ceil((until - lateMs) / 1000) }];
+      expect(await webhooks.attempt(message)).toEqual({ posts: 0, sent });
+    }
+    await last?.letGo();
+    webhooks.clock.now = startTime + until;
+    expect(await webhooks.attempt(message)).toEqual({ posts: 0, sent: [] });
     expect(await webhooks.history(message.webhookId)).toHaveLength(1);
   });
 
@@ -146,11 +119,11 @@ describe('an attempt that two containers make at once', () => {
     await webhooks.attempt(message, first);
     webhooks.clock.now += 5_000;
     await letGo();
-    const { posts, send } = notingSender();
-    const retried = webhooks.queue.sent.filter(({ message }) => message.attempt === 2);
     webhooks.clock.now += 300_000;
-    for (const { message } of retried) await webhooks.deliver(message, send, webhooks.createContainer());
-    expect(posts).toHaveLength(retries);
+    let posts = 0;
+    for (const { message } of webhooks.queue.sent.filter(({ message }) => message.attempt === 2))
+      posts += (await webhooks.attempt(message, {}, webhooks.createContainer())).posts;
+    expect(posts).toBe(retries);
     expect(await webhooks.delivery(message)).toEqual({ state: 'delivered', attempt: 1 + retries, listed: false });
     expect(await webhooks.history(message.webhookId)).toHaveLength(1 + retries);
   });
@@ -161,42 +134,26 @@ describe('an attempt for a webhook that was deleted', () => {
     const message = await webhooks.message({ secret: 'a secret' });
     await deleteWebhook(webhooks, webhooks.organization, message.webhookId);
     const before = await webhooks.dump();
-    expect(await webhooks.attempt(message)).toMatchObject({ posts: 0 });
+    expect(await webhooks.attempt(message)).toEqual({ posts: 0, sent: [] });
     expect(await webhooks.dump()).toEqual(before);
   });
 
   it('is not made where it is a retry, and is taken off the sweeper’s list', async () => {
-    const message = await webhooks.message();
-    await webhooks.attempt(message, failed);
-    await deleteWebhook(webhooks, webhooks.organization, message.webhookId);
+    const retry = await webhooks.retry();
+    await deleteWebhook(webhooks, webhooks.organization, retry.webhookId);
     webhooks.clock.now += 300_000;
-    expect(await webhooks.attempt(webhooks.queue.sent.at(-1)?.message as typeof message)).toMatchObject({ posts: 0 });
-    expect(await webhooks.delivery(message)).toMatchObject({ state: 'retrying', listed: false });
+    expect(await webhooks.attempt(retry)).toMatchObject({ posts: 0 });
+    expect(await webhooks.delivery(retry)).toMatchObject({ state: 'retrying', listed: false });
   });
 
   it('while it is under way ends well and brings nothing of the webhook back', async () => {
     const message = await webhooks.message({ secret: 'a secret' });
-    const { send } = notingSender({}, () => deleteWebhook(webhooks, webhooks.organization, message.webhookId));
-    await webhooks.deliver(message, send);
+    const { letGo } = await webhooks.beginAttempt(message);
+    await deleteWebhook(webhooks, webhooks.organization, message.webhookId);
+    await letGo();
     expect(await webhooks.delivery(message)).toMatchObject({ state: 'delivered' });
     expect(await listWebhooks(webhooks, webhooks.organization)).toEqual([]);
     expect(Object.keys(await webhooks.dump()).filter((key) => /#(W|WS|S)(#| )/.test(key))).toEqual([]);
     await expect(webhooks.history(message.webhookId)).rejects.toMatchObject({ code: 'not_found' });
   });
-});
-
-it('an attempt whose secret cannot be decrypted is not made, and is made with a signature when its message comes again', async () => {
-  const message = await webhooks.message({ secret: 'a secret' });
-  webhooks.removeKey();
-  const { posts, send } = notingSender();
-  await expect(webhooks.deliver(message, send)).rejects.toThrow('no key for webhook secrets');
-  expect(posts).toEqual([]);
-  expect(await webhooks.history(message.webhookId)).toEqual([]);
-  expect(await webhooks.delivery(message)).toEqual({ state: 'pending', attempt: 1 });
-  webhooks.restoreKey();
-  webhooks.clock.now += 180_000;
-  await webhooks.deliver(message, send);
-  expect(posts).toHaveLength(1);
-  expect(posts[0]?.headers).toHaveProperty('X-Service-Signature');
-  expect(await webhooks.history(message.webhookId)).toHaveLength(1);
 });
