@@ -16,72 +16,53 @@ beforeEach(async () => {
   webhooks = (await prepareTestWebhooks())();
 });
 
-/** The messages that a sweep puts in the queues. */
-async function swept(until = webhooks.clock()) {
+/** Sweeps, and returns the messages that this puts in the queues. */
+async function sweep(until = webhooks.clock()) {
   const before = webhooks.queue.sent.length;
   await sweepDeliveries(webhooks, { until });
   return webhooks.queue.sent.slice(before);
 }
 
-/** The message of the retry of an event whose first attempt has failed. */
-async function retry(message?: DeliveryMessage): Promise<DeliveryMessage> {
-  await webhooks.attempt(message ?? (await webhooks.message()), failed);
-  return webhooks.queue.sent.at(-1)?.message as DeliveryMessage;
-}
-
 describe('the sweep of retries', () => {
   it('sends nothing where nothing waits', async () => {
     await webhooks.message();
-    expect(await swept()).toEqual([]);
-    expect(await swept(allTime)).toEqual([]);
+    expect(await sweep(allTime)).toEqual([]);
   });
 
-  it('sends a retry whose message was lost for a minute, and none before', async () => {
-    const message = await retry();
-    webhooks.clock.now = retryDue + minuteMs - 1;
-    expect(await swept()).toEqual([]);
-    webhooks.clock.now = retryDue + minuteMs;
-    expect(await swept()).toEqual([{ to: 'firstRetry', message, delaySeconds: 0 }]);
-  });
-
-  it('sends once when it comes twice in a row, and again five minutes later', async () => {
-    await retry();
-    webhooks.clock.now = retryDue + minuteMs;
-    expect(await swept()).toHaveLength(1);
-    expect(await swept()).toEqual([]);
-    webhooks.clock.now = retryDue + 6 * minuteMs - 1;
-    expect(await swept()).toEqual([]);
-    webhooks.clock.now = retryDue + 6 * minuteMs;
-    expect(await swept()).toHaveLength(1);
+  it('sends a retry whose message was lost for a minute, and again each five minutes', async () => {
+    const message = await webhooks.retry();
+    for (const due of [retryDue + minuteMs, retryDue + 6 * minuteMs]) {
+      webhooks.clock.now = due - 1;
+      expect(await sweep()).toEqual([]);
+      webhooks.clock.now = due;
+      expect(await sweep()).toEqual([{ to: 'firstRetry', message, delaySeconds: 0 }]);
+    }
   });
 
   it('sends each once when two sweeps run at the same time', async () => {
-    await retry();
-    for (let more = 0; more < 9; more++) await retry((await webhooks.publish())[0]);
+    await webhooks.retry();
+    for (let more = 0; more < 9; more++) await webhooks.retry(await webhooks.nextMessage());
     webhooks.clock.now = retryDue + minuteMs;
     const before = webhooks.queue.sent.length;
-    await Promise.all([
-      sweepDeliveries(webhooks, { until: webhooks.clock() }),
-      sweepDeliveries(webhooks, { until: webhooks.clock() }),
-    ]);
-    const sent = webhooks.queue.sent.slice(before);
+    await Promise.all([sweep(), sweep()]);
+    const sent = webhooks.queue.sent.slice(before).map(({ message }) => message.deliveryId);
     expect(sent).toHaveLength(10);
-    expect(new Set(sent.map(({ message }) => message.deliveryId)).size).toBe(10);
+    expect(new Set(sent).size).toBe(10);
   });
 
   it('sends all that waits when it is given all time to come, also a moment after it has', async () => {
-    await retry();
-    await retry((await webhooks.publish())[0]);
-    expect(await swept(allTime)).toHaveLength(2);
-    expect(await swept(allTime)).toHaveLength(2);
+    await webhooks.retry();
+    await webhooks.retry(await webhooks.nextMessage());
+    expect(await sweep(allTime)).toHaveLength(2);
+    expect(await sweep(allTime)).toHaveLength(2);
   });
 
   it('changes nothing of an attempt but when it is swept next', async () => {
-    await retry();
+    await webhooks.retry();
     const logged = async () => Object.entries(await webhooks.dump()).filter(([key]) => key.includes(' A#'));
     const before = await logged();
     webhooks.clock.now = retryDue + minuteMs;
-    await swept();
+    await sweep();
     const moved = before.map(([key, item]) => [key, { ...(item as object), dueAt: '2026-03-01T12:11:00.000Z' }]);
     expect(await logged()).toEqual(moved);
   });
@@ -89,64 +70,54 @@ describe('the sweep of retries', () => {
 
 describe('the sweep of sampled events', () => {
   const lost = startTime + 15 * minuteMs;
+  let id: string;
+  let message: DeliveryMessage;
 
-  /** Publishes events until one of them is sampled, and returns its message. */
-  async function sampled(): Promise<DeliveryMessage> {
-    for (;;) {
-      const [message] = await webhooks.publish();
-      if (/0$/.test(message?.eventId as string)) return message as DeliveryMessage;
-    }
-  }
+  // Publishes events until one of them is sampled.
+  beforeEach(async () => {
+    ({ id } = await webhooks.register());
+    do message = await webhooks.nextMessage();
+    while (!message.eventId?.endsWith('0'));
+  });
 
-  /** What a sweep sends, and what it counts as missing. */
-  async function missing() {
+  /** Sweeps at a time, and returns what that sends, what it counts as missing, and the longest wait. */
+  async function sweepAt(now: number) {
+    webhooks.clock.now = now;
     const before = webhooks.queue.sent.length;
-    const { counts, waits } = await sweepDeliveries(webhooks, { until: webhooks.clock() });
+    const { counts, waits } = await sweepDeliveries(webhooks, { until: now });
     return { sent: webhooks.queue.sent.slice(before), missing: counts.WorkLost ?? 0, late: waits.DeliveriesLate };
   }
 
+  const nothing = { sent: [], missing: 0, late: 0 };
+
+  /** The keys of the items that a sweep looks at. */
+  const readListed = async () =>
+    Object.entries(await webhooks.dump()).flatMap(([key, item]) => ('dueAt' in (item as object) ? [key] : []));
+
   it('sends a first attempt again that was lost for 15 minutes, counts it, and measures how long it waits before', async () => {
-    await webhooks.register();
-    const message = await sampled();
-    webhooks.clock.now = startTime + 2 * minuteMs;
-    expect(await missing()).toEqual({ sent: [], missing: 0, late: 120 });
-    webhooks.clock.now = lost - 1;
-    expect(await missing()).toEqual({ sent: [], missing: 0, late: 900 });
-    webhooks.clock.now = lost + 5 * minuteMs;
-    expect(await missing()).toEqual({
-      sent: [{ to: 'deliveries', message, delaySeconds: 0 }],
-      missing: 1,
-      late: 1_200,
-    });
+    expect(await sweepAt(startTime + 2 * minuteMs)).toEqual({ ...nothing, late: 120 });
+    expect(await sweepAt(lost - 1)).toEqual({ ...nothing, late: 900 });
+    const sent = [{ to: 'deliveries', message, delaySeconds: 0 }];
+    expect(await sweepAt(lost + 5 * minuteMs)).toEqual({ sent, missing: 1, late: 1_200 });
   });
 
   it('looks at no event again whose first attempts were made', async () => {
-    await webhooks.register();
-    const message = await sampled();
     await webhooks.attempt(message, failed);
-    webhooks.clock.now = startTime + 2 * minuteMs;
-    expect(await missing()).toEqual({ sent: [], missing: 0, late: 0 });
+    expect(await sweepAt(startTime + 2 * minuteMs)).toEqual(nothing);
     // Of the retry, which is listed by itself.
-    const listed = Object.entries(await webhooks.dump()).filter(([, item]) => 'dueAt' in (item as object));
-    expect(listed.map(([key]) => key)).toEqual([expect.stringContaining(' A#')]);
+    expect(await readListed()).toEqual([expect.stringContaining(' A#')]);
   });
 
   it('counts nothing of a webhook that is slow: its attempts have their place in the queue', async () => {
-    const { id } = await webhooks.register();
-    await sampled();
     await markWebhookSlow(webhooks, webhooks.organization, id);
-    webhooks.clock.now = lost;
-    expect(await missing()).toEqual({ sent: [], missing: 0, late: 0 });
+    expect(await sweepAt(lost)).toEqual(nothing);
   });
 
   it('counts nothing of a webhook that is deleted, or was registered after the event', async () => {
-    const { id } = await webhooks.register();
-    await sampled();
     await deleteWebhook(webhooks, webhooks.organization, id);
     webhooks.clock.now += 1;
     await webhooks.register();
-    webhooks.clock.now = lost;
-    expect(await missing()).toEqual({ sent: [], missing: 0, late: 0 });
-    expect(Object.values(await webhooks.dump()).filter((item) => 'dueAt' in (item as object))).toEqual([]);
+    expect(await sweepAt(lost)).toEqual(nothing);
+    expect(await readListed()).toEqual([]);
   });
 });

@@ -6,9 +6,8 @@ import type { Key } from '../../../lib/table/keys.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { addWaits, createWaits, secondsOf } from '../../../lib/webhooks/deliveries/waits.ts';
 import { mockTable } from '../../table/fixtures/mock-table.ts';
-import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from '../test-webhooks.ts';
+import { prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';
 
-const secondMs = 1_000;
 const { table, dynamodb } = mockTable();
 
 /** Webhooks whose ids start with `slow` are slow; those whose ids start with `deleted` have no item. */
@@ -42,14 +41,10 @@ describe('the longest wait', () => {
     expect(dynamodb).not.toHaveReceivedAnyCommand();
   });
 
-  it('is that of slow receivers, and apart from them that of all others', async () => {
+  it('is that of slow receivers, and apart from them that of all others, of all steps', async () => {
     const step = [wait('quick', 61_000), wait('slow', 900_000), wait('other', 62_000), wait('slow2', 3_000_000)];
-    expect(await longestOf(step)).toEqual({ DeliveriesLate: 62, SlowDeliveriesLate: 3_000 });
-  });
-
-  it('is the longest of all steps', async () => {
-    const steps = [[wait('quick', 90_000)], [wait('slow', 80_000), wait('quick', 300_000)], [wait('quick', 5_000)]];
-    expect(await longestOf(...steps)).toMatchObject({ DeliveriesLate: 300 });
+    const steps = [step, [wait('slow', 80_000), wait('quick', 300_000)], [wait('quick', 5_000)]];
+    expect(await longestOf(...steps)).toEqual({ DeliveriesLate: 300, SlowDeliveriesLate: 3_000 });
   });
 
   it('is not that of a webhook that was deleted', async () => {
@@ -66,33 +61,24 @@ describe('the longest wait', () => {
   });
 });
 
-describe('a sweep measures', () => {
+it('a sweep measures the time since a retry was due, growing from sweep to sweep though it is listed anew each time', async () => {
+  const createTestWebhooks = await prepareTestWebhooks();
   let webhooks: TestWebhooks;
-  // The first retry is due after five minutes.
-  const due = startTime + 300 * secondMs;
-  beforeEach(async () => {
-    const createTestWebhooks = await prepareTestWebhooks();
-    let message: DeliveryMessage;
-    // A sampled event is measured too.
-    do {
-      webhooks = createTestWebhooks();
-      message = await webhooks.message();
-    } while (message.eventId?.endsWith('0'));
-    await webhooks.deliver(message, notingSender(failed).send);
-  });
-  const sweep = async () => (await sweepDeliveries(webhooks, { until: webhooks.clock() })).waits;
-
-  it('nothing where nothing is overdue', async () => {
-    webhooks.clock.now = due + 59 * secondMs;
-    expect(await sweep()).toEqual({ DeliveriesLate: 0, SlowDeliveriesLate: 0 });
-  });
-
-  it('the time since a retry was due, growing from sweep to sweep though it is listed anew each time', async () => {
-    webhooks.clock.now = due + 60 * secondMs;
-    expect(await sweep()).toMatchObject({ DeliveriesLate: 60 });
-    webhooks.clock.now = due + 360 * secondMs;
-    expect(await sweep()).toMatchObject({ DeliveriesLate: 360 });
-    webhooks.clock.now = due + 660 * secondMs;
-    expect(await sweep()).toMatchObject({ DeliveriesLate: 660 });
-  });
+  let message: DeliveryMessage;
+  // A sampled event is measured too.
+  do {
+    webhooks = createTestWebhooks();
+    message = await webhooks.message();
+  } while (message.eventId?.endsWith('0'));
+  const { dueAt } = await webhooks.retry(message);
+  for (const [late, measured] of [
+    [59, 0],
+    [60, 60],
+    [360, 360],
+    [660, 660],
+  ] as const) {
+    webhooks.clock.now = Date.parse(dueAt) + late * 1_000;
+    const { waits } = await sweepDeliveries(webhooks, { until: webhooks.clock() });
+    expect(waits).toEqual({ DeliveriesLate: measured, SlowDeliveriesLate: 0 });
+  }
 });
