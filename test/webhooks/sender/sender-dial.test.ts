@@ -1,82 +1,63 @@
 import { isIP, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ApiError } from '../../../lib/contract/errors.ts';
 import { readAllowedReceivers } from '../../../lib/webhooks/sender/allowed-receivers.ts';
 import type { Resolve } from '../../../lib/webhooks/sender/lookup.ts';
 import { rejectUrl } from '../../../lib/webhooks/sender/receivers.ts';
-import type { StartTimer } from '../../../lib/webhooks/sender/timer.ts';
+import type { Sender, SenderContext } from '../../../lib/webhooks/sender/sender.ts';
+import { prepareTestWebhooks } from '../test-webhooks.ts';
 import { stopDials } from './dials.ts';
 import { createManualTimers } from './manual-timers.ts';
 import { dangerousAddresses, publicAddresses, specialEnds } from './special-addresses.ts';
-import { createTestSender } from './test-sender.ts';
+import { spelledAddresses } from './spelled-addresses.ts';
+import { createTestResolver, createTestSender, late, unresolved } from './test-sender.ts';
 
+const createTestWebhooks = await prepareTestWebhooks();
 const closed = readAllowedReceivers('');
+const named = 'https://receiver.example/';
 const [publicV4 = '', publicV6 = ''] = publicAddresses;
-const privates = [...dangerousAddresses, ...specialEnds];
 
 let dialled: string[];
-
 beforeEach(() => {
   dialled = stopDials();
 });
+afterEach(() => vi.restoreAllMocks());
 
-afterEach(() => {
-  vi.restoreAllMocks();
-});
-
-/** A resolver that gives one answer after the other, and the names that it is asked for. */
-function answering(...answers: string[][]) {
-  const asked: string[] = [];
-  const resolve: Resolve = (hostname, _, callback) => {
-    const answer = answers[asked.push(hostname) - 1] ?? [];
-    setImmediate(() =>
-      callback(
-        null,
-        answer.map((address) => ({ address, family: isIP(address) })),
-      ),
-    );
-  };
-  return { asked, resolve };
-}
-
-/** Posts to a URL, with this resolver and this timer of the deadline. */
-const post = (
-  url: string,
-  { resolve }: { resolve: Resolve } = answering(),
-  allowed = closed,
-  startTimer?: StartTimer,
-) => createTestSender(allowed, { resolve, ...(startTimer && { startTimer }) })({ url, headers: {}, body: '{}' });
+/** Posts to a URL, whose name has no address unless a resolver is given. */
+const post = (url: string, given: Partial<SenderContext> = {}) => {
+  const { allowedReceivers = closed, ...more } = given;
+  return createTestSender(allowedReceivers, { ...createTestResolver(), ...more })({ url, headers: {}, body: '{}' });
+};
 
 const inUrl = (address: string) => (isIP(address) === 6 ? `[${address}]` : address);
 const notSent = (why: string) => ({ httpStatus: 0, responseBody: '', timedOut: false, error: `Not sent: ${why}.` });
 const privateUrl = notSent('url must not name an address that is not public');
 const privateName = notSent('the name resolves to an address that is not public');
-const late = { httpStatus: 0, timedOut: true, error: 'No answer within 10 s.' };
-const unresolved = { httpStatus: 0, error: 'The name of the receiver could not be resolved.' };
 
 describe('a dial', () => {
-  it.each(publicAddresses)('goes to a public address that is written out: %s', async (address) => {
-    const outcome = await post(`https://${inUrl(address)}/`);
-    expect(dialled).toEqual([`${address} 443`]);
-    expect(outcome).toMatchObject({ httpStatus: 0, error: 'The receiver refused the connection.' });
-  });
-
-  it.each(publicAddresses)('goes to the address that a name has, at the port of the URL: %s', async (address) => {
-    const resolver = answering([address]);
-    await post('https://receiver.example:8443/', resolver);
-    expect(resolver.asked).toEqual(['receiver.example']);
-    expect(dialled).toEqual([`${address} 8443`]);
-  });
+  it.each(publicAddresses)(
+    'goes to a public address, of a URL or of a name, at the port of the URL: %s',
+    async (address) => {
+      const outcome = await post(`https://${inUrl(address)}/`);
+      expect(outcome).toMatchObject({ httpStatus: 0, error: 'The receiver refused the connection.' });
+      const resolver = createTestResolver([address]);
+      await post('https://receiver.example:8443/', resolver);
+      expect(resolver.asked).toEqual(['receiver.example']);
+      expect(dialled).toEqual([`${address} 443`, `${address} 8443`]);
+    },
+  );
 
   it('goes to one address after the other of a name that has many', async () => {
-    await post('https://receiver.example/', answering(['1.1.1.1', publicV4, '8.8.8.8']));
+    await post(named, createTestResolver(['1.1.1.1', publicV4, '8.8.8.8']));
     expect([...dialled].sort()).toEqual(['1.1.1.1 443', '8.8.8.8 443', `${publicV4} 443`]);
   });
 
-  it.each(['https://receiver.example/', 'http://receiver.example/'])(
+  it.each([named, 'http://receiver.example/'])(
     'gives each address of a name 3 s to connect, not the 250 ms of Node.js: %s',
     async (url) => {
       const connect = vi.spyOn(Socket.prototype, 'connect');
-      await post(url, answering([publicV4, publicV6]), readAllowedReceivers('receiver.example:*'));
+      const allowedReceivers = readAllowedReceivers('receiver.example:*');
+      await post(url, { ...createTestResolver([publicV4, publicV6]), allowedReceivers });
       expect(dialled).toHaveLength(2);
       // Node.js gives the method what `connect` was called with in an array.
       expect(connect.mock.calls.flat(2)[0]).toMatchObject({ autoSelectFamilyAttemptTimeout: 3_000 });
@@ -84,35 +65,31 @@ describe('a dial', () => {
   );
 
   it('asks for a name once, so that none can change between check and dial', async () => {
-    const resolver = answering([publicV4], ['127.0.0.1']);
+    const resolver = createTestResolver([publicV4], ['127.0.0.1']);
     await post('https://rebinding.example/', resolver);
     expect(resolver.asked).toHaveLength(1);
     expect(dialled).toEqual([`${publicV4} 443`]);
   });
 
   it('goes where the operator says, also by a name of the loopback', async () => {
-    const allowed = readAllowedReceivers('localhost:*,10.0.0.1:*');
-    await post('http://localhost:3000/', answering(['127.0.0.1']), allowed);
-    await post('http://10.0.0.1:3000/', answering(), allowed);
+    const allowedReceivers = readAllowedReceivers('localhost:*,10.0.0.1:*');
+    await post('http://localhost:3000/', { ...createTestResolver(['127.0.0.1']), allowedReceivers });
+    await post('http://10.0.0.1:3000/', { allowedReceivers });
     expect(dialled).toEqual(['127.0.0.1 3000', '10.0.0.1 3000']);
   });
-});
 
-describe('a dial without success', () => {
-  it('has the text of an unreachable receiver', async () => {
+  it('without success has the text of an unreachable receiver', async () => {
     dialled = stopDials('ENETUNREACH');
-    const outcome = await post(`https://${publicV4}/`);
-    expect(outcome).toMatchObject({ httpStatus: 0, timedOut: false, error: 'The receiver could not be reached.' });
+    const error = 'The receiver could not be reached.';
+    expect(await post(`https://${publicV4}/`)).toMatchObject({ httpStatus: 0, timedOut: false, error });
     expect(dialled).toHaveLength(1);
   });
 
-  it.each([
-    ['of one address', [publicV4]],
-    ['of many addresses', Array.from({ length: 100 }, (_, index) => `8.8.8.${index}`)],
-  ])('and without an answer ends at the deadline, at a name %s', async (_, addresses) => {
+  it.each([1, 100])('without an answer ends at the deadline, at a name of %i addresses', async (count) => {
     dialled = stopDials('silence');
     const { startTimer, timers } = createManualTimers();
-    const ended = post('https://receiver.example/', answering(addresses), closed, startTimer);
+    const addresses = Array.from({ length: count }, (_, index) => `8.8.8.${index}`);
+    const ended = post(named, { ...createTestResolver(addresses), startTimer });
     await vi.waitUntil(() => dialled.length > 0, { timeout: 15_000 });
     timers[0]?.fire();
     expect(await ended).toMatchObject(late);
@@ -120,30 +97,29 @@ describe('a dial without success', () => {
 });
 
 describe('no dial', () => {
-  it.each(privates)('goes to what is %s, written out: %s', async (_, address) => {
-    expect(await post(`https://${inUrl(address)}/`)).toMatchObject(privateUrl);
-    expect(dialled).toEqual([]);
-  });
+  afterEach(() => expect(dialled).toEqual([]));
 
-  it.each(privates)('goes to what is %s, as the address of a name: %s', async (_, address) => {
-    expect(await post('https://receiver.example/', answering([address]))).toMatchObject(privateName);
-    expect(dialled).toEqual([]);
-  });
+  it.each([...dangerousAddresses, ...specialEnds])(
+    'goes to what is %s, of a URL or of a name: %s',
+    async (_, address) => {
+      expect(await post(`https://${inUrl(address)}/`)).toMatchObject(privateUrl);
+      expect(await post(named, createTestResolver([address]))).toMatchObject(privateName);
+    },
+  );
 
-  it.each([
-    ['as short as can be', '0'],
-    ['in IPv6', '[::1]'],
-    ['in IPv6, at its longest', '[0000:0000:0000:0000:0000:0000:0000:0001]'],
-  ])('goes to the machine itself, spelled %s: %s', async (_, host) => {
-    expect(await post(`https://${host}/`)).toMatchObject(privateUrl);
-    expect(dialled).toEqual([]);
-  });
+  it.each(spelledAddresses)(
+    'goes to a spelled address, nor is it registered: $address, $spelling: $host',
+    async ({ host }) => {
+      const url = `https://${host}/latest/meta-data`;
+      expect(await post(url, createTestResolver([publicV4]))).toMatchObject(privateUrl);
+      expect(() => rejectUrl(url, closed)).toThrow(ApiError);
+    },
+  );
 
   it.each(['::1%lo', 'fe80::1%eth0', `${publicV6}%eth0`, '127.1', '0x7f000001', 'localhost', ''])(
     'goes to what a resolver should not give: %j',
     async (address) => {
-      expect(await post('https://receiver.example/', answering([address]))).toMatchObject(privateName);
-      expect(dialled).toEqual([]);
+      expect(await post(named, createTestResolver([address]))).toMatchObject(privateName);
     },
   );
 
@@ -151,36 +127,17 @@ describe('no dial', () => {
     ['last', [publicV4, publicV6, '10.0.0.1']],
     ['first', ['::1', publicV4]],
   ])('goes to any address of a name that has a private one: %s', async (_, addresses) => {
-    expect(await post('https://receiver.example/', answering(addresses))).toMatchObject(privateName);
-    expect(dialled).toEqual([]);
-  });
-
-  it('goes to a name that was public before', async () => {
-    const url = 'https://receiver.example/';
-    const resolver = answering([publicV4], ['169.254.169.254']);
-    rejectUrl(url, closed);
-    await post(url, resolver);
-    const before = [...dialled];
-    expect(await post(url, resolver)).toMatchObject(privateName);
-    expect(dialled).toEqual(before);
-    expect(before).toHaveLength(1);
+    expect(await post(named, createTestResolver(addresses))).toMatchObject(privateName);
   });
 
   it.each(['localhost', 'LocalHost', 'localhost.', 'a.localhost', 'a.b.LOCALHOST.', 'ｌｏｃａｌｈｏｓｔ'])(
     'goes to a name of the loopback, whatever a resolver would say: %s',
     async (host) => {
-      const resolver = answering([publicV4]);
+      const resolver = createTestResolver([publicV4]);
       expect(await post(`https://${host}/`, resolver)).toMatchObject(notSent('localhost is not a public name'));
       expect(resolver.asked).toEqual([]);
-      expect(dialled).toEqual([]);
     },
   );
-
-  it('is kept from a name that only looks like one of the loopback', async () => {
-    await post('https://notlocalhost/', answering([publicV4]));
-    await post('https://localhost.example/', answering([publicV4]));
-    expect(dialled).toHaveLength(2);
-  });
 
   it.each([
     ['http', 'http://receiver.example/', 'url must be an https URL'],
@@ -189,47 +146,77 @@ describe('no dial', () => {
     ['no URL', 'receiver.example', 'url must be a URL'],
     ['an address with a zone', 'https://[fe80::1%25eth0]/', 'url must be a URL'],
   ])('is made for %s', async (_, url, why) => {
-    const resolver = answering([publicV4]);
+    const resolver = createTestResolver([publicV4]);
     expect(await post(url, resolver)).toMatchObject(notSent(why));
     expect(resolver.asked).toEqual([]);
-    expect(dialled).toEqual([]);
   });
+
+  it.each(['', 'receiver.example:*'])('follows a look-up without success, where %j is allowed', async (allowed) => {
+    const allowedReceivers = readAllowedReceivers(allowed);
+    expect(await post(named, { ...createTestResolver([]), allowedReceivers })).toMatchObject(unresolved);
+    for (const code of ['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL']) {
+      const error = Object.assign(new Error('resolver.internal'), { code });
+      const resolve: Resolve = (_, __, callback) => callback(error, []);
+      expect(await post(named, { resolve, allowedReceivers })).toMatchObject(unresolved);
+    }
+  });
+
+  it.each(['', 'receiver.example:*'])(
+    'follows a look-up that ends after the deadline, where %j is allowed',
+    async (allowed) => {
+      const { promise: asked, resolve: ask } = Promise.withResolvers<Parameters<Resolve>[2]>();
+      const { startTimer, timers } = createManualTimers();
+      const resolve: Resolve = (_, __, callback) => ask(callback);
+      const ended = post(named, { resolve, allowedReceivers: readAllowedReceivers(allowed), startTimer });
+      const answer = await asked;
+      timers[0]?.fire();
+      expect(await ended).toMatchObject(late);
+      answer(null, [{ address: publicV4, family: 4 }]);
+      await new Promise(setImmediate);
+    },
+  );
 });
 
-describe('a resolver', () => {
-  it.each([
-    ['', closed],
-    [' that the operator opens', readAllowedReceivers('receiver.example:*')],
-  ])('that finds no address of a name%s leaves nothing to dial', async (_, allowed) => {
-    expect(await post('https://receiver.example/', answering([]), allowed)).toMatchObject(unresolved);
-    expect(dialled).toEqual([]);
-  });
-
-  it.each(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL'])('that fails with %s leaves nothing to dial', async (code) => {
-    const resolve: Resolve = (_, __, callback) => callback(Object.assign(new Error('resolver.internal'), { code }), []);
-    expect(await post('https://receiver.example/', { resolve })).toMatchObject(unresolved);
-    expect(dialled).toEqual([]);
-  });
-
-  it('that hangs is waited for until the deadline', async () => {
-    const { startTimer, timers } = createManualTimers();
-    const resolve: Resolve = () => timers[0]?.fire();
-    expect(await post('https://receiver.example/', { resolve }, closed, startTimer)).toMatchObject(late);
-  });
-
-  it.each([
-    ['', closed],
-    [' for a name that the operator opens', readAllowedReceivers('receiver.example:*')],
-  ])('that answers after the deadline%s is not listened to', async (_, allowed) => {
-    const { promise: asked, resolve: ask } = Promise.withResolvers<Parameters<Resolve>[2]>();
-    const { startTimer, timers } = createManualTimers();
-    const resolve: Resolve = (_, __, callback) => ask(callback);
-    const ended = post('https://receiver.example/', { resolve }, allowed, startTimer);
-    const answer = await asked;
-    timers[0]?.fire();
-    expect(await ended).toMatchObject(late);
-    answer(null, [{ address: publicV4, family: 4 }]);
-    await new Promise(setImmediate);
-    expect(dialled).toEqual([]);
-  });
+it('a name that only looks like one of the loopback is dialled', async () => {
+  await post('https://notlocalhost/', createTestResolver([publicV4]));
+  await post('https://localhost.example/', createTestResolver([publicV4]));
+  expect(dialled).toHaveLength(2);
 });
+
+it.each([
+  ['a private address', ['10.0.0.1']],
+  ['the metadata of a machine', ['169.254.169.254']],
+  ['the metadata of a machine, over IPv6', ['fd00:ec2::254']],
+  ['the loopback', ['::1']],
+  ['a private address beside its public one', [publicV4, '192.168.0.1']],
+])(
+  'a registered name is not dialled while it has %s; the attempt is recorded and the next one looks anew',
+  async (_, hostile) => {
+    vi.restoreAllMocks();
+    const webhooks = createTestWebhooks();
+    const send = createTestSender(closed, createTestResolver(hostile, [publicV4], hostile));
+    /** Stops dials only during the post, because the table is dialled too. */
+    const sendWithoutDials: Sender = async (request) => {
+      const stopped = stopDials();
+      const outcome = await send(request);
+      vi.restoreAllMocks();
+      dialled.push(...stopped);
+      return outcome;
+    };
+    let message = await webhooks.message({ url: named });
+    for (const dials of [[], [`${publicV4} 443`], []]) {
+      webhooks.clock.now = Date.parse(message.dueAt);
+      dialled = [];
+      await webhooks.deliver(message, sendWithoutDials);
+      expect(dialled).toEqual(dials);
+      message = webhooks.queue.sent.at(-1)?.message as typeof message;
+    }
+    const records = await webhooks.history(message.webhookId);
+    expect(records.map(({ error }) => error)).toEqual([
+      privateName.error,
+      'The receiver refused the connection.',
+      privateName.error,
+    ]);
+    expect(await webhooks.delivery(message)).toMatchObject({ state: 'retrying', attempt: 4 });
+  },
+);

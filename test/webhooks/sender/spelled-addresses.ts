@@ -36,7 +36,10 @@ function spellingsOf(address: string): [spelling: string, host: string][] {
   ];
 }
 
-/** Every host of a URL by which one of these could be meant. */
-export const spelledAddresses = wanted.flatMap((address) =>
-  spellingsOf(address).map(([spelling, host]) => ({ address, spelling, host })),
-);
+/** Every host of a URL by which one of these could be meant, and spellings of the loopback alone. */
+export const spelledAddresses = [
+  { address: '0.0.0.0', spelling: 'as short as can be', host: '0' },
+  { address: '::1', spelling: 'written out', host: '[::1]' },
+  { address: '::1', spelling: 'at its longest', host: '[0000:0000:0000:0000:0000:0000:0000:0001]' },
+  ...wanted.flatMap((address) => spellingsOf(address).map(([spelling, host]) => ({ address, spelling, host }))),
+];
