@@ -73,11 +73,6 @@ function record(type: Question['type'], data: Buffer): Buffer {
 /** An IPv4 address, or an IPv6 address that is written out in eight groups. */
 function bytesOf(address: string): Buffer {
   if (!address.includes(':')) return Buffer.from(address.split('.').map(Number));
-  return Buffer.from(
-    address
-      .split(':')
-      .map((group) => group.padStart(4, '0'))
-      .join(''),
-    'hex',
-  );
+  const groups = address.split(':').map((group) => group.padStart(4, '0'));
+  return Buffer.from(groups.join(''), 'hex');
 }

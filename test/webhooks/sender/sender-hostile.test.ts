@@ -27,6 +27,12 @@ async function attempt(speak: (connection: Socket) => void, body = '{}') {
 const failed = (error: string) => ({ httpStatus: 0, responseBody: '', error });
 const answered = (httpStatus: number, responseBody = '') => ({ httpStatus, responseBody });
 
+/** Starts of answers. */
+const success = 'HTTP/1.1 200 OK\r\n';
+const chunked = `${success}Transfer-Encoding: chunked\r\n\r\n`;
+const interim = 'HTTP/1.1 102 Processing\r\n\r\n';
+const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n';
+
 /** Breaks a connection off with a reset, once what was written to it has been read. */
 function resetWhenRead(connection: Socket, text: string): void {
   const sender = sockets.find(({ localPort }) => localPort === connection.remotePort);
@@ -38,47 +44,29 @@ describe('a connection that breaks before its answer', () => {
   const brokenOff = failed('The connection failed: the receiver broke it off.');
   const closed = failed('The connection failed: the receiver closed it before its answer.');
 
-  it('by a reset when it is taken fails', async () => {
-    expect(await attempt((connection) => connection.resetAndDestroy())).toMatchObject(brokenOff);
-  });
-
-  it('by a reset amid the headers fails', async () => {
-    const text = 'HTTP/1.1 200 OK\r\nX-Long: ';
-    expect(await attempt((connection) => resetWhenRead(connection, text))).toMatchObject(brokenOff);
-  });
-
-  it('by its end when it is taken fails', async () => {
-    expect(await attempt((connection) => connection.end())).toMatchObject(closed);
-  });
-
-  it('by its end when the request was read fails', async () => {
-    expect(await attempt((connection) => connection.once('data', () => connection.end()))).toMatchObject(closed);
-  });
-
-  it.each([
-    ['the status line', 'HTTP/1.1 20'],
-    ['the headers', 'HTTP/1.1 200 OK\r\nContent-Le'],
-    ['interim answers', 'HTTP/1.1 102 Processing\r\n\r\n'],
-  ])('by its end amid %s fails', async (_, text) => {
-    expect(await attempt((connection) => connection.end(text))).toMatchObject(closed);
+  it.each<[string, (connection: Socket) => void, object]>([
+    ['by a reset when it is taken', (connection) => connection.resetAndDestroy(), brokenOff],
+    ['by a reset amid the headers', (connection) => resetWhenRead(connection, `${success}X-Long: `), brokenOff],
+    ['by its end when it is taken', (connection) => connection.end(), closed],
+    ['by its end when the request was read', (connection) => connection.once('data', () => connection.end()), closed],
+    ['by its end amid the status line', (connection) => connection.end('HTTP/1.1 20'), closed],
+    ['by its end amid the headers', (connection) => connection.end(`${success}Content-Le`), closed],
+    ['by its end amid interim answers', (connection) => connection.end(interim), closed],
+  ])('%s fails', async (_, speak, outcome) => {
+    expect(await attempt(speak)).toMatchObject(outcome);
   });
 });
 
 describe('an answer that breaks off behind its headers', () => {
-  const headers = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n';
+  const headers = `${success}Content-Length: 100\r\n\r\n`;
 
-  it('by a reset stays a success', async () => {
-    const outcome = await attempt((connection) => resetWhenRead(connection, `${headers}a start`));
-    expect(outcome).toMatchObject(answered(200, 'a start'));
-    expect(outcome).not.toHaveProperty('error');
-  });
-
-  it.each([
-    ['fewer bytes than it claims', `${headers}a start`, 'a start'],
-    ['no byte of what it claims', headers, ''],
-    ['a chunk that has no length', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nlength\r\n', ''],
-  ])('with %s stays a success', async (_, text, start) => {
-    const outcome = await attempt((connection) => connection.end(text));
+  it.each<[string, (connection: Socket) => void, string]>([
+    ['by a reset', (connection) => resetWhenRead(connection, `${headers}a start`), 'a start'],
+    ['with fewer bytes than it claims', (connection) => connection.end(`${headers}a start`), 'a start'],
+    ['with no byte of what it claims', (connection) => connection.end(headers), ''],
+    ['with a chunk that has no length', (connection) => connection.end(`${chunked}length\r\n`), ''],
+  ])('%s stays a success', async (_, speak, start) => {
+    const outcome = await attempt(speak);
     expect(outcome).toMatchObject(answered(200, start));
     expect(outcome).not.toHaveProperty('error');
   });
@@ -115,21 +103,23 @@ describe('an unusual answer', () => {
     expect(await attempt((connection) => connection.end(text))).toMatchObject(outcome);
   });
 
-  it('that another follows counts, and the other does not', async () => {
-    const text = 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\naHTTP/1.1 500 No\r\nContent-Length: 1\r\n\r\nb';
-    expect(await attempt((connection) => connection.write(text))).toMatchObject(answered(200, 'a'));
-  });
-
-  it('counts though its connection is to be kept', async () => {
-    const headers = 'Connection: keep-alive\r\nKeep-Alive: timeout=1000\r\nContent-Length: 4';
-    const text = `HTTP/1.1 200 OK\r\n${headers}\r\n\r\nwell`;
-    expect(await attempt((connection) => connection.write(text))).toMatchObject(answered(200, 'well'));
-  });
-
+  const kept = 'Connection: keep-alive\r\nKeep-Alive: timeout=1000\r\nContent-Length: 4\r\n\r\nwell';
+  const answers = 'Content-Length: 1\r\n\r\naHTTP/1.1 500 No\r\nContent-Length: 1\r\n\r\nb';
+  const switched = failed('The receiver switched to another protocol, which it was not asked for.');
   it.each([
-    ['a success', 202],
-    ['a failure', 413],
-  ])('counts though the request is never read: %s', async (_, status) => {
+    ['counts though its connection is to be kept', success + kept, answered(200, 'well')],
+    ['that another follows counts, and the other does not', success + answers, answered(200, 'a')],
+    ['fails where it switches to another protocol', upgrade, switched],
+    [
+      'fails where it asks for a body that was sent',
+      `HTTP/1.1 100 Continue\r\n\r\n${success}\r\n`,
+      failed('The receiver answered 100, which it was not asked for.'),
+    ],
+  ])('%s', async (_, text, outcome) => {
+    expect(await attempt((connection) => connection.write(text))).toMatchObject(outcome);
+  });
+
+  it.each([202, 413])('counts though the request is never read: %i', async (status) => {
     const speak = (connection: Socket) => {
       connection.pause();
       connection.write(`HTTP/1.1 ${status} \r\nContent-Length: 0\r\n\r\n`);
@@ -137,30 +127,16 @@ describe('an unusual answer', () => {
     expect(await attempt(speak, 'a'.repeat(32 * 1024 * 1024))).toMatchObject({ httpStatus: status });
   });
 
-  it('fails where it switches to another protocol', async () => {
-    const text = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n';
-    const error = 'The receiver switched to another protocol, which it was not asked for.';
-    expect(await attempt((connection) => connection.write(text))).toMatchObject(failed(error));
-  });
-
   it('fails where it switches to another protocol and sends too much at the same time', async () => {
-    const interim = 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(2_400);
-    const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n';
-    const error = 'The receiver switched to another protocol, which it was not asked for.';
+    const start = interim.repeat(2_400);
     const outcome = await attempt((connection) => {
       const sender = sockets.find(({ localPort }) => localPort === connection.remotePort);
       sender?.on('data', () => {
-        if (sender.bytesRead === interim.length) connection.write(upgrade + 'x'.repeat(10_000));
+        if (sender.bytesRead === start.length) connection.write(upgrade + 'x'.repeat(10_000));
       });
-      connection.write(interim);
+      connection.write(start);
     });
-    expect(outcome).toMatchObject(failed(error));
-  });
-
-  it('fails where it asks for a body that was sent', async () => {
-    const text = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n';
-    const error = 'The receiver answered 100, which it was not asked for.';
-    expect(await attempt((connection) => connection.write(text))).toMatchObject(failed(error));
+    expect(outcome).toMatchObject(switched);
   });
 });
 
@@ -174,15 +150,10 @@ describe('an answer without an end', () => {
     ['a status line', 'HTTP/1.1 200 ', 'x', headersTooLong],
     ['interim answers', '', 'HTTP/1.1 102 Processing\r\n\r\n', tooLong],
     ['empty lines', '', '\r\n', tooLong],
-    ['the framing of a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;', 'x', answered(200)],
+    ['the framing of a chunk', `${chunked}1;`, 'x', answered(200)],
     ['a body', 'HTTP/1.1 200 OK\r\n\r\n', 'x', answered(200, 'x'.repeat(16 * 1024))],
     ['a body behind a failure', 'HTTP/1.1 500 No\r\n\r\n', 'x', answered(500, 'x'.repeat(16 * 1024))],
-    [
-      'a body of little chunks',
-      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n',
-      '1\r\nx\r\n',
-      answered(200, 'x'.repeat(16 * 1024)),
-    ],
+    ['a body of little chunks', chunked, '1\r\nx\r\n', answered(200, 'x'.repeat(16 * 1024))],
   ])('is read to a bound and no further: %s', async (_, start, more, outcome) => {
     const speak = (connection: Socket) => {
       connection.write(start);

@@ -1,4 +1,4 @@
-import { setDefaultCACertificates, type TLSSocket } from 'node:tls';
+import { setDefaultCACertificates, type TLSSocket, type TlsOptions } from 'node:tls';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readAllowedReceivers } from '../../../lib/webhooks/sender/allowed-receivers.ts';
 import type { Resolve } from '../../../lib/webhooks/sender/lookup.ts';
@@ -11,10 +11,6 @@ const send = createTestSender(readAllowedReceivers('127.0.0.1:*,receiver.test:*,
 });
 const post = (url: string) => send({ url, headers: {}, body: '{"a":"secret"}' });
 
-const well = (connection: TLSSocket) => {
-  connection.write('HTTP/1.1 204 No Content\r\n\r\n');
-};
-
 setDefaultCACertificates([pem('authority')]);
 
 afterEach(() => {
@@ -23,19 +19,27 @@ afterEach(() => {
   setDefaultCACertificates([pem('authority')]);
 });
 
-/** Starts a receiver that answers 204, and returns the texts that it receives. */
-async function startListing(certificate: string) {
+/** Starts a receiver that answers 204, and returns its connections by TLS and the texts that it receives. */
+async function startListening(certificate: string, options: TlsOptions = {}) {
   const received: string[] = [];
-  const receiver = await startTls(certificate, (connection) => {
+  const secured: TLSSocket[] = [];
+  const speak = (connection: TLSSocket) => {
+    secured.push(connection);
     connection.on('data', (data) => received.push(String(data)));
-    well(connection);
-  });
-  return { ...receiver, received };
+    connection.write('HTTP/1.1 204 No Content\r\n\r\n');
+  };
+  return { ...(await startTls(certificate, speak, options)), received, secured };
 }
+
+/** The outcome of an attempt that fails before anything is sent. */
+const failed = (error: string | RegExp) => {
+  return { httpStatus: 0, responseBody: '', timedOut: false, error: expect.stringMatching(error) };
+};
+const noTls = /^The receiver's TLS failed: [A-Z0-9_]+\.$/;
 
 describe('a certificate', () => {
   it('that is trusted opens a connection', async () => {
-    const { url, received } = await startListing('valid');
+    const { url, received } = await startListening('valid');
     expect(await post(url)).toMatchObject({ httpStatus: 204, timedOut: false });
     await expect.poll(() => received.join('')).toContain('secret');
   });
@@ -45,84 +49,61 @@ describe('a certificate', () => {
     ['is its own issuer', 'self-signed', 'The certificate of the receiver is self-signed.'],
     ['is for another name', 'other-name', 'The certificate of the receiver is for another name.'],
   ])('that %s fails, and nothing is sent', async (_, certificate, error) => {
-    const receiver = await startListing(certificate);
-    expect(await post(receiver.url)).toMatchObject({ httpStatus: 0, responseBody: '', timedOut: false, error });
+    const receiver = await startListening(certificate);
+    expect(await post(receiver.url)).toMatchObject(failed(error));
     await expectClosed(receiver);
     expect(receiver.received).toEqual([]);
   });
 
   it('of an unknown issuer fails, and nothing is sent', async () => {
     setDefaultCACertificates([]);
-    const { url, received } = await startListing('valid');
-    const { httpStatus, error } = await post(url);
-    expect(httpStatus).toBe(0);
-    expect(error).toMatch(/^The certificate of the receiver is of an issuer that is not known/);
+    const { url, received } = await startListening('valid');
+    expect(await post(url)).toMatchObject(failed(/^The certificate of the receiver is of an issuer that is not known/));
     expect(received).toEqual([]);
   });
 
   it('is looked at though the environment says not to', async () => {
     vi.spyOn(process, 'emitWarning').mockReturnValue();
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-    const { url, received } = await startListing('self-signed');
-    expect(await post(url)).toMatchObject({ httpStatus: 0, error: 'The certificate of the receiver is self-signed.' });
+    const { url, received } = await startListening('self-signed');
+    expect(await post(url)).toMatchObject(failed('The certificate of the receiver is self-signed.'));
     expect(received).toEqual([]);
   });
 
   it.each(['receiver.test', 'receiver.test.'])(
     'is asked for by the name, without a dot behind it: %s',
     async (host) => {
-      const names: unknown[] = [];
-      const { port } = await startTls('valid', (connection) => {
-        names.push(connection.servername);
-        well(connection);
-      });
+      const { port, secured } = await startListening('valid');
       expect(await post(`https://${host}:${port}/`)).toMatchObject({ httpStatus: 204 });
-      expect(names).toEqual(['receiver.test']);
+      expect(secured).toMatchObject([{ servername: 'receiver.test' }]);
     },
   );
 });
 
 describe('TLS', () => {
   it('carries HTTP/1.1, whatever else is offered', async () => {
-    const protocols: unknown[] = [];
-    const speak = (connection: TLSSocket) => {
-      protocols.push(connection.alpnProtocol);
-      well(connection);
-    };
-    const { url } = await startTls('valid', speak, { ALPNProtocols: ['h2', 'http/1.1'] });
+    const { url, secured } = await startListening('valid', { ALPNProtocols: ['h2', 'http/1.1'] });
     expect(await post(url)).toMatchObject({ httpStatus: 204 });
-    expect(protocols).toEqual(['http/1.1']);
+    expect(secured).toMatchObject([{ alpnProtocol: 'http/1.1' }]);
   });
 
   it.each([
     ['the receiver ends it', '', /^The connection failed: the receiver broke it off\.$/],
-    ['the receiver speaks none', 'HTTP/1.1 400 Bad Request\r\n\r\n', /^The receiver's TLS failed: [A-Z0-9_]+\.$/],
+    ['the receiver speaks none', 'HTTP/1.1 400 Bad Request\r\n\r\n', noTls],
   ])('fails where %s', async (_, text, error) => {
     const receiver = await startSocket((connection) => connection.once('data', () => connection.end(text)));
-    const outcome = await post(`https://127.0.0.1:${receiver.port}/`);
-    expect(outcome).toMatchObject({ httpStatus: 0, timedOut: false, error: expect.stringMatching(error) });
+    expect(await post(`https://127.0.0.1:${receiver.port}/`)).toMatchObject(failed(error));
     await expectClosed(receiver);
   });
 
   it('fails where the receiver speaks an old version only', async () => {
-    const { url } = await startTls('valid', well, {
-      maxVersion: 'TLSv1.1',
-      minVersion: 'TLSv1',
-      ciphers: 'ALL@SECLEVEL=0',
-    });
-    expect(await post(url)).toMatchObject({
-      httpStatus: 0,
-      error: expect.stringMatching(/^The receiver's TLS failed: [A-Z0-9_]+\.$/),
-    });
+    const old = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL@SECLEVEL=0' } as const;
+    expect(await post((await startListening('valid', old)).url)).toMatchObject(failed(noTls));
   });
 
   it('does not lift the bound of what is read', async () => {
     const receiver = await startTls('valid', (connection) => flood(connection, 'HTTP/1.1 102 Processing\r\n\r\n'));
-    expect(await post(receiver.url)).toMatchObject({
-      httpStatus: 0,
-      timedOut: false,
-      error: 'The receiver sent more than 64 KiB and no answer in it.',
-    });
+    expect(await post(receiver.url)).toMatchObject(failed('The receiver sent more than 64 KiB and no answer in it.'));
     await expectClosed(receiver);
   });
 });
