@@ -8,31 +8,26 @@ describe('a public address', () => {
     ...publicAddresses,
     '1.1.1.1',
     '8.8.8.8',
-    '223.255.255.254',
     '2606:4700:4700::1111',
     '2a00:1450:4001:80b::200e',
     '::ffff:8.8.8.8',
+    // The addresses right beside special blocks.
+    '1.0.0.0',
+    '9.255.255.255',
+    '11.0.0.0',
+    '100.63.255.255',
+    '100.128.0.0',
+    '126.255.255.255',
+    '128.0.0.0',
+    '172.32.0.0',
+    '198.20.0.0',
+    '223.255.255.255',
+    '168.63.129.17',
+    '2001:200::',
+    '2001:db9::',
+    '2003::',
+    '3fff:1000::',
   ])('is %s', (address) => {
-    expect(isPublicAddress(address)).toBe(true);
-  });
-
-  it.each([
-    ['before this network ends', '1.0.0.0'],
-    ['before private', '9.255.255.255'],
-    ['behind private', '11.0.0.0'],
-    ['before the carriers’', '100.63.255.255'],
-    ['behind the carriers’', '100.128.0.0'],
-    ['before loopback', '126.255.255.255'],
-    ['behind loopback', '128.0.0.0'],
-    ['behind private', '172.32.0.0'],
-    ['behind benchmarking', '198.20.0.0'],
-    ['before multicast', '223.255.255.255'],
-    ['beside Azure’s own', '168.63.129.17'],
-    ['behind protocol assignments', '2001:200::'],
-    ['behind documentation', '2001:db9::'],
-    ['behind 6to4', '2003::'],
-    ['behind documentation', '3fff:1000::'],
-  ])('may lie right %s: %s', (_, address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
 });

@@ -9,20 +9,12 @@ export type Question = { url: string; client: 'sender' | 'careless' };
 /** The most bytes that were in use beyond those before the attempt, and how many bytes its connection read. */
 export type Measured = { grownBytes: number; readBytes: number };
 
-/** The deadline of an attempt here, in milliseconds: memory that grows does so in the first moments. */
-const deadlineMs = 1_000;
-
-/** How often memory is measured during an attempt, in milliseconds. */
-const measuredEachMs = 50;
-
-/** What the attempt has returned: kept until it is measured. */
-const results: unknown[] = [];
-
 const sockets: Socket[] = [];
 subscribe('net.client.socket', (message) => sockets.push((message as { socket: Socket }).socket));
 
+/** The deadline is 1 s here: memory that grows does so in the first moments. */
 const startTimer = (callback: () => void) => {
-  const timeout = setTimeout(callback, deadlineMs);
+  const timeout = setTimeout(callback, 1_000);
   return () => clearTimeout(timeout);
 };
 const send = createTestSender(readAllowedReceivers('127.0.0.1:*'), { startTimer });
@@ -31,7 +23,7 @@ const clients = {
   careless: async (url: string) => (await fetch(url)).arrayBuffer(),
 };
 
-/** The bytes in use. Garbage is collected first: how much of it lies around depends on what else the machine does. */
+/** The bytes in use, without garbage. */
 function usedBytes(): number {
   (globalThis.gc as () => void)();
   const { heapUsed, external } = process.memoryUsage();
@@ -41,17 +33,16 @@ function usedBytes(): number {
 async function measure({ url, client }: Question): Promise<Measured> {
   sockets.length = 0;
   const before = usedBytes();
-  let most = before;
-  const look = () => {
-    most = Math.max(most, usedBytes());
-  };
-  const looking = setInterval(look, measuredEachMs);
-  results.push(await clients[client](url));
+  const used: number[] = [];
+  const look = () => used.push(usedBytes());
+  const looking = setInterval(look, 50);
+  // The result is kept until it is measured.
+  const results: unknown[] = [await clients[client](url)];
   look();
   clearInterval(looking);
   results.length = 0;
   const readBytes = sockets.reduce((total, { bytesRead }) => total + bytesRead, 0);
-  return { grownBytes: most - before, readBytes };
+  return { grownBytes: Math.max(...used) - before, readBytes };
 }
 
 process.on('message', async (question: Question) => process.send?.(await measure(question)));

@@ -105,9 +105,10 @@ export function drip(to: ServerResponse | Socket, text: string, everyMs = 10): v
   to.on('close', () => clearInterval(timer));
 }
 
-/** Writes a text repeatedly, as fast as the other side reads, until the connection closes. */
-export function flood(to: Socket, text: string): void {
-  const block = text.repeat(Math.ceil((64 * 1024) / text.length));
+/** Writes something repeatedly, as fast as the other side reads, until the connection closes. */
+export function flood(to: Socket, repeated: string | Buffer): void {
+  const text = typeof repeated === 'string';
+  const block = text ? repeated.repeat(Math.ceil((64 * 1024) / repeated.length)) : repeated;
   const more = () => {
     while (!to.destroyed && to.write(block));
   };

@@ -1,10 +1,11 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Measured, Question } from './attempt-memory-process.ts';
-import { bytesOf, hostileReceivers } from './hostile-receivers.ts';
-import { startReceiver, startSocket } from './receiver.ts';
+import { drip, flood, type Receiver, startReceiver, startSocket, startTls } from './receiver.ts';
 
 // A process of its own, where nothing but the attempt takes memory.
 const program = fileURLToPath(new URL('attempt-memory-process.ts', import.meta.url));
@@ -23,25 +24,62 @@ async function measure(question: Question): Promise<Measured> {
 const { url: healthy } = await startReceiver();
 for (let count = 0; count < 20; count++) await measure({ url: healthy, client: 'sender' });
 
-/** The most memory that an attempt may use. */
-const memoryLimit = 2_000_000;
+/** Writes a start, and then a text every 200 ms. */
+const dripping = (start: string, more: string) => (connection: Socket) => {
+  connection.write(start);
+  drip(connection, more, 200);
+};
 
-/** The most that an attempt may read: its bounds of headers and body, and what sockets read at once. */
-const readLimit = 1_000_000;
+/** Writes a start, and then a text without an end. */
+const endless = (start: string, more: string | Buffer) => (connection: Socket) => {
+  connection.write(start);
+  flood(connection, more);
+};
+
+const ok = 'HTTP/1.1 200 OK\r\n';
+const interim = 'HTTP/1.1 102 Processing\r\n\r\n';
+const zeros = Buffer.alloc(1_000_000);
+const gigabyte = 'Content-Length: 1000000000\r\n\r\n';
+const gzip = `${ok}Content-Encoding: gzip\r\n${gigabyte}`;
+
+/** The hostile receivers that make a sender read, wait or allocate. */
+const receivers: [name: string, speak: (connection: Socket) => void][] = [
+  ['hangs', () => {}],
+  ['drips its status line', dripping('HTTP/1.1 200 ', 'x')],
+  ['drips its headers', dripping(`${ok}X-Long: `, 'x')],
+  ['drips interim answers', dripping('', interim)],
+  ['drips its body', dripping(`${ok}\r\n`, 'x')],
+  ['drips the body of a failure', dripping('HTTP/1.1 500 No\r\n\r\n', 'x')],
+  ['sends headers without an end', endless(ok, 'X-Short: x\r\n')],
+  ['sends one header without an end', endless(`${ok}X-Long: `, 'x')],
+  ['sends interim answers without an end', endless('', 'HTTP/1.1 102 \r\n\r\n')],
+  ['sends a body of a gigabyte', endless(`${ok}${gigabyte}`, zeros)],
+  ['fails with a body of a gigabyte', endless(`HTTP/1.1 503 No\r\n${gigabyte}`, zeros)],
+  ['sends a gzip bomb', endless(gzip, gzipSync(zeros))],
+  ['resets the connection', (connection) => void connection.once('data', () => connection.resetAndDestroy())],
+];
+
+/** Expects that an attempt uses little memory, and reads little more than its bounds of headers and body. */
+async function expectBounded({ url, connections }: Pick<Receiver, 'url' | 'connections'>) {
+  const { grownBytes, readBytes } = await measure({ url, client: 'sender' });
+  expect(connections).toHaveLength(1);
+  expect(grownBytes).toBeLessThan(2_000_000);
+  expect(readBytes).toBeLessThan(1_000_000);
+}
 
 describe('the memory of an attempt', () => {
   it('is measured so that a client that reads the whole answer is seen', async () => {
-    const body = bytesOf(20_000_000, Buffer.alloc(1_000_000), '200 OK\r\n');
-    const { grownBytes, readBytes } = await measure({ url: (await startSocket(body)).url, client: 'careless' });
+    const { url } = await startReceiver((response) => response.end(Buffer.alloc(20_000_000)));
+    const { grownBytes, readBytes } = await measure({ url, client: 'careless' });
     expect(grownBytes).toBeGreaterThan(20_000_000);
     expect(readBytes).toBeGreaterThan(20_000_000);
   });
 
-  it.for(hostileReceivers)('is bounded, and so is what it reads, at a receiver that $name', async ({ start }) => {
-    const { url, connections } = await start();
-    const { grownBytes, readBytes } = await measure({ url, client: 'sender' });
-    expect(connections).toHaveLength(1);
-    expect(grownBytes).toBeLessThan(memoryLimit);
-    expect(readBytes).toBeLessThan(readLimit);
+  it.each(receivers)('is bounded, and so is what it reads, at a receiver that %s', async (_, speak) => {
+    await expectBounded(await startSocket(speak));
+  });
+
+  it.each(['expired', 'self-signed'])('is bounded at a receiver whose certificate is %s', async (certificate) => {
+    await expectBounded(await startTls(certificate));
   });
 });

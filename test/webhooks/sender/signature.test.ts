@@ -21,39 +21,23 @@ describe('the headers of an attempt', () => {
     });
   });
 
-  it('have no signature of any kind without a secret', () => {
-    for (const secret of [undefined, ''])
-      expect(Object.keys(deliveryHeaders(attempt, secret)).filter((name) => /signature|^webhook-/i.test(name))).toEqual(
-        [],
-      );
+  it.each([undefined, ''])('have no signature of any kind without a secret: %j', (secret) => {
+    expect(deliveryHeaders(attempt, secret)).toEqual(deliveryHeaders(attempt));
   });
 
-  it('have with a secret those of both kinds beside', () => {
-    expect(Object.keys(deliveryHeaders(attempt, 'a secret'))).toEqual([
-      ...Object.keys(deliveryHeaders(attempt)),
-      'X-Service-Signature',
-      'webhook-id',
-      'webhook-timestamp',
-      'webhook-signature',
-    ]);
-  });
-});
-
-describe('X-Service-Signature', () => {
-  it.each(['a secret', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'ü🚀', ' '.repeat(3), 's'.repeat(256)])(
-    'is the HMAC of the raw body under the bytes of the secret as given: %j',
+  it.each(['a secret', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'ü🚀', ' '.repeat(3)])(
+    'sign the raw body under the bytes of the secret as given: %j',
     (secret) => {
       const expected = hmac(Buffer.from(secret, 'utf8'), body).digest('hex');
-      expect(deliveryHeaders(attempt, secret)['X-Service-Signature']).toBe(`sha256=${expected}`);
+      expect(deliveryHeaders(attempt, secret)).toEqual({
+        ...deliveryHeaders(attempt),
+        'X-Service-Signature': `sha256=${expected}`,
+        'webhook-id': deliveryId,
+        'webhook-timestamp': '1772366400',
+        'webhook-signature': expect.stringMatching(/^v1,/),
+      });
     },
   );
-
-  it('is known for a known secret and body', () => {
-    const known = { ...attempt, body: '{"a":1}' };
-    expect(deliveryHeaders(known, 'key')['X-Service-Signature']).toBe(
-      'sha256=88a67f24bbcdaed0e6c997404bb79a743baf44c6bab2f4c27328e3009d22e342',
-    );
-  });
 });
 
 describe('the Standard Webhooks headers', () => {

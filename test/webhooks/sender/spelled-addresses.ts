@@ -2,7 +2,7 @@
 const wanted = ['127.0.0.1', '10.0.0.1', '169.254.169.254', '169.254.170.2', '168.63.129.16'];
 
 /** The hosts of URLs that mean an IPv4 address, by what the spelling is called. */
-function spellingsOf(address: string): [spelling: string, host: string][] {
+export function spellingsOf(address: string): [spelling: string, host: string][] {
   const parts = address.split('.').map(Number) as [number, number, number, number];
   const [a, b, c, d] = parts;
   const whole = parts.reduce((sum, part) => sum * 256 + part, 0);
