@@ -2,13 +2,12 @@ import {
   DecryptCommand,
   type DecryptCommandInput,
   EncryptCommand,
-  type EncryptCommandInput,
   InvalidCiphertextException,
   KMSClient,
 } from '@aws-sdk/client-kms';
 import { mockClient } from 'aws-sdk-client-mock';
 import 'aws-sdk-client-mock-vitest/extend';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { decryptByKms, encryptByKms, type KmsContext } from '../../lib/kms/encryption.ts';
 
 const keyId = 'arn:aws:kms:eu-central-1:111122223333:key/a';
@@ -19,80 +18,74 @@ const client = new KMSClient({});
 let context: KmsContext;
 const kms = mockClient(client);
 
-/** Puts the encryption context before the secret, so that `decrypt` can check it. */
-const encrypt = async ({ Plaintext, EncryptionContext }: EncryptCommandInput) => ({
-  CiphertextBlob: Buffer.from(`${JSON.stringify(EncryptionContext)}\n${Buffer.from(Plaintext as Uint8Array)}`),
-});
-
 /** Decrypts under the encryption context of the secret only, as KMS does. */
-const decrypt = async ({ CiphertextBlob, EncryptionContext }: DecryptCommandInput) => {
-  const text = Buffer.from(CiphertextBlob as Uint8Array).toString();
-  const [encryptedFor, ...secret] = text.split('\n');
-  if (encryptedFor !== JSON.stringify(EncryptionContext))
+const decryptLikeKms = async ({ CiphertextBlob, EncryptionContext }: DecryptCommandInput) => {
+  const { bound, secret } = JSON.parse(Buffer.from(CiphertextBlob as Uint8Array).toString());
+  if (bound !== JSON.stringify(EncryptionContext))
     throw new InvalidCiphertextException({ message: 'Another context.', $metadata: {} });
-  return { Plaintext: Buffer.from(secret.join('\n')) };
+  return { Plaintext: Buffer.from(secret) };
 };
 
 beforeEach(() => {
   kms.reset();
-  kms.on(EncryptCommand).callsFake(encrypt);
-  kms.on(DecryptCommand).callsFake(decrypt);
+  kms.on(EncryptCommand).callsFake(async ({ Plaintext, EncryptionContext }) => ({
+    CiphertextBlob: Buffer.from(
+      JSON.stringify({ bound: JSON.stringify(EncryptionContext), secret: Buffer.from(Plaintext).toString() }),
+    ),
+  }));
+  kms.on(DecryptCommand).callsFake(decryptLikeKms);
   now = 0;
   context = { clock: () => now, clients: { kms: client }, decryptedSecrets: new Map() };
 });
 
-const encrypted = (secret: string, of = owner) => encryptByKms(context, keyId, secret, of);
-const decrypted = (ciphertext: string, of = owner) => decryptByKms(context, keyId, ciphertext, of);
+const encrypt = (secret: string, of = owner) => encryptByKms(context, keyId, secret, of);
+const decrypt = (ciphertext: string, of = owner) => decryptByKms(context, keyId, ciphertext, of);
 
-describe('secrets encrypted by KMS', () => {
-  it('are decrypted to the text that was encrypted', async () => {
-    const secret = `${'ä'.repeat(128)}\n${'😀'.repeat(127)}`;
-    expect(await decrypted(await encrypted(secret))).toBe(secret);
-  });
+it('a secret is decrypted to its text, under the key and the encryption context of its webhook', async () => {
+  const secret = `${'ä'.repeat(128)}\n${'😀'.repeat(127)}`;
+  expect(await decrypt(await encrypt(secret))).toBe(secret);
+  const bound = { KeyId: keyId, EncryptionContext: owner };
+  expect(kms).toHaveReceivedCommandExactlyOnceWith(EncryptCommand, bound);
+  expect(kms).toHaveReceivedCommandExactlyOnceWith(DecryptCommand, bound);
+});
 
-  it('are encrypted and decrypted under the key and the encryption context of their webhook', async () => {
-    await decrypted(await encrypted('s'));
-    const bound = { KeyId: keyId, EncryptionContext: owner };
-    expect(kms).toHaveReceivedCommandExactlyOnceWith(EncryptCommand, bound);
-    expect(kms).toHaveReceivedCommandExactlyOnceWith(DecryptCommand, bound);
-  });
+it.each([{ webhook: 'wh_2' }, { organization: 'other' }])(
+  'a secret cannot be decrypted for %o, even while it is cached',
+  async (other) => {
+    const ciphertext = await encrypt('s');
+    await decrypt(ciphertext);
+    await expect(decrypt(ciphertext, { ...owner, ...other })).rejects.toThrow(InvalidCiphertextException);
+  },
+);
 
-  it('cannot be decrypted for another webhook, even while the secret is cached', async () => {
-    const ciphertext = await encrypted('s');
-    await decrypted(ciphertext);
-    await expect(decrypted(ciphertext, { ...owner, webhook: 'wh_2' })).rejects.toThrow(InvalidCiphertextException);
-    await expect(decrypted(ciphertext, { ...owner, organization: 'other' })).rejects.toThrow(
-      InvalidCiphertextException,
-    );
-  });
+it('a secret is decrypted by KMS once in five minutes', async () => {
+  const ciphertext = await encrypt('s');
+  for (const [at, times] of [
+    [0, 1],
+    [5 * minuteMs - 1, 1],
+    [5 * minuteMs, 2],
+  ] as const) {
+    now = at;
+    expect(await decrypt(ciphertext)).toBe('s');
+    expect(kms).toHaveReceivedCommandTimes(DecryptCommand, times);
+  }
+});
 
-  it('are decrypted by KMS once in five minutes', async () => {
-    const ciphertext = await encrypted('s');
-    await decrypted(ciphertext);
-    now = 5 * minuteMs - 1;
-    await decrypted(ciphertext);
-    expect(kms).toHaveReceivedCommandTimes(DecryptCommand, 1);
-    now = 5 * minuteMs;
-    expect(await decrypted(ciphertext)).toBe('s');
-    expect(kms).toHaveReceivedCommandTimes(DecryptCommand, 2);
-  });
+it('secrets are cached for a thousand webhooks at most', async () => {
+  const ciphertext = await encrypt('first');
+  await decrypt(ciphertext);
+  for (let nth = 0; nth < 1_000; nth++) {
+    const other = { ...owner, webhook: `wh_other_${nth}` };
+    await decrypt(await encrypt('s', other), other);
+  }
+  kms.resetHistory();
+  await decrypt(ciphertext);
+  expect(kms).toHaveReceivedCommandTimes(DecryptCommand, 1);
+});
 
-  it('are cached for a thousand webhooks at most', async () => {
-    const ciphertext = await encrypted('first');
-    await decrypted(ciphertext);
-    for (let nth = 0; nth < 1_000; nth++) {
-      const other = { ...owner, webhook: `wh_other_${nth}` };
-      await decrypted(await encrypted('s', other), other);
-    }
-    kms.resetHistory();
-    await decrypted(ciphertext);
-    expect(kms).toHaveReceivedCommandTimes(DecryptCommand, 1);
-  });
-
-  it('are not decrypted while KMS fails, and the failure is not cached', async () => {
-    const ciphertext = await encrypted('s');
-    kms.on(DecryptCommand).rejectsOnce('KMS is away.').callsFake(decrypt);
-    await expect(decrypted(ciphertext)).rejects.toThrow('KMS is away');
-    expect(await decrypted(ciphertext)).toBe('s');
-  });
+it('a secret is not decrypted while KMS fails, and the failure is not cached', async () => {
+  const ciphertext = await encrypt('s');
+  kms.on(DecryptCommand).rejectsOnce('KMS is away.').callsFake(decryptLikeKms);
+  await expect(decrypt(ciphertext)).rejects.toThrow('KMS is away');
+  expect(await decrypt(ciphertext)).toBe('s');
 });

@@ -1,26 +1,25 @@
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
 import 'aws-sdk-client-mock-vitest/extend';
-import { describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Organization } from '../../lib/contract/organization.ts';
 import { DeliveryMessage, ExecutionMessage, PurgeMessage } from '../../lib/deployment/messages.ts';
 import { queues as queueRows } from '../../lib/deployment/queues.ts';
 import { createQueueSender, type QueueSender, sendMessages } from '../../lib/sqs/queue.ts';
 
-/** A queue on a mocked client, which takes every batch until a test says otherwise. */
-function mockQueue() {
-  const client = new SQSClient({});
-  const sqs = mockClient(client);
-  sqs.on(SendMessageBatchCommand).resolves({});
-  return { sqs, send: createQueueSender(client, 'http://queue') };
-}
+const client = new SQSClient({});
+const sqs = mockClient(client);
+const send = createQueueSender(client, 'http://queue');
 
-type Mock = ReturnType<typeof mockQueue>['sqs'];
+beforeEach(() => {
+  sqs.reset();
+  sqs.on(SendMessageBatchCommand).resolves({});
+});
 
 /** The entries of each batch that was sent. */
-const batchesOf = (sqs: Mock) =>
-  sqs.commandCalls(SendMessageBatchCommand).map(({ args: [{ input }] }) => input.Entries ?? []);
-const bodiesOf = (sqs: Mock) => batchesOf(sqs).map((entries) => entries.map((one) => one.MessageBody));
+const sentBatches = () => sqs.commandCalls(SendMessageBatchCommand).map(({ args: [{ input }] }) => input.Entries ?? []);
+const sentSizes = () => sentBatches().map(({ length }) => length);
+const sentBodies = () => sentBatches().map((entries) => entries.map((one) => one.MessageBody));
 
 const numbered = (count: number) => Array.from({ length: count }, (_, nth) => ({ message: { nth }, delaySeconds: 0 }));
 
@@ -31,13 +30,11 @@ const failed = (...ids: string[]) => ({
 
 describe('a send', () => {
   it('of nothing asks nothing of SQS', async () => {
-    const { sqs, send } = mockQueue();
     await send([]);
     expect(sqs).not.toHaveReceivedAnyCommand();
   });
 
   it('carries each message as JSON with its delay', async () => {
-    const { sqs, send } = mockQueue();
     await send([
       { message: { nth: 1 }, delaySeconds: 0 },
       { message: { nth: 2 }, delaySeconds: 900 },
@@ -52,13 +49,8 @@ describe('a send', () => {
   });
 
   it('puts the messages of an organization into its message group, by which SQS shares a queue fairly', async () => {
-    const { sqs, send } = mockQueue();
-    const sent = ['acme', 'globex', undefined].map((organization) => ({
-      message: { nth: 1, ...(organization && { organization }) },
-      delaySeconds: 0,
-    }));
-    await send(sent);
-    expect(batchesOf(sqs)[0]?.map(({ MessageGroupId }) => MessageGroupId)).toEqual(['acme', 'globex', undefined]);
+    await send([{ organization: 'acme' }, { nth: 1 }].map((message) => ({ message, delaySeconds: 0 })));
+    expect(sentBatches()[0]?.map(({ MessageGroupId }) => MessageGroupId)).toEqual(['acme', undefined]);
   });
 
   it.each(Object.entries({ DeliveryMessage, ExecutionMessage, PurgeMessage }))(
@@ -70,42 +62,41 @@ describe('a send', () => {
   );
 
   it.each([
-    [1, [1]],
     [10, [10]],
     [11, [10, 1]],
     [25, [10, 10, 5]],
   ])('of %i messages goes in batches of ten at most', async (count, sizes) => {
-    const { sqs, send } = mockQueue();
     await send(numbered(count));
-    expect(batchesOf(sqs).map((entries) => entries.length)).toEqual(sizes);
-    expect(bodiesOf(sqs).flat()).toEqual(numbered(count).map(({ message }) => JSON.stringify(message)));
-    for (const entries of batchesOf(sqs)) expect(new Set(entries.map(({ Id }) => Id)).size).toBe(entries.length);
+    expect(sentSizes()).toEqual(sizes);
+    expect(sentBodies().flat()).toEqual(numbered(count).map(({ message }) => JSON.stringify(message)));
+    for (const entries of sentBatches()) expect(new Set(entries.map(({ Id }) => Id)).size).toBe(entries.length);
   });
-});
 
-it('messages that are sent in one turn of the event loop go in one batch', async () => {
-  const { sqs, send } = mockQueue();
-  await Promise.all([send(numbered(3)), send(numbered(4))]);
-  expect(batchesOf(sqs).map((entries) => entries.length)).toEqual([7]);
+  it('goes in one batch with others of the same turn of the event loop', async () => {
+    await Promise.all([send(numbered(3)), send(numbered(4))]);
+    expect(sentSizes()).toEqual([7]);
+  });
+
+  it.each([-1, 901, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('is rejected with a delay of %d s', async (delay) => {
+    await expect(send([{ message: { nth: 1 }, delaySeconds: delay }])).rejects.toThrow('0 to 900');
+    expect(sqs).not.toHaveReceivedAnyCommand();
+  });
 });
 
 describe('a message that SQS does not take', () => {
   it('is sent again alone', async () => {
-    const { sqs, send } = mockQueue();
     sqs.on(SendMessageBatchCommand).resolvesOnce(failed('1')).resolves({});
     await send(numbered(3));
-    expect(bodiesOf(sqs)).toEqual([['{"nth":0}', '{"nth":1}', '{"nth":2}'], ['{"nth":1}']]);
+    expect(sentBodies()).toEqual([['{"nth":0}', '{"nth":1}', '{"nth":2}'], ['{"nth":1}']]);
   });
 
   it('three times in a row is an error, which says what SQS said', async () => {
-    const { sqs, send } = mockQueue();
     sqs.on(SendMessageBatchCommand).resolves(failed('0', '1'));
     await expect(send(numbered(2))).rejects.toThrow('InternalError');
-    expect(bodiesOf(sqs)).toEqual(Array(3).fill(['{"nth":0}', '{"nth":1}']));
+    expect(sentBodies()).toEqual(Array(3).fill(['{"nth":0}', '{"nth":1}']));
   });
 
   it('for a fault of ours is an error at once', async () => {
-    const { sqs, send } = mockQueue();
     const Failed = [{ Id: '0', SenderFault: true, Code: 'InvalidMessageContents' }];
     sqs.on(SendMessageBatchCommand).resolves({ Failed });
     await expect(send(numbered(2))).rejects.toThrow('InvalidMessageContents');
@@ -113,39 +104,20 @@ describe('a message that SQS does not take', () => {
   });
 
   it('keeps those behind it from none of their tries', async () => {
-    const { sqs, send } = mockQueue();
     const first = numbered(10).map(({ message }) => `${message.nth}`);
     sqs
       .on(SendMessageBatchCommand)
       .resolvesOnce(failed(...first))
       .resolves({});
     await send(numbered(12));
-    expect(
-      batchesOf(sqs)
-        .map((entries) => entries.length)
-        .toSorted((a, b) => a - b),
-    ).toEqual([2, 10, 10]);
+    expect(sentSizes().toSorted((a, b) => a - b)).toEqual([2, 10, 10]);
   });
-});
-
-describe('a delay', () => {
-  it.each([-1, 901, 0.5, Number.NaN, Number.POSITIVE_INFINITY])(
-    'of %d s is refused before SQS is asked',
-    async (delay) => {
-      const { sqs, send } = mockQueue();
-      await expect(send([{ message: { nth: 1 }, delaySeconds: delay }])).rejects.toThrow('0 to 900');
-      expect(sqs).not.toHaveReceivedAnyCommand();
-    },
-  );
 });
 
 describe('a queue of a context', () => {
   const message = { message: { organization: 'acme' as Organization, agentId: 'ag_1' }, delaySeconds: 0 };
 
   it('is that of SQS that the environment names, by one client for all queues', async () => {
-    const client = new SQSClient({});
-    const sqs = mockClient(client);
-    sqs.on(SendMessageBatchCommand).resolves({});
     const variables = { [queueRows.purges.urlVariable]: 'http://purges' };
     const context = { variables, clients: { sqs: client }, queues: new Map() };
     await Promise.all([sendMessages(context, 'purges', [message]), sendMessages(context, 'purges', [message])]);

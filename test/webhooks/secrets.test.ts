@@ -25,18 +25,14 @@ describe('an encrypted secret', () => {
   const encrypt = (secret: string) => encryptSecret(context, secret, owner);
   const decrypt = (ciphertext: string, of = owner) => decryptSecret(context, ciphertext, of);
 
-  it.each(['a secret', 'x', 'ü🚀\u0000', 's'.repeat(256), '🚀'.repeat(256)])(
-    'is decrypted to the same text: %j',
+  it.each(['a secret', 'ü🚀\u0000', '🚀'.repeat(256)])(
+    'is decrypted to the same text, which it does not contain: %j',
     async (secret) => {
-      expect(await decrypt(await encrypt(secret))).toBe(secret);
+      const ciphertext = await encrypt(secret);
+      expect(await decrypt(ciphertext)).toBe(secret);
+      expect(Buffer.from(ciphertext, 'base64').includes(secret)).toBe(false);
     },
   );
-
-  it('does not contain the secret', async () => {
-    const ciphertext = await encrypt('a secret');
-    expect(Buffer.from(ciphertext, 'base64').toString('latin1')).not.toContain('a secret');
-    expect(ciphertext).not.toContain(Buffer.from('a secret').toString('base64').slice(0, -2));
-  });
 
   it('differs each time that the same secret is encrypted', async () => {
     expect(await encrypt('a secret')).not.toBe(await encrypt('a secret'));
@@ -60,10 +56,9 @@ describe('an encrypted secret', () => {
     }
   });
 
-  it('is not decrypted if bytes are missing', async () => {
-    const ciphertext = Buffer.from(await encrypt('a secret'), 'base64');
-    for (const length of [0, 12, 16, 28, ciphertext.length - 1])
-      await expect(decrypt(ciphertext.subarray(0, length).toString('base64'))).rejects.toThrow();
+  it.each([0, 12, 16, 28, -1])('is not decrypted if its bytes behind %i are missing', async (length) => {
+    const ciphertext = Buffer.from(await encrypt('a secret'), 'base64').subarray(0, length);
+    await expect(decrypt(ciphertext.toString('base64'))).rejects.toThrow();
   });
 
   it('is not decrypted under another key', async () => {
@@ -90,36 +85,27 @@ describe('a deployment with a KMS key', () => {
 });
 
 describe('the key file', () => {
-  it('is created at its first use, with 32 bytes that only its owner can read', async () => {
+  it('is created at its first use, with 32 bytes that only its owner can read, and used by the next process', async () => {
     const path = newPath();
-    expect(() => statSync(path)).toThrow('ENOENT');
-    await encryptSecret(contextOf(path), 'a secret', owner);
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-    expect(readFileSync(path)).toHaveLength(32);
-  });
-
-  it('is used by the next process', async () => {
-    const path = newPath();
+    expect(existsSync(path)).toBe(false);
     const ciphertext = await encryptSecret(contextOf(path), 'a secret', owner);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
     const key = readFileSync(path);
+    expect(key).toHaveLength(32);
     expect(await decryptSecret(contextOf(path), ciphertext, owner)).toBe('a secret');
     expect(readFileSync(path)).toEqual(key);
   });
 
-  it.each([0, 16, 31, 33, 64])('is rejected with %i bytes, and not changed', async (length) => {
+  it.each([0, 31, 33])('is rejected with %i bytes, and not changed', async (length) => {
     const path = newPath();
     writeFileSync(path, Buffer.alloc(length, 7));
     await expect(encryptSecret(contextOf(path), 'a secret', owner)).rejects.toThrow('32 bytes');
     expect(readFileSync(path)).toEqual(Buffer.alloc(length, 7));
   });
 
-  it('is required: nothing is encrypted if it cannot be created', async () => {
-    await expect(encryptSecret(contextOf(join(newPath(), 'below')), 'a secret', owner)).rejects.toThrow();
-  });
-
-  it('is required: nothing is encrypted or decrypted if the environment names none', async () => {
-    const context = contextOf(undefined);
-    await expect(encryptSecret(context, 'a secret', owner)).rejects.toThrow('no key');
-    await expect(decryptSecret(context, 'AAAA', owner)).rejects.toThrow('no key');
+  it('is required: nothing is encrypted if it cannot be created, or the environment names none', async () => {
+    await expect(encryptSecret(contextOf(join(newPath(), 'below')), 'a secret', owner)).rejects.toThrow('ENOENT');
+    await expect(encryptSecret(contextOf(undefined), 'a secret', owner)).rejects.toThrow('no key');
+    await expect(decryptSecret(contextOf(undefined), 'AAAA', owner)).rejects.toThrow('no key');
   });
 });
