@@ -6,9 +6,6 @@ import type { Clock } from '../../service.ts';
 import { dynamodbError } from '../../table/fixtures/dynamodb-errors.ts';
 import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
 
-/** The call of a worker that a fault strikes. */
-export type Point = keyof typeof requests | 'write a task' | 'post' | 'send' | 'send to the slow queue' | 'acknowledge';
-
 /** The requests to the table that have a name, by a pattern of their JSON. */
 const requests = {
   'find subscribers': /#S#task/,
@@ -21,6 +18,11 @@ const requests = {
   list: /"IndexName"/,
   postpone: /#dueAt = :later/,
 } as const;
+const requestNames = Object.keys(requests) as (keyof typeof requests)[];
+
+/** The calls of a worker that a fault can strike. */
+export const points = [...requestNames, 'post', 'send', 'send to the slow queue', 'acknowledge'] as const;
+export type Point = (typeof points)[number] | 'write a task';
 
 /** A planned fault. */
 export type Fault = {
@@ -56,11 +58,6 @@ export type Trace = { carriedOut: Point[]; struck: Point[]; onCarriedOut?: (poin
 
 export type Faults = ReturnType<typeof createFaults>;
 
-function pointOf({ input }: { input: object }): Point | undefined {
-  const said = JSON.stringify(input);
-  return (Object.keys(requests) as (keyof typeof requests)[]).find((name) => requests[name].test(said));
-}
-
 /** Creates the faults of a pipeline: each strikes the first worker that reaches its point. */
 export function createFaults(clock: Clock) {
   const planned: Fault[] = [];
@@ -92,7 +89,22 @@ export function createFaults(clock: Clock) {
     throw how === 'throttles' ? dynamodbError('ThrottlingException') : new Error(`No answer: ${at}.`);
   }
 
+  /** Carries a call out, with the fault that strikes it. `really` gets whether to carry out half of a batch only. */
+  async function pass<Answer>(point: Point, really: (half: boolean) => Promise<Answer>): Promise<Answer> {
+    const worker = workers.getStore();
+    if (worker?.dead) return never;
+    const fault = faultAt(point);
+    if (fault?.when === 'before') return strike(fault, worker);
+    const answer = await really(fault?.when === 'half');
+    worker?.trace.carriedOut.push(point);
+    worker?.trace.onCarriedOut?.(point);
+    if (worker?.dead) return never;
+    return fault ? strike(fault, worker) : answer;
+  }
+
   return {
+    pass,
+
     /** Plans faults; several at one point strike one after the other. */
     plan(...faults: Fault[]): void {
       planned.push(...faults);
@@ -102,27 +114,15 @@ export function createFaults(clock: Clock) {
     /** Returns the faults that have struck nothing. */
     idle: (): Fault[] => [...idle],
 
-    /** Carries a call out, with the fault that strikes it. `really` gets whether to carry out half of a batch only. */
-    async pass<Answer>(point: Point, really: (half: boolean) => Promise<Answer>): Promise<Answer> {
-      const worker = workers.getStore();
-      if (worker?.dead) return never;
-      const fault = faultAt(point);
-      if (fault?.when === 'before') return strike(fault, worker);
-      const answer = await really(fault?.when === 'half');
-      worker?.trace.carriedOut.push(point);
-      worker?.trace.onCarriedOut?.(point);
-      if (worker?.dead) return never;
-      return fault ? strike(fault, worker) : answer;
-    },
-
     /** Makes all requests of `work` calls of one point. */
     step: <Answer>(point: Point, work: () => Promise<Answer>): Promise<Answer> => points.run(point, work),
 
     /** Returns a table whose requests are struck at their points, without waits between retries. */
     table(table: Table): Table {
-      const intercepted = interceptTable(table, (send, command) => {
-        const point = points.getStore() ?? pointOf(command);
-        if (point) return this.pass(point, send);
+      const intercepted = interceptTable(table, (send, { input }) => {
+        const text = JSON.stringify(input);
+        const point = points.getStore() ?? requestNames.find((name) => requests[name].test(text));
+        if (point) return pass(point, send);
         return workers.getStore()?.dead ? never : send();
       });
       return { ...intercepted, sleep: async () => {}, shards: createShards() };

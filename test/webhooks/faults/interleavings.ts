@@ -2,26 +2,10 @@ import { expect } from 'vitest';
 import type { Change } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { fc } from '../../seeded.ts';
 import { startTime } from '../test-webhooks.ts';
-import type { Fault, Point } from './faults.ts';
-import { failing, type Pipeline } from './pipeline.ts';
+import { type Fault, points } from './faults.ts';
+import { failing, late, type Pipeline } from './pipeline.ts';
 
-const points: readonly Point[] = [
-  'find subscribers',
-  'append',
-  'find',
-  'begin late',
-  'post',
-  'pace',
-  'record',
-  'unlist',
-  'list',
-  'postpone',
-  'send',
-  'send to the slow queue',
-  'acknowledge',
-];
 const events = ['task.created', 'task.status_changed', 'task.completed'] as const;
-const late = { httpStatus: 0, timedOut: true, durationMs: 0, error: 'No answer within 10 s.' };
 
 /** A step of a run. */
 type Step =
@@ -30,9 +14,6 @@ type Step =
   | { does: 'deliver' | 'deliver twice' | 'sweep' | 'duplicate' | 'lose' }
   | { does: 'wait'; seconds: number }
   | { does: 'break'; fault: Fault };
-
-/** A webhook: how often its receiver fails, and whether by a time-out. */
-type Subscriber = { failures: number; slow: boolean; events: (typeof events)[number][] };
 
 const fault = fc
   .record({
@@ -44,30 +25,25 @@ const fault = fc
   // Only a queue takes half of a batch.
   .map((one): Fault => (one.when === 'half' && !one.at.startsWith('send') ? { ...one, when: 'after' } : one));
 
+const does = <Does extends Step['does']>(...names: Does[]) => ({ does: fc.constantFrom(...names) });
+const seconds = fc.oneof(fc.nat(70), fc.constantFrom(180, 300, 900, 1_800, 7_200));
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ does: fc.constant('commit' as const), event: fc.constantFrom(...events) }) },
-  { weight: 1, arbitrary: fc.record({ does: fc.constant('publish again' as const), nth: fc.nat(9) }) },
-  {
-    weight: 4,
-    arbitrary: fc.record({ does: fc.constantFrom('deliver', 'deliver twice', 'sweep', 'duplicate', 'lose') }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      does: fc.constant('wait' as const),
-      seconds: fc.oneof(fc.nat(70), fc.constantFrom(180, 300, 900, 1_800, 7_200)),
-    }),
-  },
-  { weight: 3, arbitrary: fc.record({ does: fc.constant('break' as const), fault }) },
+  { weight: 4, arbitrary: fc.record({ ...does('commit'), event: fc.constantFrom(...events) }) },
+  { weight: 1, arbitrary: fc.record({ ...does('publish again'), nth: fc.nat(9) }) },
+  { weight: 4, arbitrary: fc.record(does('deliver', 'deliver twice', 'sweep', 'duplicate', 'lose')) },
+  { weight: 3, arbitrary: fc.record({ ...does('wait'), seconds }) },
+  { weight: 3, arbitrary: fc.record({ ...does('break'), fault }) },
 );
 
-const webhook: fc.Arbitrary<Subscriber> = fc.record({
+/** A webhook: how often its receiver fails, and whether by a time-out. */
+const webhook = fc.record({
   failures: fc.constantFrom(0, 0, 1, 2, 3, 4),
   slow: fc.boolean(),
   events: fc.uniqueArray(fc.constantFrom(...events), { minLength: 1 }),
 });
 
 async function carryOut(pipeline: Pipeline, committed: Change[], step: Step): Promise<void> {
+  const { held } = pipeline.queues;
   if (step.does === 'commit') {
     const change = pipeline.change(step.event, committed.length % 2 === 0);
     committed.push(change);
@@ -81,12 +57,11 @@ async function carryOut(pipeline: Pipeline, committed: Change[], step: Step): Pr
   else if (step.does === 'deliver') await pipeline.deliver();
   else if (step.does === 'deliver twice') await Promise.all([pipeline.deliver(), pipeline.sweep(), pipeline.deliver()]);
   else if (step.does === 'sweep') await pipeline.sweep();
-  else if (step.does === 'duplicate')
-    pipeline.queues.held.push(...pipeline.queues.held.slice(0, 2).map((held) => ({ ...held })));
+  else if (step.does === 'duplicate') held.push(...held.slice(0, 2).map((message) => ({ ...message })));
   else {
     // A first attempt that a queue loses is found for sampled events only.
-    const at = pipeline.queues.held.findIndex(({ body }) => JSON.parse(body).attempt > 1);
-    if (at >= 0) pipeline.queues.held.splice(at, 1);
+    const at = held.findIndex(({ body }) => JSON.parse(body).attempt > 1);
+    if (at >= 0) held.splice(at, 1);
   }
 }
 

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Logger } from '@aws-lambda-powertools/logger';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { ulid as ulidAt } from 'ulid';
+import * as v from 'valibot';
 import { expect } from 'vitest';
-import { contextOf } from '../../../infra/local/functions.ts';
-import { createContext, processContext, setProcessContext } from '../../../lib/context.ts';
+import { createContext } from '../../../lib/context.ts';
 import type { TaskEvent } from '../../../lib/contract/events.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
@@ -12,7 +11,6 @@ import type { Webhook } from '../../../lib/contract/webhooks.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { tableSchema } from '../../../lib/deployment/table-schema.ts';
-import { consumeQueue } from '../../../lib/queue/consume.ts';
 import { organizationOf } from '../../../lib/table/keys.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
 import { eventIdOf } from '../../../lib/webhooks/deliveries/derived-ids.ts';
@@ -22,10 +20,9 @@ import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { registerWebhook } from '../../../lib/webhooks/registration.ts';
 import type { Outcome, Sender } from '../../../lib/webhooks/sender/sender.ts';
 import type { Ended } from '../../killable.ts';
-import { queueEvent } from '../../queue-event.ts';
 import { clockAt, openService, type Service } from '../../service.ts';
 import { checkPipeline, type Expected, type PipelineCheck, type Posted } from '../deliveries/check-pipeline.ts';
-import { startTime } from '../test-webhooks.ts';
+import { failed, startTime } from '../test-webhooks.ts';
 import { createFaults, type Trace } from './faults.ts';
 import { type QueuedMessage, simulateQueues } from './simulated-queues.ts';
 
@@ -41,7 +38,13 @@ export type Answers = (nth: number) => Partial<Outcome>;
 export const failing =
   (times: number): Answers =>
   (nth) =>
-    nth <= times ? { httpStatus: 500, error: 'The receiver answered 500.' } : {};
+    nth <= times ? failed : {};
+
+/** The outcome of a post that is not answered in time. */
+export const late = { httpStatus: 0, timedOut: true, durationMs: 0, error: 'No answer within 10 s.' };
+
+/** A webhook, the answers of its receiver, and the times of its posts. */
+type Receiver = { webhook: Webhook; answers: Answers; posted: number[] };
 
 export type Pipeline = ReturnType<typeof pipelineOf>;
 
@@ -51,9 +54,6 @@ export type Pipeline = ReturnType<typeof pipelineOf>;
  */
 export async function preparePipelines(): Promise<() => Pipeline> {
   const service = await openService();
-  // The handler of queues logs by the context of the process.
-  setProcessContext({ environment: {}, clock: Date.now, table: service.table });
-  processContext().log = { info: () => {}, error: () => {} } as unknown as Logger;
   return () => pipelineOf(service);
 }
 
@@ -77,7 +77,7 @@ function pipelineOf(service: Service) {
     });
   const context = { ...createProcess(), table };
 
-  const receivers = new Map<string, { webhook: Webhook; answers: Answers; posts: number }>();
+  const receivers: Receiver[] = [];
   const posts: Posted[] = [];
   /** The posts and the calls of each worker. */
   const worked: { deliveryId: string; posted: number; trace: Trace }[] = [];
@@ -101,9 +101,9 @@ function pipelineOf(service: Service) {
 
     /** Registers a webhook whose receiver gives these answers. */
     async register(answers: Answers = () => ({}), events: Webhook['events'] = ['task.created']): Promise<Webhook> {
-      const url = `https://example.com/${receivers.size}`;
+      const url = `https://example.com/${receivers.length}`;
       const webhook = await registerWebhook({ ...context, ulid }, organization, { url, events }, undefined);
-      receivers.set(url, { webhook, answers, posts: 0 });
+      receivers.push({ webhook, answers, posted: [] });
       return webhook;
     },
 
@@ -120,7 +120,7 @@ function pipelineOf(service: Service) {
 
     /** Expects the delivery of an event to each subscriber. */
     expect({ event, data }: TaskEvent): void {
-      for (const { webhook } of receivers.values())
+      for (const { webhook } of receivers)
         if (webhook.events.includes(event)) expected.push({ webhookId: webhook.id, event, data: JSON.stringify(data) });
     },
 
@@ -206,30 +206,17 @@ function pipelineOf(service: Service) {
     };
     const one = { deliveryId, posted: 0, trace };
     worked.push(one);
-    const send: Sender = ({ url, headers }) =>
+    const sender: Sender = ({ url }) =>
       faults.pass('post', async () => {
-        const receiver = receivers.get(url);
-        if (!receiver) throw new Error(`No receiver has the URL ${url}.`);
-        posts.push({
-          at: clock(),
-          webhookId: receiver.webhook.id,
-          deliveryId: headers['X-Service-Delivery'] as string,
-        });
+        const { webhook, answers, posted } = receivers[Number(url.split('/').at(-1))] as Receiver;
+        posts.push({ at: clock(), webhookId: webhook.id, deliveryId });
+        posted.push(clock());
         one.posted += 1;
-        receiver.posts += 1;
-        return {
-          httpStatus: 204,
-          durationMs: 0,
-          timedOut: false,
-          responseBody: '',
-          ...receiver.answers(receiver.posts),
-        };
+        const success = { httpStatus: 204, durationMs: 0, timedOut: false, responseBody: '' };
+        return { ...success, ...answers(posted.length) };
       });
-    const worker = { ...createProcess(), sender: send };
-    const deliver = consumeQueue(DeliveryMessage, (message) => deliverWebhook(worker, message));
     await faults.run(async () => {
-      const { batchItemFailures } = await deliver(queueEvent([held.body]), contextOf('deliverWebhook', 30));
-      if (batchItemFailures.length > 0) throw new Error('The message comes again.');
+      await deliverWebhook({ ...createProcess(), sender }, v.parse(DeliveryMessage, JSON.parse(held.body)));
       await faults.pass('acknowledge', async () => queues.acknowledge(held));
     }, trace);
   }

@@ -2,10 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { deleteWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { startTime } from '../test-webhooks.ts';
 import { type Fault, fault } from './faults.ts';
-import { failing, preparePipelines } from './pipeline.ts';
+import { failing, late, preparePipelines } from './pipeline.ts';
 
 const createPipeline = await preparePipelines();
-const late = { httpStatus: 0, timedOut: true, durationMs: 0, error: 'No answer within 10 s.' };
 
 it('a message that the queue sends twice at every attempt and hop adds no attempt', async () => {
   const pipeline = createPipeline();
