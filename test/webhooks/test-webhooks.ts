@@ -90,11 +90,8 @@ function testWebhooksOf(table: Table) {
       ),
 
     /** Returns a new task as a change. */
-    change: (event: TaskEvent['event'] = 'task.created', occurredAt = timestamp(clock())): Change => {
-      const item = `tk_${context.ulid()}`;
-      const data = { task: { id: item, title: 'A task', status: 'backlog' as const }, occurredAt };
-      return { organization, item, version: 1, events: [{ event, data }] };
-    },
+    change: (event: TaskEvent['event'] = 'task.created'): Change =>
+      createChange(organization, event, clock(), `tk_${context.ulid()}`),
 
     /** Publishes a change and returns the messages that this put in the queue. */
     publish: async (change: Change = webhooks.change()): Promise<DeliveryMessage[]> => {
@@ -180,6 +177,12 @@ function listingQueue() {
         sent.push({ to, message: v.parse(DeliveryMessage, message), delaySeconds });
     };
   return { sent, queues: new Map(deliveryQueues.map((name) => [name, senderOf(name)])) };
+}
+
+/** Creates the change of a new task, which is an event. */
+export function createChange(organization: Organization, event: TaskEvent['event'], now: number, item: string): Change {
+  const data = { task: { id: item, title: 'A task', status: 'backlog' as const }, occurredAt: timestamp(now) };
+  return { organization, item, version: 1, events: [{ event, data }] };
 }
 
 /** Creates a sender that only lists its posts, with this outcome. `meanwhile` runs during each post. */

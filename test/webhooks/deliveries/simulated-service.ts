@@ -8,7 +8,7 @@ import { readAttemptLimits } from '../../../lib/webhooks/deliveries/attempt-limi
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import type { Post } from '../../../lib/webhooks/sender/sender.ts';
-import { startTime } from '../test-webhooks.ts';
+import { createChange, startTime } from '../test-webhooks.ts';
 import { type rampOfLambda, simulateLambda } from './simulated-lambda.ts';
 import { simulateTable } from './simulated-table.ts';
 import { simulateTime } from './simulated-time.ts';
@@ -76,10 +76,7 @@ export async function deliverTo(
     // Not all at the same moment.
     await sleep(Math.floor((1_000 * receiver) / receivers.length));
     for (let nth = 0; ; nth++) {
-      const item = `task ${nth}`;
-      const task = { id: item, title: 'A task', status: 'backlog' as const };
-      const event = { event: 'task.created' as const, data: { task, occurredAt: timestamp(clock()) } };
-      void publishEvents(publisher, { organization, item, version: 1, events: [event] });
+      void publishEvents(publisher, createChange(organization, 'task.created', clock(), `task ${nth}`));
       await sleep(Math.floor(1_000 / eventsPerSecond));
     }
   };

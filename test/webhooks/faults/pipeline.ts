@@ -5,7 +5,6 @@ import * as v from 'valibot';
 import { expect } from 'vitest';
 import { createContext } from '../../../lib/context.ts';
 import type { TaskEvent } from '../../../lib/contract/events.ts';
-import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
@@ -22,7 +21,7 @@ import type { Outcome, Sender } from '../../../lib/webhooks/sender/sender.ts';
 import type { Ended } from '../../killable.ts';
 import { clockAt, openService, type Service } from '../../service.ts';
 import { checkPipeline, type Expected, type PipelineCheck, type Posted } from '../deliveries/check-pipeline.ts';
-import { failed, startTime } from '../test-webhooks.ts';
+import { createChange, failed, startTime } from '../test-webhooks.ts';
 import { createFaults, type Trace } from './faults.ts';
 import { type QueuedMessage, simulateQueues } from './simulated-queues.ts';
 
@@ -112,10 +111,9 @@ function pipelineOf(service: Service) {
       const isSampled = (item: string) => /0$/.test(eventIdOf(clock(), { item, version: 1, event }));
       let item = `tk_${ulid()}`;
       while (isSampled(item) !== sampled) item = `tk_${ulid()}`;
-      const occurredAt = timestamp(clock());
-      const data = { task: { id: item, title: 'A task', status: 'backlog' as const }, occurredAt };
-      pipeline.expect({ event, data });
-      return { organization, item, version: 1, events: [{ event, data }] };
+      const change = createChange(organization, event, clock(), item);
+      for (const one of change.events) pipeline.expect(one as TaskEvent);
+      return change;
     },
 
     /** Expects the delivery of an event to each subscriber. */

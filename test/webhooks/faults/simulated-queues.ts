@@ -19,11 +19,11 @@ export function simulateQueues(clock: Clock, faults: Faults) {
 
   /** Creates the SQS client of a queue, which faults can strike. */
   function clientOf(queue: DeliveryQueue): SQSClient {
+    const point = queue === 'slowDeliveries' ? 'send to the slow queue' : 'send';
     const send = ({ input: { Entries = [] } }: SendMessageBatchCommand) =>
-      faults.pass(queue === 'slowDeliveries' ? 'send to the slow queue' : 'send', async (half) => {
-        for (const { MessageBody: body = '', DelaySeconds = 0 } of half
-          ? Entries.slice(0, Math.floor(Entries.length / 2))
-          : Entries)
+      faults.pass(point, async (half) => {
+        const accepted = half ? Entries.slice(0, Math.floor(Entries.length / 2)) : Entries;
+        for (const { MessageBody: body = '', DelaySeconds = 0 } of accepted)
           if (!lost.has(taken++)) held.push({ queue, body, visibleAt: clock() + DelaySeconds * 1000, receives: 0 });
         return {};
       });
