@@ -31,7 +31,7 @@ const findFaults = async () => (await pipeline.check()).wrong.join('; ');
 
 describe('the check of a pipeline', () => {
   it('finds no fault in a correct pipeline', async () => {
-    expect(await pipeline.check()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs: 0 });
+    expect(await pipeline.check()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs: 0, posts: 2 });
   });
 
   it.each<[string, (item: Item) => Item | undefined, RegExp, number]>([

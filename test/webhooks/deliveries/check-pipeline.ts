@@ -27,8 +27,8 @@ export type Known = {
   now: number;
 };
 
-/** The faults, the number of deliveries by their end, and the lateness of the latest attempt. */
-export type PipelineCheck = { wrong: string[]; ends: Record<string, number>; latestMs: number };
+/** The faults, the number of deliveries by their end, and the lateness of the latest attempt, and the number of posts. */
+export type PipelineCheck = { wrong: string[]; ends: Record<string, number>; latestMs: number; posts: number };
 
 /** A delivery by the rows of its attempts. */
 type Delivery = Expected & { id: string; history: LoggedAttempt[] };
@@ -83,7 +83,7 @@ export async function checkPipeline(table: Table, organization: Organization, kn
     ends[end] = (ends[end] ?? 0) + 1;
     late.push(...history.map((record, nth) => startOf(record) - (dues[nth] ?? 0)));
   }
-  return { wrong, ends, latestMs: Math.max(0, ...late) };
+  return { wrong, ends, latestMs: Math.max(0, ...late), posts: known.posts.length };
 }
 
 const startOf = ({ deliveredAt, durationMs }: LoggedAttempt) => Date.parse(deliveredAt) - durationMs;

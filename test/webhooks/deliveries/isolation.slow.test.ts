@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { pollingOf } from '../../../lib/deployment/polling.ts';
-import { rampOfLambda } from './simulated-lambda.ts';
 import { type Attempt, deliverTo, type SimulatedReceiver } from './simulated-service.ts';
 
 const seconds = 30;
@@ -49,12 +48,6 @@ describe('one webhook of 50, with the concurrency of AWS at a quota of 1,000,', 
   it('would delay others by seconds with few calls', async () => {
     const { others } = await deliverBeside(failing, { polling: fewCalls });
     expect(latest(others)).toBeGreaterThan(5_000);
-  });
-
-  it('delays others by less than 2 s, and only at first, while Lambda scales up from five calls', async () => {
-    const { others } = await deliverBeside(failing, { ramp: rampOfLambda });
-    expect(latest(others)).toBeLessThan(2_000);
-    expect(latest(others.filter(({ atMs }) => atMs > 5_000))).toBeLessThanOrEqual(1_000);
   });
 });
 

@@ -12,21 +12,16 @@ type Container = (message: DeliveryMessage) => Promise<unknown>;
 /** How long requests to AWS and the start of a container take, in milliseconds. */
 export const awsMs = { table: 5, send: 10, coldStart: 500 } as const;
 
-/** How many calls of a queue Lambda starts with, and how many more it makes each second (Lambda Developer Guide). */
-export const rampOfLambda = { calls: 5, perSecond: 5 };
-
 /**
  * Simulates SQS and Lambda: a call takes the visible messages of a queue in order, up to the batch size, and ends with the
  * slowest of them. At most `concurrency` calls of a queue run at the same time, all in containers of one function.
  *
- * @param ramp how the concurrency of a queue grows while messages wait; absent: it is there at once
  * @returns the queues
  */
 export function simulateLambda(
   time: SimulatedTime,
   polling: Record<DeliveryQueue, Polling>,
   createContainer: () => Container,
-  ramp?: typeof rampOfLambda,
 ) {
   const idle: Container[] = [];
 
@@ -44,25 +39,14 @@ export function simulateLambda(
   function receiverOf({ batchSize, concurrency }: Polling) {
     const visible: DeliveryMessage[] = [];
     let running = 0;
-    let pollers = ramp?.calls ?? concurrency;
-    let growing = false;
 
-    const grow = () => {
-      growing = false;
-      pollers += 1;
-      poll();
-    };
     const poll = () => {
-      while (visible.length > 0 && running < Math.min(pollers, concurrency)) {
+      while (visible.length > 0 && running < concurrency) {
         running += 1;
         void call(visible.splice(0, batchSize)).then(() => {
           running -= 1;
           poll();
         });
-      }
-      if (ramp && !growing && visible.length > 0 && pollers < concurrency) {
-        growing = true;
-        time.startTimer(grow, 1_000 / ramp.perSecond);
       }
     };
     return (message: DeliveryMessage) => {

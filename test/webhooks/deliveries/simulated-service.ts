@@ -9,7 +9,7 @@ import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import type { Post } from '../../../lib/webhooks/sender/sender.ts';
 import { createChange, startTime } from '../test-webhooks.ts';
-import { type rampOfLambda, simulateLambda } from './simulated-lambda.ts';
+import { simulateLambda } from './simulated-lambda.ts';
 import { simulateTable } from './simulated-table.ts';
 import { simulateTime } from './simulated-time.ts';
 
@@ -34,8 +34,7 @@ export async function deliverTo(
     seconds,
     polling = pollingOf(),
     slowAttempts = slowAttemptsOf(polling),
-    ramp,
-  }: { seconds: number; polling?: ReturnType<typeof pollingOf>; slowAttempts?: number; ramp?: typeof rampOfLambda },
+  }: { seconds: number; polling?: ReturnType<typeof pollingOf>; slowAttempts?: number },
 ): Promise<Attempt[]> {
   const time = simulateTime(startTime);
   const { clock, startTimer, sleep } = time;
@@ -64,7 +63,7 @@ export async function deliverTo(
     return (message: DeliveryMessage) =>
       deliverWebhook({ ...context, sender: (request) => post(message, request) }, message);
   };
-  const queues = simulateLambda(time, polling, createContainer, ramp);
+  const queues = simulateLambda(time, polling, createContainer);
   const publisher = createContainerContext();
 
   const publishTo = async (receiver: number, { eventsPerSecond }: SimulatedReceiver) => {

@@ -51,12 +51,6 @@ describe('an attempt', () => {
     expect(await readWebhook(message)).toBeUndefined();
     expect(await webhooks.delivery(message)).toMatchObject({ state: 'retrying' });
   });
-
-  it.each([slowFailure, { durationMs: 2_000 }])('leaves its webhook slow: %o', async (outcome) => {
-    await webhooks.attempt(await webhooks.message(), outcome);
-    webhooks.clock.now += 1_000;
-    expect(await webhooks.attempt(await webhooks.nextMessage())).toMatchObject(slowQueue);
-  });
 });
 
 describe('more than five attempts of one webhook in a container', () => {

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { testWebhook } from '../../../lib/webhooks/test-delivery.ts';
-import { deleteWebhook, getWebhook, listWebhooks } from '../../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from '../test-webhooks.ts';
 
 const createTestWebhooks = await prepareTestWebhooks();
@@ -49,21 +48,6 @@ describe('a webhook whose last attempt timed out', () => {
     expect(await webhooks.attempt(early)).toEqual({ posts: 0, sent });
     webhooks.clock.now += 60_000;
     expect(await webhooks.attempt(retry)).toMatchObject(sentToSlowQueue);
-  });
-
-  it('has no attempts from the normal queue once it is deleted', async () => {
-    const { next } = await createSlowWebhook();
-    await deleteWebhook(webhooks, webhooks.organization, next.webhookId);
-    expect(await webhooks.attempt(next)).toEqual({ posts: 0, sent: [] });
-  });
-
-  it('does not show that in any response', async () => {
-    const { webhookId } = (await createSlowWebhook()).next;
-    const shown = ['active', 'createdAt', 'events', 'id', 'lastDeliveryAt', 'url'];
-    expect(Object.keys(await getWebhook(webhooks, webhooks.organization, webhookId)).sort()).toEqual(shown);
-    const [listed = {}] = await listWebhooks(webhooks, webhooks.organization);
-    expect(Object.keys(listed).sort()).toEqual(shown);
-    for (const record of await webhooks.history(webhookId)) expect(record).not.toHaveProperty('slow');
   });
 
   it('does not send messages of other webhooks to the slow queue, in its organization or another', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { startTime } from '../test-webhooks.ts';
 import { type Fault, fault } from './faults.ts';
-import { failing, type Pipeline, preparePipelines } from './pipeline.ts';
+import { failing, preparePipelines, putChange } from './pipeline.ts';
 
 /** How long the queue hides a message whose worker failed. */
 const hiddenMs = 180_000;
@@ -12,17 +12,6 @@ const sweptMs = 119_999;
 const until = startTime + 600_000;
 
 const createPipeline = await preparePipelines();
-
-/** Creates a pipeline with one event in the stream and one webhook, whose receiver fails some times. */
-async function pipelineWith(failures: number, ...faults: Fault[]): Promise<Pipeline> {
-  const pipeline = createPipeline();
-  await pipeline.register(failing(failures));
-  pipeline.faults.plan(...faults);
-  // Just after a sweep, so that the next sweep is as late as possible.
-  pipeline.clock.now += 1;
-  pipeline.put(pipeline.change());
-  return pipeline;
-}
 
 /** A fault, the number of posts in spite of it, and how late the latest attempt is, in milliseconds. */
 type Case = [fault: string, fault: Fault, posts: number, latestMs: number];
@@ -44,9 +33,8 @@ describe('a first attempt is made and recorded once, although its worker', () =>
     ['has reads throttled for 10 minutes', fault('throttles before find', { until }), 1, 4 * hiddenMs],
     ['has writes throttled for 10 minutes', fault('throttles before record', { until }), 5, 4 * hiddenMs],
   ])('%s', async (_, fault, posts, latestMs) => {
-    const pipeline = await pipelineWith(0, fault);
-    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs });
-    expect(pipeline.posts).toHaveLength(posts);
+    const pipeline = await putChange(createPipeline(), [fault]);
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs, posts });
     expect(pipeline.queues.deadLetters).toEqual([]);
   });
 });
@@ -60,9 +48,8 @@ describe('a late attempt is made and recorded once, although its worker', () => 
     ['dies after it records the attempt', fault('dies after record'), 1, hiddenMs],
   ])('%s', async (_, lateFault, posts, latestMs) => {
     // Its first worker died before it read anything.
-    const pipeline = await pipelineWith(0, fault('dies before find'), lateFault);
-    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs });
-    expect(pipeline.posts).toHaveLength(posts);
+    const pipeline = await putChange(createPipeline(), [fault('dies before find'), lateFault]);
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs, posts });
   });
 });
 
@@ -85,9 +72,8 @@ describe('all retries are made, although a worker', () => {
     ['dies after the last record', fault('dies after record', { after: 3 }), 4, 0],
     ['dies before the last record', fault('dies before record', { after: 3 }), 5, sweptMs],
   ])('%s', async (_, fault, posts, latestMs) => {
-    const pipeline = await pipelineWith(Number.POSITIVE_INFINITY, fault);
-    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { exhausted: 1 }, latestMs });
-    expect(pipeline.posts).toHaveLength(posts);
+    const pipeline = await putChange(createPipeline(), [fault], { failures: Number.POSITIVE_INFINITY });
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { exhausted: 1 }, latestMs, posts });
   });
 });
 

@@ -29,7 +29,7 @@ async function deliverWithLosses(...lost: number[]): Promise<Pipeline> {
 
 it('a delivery has no other messages than these', async () => {
   const pipeline = await deliverWithLosses();
-  expect(await pipeline.check()).toEqual({ wrong: [], ends: { exhausted: 1 }, latestMs: 0 });
+  expect(await pipeline.check()).toEqual({ wrong: [], ends: { exhausted: 1 }, latestMs: 0, posts: 4 });
   expect(pipeline.queues.taken()).toBe(messages.length);
 });
 
@@ -43,7 +43,7 @@ it.each(
   async ({ nth, lost, minutes }) => {
     const pipeline = await deliverWithLosses(...[nth, nth + 1].slice(0, lost));
     const { latestMs, ...delivered } = await pipeline.check();
-    expect(delivered).toEqual({ wrong: [], ends: { exhausted: 1 } });
+    expect(delivered).toEqual({ wrong: [], ends: { exhausted: 1 }, posts: 4 });
     expect(latestMs).toBeGreaterThan((minutes - 1) * minuteMs);
     expect(latestMs).toBeLessThanOrEqual(minutes * minuteMs);
   },

@@ -22,7 +22,7 @@ import type { Ended } from '../../killable.ts';
 import { clockAt, openService, type Service } from '../../service.ts';
 import { checkPipeline, type Expected, type PipelineCheck, type Posted } from '../deliveries/check-pipeline.ts';
 import { createChange, failed, startTime } from '../test-webhooks.ts';
-import { createFaults, type Trace } from './faults.ts';
+import { createFaults, type Fault, type Trace } from './faults.ts';
 import { type QueuedMessage, simulateQueues } from './simulated-queues.ts';
 
 const minuteMs = 60_000;
@@ -41,6 +41,16 @@ export const failing =
 
 /** The outcome of a post that is not answered in time. */
 export const late = { httpStatus: 0, timedOut: true, durationMs: 0, error: 'No answer within 10 s.' };
+
+/** Registers webhooks whose receivers fail some times, plans faults, and puts one change into the stream. */
+export async function putChange(pipeline: Pipeline, faults: Fault[], { failures = 0, webhooks = 1 } = {}) {
+  for (let more = 0; more < webhooks; more++) await pipeline.register(failing(failures));
+  pipeline.faults.plan(...faults);
+  // Just after a sweep, so that the next sweep is as late as possible.
+  pipeline.clock.now += 1;
+  pipeline.put(pipeline.change());
+  return pipeline;
+}
 
 /** A webhook, the answers of its receiver, and the times of its posts. */
 type Receiver = { webhook: Webhook; answers: Answers; posted: number[] };

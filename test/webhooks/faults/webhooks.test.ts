@@ -11,8 +11,7 @@ it('a message that the queue sends twice at every attempt and hop adds no attemp
   await pipeline.register(failing(Number.POSITIVE_INFINITY));
   await pipeline.publish([pipeline.change()]);
   pipeline.queues.held.push(...pipeline.queues.held.map((held) => ({ ...held })));
-  expect(await pipeline.rest()).toEqual({ wrong: [], ends: { exhausted: 1 }, latestMs: 0 });
-  expect(pipeline.posts).toHaveLength(4);
+  expect(await pipeline.rest()).toEqual({ wrong: [], ends: { exhausted: 1 }, latestMs: 0, posts: 4 });
 });
 
 describe('a webhook that is deleted while a retry waits', () => {
@@ -35,15 +34,13 @@ describe('a webhook that is deleted while a retry waits', () => {
   ])('gets no further post, and the delivery is dropped when the retry is due: %s', async (_, ...faults) => {
     const pipeline = await pipelineOfDeleted();
     pipeline.faults.plan(...faults);
-    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { dropped: 1 }, latestMs: 0 });
-    expect(pipeline.posts).toHaveLength(1);
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { dropped: 1 }, latestMs: 0, posts: 1 });
     if (faults.length === 0) expect(pipeline.clock() - startTime).toBe(300_000);
   });
 
   it('does not delay another webhook', async () => {
     const pipeline = await pipelineOfDeleted(1);
-    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { dropped: 1, delivered: 1 }, latestMs: 0 });
-    expect(pipeline.posts).toHaveLength(3);
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { dropped: 1, delivered: 1 }, latestMs: 0, posts: 3 });
   });
 });
 
@@ -74,8 +71,7 @@ describe('a slow webhook', () => {
       pipeline.clock.now += 60_001;
       pipeline.faults.plan(fault);
       pipeline.put(pipeline.change());
-      expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 2 }, latestMs });
-      expect(pipeline.posts).toHaveLength(3);
+      expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 2 }, latestMs, posts: 3 });
     },
   );
 });
