@@ -76,6 +76,19 @@ describe('an attempt', () => {
   });
 });
 
+it('the first attempt of one delivery of 256 closes the counts of its webhook', async () => {
+  const message = await webhooks.message();
+  webhooks.clock.now += 10 * 60_000;
+  const closed = async () => Object.keys(await webhooks.dump()).filter((key) => key.includes(' closed'));
+  for (const [end, counts] of [
+    ['11', 0],
+    ['G0', 1],
+  ] as const) {
+    await webhooks.attempt({ ...message, deliveryId: message.deliveryId.slice(0, -2) + end });
+    expect(await closed()).toHaveLength(counts);
+  }
+});
+
 describe('lastDeliveryAt', () => {
   const lastDeliveryAt = async (id: string) => (await getWebhook(webhooks, webhooks.organization, id)).lastDeliveryAt;
 
