@@ -7,7 +7,7 @@ const createPipeline = await preparePipelines();
 const minuteMs = 60_000;
 
 /** Creates a pipeline whose queue lost the retries of some events, just after a sweep. */
-async function pipelineThatLost(events: number): Promise<Pipeline> {
+async function createPipelineWithLostRetries(events: number): Promise<Pipeline> {
   const pipeline = createPipeline();
   await pipeline.register(failing(events));
   pipeline.clock.now += 1;
@@ -31,7 +31,7 @@ describe('an interrupted sweep loses nothing and costs at most five minutes, alt
     ['cannot send the message', fault('fails before send'), 7],
     ['gets no response to the send', fault('fails after send'), 2],
   ])('%s', async (_, fault, minutes) => {
-    const pipeline = await pipelineThatLost(1);
+    const pipeline = await createPipelineWithLostRetries(1);
     pipeline.faults.plan(fault);
     expect(await pipeline.rest()).toEqual({
       wrong: [],
@@ -42,7 +42,7 @@ describe('an interrupted sweep loses nothing and costs at most five minutes, alt
   });
 
   it('has a queue that accepts half of a batch', async () => {
-    const pipeline = await pipelineThatLost(8);
+    const pipeline = await createPipelineWithLostRetries(8);
     pipeline.faults.plan(fault('fails half send'));
     expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 8 }, latestMs: 7 * minuteMs - 1, posts: 16 });
     const posted = Map.groupBy(pipeline.posts, ({ at }) => (at - startTime) / minuteMs);
@@ -55,7 +55,7 @@ describe('an interrupted sweep loses nothing and costs at most five minutes, alt
 
 describe('a sweep that cannot postpone one entry', () => {
   it('sends the messages of all others at once', async () => {
-    const pipeline = await pipelineThatLost(60);
+    const pipeline = await createPipelineWithLostRetries(60);
     pipeline.faults.plan(fault('fails before postpone', { after: 30 }));
     pipeline.clock.now += 7 * minuteMs - 1;
     await pipeline.sweep();

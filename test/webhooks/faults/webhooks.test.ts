@@ -16,7 +16,7 @@ it('a message that the queue sends twice at every attempt and hop adds no attemp
 
 describe('a webhook that is deleted while a retry waits', () => {
   /** Creates a pipeline with a failed first attempt, whose webhook is deleted. */
-  async function pipelineOfDeleted(others = 0) {
+  async function createPipelineWithDeletedWebhook(others = 0) {
     const pipeline = createPipeline();
     const { id } = await pipeline.register(failing(1));
     for (let more = 0; more < others; more++) await pipeline.register(failing(1));
@@ -32,14 +32,14 @@ describe('a webhook that is deleted while a retry waits', () => {
     ['a worker that dies after it unlists the retry', fault('dies after unlist')],
     ['throttled writes for 10 minutes', fault('throttles before unlist', { until: startTime + 600_000 })],
   ])('gets no further post, and the delivery is dropped when the retry is due: %s', async (_, ...faults) => {
-    const pipeline = await pipelineOfDeleted();
+    const pipeline = await createPipelineWithDeletedWebhook();
     pipeline.faults.plan(...faults);
     expect(await pipeline.rest()).toEqual({ wrong: [], ends: { dropped: 1 }, latestMs: 0, posts: 1 });
     if (faults.length === 0) expect(pipeline.clock() - startTime).toBe(300_000);
   });
 
   it('does not delay another webhook', async () => {
-    const pipeline = await pipelineOfDeleted(1);
+    const pipeline = await createPipelineWithDeletedWebhook(1);
     expect(await pipeline.rest()).toEqual({ wrong: [], ends: { dropped: 1, delivered: 1 }, latestMs: 0, posts: 3 });
   });
 });

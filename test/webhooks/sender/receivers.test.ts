@@ -33,7 +33,7 @@ describe('ALLOWED_RECEIVERS', () => {
     ['localhost.:*', 'localhost.', 443],
     ['Bücher.example:*', 'xn--bcher-kva.example', 443],
     ['a.example:1, b.example:2 ,c.example:*', 'b.example', 2],
-  ])('%s opens %s at port %i', (patterns, host, port) => {
+  ])('%j opens %s at port %i', (patterns, host, port) => {
     expect(readAllowedReceivers(patterns)(host, port)).toBe(true);
   });
 
