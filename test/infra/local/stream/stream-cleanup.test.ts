@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createTable } from '../../../../infra/local/engine/create-table.ts';
 import { startEngine } from '../../../../infra/local/engine/engine.ts';
 import {
@@ -16,42 +16,23 @@ import { streamed } from '../../../table-stream.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
 
 const folder = createTemporaryFolder();
-
 let databases = 0;
 
-type Record = { shard: string; number: number };
-
-/** Records of one shard. */
-const records = (numbers: number[], shard = 's'): Record[] => numbers.map((number) => ({ shard, number }));
-
-/** The numbers from 1 to `last`. */
-const upTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1);
-
-/** Creates a database with a stream of records, oldest first. `remaining` returns the numbers of the remaining records. */
-function createStream(all: Record[], image = '') {
+/** Creates a database with a stream of records of one or more shards, oldest first, and a position store. */
+function createStream(shards: Record<string, number[]>, positions: Positions, image = '') {
   const path = join(folder, `${++databases}.db`);
   const database = new DatabaseSync(path);
   database.exec(
-    'PRAGMA journal_mode = WAL; CREATE TABLE _tables (table_name TEXT PRIMARY KEY); CREATE TABLE _stream_records' +
-      ' (id INTEGER PRIMARY KEY, table_name TEXT, new_image TEXT, sequence_number TEXT, shard_id TEXT)',
+    `PRAGMA journal_mode = WAL; CREATE TABLE _tables (table_name TEXT PRIMARY KEY); INSERT INTO _tables VALUES ('t');
+     CREATE TABLE _stream_records
+       (id INTEGER PRIMARY KEY, table_name TEXT, new_image TEXT, sequence_number TEXT, shard_id TEXT)`,
   );
-  database.exec("INSERT INTO _tables VALUES ('t')");
-  const insert = database.prepare(
-    "INSERT INTO _stream_records (table_name, new_image, sequence_number, shard_id) VALUES ('t', ?, ?, ?)",
-  );
+  const columns = '(table_name, new_image, sequence_number, shard_id)';
+  const insert = database.prepare(`INSERT INTO _stream_records ${columns} VALUES ('t', ?, ?, ?)`);
   database.exec('BEGIN');
-  for (const { shard, number } of all) insert.run(image, String(number), shard);
+  for (const [shard, numbers] of Object.entries(shards))
+    for (const number of numbers) insert.run(image, String(number), shard);
   database.exec('COMMIT');
-  const remaining = () =>
-    database
-      .prepare('SELECT sequence_number AS number FROM _stream_records ORDER BY id')
-      .all()
-      .map(({ number }) => Number(number));
-  return { path, database, remaining };
-}
-
-/** Creates a position store with these positions, which `now` returns. */
-function storeOf(positions: Positions) {
   const store = {
     now: positions,
     read: () => ({ ...store.now }),
@@ -59,70 +40,65 @@ function storeOf(positions: Positions) {
       store.now = { ...written };
     },
   };
-  return store;
+  const select = database.prepare('SELECT sequence_number AS number FROM _stream_records ORDER BY id');
+  /** Returns the numbers of the remaining records. */
+  const remaining = () => select.all().map(({ number }) => Number(number));
+  return { path, database, store, remaining };
 }
 
-/** Prepares a stream of records, and returns the numbers of the remaining records and the remaining positions. */
-function prepared(all: Record[], positions: Positions) {
-  const { path, database, remaining } = createStream(all);
-  const store = storeOf(positions);
-  prepareStream(path, store);
-  const result = { remaining: remaining(), positions: store.now };
-  database.close();
-  return result;
-}
+/** The numbers from 1 to `last`. */
+const upTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1);
 
 describe('prepareStream', () => {
-  it('deletes handled records, but not the record at the position', () => {
-    const { remaining, positions } = prepared(records([8, 9, 10, 11]), { s: '10' });
-    expect(remaining).toEqual([10, 11]);
-    expect(positions).toEqual({ s: '10' });
-  });
-
-  it('deletes no record of a stream without a position', () => {
-    expect(prepared(records([1, 2]), {}).remaining).toEqual([1, 2]);
-  });
-
-  it('uses the own position of each shard, also of a closed shard', () => {
-    const all = [...records([1, 2], 'closed'), ...records([3, 4], 'open'), ...records([5], 'unread')];
-    expect(prepared(all, { closed: '2', open: '4' }).remaining).toEqual([2, 4, 5]);
-  });
-
-  it.each([
-    ['above every record', records([1, 2])],
-    ['of a stream without records', []],
-  ])('deletes a position %s, and no record below it', (_, all) => {
-    const { remaining, positions } = prepared(all, { s: '3' });
-    expect(positions).toEqual({});
-    expect(remaining).toHaveLength(all.length);
+  it.each<[string, Record<string, number[]>, Positions, number[], Positions?]>([
+    ['deletes handled records, but not that at the position', { s: [8, 9, 10, 11] }, { s: '10' }, [10, 11]],
+    ['deletes no record of a stream without a position', { s: [1, 2] }, {}, [1, 2]],
+    [
+      'uses the position of each shard, also of a closed one',
+      { closed: [1, 2], open: [3, 4], unread: [5] },
+      { closed: '2', open: '4' },
+      [2, 4, 5],
+    ],
+    ['deletes a position above every record, and no record', { s: [1, 2] }, { s: '3' }, [1, 2], {}],
+    ['deletes a position of a stream without records', {}, { s: '3' }, [], {}],
+  ])('%s', (_, shards, positions, left, newPositions = positions) => {
+    const { path, store, remaining } = createStream(shards, positions);
+    prepareStream(path, store);
+    expect([remaining(), store.now]).toEqual([left, newPositions]);
   });
 
   it.each([
     ['shrinks the file if deleted records leave most of it free', 900, false],
     ['leaves the free space to the engine if it is a small part of the file', 100, true],
   ])('%s', (_, handled, left) => {
-    const { path, database } = createStream(records(upTo(1000)), 'x'.repeat(3500));
+    const { path, database, store } = createStream({ s: upTo(1000) }, { s: String(handled + 1) }, 'x'.repeat(3500));
     database.close();
-    prepareStream(path, storeOf({ s: String(handled + 1) }));
-    const file = new DatabaseSync(path);
-    expect(Number(file.prepare('PRAGMA freelist_count').get()?.freelist_count) > 0).toBe(left);
-    file.close();
+    prepareStream(path, store);
+    const free = new DatabaseSync(path).prepare('PRAGMA freelist_count').get()?.freelist_count;
+    expect(Number(free) > 0).toBe(left);
   });
 
   it('does not change a database with another schema', () => {
     const path = join(folder, 'other.db');
     new DatabaseSync(path).close();
-    const positions = { s: '3' };
-    prepareStream(path, { read: () => positions, write: () => expect.unreachable('a position was written') });
-    expect(positions).toEqual({ s: '3' });
+    prepareStream(path, { read: () => ({ s: '3' }), write: () => expect.unreachable('a position was written') });
   });
 });
 
 describe('trimStream', () => {
+  const trimmers: ReturnType<typeof createStreamTrimmer>[] = [];
+  afterEach(() => trimmers.splice(0).forEach(closeStreamTrimmer));
+
+  /** Creates a stream with the records from 1 to `last`, and a trimmer of it. */
+  function createTrimmed(last: number, position: number) {
+    const stream = createStream({ s: upTo(last) }, { s: String(position) });
+    const trimmer = createStreamTrimmer(stream.path, stream.store);
+    trimmers.push(trimmer);
+    return { ...stream, trimmer };
+  }
+
   it('deletes the records that were handled at the last pass', async () => {
-    const { path, remaining } = createStream(records(upTo(6)));
-    const store = storeOf({ s: '3' });
-    const trimmer = createStreamTrimmer(path, store);
+    const { remaining, store, trimmer } = createTrimmed(6, 3);
     await trimStream(trimmer);
     expect(remaining()).toEqual(upTo(6));
     store.now = { s: '5' };
@@ -130,21 +106,21 @@ describe('trimStream', () => {
     expect(remaining()).toEqual([3, 4, 5, 6]);
     await trimStream(trimmer);
     expect(remaining()).toEqual([5, 6]);
-    closeStreamTrimmer(trimmer);
   });
 
-  it('deletes more records than one transaction deletes', async () => {
-    const { path, remaining } = createStream(records(upTo(1500)));
-    const trimmer = createStreamTrimmer(path, storeOf({ s: '1500' }));
-    await trimStream(trimmer);
-    await trimStream(trimmer);
-    expect(remaining()).toEqual([1500]);
-    closeStreamTrimmer(trimmer);
+  it('deletes more records than one transaction deletes, and stops between transactions when it is closed', async () => {
+    const [whole, closed] = [createTrimmed(1500, 1500), createTrimmed(1500, 1500)];
+    for (const { trimmer } of [whole, closed]) await trimStream(trimmer);
+    await trimStream(whole.trimmer);
+    expect(whole.remaining()).toEqual([1500]);
+    const trimming = trimStream(closed.trimmer);
+    closeStreamTrimmer(closed.trimmer);
+    await trimming;
+    expect(closed.remaining()).toHaveLength(1000);
   });
 
   it('waits while the engine writes', async () => {
-    const { path, database, remaining } = createStream(records(upTo(6)));
-    const trimmer = createStreamTrimmer(path, storeOf({ s: '6' }));
+    const { database, remaining, trimmer } = createTrimmed(6, 6);
     await trimStream(trimmer);
     database.exec('BEGIN IMMEDIATE');
     const trimming = trimStream(trimmer);
@@ -152,17 +128,6 @@ describe('trimStream', () => {
     database.exec('COMMIT');
     await trimming;
     expect(remaining()).toEqual([6]);
-    closeStreamTrimmer(trimmer);
-  });
-
-  it('stops early when the trimmer is closed', async () => {
-    const { path, remaining } = createStream(records(upTo(1500)));
-    const trimmer = createStreamTrimmer(path, storeOf({ s: '1500' }));
-    await trimStream(trimmer);
-    const trimming = trimStream(trimmer);
-    closeStreamTrimmer(trimmer);
-    await trimming;
-    expect(remaining()).toHaveLength(1000);
   });
 
   it('keeps the file from growing, and does not change how the engine numbers and returns new records', async () => {
@@ -171,27 +136,22 @@ describe('trimStream', () => {
     const tableName = 'trimmed';
     await createTable(engine.endpoint, tableName);
     const { client } = openTable(tableName, engine.endpoint);
-    const store = storeOf({});
+    const { store } = createStream({}, {});
     const trimmer = createStreamTrimmer(files.database, store);
-    const reader = new DatabaseSync(files.database);
+    trimmers.push(trimmer);
+    const pageCount = new DatabaseSync(files.database).prepare('PRAGMA page_count');
     const pages: number[] = [];
-    const rounds = 5;
-    const writes = 100;
-    for (let round = 1; round <= rounds; round++) {
-      const TransactItems = upTo(writes).map((sk) => ({
-        Put: { TableName: tableName, Item: { pk: 'p', sk: String(sk), kind: 'k', round, text: 'x'.repeat(3500) } },
-      }));
+    for (let round = 1; round <= 5; round++) {
+      const items = upTo(100).map((sk) => ({ pk: 'p', sk: String(sk), kind: 'k', round, text: 'x'.repeat(3500) }));
+      const TransactItems = items.map((Item) => ({ Put: { TableName: tableName, Item } }));
       await client.send(new TransactWriteCommand({ TransactItems }));
-      store.now = { 'shardId-00000001-trimmed': String(round * writes) };
-      await trimStream(trimmer);
-      await trimStream(trimmer);
-      pages.push(Number(reader.prepare('PRAGMA page_count').get()?.page_count));
+      store.now = { 'shardId-00000001-trimmed': String(round * 100) };
+      for (const _ of ['once', 'again']) await trimStream(trimmer);
+      pages.push(Number(pageCount.get()?.page_count));
     }
     const numbers = (await streamed({ endpoint: engine.endpoint, tableName }, 'k')).map(({ eventID }) => eventID);
-    reader.close();
-    closeStreamTrimmer(trimmer);
     await engine.stop();
-    expect(numbers).toEqual([String(rounds * writes)]);
+    expect(numbers).toEqual(['500']);
     // From the second round on records have two images.
     expect(pages.at(-1)).toBeLessThan(1.1 * (pages[1] as number));
   });
