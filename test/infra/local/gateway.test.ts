@@ -14,7 +14,7 @@ vi.mock('../../../infra/local/functions.ts', async (importActual) => ({
     const called = { handler: `${folder}/${file}`, event, functionName, awsRequestId };
     const text = JSON.stringify({ ...called, remainingMs: context.getRemainingTimeInMillis() });
     const isBase64Encoded = event.headers['x-bytes'] !== undefined;
-    const body = isBase64Encoded ? Buffer.from([0, 0xff, 0xfe, 1]).toString('base64') : text;
+    const body = isBase64Encoded ? bytes.toString('base64') : text;
     return { statusCode: 299, headers: { 'X-Made-By': 'handler' }, body, isBase64Encoded };
   },
 }));
@@ -27,72 +27,50 @@ type Called = {
   remainingMs: number;
 };
 
-let changes = 0;
-const gateway = await startGateway(0, () => {
-  changes += 1;
-});
+const bytes = Buffer.from([0, 0xff, 0xfe, 1]);
+const tasks = '/api/kanban-tasks';
+const changed = vi.fn();
+const gateway = await startGateway(0, changed);
 afterAll(() => gateway.stop());
 
 type Sent = { headers?: Record<string, string | string[]>; body?: Buffer };
 
 /** Sends a request with exactly this path, which other clients would normalize. */
 function send(method: string, path: string, { headers = {}, body }: Sent = {}) {
-  return new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; bytes: Buffer }>((resolve, reject) => {
+  return new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; body: Buffer }>((resolve, reject) => {
     const { port } = new URL(gateway.url);
     const sending = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, async (answer) => {
-      const bytes = Buffer.concat(await Array.fromAsync(answer as AsyncIterable<Buffer>));
-      resolve({ status: answer.statusCode as number, headers: answer.headers, bytes });
+      const body = Buffer.concat(await Array.fromAsync(answer as AsyncIterable<Buffer>));
+      resolve({ status: answer.statusCode as number, headers: answer.headers, body });
     });
     sending.on('error', reject).end(body);
   });
 }
 
 const called = async (method: string, path: string, sent?: Sent): Promise<Called> =>
-  JSON.parse((await send(method, path, sent)).bytes.toString()) as Called;
+  JSON.parse((await send(method, path, sent)).body.toString()) as Called;
 
 it('calls the function of the endpoint with an event of API Gateway', async () => {
-  const id = 'tk_01K00000000000000000000000';
-  const { handler, event, functionName } = await called('PATCH', `/api/kanban-tasks/${id}?a=1`, {
-    headers: { 'Content-Type': 'application/json', 'User-Agent': 'me' },
-    body: Buffer.from('{"title":"Grüße"}'),
-  });
+  const path = `${tasks}/tk_01K00000000000000000000000`;
+  const body = '{"title":"Grüße"}';
+  const headers = { 'content-type': 'application/json', 'user-agent': 'me' };
+  const { handler, event, functionName } = await called('PATCH', `${path}?a=1`, { headers, body: Buffer.from(body) });
   expect([handler, functionName]).toEqual(['kanban-tasks/update-task', 'updateTask']);
+  const http = { method: 'PATCH', path, protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'me' };
+  const routeKey = `PATCH ${tasks}/{id}`;
   expect(event).toMatchObject({
-    version: '2.0',
-    routeKey: 'PATCH /api/kanban-tasks/{id}',
-    rawPath: `/api/kanban-tasks/${id}`,
-    rawQueryString: 'a=1',
-    pathParameters: { id },
-    headers: { 'content-type': 'application/json', 'user-agent': 'me' },
-    body: '{"title":"Grüße"}',
-    isBase64Encoded: false,
-    requestContext: {
-      routeKey: 'PATCH /api/kanban-tasks/{id}',
-      stage: '$default',
-      http: {
-        method: 'PATCH',
-        path: `/api/kanban-tasks/${id}`,
-        protocol: 'HTTP/1.1',
-        sourceIp: '127.0.0.1',
-        userAgent: 'me',
-      },
-    },
+    ...{ version: '2.0', routeKey, rawPath: path, rawQueryString: 'a=1', headers, body, isBase64Encoded: false },
+    pathParameters: { id: 'tk_01K00000000000000000000000' },
+    requestContext: { routeKey, stage: '$default', http },
   });
 });
 
-it('passes on the status and the headers of the function', async () => {
-  const answer = await send('GET', '/api/kanban-tasks');
-  expect([answer.status, answer.headers['x-made-by']]).toEqual([299, 'handler']);
-});
-
-it('passes on the bytes that the function returns in base64', async () => {
-  const answer = await send('GET', '/health', { headers: { 'X-Bytes': 'yes' } });
-  expect([answer.status, answer.bytes]).toEqual([299, Buffer.from([0, 0xff, 0xfe, 1])]);
-});
-
-it('sends the length of the body in bytes', async () => {
-  const { headers, bytes } = await send('GET', '/api/kanban-tasks/%C3%BC');
-  expect([headers['content-length'], headers['transfer-encoding']]).toEqual([String(bytes.length), undefined]);
+it('passes on the status, the headers and the body of the function, with its length in bytes', async () => {
+  const answer = await send('GET', `${tasks}/%C3%BC`);
+  expect(answer).toMatchObject({ status: 299, headers: { 'x-made-by': 'handler' } });
+  expect(answer.headers['content-length']).toBe(String(answer.body.length));
+  expect(answer.headers).not.toHaveProperty('transfer-encoding');
+  expect(await send('GET', '/health', { headers: { 'X-Bytes': 'yes' } })).toMatchObject({ status: 299, body: bytes });
 });
 
 it('joins repeated headers with commas, and keeps headers that are named like properties of every object', async () => {
@@ -100,64 +78,53 @@ it('joins repeated headers with commas, and keeps headers that are named like pr
   expect(event.headers).toMatchObject({ 'x-many': 'a,b', __proto__x: '1', accept: 'q' });
 });
 
-it('passes on the query string unchanged', async () => {
-  const { event } = await called('GET', '/api/kanban-tasks?x=%2F+%ZZ&x=2&&y?z=1');
-  expect(event.rawQueryString).toBe('x=%2F+%ZZ&x=2&&y?z=1');
-  expect((await called('GET', '/health')).event.rawQueryString).toBe('');
+it.each(['x=%2F+%ZZ&x=2&&y?z=1', ''])('passes on the query string %j unchanged', async (query) => {
+  expect((await called('GET', `${tasks}?${query}`)).event.rawQueryString).toBe(query);
 });
 
 it.each([
-  ['/api/kanban-tasks/a%20b', 'a b'],
-  ['/api/kanban-tasks/a%2525', 'a%25'],
-  ['/api/kanban-tasks/%C3%BC', 'ü'],
-  ['/api/kanban-tasks/%00', '\0'],
-  ['/api/kanban-tasks/a+b', 'a+b'],
-])('decodes the path %s once', async (path, id) => {
-  const { handler, event } = await called('GET', path);
-  expect([handler, event.pathParameters]).toEqual(['kanban-tasks/get-task', { id }]);
-  expect(event.rawPath).toBe(`/api/kanban-tasks/${id}`);
+  ['a%20b', 'a b'],
+  ['a%2525', 'a%25'],
+  ['%C3%BC', 'ü'],
+  ['%00', '\0'],
+  ['a+b', 'a+b'],
+])('decodes the path %s once', async (encoded, id) => {
+  const { handler, event } = await called('GET', `${tasks}/${encoded}`);
+  expect([handler, event.pathParameters, event.rawPath]).toEqual(['kanban-tasks/get-task', { id }, `${tasks}/${id}`]);
 });
 
-it.each(['/api/kanban-tasks/%ZZ', '/api/kanban-tasks/%ff', '/%'])('passes on the path %s undecoded', async (path) => {
+it.each([`${tasks}/%ZZ`, `${tasks}/%ff`, '/%'])('passes on the path %s undecoded', async (path) => {
   expect((await called('GET', path)).event.rawPath).toBe(path);
 });
 
-it('passes on a binary body in base64', async () => {
-  const body = Buffer.from([0, 0xff, 0xfe, 1]);
-  const { event } = await called('POST', '/api/kanban-tasks', { body });
-  expect([event.body, event.isBase64Encoded]).toEqual([body.toString('base64'), true]);
-});
-
-it('passes on no body if there is none, and keeps a byte order mark', async () => {
-  const none = await called('POST', '/api/kanban-tasks');
-  expect(none.event).not.toHaveProperty('body');
-  expect(none.event.isBase64Encoded).toBe(false);
-  const marked = await called('POST', '/api/kanban-tasks', { body: Buffer.from('\ufeff{}') });
-  const { body = '', isBase64Encoded } = marked.event;
-  expect(Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8')).toEqual(Buffer.from('\ufeff{}'));
+it.each([
+  ['a binary body in base64', bytes, bytes.toString('base64'), true],
+  ['no body if there is none', undefined, undefined, false],
+  ['a byte order mark', Buffer.from('\ufeff{}'), '\ufeff{}', false],
+])('passes on %s', async (_, body, passedOn, isBase64Encoded) => {
+  const { event } = await called('POST', tasks, { body });
+  expect([event.body, event.isBase64Encoded]).toEqual([passedOn, isBase64Encoded]);
 });
 
 it.each([
   ['POST', '/api/webhooks/register', 'webhooks/register-webhook'],
   ['GET', '/api/webhooks/register', 'webhooks/get-webhook'],
   ['GET', '/api/webhooks/x/deliveries', 'webhooks/list-deliveries'],
-  ['GET', '/health', 'open/health'],
   ['GET', '/docs/script.js', 'open/docs-script'],
 ])('routes %s %s to %s', async (method, path, handler) => {
   expect((await called(method, path)).handler).toBe(handler);
 });
 
 it.each([
-  ['GET', '/api/kanban-tasks/'],
+  ['GET', `${tasks}/`],
   ['GET', '/api//kanban-tasks'],
-  ['PUT', '/api/kanban-tasks'],
-  ['OPTIONS', '/api/kanban-tasks'],
+  ['PUT', tasks],
+  ['OPTIONS', tasks],
   ['GET', '/API/kanban-tasks'],
-  ['GET', '/api/kanban-tasks/a/b'],
+  ['GET', `${tasks}/a/b`],
 ])('routes %s %s to the $default function, without path parameters', async (method, path) => {
   const { handler, event } = await called(method, path);
-  expect([handler, event.routeKey]).toEqual(['open/unmatched', '$default']);
-  expect(event).not.toHaveProperty('pathParameters');
+  expect([handler, event.routeKey, 'pathParameters' in event]).toEqual(['open/unmatched', '$default', false]);
 });
 
 it('gives each call its own context with the remaining time', async () => {
@@ -168,44 +135,39 @@ it('gives each call its own context with the remaining time', async () => {
   expect(one.remainingMs).toBeLessThanOrEqual(29_000);
 });
 
-it('answers 500 for a response over the limit of Lambda, as AWS does', async () => {
+it.each([
   // A control character takes 6 bytes of the 6 MiB.
-  const answer = (characters: number) => send('GET', '/health', { headers: { 'X-Large': `${characters}` } });
-  expect((await answer(1_048_000)).status).toBe(200);
-  const { status, bytes } = await answer(1_048_576);
-  expect([status, bytes.toString()]).toEqual([500, '{"message":"Internal Server Error"}']);
-});
-
-it('answers 500 for a function that throws, as API Gateway does, without the error', async () => {
-  const { status, bytes } = await send('GET', '/health', { headers: { 'X-Fail': 'yes' } });
-  expect([status, bytes.toString()]).toEqual([500, '{"message":"Internal Server Error"}']);
+  ['for a response over the limit of Lambda, as AWS does', { 'X-Large': '1048576' }],
+  ['for a function that throws, as API Gateway does, without the error', { 'X-Fail': 'yes' }],
+])('answers 500 %s', async (_, headers) => {
+  const { status, body } = await send('GET', '/health', { headers });
+  expect([status, body.toString()]).toEqual([500, '{"message":"Internal Server Error"}']);
+  expect((await send('GET', '/health', { headers: { 'X-Large': '1048000' } })).status).toBe(200);
 });
 
 it('rejects a body over 10 MB without calling a function', async () => {
   // The handler returns a few bytes here: with the request body, its response would be too large.
-  const headers = { 'X-Bytes': 'yes' };
-  const most = await send('POST', '/api/kanban-tasks', { headers, body: Buffer.alloc(10 * 1024 * 1024, ' ') });
-  expect(most.status).toBe(299);
-  const over = await send('POST', '/api/kanban-tasks', { body: Buffer.alloc(10 * 1024 * 1024 + 1, ' ') });
-  expect([over.status, over.bytes.toString()]).toEqual([413, '{"message":"Request Too Long"}']);
+  const answer = (length: number) => send('POST', tasks, { headers: { 'X-Bytes': 'yes' }, body: Buffer.alloc(length) });
+  expect((await answer(10 * 1024 * 1024)).status).toBe(299);
+  const { status, body } = await answer(10 * 1024 * 1024 + 1);
+  expect([status, body.toString()]).toEqual([413, '{"message":"Request Too Long"}']);
 });
 
-it('signals a change after every request except GET', async () => {
-  const signalled = async (...sent: Parameters<typeof send>) => {
-    const before = changes;
-    await send(...sent);
-    return changes - before;
-  };
-  expect(await signalled('POST', '/api/kanban-tasks')).toBe(1);
-  expect(await signalled('POST', '/api/kanban-tasks', { headers: { 'X-Fail': 'yes' } })).toBe(1);
-  expect(await signalled('GET', '/api/kanban-tasks')).toBe(0);
-  expect(await signalled('POST', '/nowhere')).toBe(0);
+it.each([
+  ['POST', tasks, {}, 1],
+  ['POST', tasks, { 'X-Fail': 'yes' }, 1],
+  ['GET', tasks, {}, 0],
+  ['POST', '/nowhere', {}, 0],
+])('signals after %s %s with the headers %j this number of changes: %i', async (method, path, headers, count) => {
+  changed.mockClear();
+  await send(method, path, { headers });
+  expect(changed).toHaveBeenCalledTimes(count);
 });
 
 it('reports that its port is in use', async () => {
   const { port } = new URL(gateway.url);
-  await expect(startGateway(Number(port))).rejects.toThrow(Problem);
-  await expect(startGateway(Number(port))).rejects.toThrow(`Port ${port} is in use`);
+  const sentence = `Port ${port} is in use; stop the other program, or set PORT to a free port.`;
+  await expect(startGateway(Number(port))).rejects.toThrow(new Problem(sentence));
 });
 
 it('stops although a client keeps its connection open', async () => {

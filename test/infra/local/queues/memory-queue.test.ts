@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   changeVisibility,
   createMemoryQueue,
@@ -9,7 +9,7 @@ import {
   sendMessages,
 } from '../../../../infra/local/queues/memory-queue.ts';
 import { type RecordBatch, runForBatches } from '../../../../infra/local/queues/record-batches.ts';
-import { createManualTime } from './queue-time.ts';
+import { createManualTime, type ManualTime } from './queue-time.ts';
 
 /** Creates a queue with a visibility timeout of 30 s and a dead-letter queue after three receives. */
 function newQueue() {
@@ -38,13 +38,19 @@ function receiveOne(queue: MemoryQueue) {
   return message;
 }
 
+/** Checks that messages are hidden until this time has passed. */
+function expectHidden(queue: MemoryQueue, time: ManualTime, seconds: number): void {
+  time.pass(seconds - 1);
+  expect(bodiesIn(queue)).toEqual([]);
+  time.pass(1);
+}
+
 describe('a queue in memory', () => {
   it('returns messages in the order in which they were sent, up to the requested number', () => {
     const { queue } = newQueue();
     send(queue, 'abc');
     expect(receive(queue, 2).map(({ body }) => body)).toEqual(['a', 'b']);
-    expect(bodiesIn(queue)).toEqual(['c']);
-    expect(bodiesIn(queue)).toEqual([]);
+    expect([bodiesIn(queue), bodiesIn(queue)]).toEqual([['c'], []]);
   });
 
   it('returns with a message when it was sent and first received, and how often it was received', () => {
@@ -53,26 +59,22 @@ describe('a queue in memory', () => {
     const [id] = send(queue, 'a');
     time.pass(2);
     const firstReceivedAt = time.now();
-    expect(receiveOne(queue)).toMatchObject({ id, sentAt, firstReceivedAt, receiveCount: 1 });
-    time.pass(30);
-    expect(receiveOne(queue)).toMatchObject({ id, sentAt, firstReceivedAt, receiveCount: 2 });
+    for (const receiveCount of [1, 2]) {
+      expect(receiveOne(queue)).toMatchObject({ id, sentAt, firstReceivedAt, receiveCount });
+      time.pass(30);
+    }
   });
 
   it('makes a message visible after its delay', () => {
     const { queue, time } = newQueue();
     send(queue, 'a', 900);
-    time.pass(899);
-    expect(bodiesIn(queue)).toEqual([]);
-    time.pass(1);
+    expectHidden(queue, time, 900);
     expect(bodiesIn(queue)).toEqual(['a']);
   });
 
   it.each([-1, 901, 0.5, Number.NaN])('rejects all messages if one has a delay of %d s', (delaySeconds) => {
     const { queue } = newQueue();
-    const messages = [
-      { body: 'a', delaySeconds: 0 },
-      { body: 'b', delaySeconds },
-    ];
+    const messages = [0, delaySeconds].map((delay) => ({ body: 'a', delaySeconds: delay }));
     expect(() => sendMessages(queue, messages)).toThrow('from 0 to 900');
     expect(bodiesIn(queue)).toEqual([]);
   });
@@ -82,9 +84,7 @@ describe('a queue in memory', () => {
     send(queue, 'ab');
     deleteMessage(queue, receiveOne(queue).receiptHandle);
     receiveOne(queue);
-    time.pass(29);
-    expect(bodiesIn(queue)).toEqual([]);
-    time.pass(1);
+    expectHidden(queue, time, 30);
     expect(bodiesIn(queue)).toEqual(['b']);
   });
 
@@ -92,9 +92,7 @@ describe('a queue in memory', () => {
     const { queue, time } = newQueue();
     send(queue, 'a');
     receiveMessages(queue, 1, 100);
-    time.pass(99);
-    expect(bodiesIn(queue)).toEqual([]);
-    time.pass(1);
+    expectHidden(queue, time, 100);
     const { receiptHandle } = receiveOne(queue);
     changeVisibility(queue, receiptHandle, 50);
     time.pass(49);
@@ -111,12 +109,11 @@ describe('a queue in memory', () => {
     receiveOne(queue);
     deleteMessage(queue, receiptHandle);
     changeVisibility(queue, receiptHandle, 0);
-    expect(bodiesIn(queue)).toEqual([]);
-    time.pass(30);
+    expectHidden(queue, time, 30);
     expect(bodiesIn(queue)).toEqual(['a']);
   });
 
-  it('moves a message to the dead-letter queue after the last receive', () => {
+  it('moves a message to the dead-letter queue after the last receive, where it remains', () => {
     const { queue, deadLetters, time } = newQueue();
     const sentAt = time.now();
     const [id] = send(queue, 'a');
@@ -126,32 +123,26 @@ describe('a queue in memory', () => {
       time.pass(30);
     }
     expect(bodiesIn(queue)).toEqual([]);
-    expect(receiveOne(deadLetters)).toMatchObject({ id, body: 'a', sentAt, receiveCount: 1 });
-    // A message never leaves the dead-letter queue by itself.
-    for (let receives = 1; receives <= 10; receives++) {
+    for (let receiveCount = 1; receiveCount <= 10; receiveCount++) {
+      expect(receiveOne(deadLetters)).toMatchObject({ id, body: 'a', sentAt, receiveCount });
       time.pass(5);
-      expect(bodiesIn(deadLetters)).toEqual(['a']);
     }
   });
 
   it('calls its listener once for messages that are sent together, and whenever messages become visible later', () => {
     const { queue, time } = newQueue();
-    let calls = 0;
-    const end = onVisible(queue, () => {
-      calls += 1;
-    });
+    const listener = vi.fn();
+    const end = onVisible(queue, listener);
     send(queue, 'abc');
-    expect(calls).toBe(1);
     send(queue, 'd', 10);
-    expect(calls).toBe(1);
+    expect(listener).toHaveBeenCalledTimes(1);
     time.pass(10);
-    expect(calls).toBe(2);
+    expect(listener).toHaveBeenCalledTimes(2);
     receive(queue, 1);
     time.pass(30);
-    expect(calls).toBe(3);
     end();
     send(queue, 'e');
-    expect(calls).toBe(3);
+    expect(listener).toHaveBeenCalledTimes(3);
   });
 });
 
@@ -167,18 +158,14 @@ describe('a message of a queue that holds the stream position', () => {
 
   it('counts for its batch until it is deleted, whether it is delayed, visible or received', () => {
     const { time, batch, queue } = newAttempts();
-    runForBatches([batch], () => {
-      send(queue, 'a', 10);
-      send(queue, 'b');
-    });
+    runForBatches([batch], () => [send(queue, 'a', 10), send(queue, 'b')]);
     expect(batch.messages).toBe(2);
     deleteMessage(queue, receiveOne(queue).receiptHandle);
     expect(batch.messages).toBe(1);
     time.pass(10);
     const { receiptHandle } = receiveOne(queue);
     expect(batch.messages).toBe(1);
-    deleteMessage(queue, receiptHandle);
-    deleteMessage(queue, receiptHandle);
+    for (const _ of ['once', 'again']) deleteMessage(queue, receiptHandle);
     expect(batch.messages).toBe(0);
   });
 
@@ -205,10 +192,7 @@ describe('a message of a queue that holds the stream position', () => {
     const { batch, queue, deadLetters } = newAttempts();
     send(queue, 'a');
     runForBatches([batch], () => send(deadLetters, 'b'));
-    expect([receiveOne(queue).recordBatches, receiveOne(deadLetters).recordBatches, batch.messages]).toEqual([
-      [],
-      [],
-      0,
-    ]);
+    for (const one of [queue, deadLetters]) expect(receiveOne(one).recordBatches).toEqual([]);
+    expect(batch.messages).toBe(0);
   });
 });

@@ -1,11 +1,11 @@
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createMemoryQueue, sendMessages } from '../../../../infra/local/queues/memory-queue.ts';
 import { pollQueue, type Wait } from '../../../../infra/local/queues/queue-poller.ts';
-import { type RecordBatch, runForBatches } from '../../../../infra/local/queues/record-batches.ts';
+import { runForBatches } from '../../../../infra/local/queues/record-batches.ts';
 import { createManualTime } from './queue-time.ts';
 
-type Handling = (records: SQSRecord[], context: Context) => string[] | undefined | Promise<string[] | undefined>;
+type Handling = (records: SQSRecord[], call: number) => string[] | undefined | Promise<string[] | undefined>;
 
 /** Creates a queue with a visibility timeout of 30 s. */
 function newQueue() {
@@ -32,100 +32,75 @@ function newQueue() {
       { batchSize = 10, concurrency = 1, wait }: { batchSize?: number; concurrency?: number; wait?: Wait } = {},
     ) => {
       const batches: string[][] = [];
+      const calls: { records: SQSRecord[]; context: Context }[] = [];
       const handler = async (event: unknown, context: Context) => {
         const { Records } = event as SQSEvent;
         batches.push(Records.map(({ body }) => body));
-        const failing = (await handle(Records, context)) ?? [];
+        calls.push({ records: Records, context });
+        const failing = (await handle(Records, calls.length)) ?? [];
         const failed = Records.filter(({ body }) => failing.includes(body));
         return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
       };
       const stop = pollQueue({ name: 'test', queue, handler, batchSize, concurrency, timeoutSeconds: 30 }, wait);
-      return { batches, stop };
+      return { batches, calls, stop };
     },
   };
 }
 
 it('gives messages to the handler as Lambda does, and deletes the handled ones', async () => {
   const queue = newQueue();
-  const ids = queue.send('ab');
-  const sentAt = queue.now();
-  const seen: unknown[] = [];
-  const { batches } = queue.poll((records, context) => {
-    seen.push(...records, context.functionName, context.getRemainingTimeInMillis() > 25_000);
-    return undefined;
-  });
+  const [messageId, other] = queue.send('ab');
+  const sentAt = String(queue.now());
+  const { calls } = queue.poll();
   await queue.pass();
-  expect(batches).toEqual([['a', 'b']]);
-  expect(seen).toMatchObject([
-    {
-      messageId: ids[0],
-      body: 'a',
-      md5OfBody: '0cc175b9c0f1b6a831c399e269772661',
-      eventSource: 'aws:sqs',
-      attributes: {
-        ApproximateReceiveCount: '1',
-        SentTimestamp: String(sentAt),
-        ApproximateFirstReceiveTimestamp: String(sentAt),
-      },
-    },
-    { messageId: ids[1], body: 'b' },
-    'test',
-    true,
+  const [{ records = [], context } = {}] = calls;
+  expect([context?.functionName, (context?.getRemainingTimeInMillis() ?? 0) > 25_000]).toEqual(['test', true]);
+  const times = { SentTimestamp: sentAt, ApproximateFirstReceiveTimestamp: sentAt };
+  const attributes = { ApproximateReceiveCount: '1', ...times };
+  expect(records).toMatchObject([
+    { messageId, body: 'a', md5OfBody: '0cc175b9c0f1b6a831c399e269772661', eventSource: 'aws:sqs', attributes },
+    { messageId: other, body: 'b' },
   ]);
   expect(queue.size()).toBe(0);
 });
 
-it('gives new messages to the handler at once, and messages of one turn in one call', async () => {
+it('gives new messages to the handler at once, messages of one turn in one call up to the batch size', async () => {
   const queue = newQueue();
-  const { batches } = queue.poll(undefined, { concurrency: 5 });
+  const { batches } = queue.poll(undefined, { concurrency: 5, batchSize: 3 });
   await queue.pass(100);
   queue.send('a');
-  queue.send('b');
+  queue.send('bcd');
   await queue.pass();
-  queue.send('c');
+  queue.send('e');
   await queue.pass();
-  expect(batches).toEqual([['a', 'b'], ['c']]);
-});
-
-it('gives the handler at most the batch size of messages', async () => {
-  const queue = newQueue();
-  queue.send('abcdefgh');
-  const { batches } = queue.poll(undefined, { batchSize: 3 });
-  await queue.pass();
-  expect(batches).toEqual([[...'abc'], [...'def'], [...'gh']]);
+  expect(batches).toEqual([['a', 'b', 'c'], ['d'], ['e']]);
 });
 
 it('retries only a failed message, after its visibility timeout', async () => {
   const queue = newQueue();
   queue.send('abc');
-  const counts: (string | undefined)[] = [];
-  const { batches } = queue.poll((records) => {
-    counts.push(records.find(({ body }) => body === 'b')?.attributes.ApproximateReceiveCount);
-    return counts.length < 3 ? ['b'] : undefined;
-  });
+  const { batches, calls } = queue.poll((_, call) => (call < 3 ? ['b'] : undefined));
   await queue.pass(29);
   expect(batches).toEqual([[...'abc']]);
   await queue.pass(1);
   await queue.pass(30);
   expect(batches).toEqual([[...'abc'], ['b'], ['b']]);
-  expect(counts).toEqual(['1', '2', '3']);
+  expect(calls.at(-1)?.records[0]?.attributes.ApproximateReceiveCount).toBe('3');
   expect(queue.size()).toBe(0);
 });
 
 it('retries a batch if the handler throws, and handles other messages meanwhile', async () => {
   const queue = newQueue();
   queue.send(['poison']);
-  const { batches } = queue.poll((records) => {
-    if (batches.length < 3 && records.some(({ body }) => body === 'poison')) throw new Error('for the test');
+  const { batches } = queue.poll((_, call) => {
+    if (call === 1) throw new Error('for the test');
     return undefined;
   });
   await queue.pass();
   queue.send(['good']);
   await queue.pass();
-  expect(batches).toEqual([['poison'], ['good']]);
   await queue.pass(30);
-  expect(batches).toEqual([['poison'], ['good'], ['poison']]);
-  expect(queue.size()).toBe(0);
+  expect([batches, queue.size()]).toEqual([[['poison'], ['good'], ['poison']], 0]);
 });
 
 it('runs at most the concurrency of calls, and the next when one ends', async () => {
@@ -151,47 +126,35 @@ it('runs at most the concurrency of calls, and the next when one ends', async ()
 });
 
 /** Stops a poller whose current calls, and whose wait for them, end when the test says so. */
-async function stopping(bodies: string, concurrency: number) {
+async function stopDuringCalls(bodies: string, concurrency: number) {
   const [call, time] = [Promise.withResolvers<undefined>(), Promise.withResolvers<void>()];
-  const waits: number[] = [];
-  const wait: Wait = (milliseconds) => {
-    waits.push(milliseconds);
-    return time.promise;
-  };
+  const wait = vi.fn<Wait>(() => time.promise);
   const queue = newQueue();
   queue.send(bodies);
   const { batches, stop } = queue.poll(() => call.promise, { batchSize: 1, concurrency, wait });
   await queue.pass();
-  let state = 'stopping';
+  let hasStopped = false;
   const stopped = stop().then(() => {
-    state = 'stopped';
+    hasStopped = true;
   });
   await queue.pass();
-  return {
-    queue,
-    batches,
-    stopped,
-    waits,
-    state: () => state,
-    endCalls: () => call.resolve(undefined),
-    passTime: time.resolve,
-  };
+  expect(hasStopped).toBe(false);
+  return { queue, batches, stopped, wait, endCalls: () => call.resolve(undefined), passTime: time.resolve };
 }
 
 it.each([
   ['below the concurrency', 2],
   ['at the concurrency', 1],
 ])('stops after 12 s while a call %s still runs, and keeps its message', async (_, concurrency) => {
-  const { queue, stopped, waits, state, passTime } = await stopping('a', concurrency);
-  expect([waits, state()]).toEqual([[12_000], 'stopping']);
+  const { queue, stopped, wait, passTime } = await stopDuringCalls('a', concurrency);
+  expect(wait.mock.calls).toEqual([[12_000]]);
   passTime();
   await stopped;
   expect(queue.size()).toBe(1);
 });
 
 it('waits for current calls, deletes their messages, and starts no other call', async () => {
-  const { queue, batches, stopped, state, endCalls } = await stopping('abc', 2);
-  expect(state()).toBe('stopping');
+  const { queue, batches, stopped, endCalls } = await stopDuringCalls('abc', 2);
   endCalls();
   await stopped;
   expect([batches.flat(), queue.size()]).toEqual([[...'ab'], 1]);
@@ -208,7 +171,7 @@ it('stops at once if no call runs', async () => {
 it('a message that a call sends belongs to the record batches of the messages of that call only', async () => {
   const queue = newQueue();
   const next = createMemoryQueue({ visibilitySeconds: 30, holdsPosition: true });
-  const [one, other, third]: RecordBatch[] = [{ messages: 0 }, { messages: 0 }, { messages: 0 }];
+  const [one, other, third] = [{ messages: 0 }, { messages: 0 }, { messages: 0 }];
   queue.poll(
     (records) => {
       if (records.some(({ body }) => body === 'send on')) sendMessages(next, [{ body: 'sent on', delaySeconds: 0 }]);
@@ -216,9 +179,9 @@ it('a message that a call sends belongs to the record batches of the messages of
     },
     { batchSize: 3 },
   );
-  runForBatches([one as RecordBatch], () => queue.send(['send on', 'a']));
-  runForBatches([other as RecordBatch], () => queue.send(['b']));
-  runForBatches([third as RecordBatch], () => queue.send(['c', 'd']));
+  runForBatches([one], () => queue.send(['send on', 'a']));
+  runForBatches([other], () => queue.send(['b']));
+  runForBatches([third], () => queue.send(['c', 'd']));
   await queue.pass();
   expect(queue.size()).toBe(0);
   expect([one, other, third]).toEqual([{ messages: 1 }, { messages: 1 }, { messages: 0 }]);

@@ -1,11 +1,13 @@
 import type { QueueTime } from '../../../../infra/local/queues/memory-queue.ts';
 
-/** Creates a time that changes only when a test advances it. */
-export function createManualTime(now = Date.parse('2026-03-01T12:00:00.000Z')): QueueTime & {
+export type ManualTime = QueueTime & {
   /** Advances the time, and runs the functions that are due by then, in order. */
   pass: (seconds: number) => void;
-} {
-  let time = now;
+};
+
+/** Creates a time that changes only when a test advances it. */
+export function createManualTime(): ManualTime {
+  let time = Date.parse('2026-03-01T12:00:00.000Z');
   const due = new Set<{ at: number; run: () => void }>();
   return {
     now: () => time,
