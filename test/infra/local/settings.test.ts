@@ -49,63 +49,47 @@ it('reads every setting from the environment', () => {
 });
 
 it('treats an empty folder, endpoint, retry schedule or running cap as unset', () => {
-  expect(readSettings({ CREWBOARD_DATA: '', DYNAMODB_ENDPOINT: '', RETRY_LADDER: '', RUNNING_CAP: '' })).toMatchObject({
-    dataFolder: resolve('.crewboard'),
-    dynamodbEndpoint: undefined,
-    retryLadder: undefined,
-    runningCap: undefined,
-  });
+  const variables = { CREWBOARD_DATA: '', DYNAMODB_ENDPOINT: '', RETRY_LADDER: '', RUNNING_CAP: '' };
+  expect(readSettings(variables)).toEqual(readSettings({}));
 });
 
 it('allows public receivers only if ALLOWED_RECEIVERS is empty', () => {
   expect(readSettings({ ALLOWED_RECEIVERS: '' }).allowedReceivers).toBe('');
 });
 
-it.each(['0', '1441', '1.5', '-1', 'an hour'])('rejects the waiting limit %j in one sentence', (minutes) => {
-  expect(() => readSettings({ WAITING_LIMIT_MINUTES: minutes })).toThrow(
-    new Problem(`WAITING_LIMIT_MINUTES is "${minutes}"; set it to a whole number of minutes from 1 to 1440.`),
-  );
-});
-
-it.each(['0', '1', '65535'])('accepts the port %s', (port) => {
-  expect(readSettings({ PORT: port }).port).toBe(Number(port));
-});
-
-it.each(['http', '-1', '65536', '3000.5', '1e3', '0x10', ' 3000', ''])(
-  'rejects the port %j in one sentence',
-  (port) => {
-    const sentence = `PORT is ${JSON.stringify(port)}; set it to a number from 0 to 65535.`;
-    expect(() => readSettings({ PORT: port })).toThrow(new Problem(sentence));
-  },
-);
-
-it.each(['1,1,1', '86400,86400,86400', '300,1800,7200'])('accepts the retry schedule %s', (retrySchedule) => {
-  expect(readSettings({ RETRY_LADDER: retrySchedule }).retryLadder).toBe(retrySchedule);
-});
-
 it.each([
-  ...['2,3', '2,3,4,5', '0,3,4', '2,3,86401', '2.5,3,4', '1e1,3,4'],
-  ...['2;3;4', '2,,4', '2,3,4,', '5m,30m,2h', '2,3,4\n5'],
-])('rejects the retry schedule %j in one sentence', (retrySchedule) => {
-  const sentence = `RETRY_LADDER is ${JSON.stringify(retrySchedule)}; write three whole numbers of seconds from 1 to 86400, such as 300,1800,7200.`;
-  expect(() => readSettings({ RETRY_LADDER: retrySchedule })).toThrow(new Problem(sentence));
+  ...['0', '1', '65535'].map((port) => ['PORT', port]),
+  ...['1', '50', '999999'].map((cap) => ['RUNNING_CAP', cap]),
+  ['RETRY_LADDER', '1,1,1'],
+])('accepts %s=%s', (name, value) => {
+  const { port, runningCap, retryLadder } = readSettings({ [name as string]: value });
+  expect([String(port), runningCap, retryLadder]).toContain(value);
 });
 
-it.each(['1', '50', '999999'])('accepts the running cap %s', (cap) => {
-  expect(readSettings({ RUNNING_CAP: cap }).runningCap).toBe(cap);
-});
-
-it.each(['0', '1.5', 'x', '007', '1e3', ' 1', '1\n', '1000000'])(
-  'rejects the running cap %j in one sentence',
-  (cap) => {
-    const sentence = `RUNNING_CAP is ${JSON.stringify(cap)}; set it to a whole number from 1 to 999999.`;
-    expect(() => readSettings({ RUNNING_CAP: cap })).toThrow(new Problem(sentence));
+const perMinute = { values: ['0', '-1', '1.5', '1000001', 'many'], range: 'a whole number from 1 to 1000000' };
+const invalid = {
+  PORT: { values: ['http', '-1', '65536', '3000.5', '1e3', '0x10', ' 3000', ''], range: 'a number from 0 to 65535' },
+  RUNNING_CAP: {
+    values: ['0', '1.5', 'x', '007', '1e3', ' 1', '1\n', '1000000'],
+    range: 'a whole number from 1 to 999999',
   },
-);
+  WAITING_LIMIT_MINUTES: {
+    values: ['0', '1441', '1.5', '-1', 'an hour'],
+    range: 'a whole number of minutes from 1 to 1440',
+  },
+  REQUESTS_PER_MINUTE: perMinute,
+  EXECUTIONS_PER_MINUTE: perMinute,
+};
 
-it.each(['0', '-1', '1.5', '1000001', 'many'])('rejects the limit %j in one sentence', (limit) => {
-  for (const name of ['REQUESTS_PER_MINUTE', 'EXECUTIONS_PER_MINUTE'])
-    expect(() => readSettings({ [name]: limit })).toThrow(
-      new Problem(`${name} is ${JSON.stringify(limit)}; set it to a whole number from 1 to 1000000.`),
-    );
+it.each(
+  Object.entries(invalid).flatMap(([name, { values, range }]) => values.map((value) => [name, value, range] as const)),
+)('rejects %s=%j in one sentence', (name, value, range) => {
+  const sentence = `${name} is ${JSON.stringify(value)}; set it to ${range}.`;
+  expect(() => readSettings({ [name]: value })).toThrow(new Problem(sentence));
+});
+
+it('rejects an invalid retry schedule in one sentence', () => {
+  const sentence =
+    'RETRY_LADDER is "2,3"; write three whole numbers of seconds from 1 to 86400, such as 300,1800,7200.';
+  expect(() => readSettings({ RETRY_LADDER: '2,3' })).toThrow(new Problem(sentence));
 });

@@ -8,105 +8,69 @@ import { closedEndpoint } from '../../../model/bedrock-server.ts';
 import { type ChatServer, completion, json, startChatServer } from './chat-server.ts';
 
 const key = 'sk-never-to-be-seen';
-const broken = { kind: 'faulty', error: 'The model could not be reached, or had a fault.', tokens: 0 };
-const tooSlow = { kind: 'faulty', error: 'The model took too long to answer.', tokens: 0 };
-const noAccess = { kind: 'failed', error: 'This deployment has no access to the model.', tokens: 0 };
-const unknownModel = { kind: 'failed', error: 'There is no such model, or it cannot be used from here.', tokens: 0 };
-const notTaken = {
-  kind: 'failed',
-  error: 'The model rejected the request; the input may be too long for it.',
-  tokens: 0,
-};
+const faulty = (error: string) => ({ kind: 'faulty', error, tokens: 0 });
+const failed = (error: string, tokens = 0) => ({ kind: 'failed', error, tokens });
+const broken = faulty('The model could not be reached, or had a fault.');
+const tooSlow = faulty('The model took too long to answer.');
+const noAccess = failed('This deployment has no access to the model.');
+const unknownModel = failed('There is no such model, or it cannot be used from here.');
+const rejected = failed('The model rejected the request; the input may be too long for it.');
 
 let chat: ChatServer;
-
 beforeEach(async () => {
   chat = await startChatServer();
 });
 
-/** Returns a function that sends a prompt to the server through the model client. */
-async function connect(more: Partial<Options> = {}) {
-  const server = { defaultModel: 'the-default', baseUrl: chat.baseUrl, apiKey: key, name: 'llama', ...more };
-  const ask = createConverseModel(converseClient(createChatModel(server)));
-  return (asked: Partial<Question> = {}): Promise<Answer> =>
-    ask({
-      model: 'the-default',
-      system: 'Be brief.',
-      user: 'Say hello.',
-      maxTokens: 100,
-      signal: new AbortController().signal,
-      ...asked,
-    });
+/** Sends a prompt to the server through the model client. */
+function ask(asked: Partial<Question> = {}, options: Partial<Options> = {}): Promise<Answer> {
+  const server = { defaultModel: 'the-default', baseUrl: chat.baseUrl, apiKey: key, name: 'llama', ...options };
+  const { signal } = new AbortController();
+  const question = { model: 'the-default', system: 'Be brief.', user: 'Say hello.', maxTokens: 100, signal };
+  return createConverseModel(converseClient(createChatModel(server)))({ ...question, ...asked });
 }
 
 describe('a request', () => {
-  it('of an agent with the default model of an earlier version goes to the same model', async () => {
-    const ask = await connect();
-    await ask({ model: formerStandardModels[0] });
-    expect(chat.received.at(-1)?.body).toMatchObject({ model: 'llama' });
-  });
-
-  it('has no tokens for thinking, because another model than the named one answers', async () => {
-    const ask = await connect({ defaultModel: standardModel });
-    await ask({ model: standardModel });
-    expect(chat.received.at(-1)?.body).toMatchObject({ model: 'llama', max_tokens: 100 });
-  });
+  const messages = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Say hello.' },
+  ];
 
   it('is sent in the chat protocol', async () => {
-    const ask = await connect();
     expect(await ask()).toEqual({ kind: 'text', text: 'Hello.', tokens: 12 });
-    expect(chat.received).toMatchObject([
-      {
-        method: 'POST',
-        path: '/v1/chat/completions',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-      },
-    ]);
-    expect(chat.received[0]?.body).toEqual({
-      model: 'llama',
-      messages: [
-        { role: 'system', content: 'Be brief.' },
-        { role: 'user', content: 'Say hello.' },
-      ],
-      max_tokens: 100,
-      stream: false,
-    });
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+    expect(chat.received).toMatchObject([{ method: 'POST', path: '/v1/chat/completions', headers }]);
+    expect(chat.received[0]?.body).toEqual({ model: 'llama', messages, max_tokens: 100, stream: false });
   });
 
-  it('has no system message without a system prompt', async () => {
-    const ask = await connect();
-    await ask({ system: '' });
-    expect(chat.received[0]?.body).toMatchObject({ messages: [{ role: 'user', content: 'Say hello.' }] });
+  it.each<[string, Partial<Question>, Partial<Options>, object]>([
+    ['an agent of an earlier version goes to the same model', { model: formerStandardModels[0] }, {}, {}],
+    [
+      'a thinking model has no tokens for thinking, because another model answers',
+      { model: standardModel },
+      { defaultModel: standardModel },
+      { max_tokens: 100 },
+    ],
+    ['an agent without a system prompt has no system message', { system: '' }, {}, { messages: messages.slice(1) }],
+    ['an agent with another model goes to that model', { model: 'qwen3:8b' }, {}, { model: 'qwen3:8b' }],
+  ])('of %s', async (_, question, options, body) => {
+    await ask(question, options);
+    expect(chat.received[0]?.body).toMatchObject({ model: 'llama', ...body });
   });
 
   it('has no Authorization header without a key', async () => {
-    const ask = await connect({ apiKey: undefined });
-    await ask();
+    await ask({}, { apiKey: undefined });
     expect(chat.received[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  it('goes to the model that it names, if that is not the default model', async () => {
-    const ask = await connect();
-    await ask({ model: 'qwen3:8b' });
-    expect(chat.received[0]?.body).toMatchObject({ model: 'qwen3:8b' });
-  });
-
-  it('for the default model goes to the first model of the server, if no name is set', async () => {
-    const ask = await connect({ name: undefined });
-    expect(await ask()).toMatchObject({ kind: 'text' });
-    expect(chat.received).toMatchObject([
-      { method: 'GET', path: '/v1/models', headers: { authorization: `Bearer ${key}` } },
-      { method: 'POST', body: { model: 'llama' } },
-    ]);
-  });
-
-  it('fails while the server has no model', async () => {
-    const ask = await connect({ name: undefined });
+  it('for the default model goes to the first model of the server, if no name is set, and fails without one', async () => {
     chat.models = json({ object: 'list', data: [] });
-    expect(await ask()).toEqual(unknownModel);
-    chat.models = json({ object: 'list', data: [{ id: 'pulled' }] });
-    expect(await ask()).toMatchObject({ kind: 'text' });
-    expect(chat.received.at(-1)?.body).toMatchObject({ model: 'pulled' });
+    expect(await ask({}, { name: undefined })).toEqual(unknownModel);
+    chat.models = json({ object: 'list', data: [{ id: 'pulled' }, { id: 'other' }] });
+    expect(await ask({}, { name: undefined })).toMatchObject({ kind: 'text' });
+    expect(chat.received.slice(1)).toMatchObject([
+      { method: 'GET', path: '/v1/models', headers: { authorization: `Bearer ${key}` } },
+      { method: 'POST', body: { model: 'pulled' } },
+    ]);
   });
 
   it.each([
@@ -114,9 +78,8 @@ describe('a request', () => {
     ['plain text', (response: ServerResponse) => response.end('Ollama is running')],
     ['an error', json({}, 500)],
   ])('fails if the server answers with %s for its models', async (_, models) => {
-    const ask = await connect({ name: undefined });
     chat.models = models;
-    expect(await ask()).toEqual(broken);
+    expect(await ask({}, { name: undefined })).toEqual(broken);
   });
 });
 
@@ -129,44 +92,31 @@ describe('an answer', () => {
     ['eos_of_next_year', 'The model stopped for an unknown reason.'],
   ])('that finishes with %s fails the call, and its tokens count', async (reason, error) => {
     chat.chat = json(completion('Half of', reason));
-    const ask = await connect();
-    expect(await ask()).toEqual({ kind: 'failed', error, tokens: 12 });
+    expect(await ask()).toEqual(failed(error, 12));
   });
 
-  it.each([['' as unknown], [null], [undefined], [' \n']])('of %j counts as empty', async (content) => {
+  it.each([['' as unknown], [null], [undefined]])('of %j counts as empty', async (content) => {
     chat.chat = json(completion(content));
-    const ask = await connect();
-    expect(await ask()).toEqual({ kind: 'failed', error: 'The answer of the model was empty.', tokens: 12 });
+    expect(await ask()).toEqual(failed('The answer of the model was empty.', 12));
   });
 
-  it.each([
-    ['no usage', undefined],
-    ['an empty usage', {}],
-    ['a usage of strings', { prompt_tokens: '7', completion_tokens: '5' }],
-    ['null', null],
-  ])('with %s is accepted with 0 tokens', async (_, usage) => {
-    chat.chat = json(completion('Hello.', 'stop', { usage }));
-    const ask = await connect();
-    expect(await ask()).toEqual({ kind: 'text', text: 'Hello.', tokens: 0 });
-  });
+  it.each([undefined, {}, { prompt_tokens: '7', completion_tokens: '5' }, null])(
+    'with the usage %j is accepted with 0 tokens',
+    async (usage) => {
+      chat.chat = json(completion('Hello.', 'stop', { usage }));
+      expect(await ask()).toEqual({ kind: 'text', text: 'Hello.', tokens: 0 });
+    },
+  );
 
   it.each([
-    ['no choices', completion('', 'stop', { choices: [] })],
-    ['choices of another kind', completion('', 'stop', { choices: 'Hello.' })],
-    ['no message', completion('', 'stop', { choices: [{ finish_reason: 'stop' }] })],
-    ['content of another kind', completion([{ type: 'text', text: 'Hello.' }])],
-    ['no finish reason', completion('Hello.', null)],
-    ['an error with status 200', { error: { message: `No, ${key}.` } }],
-    ['nothing', null],
-  ])('with %s fails as a faulty model', async (_, body) => {
-    chat.chat = json(body);
-    const ask = await connect();
-    expect(await ask()).toEqual(broken);
-  });
-
-  it.each([
+    ['no choices', json(completion('', 'stop', { choices: [] }))],
+    ['choices of another kind', json(completion('', 'stop', { choices: 'Hello.' }))],
+    ['no message', json(completion('', 'stop', { choices: [{ finish_reason: 'stop' }] }))],
+    ['content of another kind', json(completion([{ type: 'text', text: 'Hello.' }]))],
+    ['no finish reason', json(completion('Hello.', null))],
+    ['an error with status 200', json({ error: { message: `No, ${key}.` } })],
+    ['nothing', json(null)],
     ['broken JSON', (response: ServerResponse) => response.end('{"choices": [')],
-    ['HTML', (response: ServerResponse) => response.end('<html>Sign in</html>')],
     ['no bytes', (response: ServerResponse) => response.end()],
     ['a connection that is closed', (response: ServerResponse) => response.destroy()],
     [
@@ -174,54 +124,49 @@ describe('an answer', () => {
       (response: ServerResponse) =>
         response.writeHead(200, { 'Content-Length': '1000' }).write('{"cho', () => response.destroy()),
     ],
-  ])('of %s fails as a faulty model', async (_, answer) => {
+  ])('with %s fails as a faulty model', async (_, answer) => {
     chat.chat = answer;
-    const ask = await connect();
     expect(await ask()).toEqual(broken);
   });
-});
 
-describe('an error', () => {
   it.each([
-    [400, notTaken],
+    [400, rejected],
     [401, noAccess],
+    [402, noAccess],
     [403, noAccess],
     [404, unknownModel],
     [408, tooSlow],
-    [413, notTaken],
-    [422, notTaken],
+    [422, rejected],
     [429, { kind: 'throttled', tokens: 0 }],
     [500, broken],
+    [502, broken],
     [503, broken],
     [504, tooSlow],
     [301, broken],
   ])('with status %i has the same result as the error of Bedrock', async (status, answer) => {
     const headers = { 'Retry-After': '3600', Location: `${chat.baseUrl}/models` };
     chat.chat = json({ error: { message: `Incorrect API key provided: ${key}` } }, status, headers);
-    const ask = await connect();
     expect(await ask()).toEqual(answer);
     expect(chat.received).toHaveLength(1);
-  });
-
-  it('is returned if no server listens', async () => {
-    const ask = await connect({ baseUrl: await closedEndpoint() });
-    expect(await ask()).toEqual(broken);
   });
 });
 
 describe('a server that does not answer', () => {
-  it('fails the call at the deadline', async () => {
-    const deadline = new AbortController();
-    chat.chat = () => deadline.abort();
-    const ask = await connect({ startDeadline: () => deadline.signal });
-    expect(await ask()).toEqual(tooSlow);
+  it('fails the call if it does not listen', async () => {
+    expect(await ask({}, { baseUrl: await closedEndpoint() })).toEqual(broken);
   });
 
-  it('fails the call at the deadline, also during the response', async () => {
+  it.each([
+    ['', (_: ServerResponse, abort: () => void) => abort()],
+    [
+      ', also during the response',
+      (response: ServerResponse, abort: () => void) =>
+        response.writeHead(200).write('{"choices":', () => setImmediate(abort)),
+    ],
+  ])('fails the call at the deadline%s', async (_, answer) => {
     const deadline = new AbortController();
-    chat.chat = (response) => response.writeHead(200).write('{"choices":', () => setImmediate(() => deadline.abort()));
-    const ask = await connect({ startDeadline: () => deadline.signal });
-    expect(await ask()).toEqual(tooSlow);
+    chat.chat = (response) => answer(response, () => deadline.abort());
+    expect(await ask({}, { startDeadline: () => deadline.signal })).toEqual(tooSlow);
   });
 
   it('is disconnected when the caller aborts the call', async () => {
@@ -231,14 +176,12 @@ describe('a server that does not answer', () => {
       response.once('close', disconnected.resolve);
       caller.abort();
     };
-    const ask = await connect();
     expect(await ask({ signal: caller.signal })).toEqual({ kind: 'aborted', tokens: 0 });
     await disconnected.promise;
   });
 
   it('has four minutes by default', async () => {
     const timeout = vi.spyOn(AbortSignal, 'timeout');
-    const ask = await connect();
     await ask();
     expect(timeout.mock.calls).toContainEqual([240_000]);
     timeout.mockRestore();

@@ -1,6 +1,7 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll } from 'vitest';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { json, startBedrock } from '../../../model/bedrock-server.ts';
+
+export { json };
 
 /** A received request, with its body parsed. */
 type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: unknown };
@@ -15,34 +16,21 @@ export type ChatServer = {
 
 /** Starts a server that has two models and answers `Hello.`; tests replace `chat` and `models`. */
 export async function startChatServer(): Promise<ChatServer> {
-  const server = createServer(async (request, response) => {
-    const text = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>)).toString('utf8');
-    const { method = '', url: path = '', headers } = request;
-    chat.received.push({ method, path, headers, body: text === '' ? undefined : JSON.parse(text) });
-    if (method === 'POST' && path === '/v1/chat/completions') return chat.chat(response);
-    if (method === 'GET' && path === '/v1/models') return chat.models(response);
-    response.writeHead(404).end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const server = await startBedrock();
   const chat: ChatServer = {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseUrl: `${server.endpoint}/v1`,
     received: [],
     chat: json(completion('Hello.')),
     models: json({ object: 'list', data: [{ id: 'llama' }, { id: 'qwen' }] }),
   };
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return chat;
-}
-
-/** Returns a function that responds with JSON. */
-export function json(body: unknown, status = 200, headers: Record<string, string> = {}) {
-  return (response: ServerResponse) => {
-    response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
+  server.answer = (response) => {
+    const { method, path, headers, body } = server.received.at(-1) as Received & { body: string };
+    chat.received.push({ method, path, headers, body: body === '' ? undefined : JSON.parse(body) });
+    if (method === 'POST' && path === '/v1/chat/completions') return chat.chat(response);
+    if (method === 'GET' && path === '/v1/models') return chat.models(response);
+    response.writeHead(404).end();
   };
+  return chat;
 }
 
 /** Returns a chat completion in the format of the protocol. */
