@@ -10,107 +10,85 @@ import { resourcesAtRest } from '../../../costs/workflows.ts';
 import { synthesized } from '../synthesized.ts';
 
 type MetricStat = { Stat: string; Metric: { MetricName: string; Namespace: string; Dimensions: unknown[] } };
-type Query = { Expression?: string; Id: string; MetricStat?: MetricStat };
 type AlarmProperties = {
   AlarmName: string;
   AlarmDescription: string;
   MetricName?: string;
   Namespace?: string;
-  Statistic?: string;
   Threshold: number;
-  EvaluationPeriods: number;
-  DatapointsToAlarm: number;
-  ComparisonOperator: string;
   Dimensions?: { Name: string; Value: unknown }[];
-  Metrics?: Query[];
-  TreatMissingData: string;
+  Metrics?: { Expression?: string; Id: string; MetricStat?: MetricStat }[];
 };
-
+type FilterProperties = {
+  LogGroupName: unknown;
+  FilterPattern: string;
+  MetricTransformations: { MetricName: string; MetricValue: string }[];
+};
 type MappingProperties = {
   StartingPosition?: string;
   ScalingConfig?: { MaximumConcurrency: number };
   ProvisionedPollerConfig?: object;
 };
-type QueueProperties = { RedrivePolicy?: { deadLetterTargetArn: { 'Fn::GetAtt': [string, 'Arn'] } } };
-type StageProperties = { AccessLogSettings: { Format: string } };
 
-const { template, resources, functionOf } = synthesized();
-const alarms = Object.values(resources<AlarmProperties>('AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
-
+const { template, resources, functionOf, queueOf } = synthesized();
+const propertiesOf = <Properties>(type: string) =>
+  Object.values(resources<Properties>(type)).map(({ Properties }) => Properties);
+const alarms = propertiesOf<AlarmProperties>('AWS::CloudWatch::Alarm');
 const alarmOf = (name: string) => alarms.find(({ AlarmName }) => AlarmName === `Crewboard ${name}`);
-
-type FilterProperties = {
-  LogGroupName: unknown;
-  FilterPattern: string;
-  MetricTransformations: { MetricName: string; MetricNamespace: string; MetricValue: string }[];
-};
 
 /** Returns the metric filters that count log lines in a metric. */
 const filtersOf = (metric: string) =>
-  Object.values(resources<FilterProperties>('AWS::Logs::MetricFilter'))
-    .map(({ Properties }) => Properties)
-    .filter(({ MetricTransformations: [to] }) => to?.MetricName === metric && to.MetricValue === '1');
+  propertiesOf<FilterProperties>('AWS::Logs::MetricFilter').filter(
+    ({ MetricTransformations: [to] }) => to?.MetricName === metric && to.MetricValue === '1',
+  );
 
-/** The dead-letter queues. */
-const deadLetterQueues = new Set(
-  Object.values(resources<QueueProperties>('AWS::SQS::Queue')).flatMap(
-    ({ Properties }) => Properties.RedrivePolicy?.deadLetterTargetArn['Fn::GetAtt'][0] ?? [],
-  ),
-);
+const above = { ComparisonOperator: 'GreaterThanThreshold' };
+const twoOfThree = { DatapointsToAlarm: 2, EvaluationPeriods: 3 };
+const threeOfThree = { DatapointsToAlarm: 3, EvaluationPeriods: 3 };
+const missingIsGood = { TreatMissingData: 'notBreaching' };
 
-const names = [
-  'api-errors',
-  'api-latency',
-  'refused-requests',
-  'late-work',
-  'failing-calls',
-  'dead-letters',
-  'lost-work',
-  'delivery-success',
-  'model-throttling',
-];
+/** The alarms, each with its properties that users notice. */
+const expected: Record<string, object> = {
+  'api-errors': { ...above, ...twoOfThree, ...missingIsGood },
+  'api-latency': missingIsGood,
+  'refused-requests': {
+    ...{ MetricName: 'CrewboardRequestsRefused', Namespace: 'Crewboard', Statistic: 'Sum', Threshold: 100 },
+    ...missingIsGood,
+  },
+  'late-work': {
+    ...{ MetricName: 'WorkLate', Statistic: 'Maximum', Threshold: 0, Period: 300, TreatMissingData: 'breaching' },
+    ...above,
+    ...twoOfThree,
+  },
+  // The next call repairs a single failure.
+  'failing-calls': { Threshold: 0, ...above, ...threeOfThree, ...missingIsGood },
+  'dead-letters': {
+    ...{ MetricName: 'ApproximateNumberOfMessagesVisible', Threshold: 0, ...above, ...missingIsGood },
+    Dimensions: [{ Name: 'QueueName', Value: { 'Fn::GetAtt': [queueOf('deadLetters'), 'QueueName'] } }],
+  },
+  'lost-work': missingIsGood,
+  'delivery-success': {
+    ...{ MetricName: 'AttemptsDelivered', Statistic: 'Average', Threshold: 0.5 },
+    ...{ ComparisonOperator: 'LessThanThreshold', ...threeOfThree, ...missingIsGood },
+  },
+  'model-throttling': missingIsGood,
+};
+const names = Object.keys(expected);
 
 describe('the alarms', () => {
   it('exist for each kind of fault', () => {
     expect(alarms.map(({ AlarmName }) => AlarmName).sort()).toEqual(names.map((name) => `Crewboard ${name}`).sort());
   });
 
-  it.each(alarms)('$AlarmName says who is affected, and names its section in the runbook', (alarm) => {
-    const { AlarmName, AlarmDescription } = alarm;
-    expect(AlarmDescription).toMatch(/^(Callers|Receivers|Users|Organizations|Everybody|Perhaps everybody)/);
-    expect(AlarmDescription).toContain(`docs/runbook.md#${AlarmName.replace('Crewboard ', '')}`);
-  });
-
-  it.each(names.filter((name) => name !== 'late-work'))('%s is not raised by missing data', (name) => {
-    expect(alarmOf(name)?.TreatMissingData).toBe('notBreaching');
-  });
-
-  it.each([
-    [
-      'late-work',
-      {
-        ...{ MetricName: 'WorkLate', Statistic: 'Maximum', ComparisonOperator: 'GreaterThanThreshold' },
-        ...{ TreatMissingData: 'breaching', Period: 300 },
-      },
-      0,
-      2,
-    ],
-    // The next call repairs a single failure.
-    ['failing-calls', { ComparisonOperator: 'GreaterThanThreshold' }, 0, 3],
-    [
-      'delivery-success',
-      { MetricName: 'AttemptsDelivered', Statistic: 'Average', ComparisonOperator: 'LessThanThreshold' },
-      0.5,
-      3,
-    ],
-  ])('%s is raised by %j with the threshold %d in %i of three periods', (name, properties, Threshold, periods) => {
-    expect(alarmOf(name)).toMatchObject({
-      ...properties,
-      Threshold,
-      DatapointsToAlarm: periods,
-      EvaluationPeriods: 3,
-    });
-  });
+  it.each(names)(
+    'of %s are raised by their metric, say who is affected and name their section in the runbook',
+    (name) => {
+      const { AlarmDescription = '' } = alarmOf(name) ?? {};
+      expect(alarmOf(name)).toMatchObject(expected[name] as object);
+      expect(AlarmDescription).toMatch(/^(Callers|Receivers|Users|Organizations|Everybody|Perhaps everybody)/);
+      expect(AlarmDescription).toContain(`docs/runbook.md#${name}`);
+    },
+  );
 
   it('of late work need a heartbeat in each period', () => {
     const heartbeat = consumers.sweepOverdue.sources.find(({ job }) => job === 'heartbeat');
@@ -122,94 +100,53 @@ describe('the alarms', () => {
   });
 
   it('count failed calls of every function of the pipeline by Lambda’s reports in their logs', () => {
-    const filters = filtersOf('CrewboardCallsFailed');
-    expect(filters.map(({ LogGroupName }) => LogGroupName)).toEqual(
-      Object.keys(consumers).map((name) => functionOf(constructIdOf(name)).LoggingConfig.LogGroup),
+    const FilterPattern = '{ ($.type = "platform.report") && ($.record.status != "success") }';
+    const groups = Object.keys(consumers).map((name) => functionOf(constructIdOf(name)).LoggingConfig.LogGroup);
+    expect(filtersOf('CrewboardCallsFailed')).toMatchObject(
+      groups.map((LogGroupName) => ({ LogGroupName, FilterPattern })),
     );
-    for (const { FilterPattern } of filters)
-      expect(FilterPattern).toBe('{ ($.type = "platform.report") && ($.record.status != "success") }');
   });
 
   it('add the throttled calls of the account, and treat missing data as 0', () => {
-    const [formula, ...parts] = alarmOf('failing-calls')?.Metrics ?? [];
-    expect(formula).toMatchObject({ Expression: 'FILL(failed, 0) + FILL(throttles, 0)' });
-    expect(parts.map(({ Id, MetricStat }) => ({ Id, Stat: MetricStat?.Stat, ...MetricStat?.Metric }))).toEqual([
-      { Id: 'failed', Stat: 'Sum', MetricName: 'CrewboardCallsFailed', Namespace: 'Crewboard' },
-      { Id: 'throttles', Stat: 'Sum', MetricName: 'Throttles', Namespace: 'AWS/Lambda' },
+    expect(alarmOf('failing-calls')?.Metrics).toMatchObject([
+      { Expression: 'FILL(failed, 0) + FILL(throttles, 0)' },
+      {
+        Id: 'failed',
+        MetricStat: { Stat: 'Sum', Metric: { MetricName: 'CrewboardCallsFailed', Namespace: 'Crewboard' } },
+      },
+      { Id: 'throttles', MetricStat: { Stat: 'Sum', Metric: { MetricName: 'Throttles', Namespace: 'AWS/Lambda' } } },
     ]);
   });
 
   it('count requests with the status 401 or 429 in the log of the API', () => {
-    const [filter, ...others] = filtersOf('CrewboardRequestsRefused');
-    expect(others).toEqual([]);
-    expect(filter?.FilterPattern).toBe('{ ($.status = "401") || ($.status = "429") }');
-    expect(alarmOf('refused-requests')).toMatchObject({
-      MetricName: 'CrewboardRequestsRefused',
-      Namespace: 'Crewboard',
-      Statistic: 'Sum',
-      Threshold: 100,
-    });
+    const patterns = filtersOf('CrewboardRequestsRefused').map(({ FilterPattern }) => FilterPattern);
+    expect(patterns).toEqual(['{ ($.status = "401") || ($.status = "429") }']);
   });
 
-  it('count every message in the dead-letter queue', () => {
-    const [dead, ...others] = [...deadLetterQueues];
-    expect(others).toEqual([]);
-    expect(alarmOf('dead-letters')).toMatchObject({
-      MetricName: 'ApproximateNumberOfMessagesVisible',
-      Dimensions: [{ Name: 'QueueName', Value: { 'Fn::GetAtt': [dead, 'QueueName'] } }],
-      Threshold: 0,
-      ComparisonOperator: 'GreaterThanThreshold',
+  it.each([
+    { errors: 0, requests: 0, raises: false },
+    { errors: 1, requests: 99, raises: false },
+    { errors: 2, requests: 2, raises: true },
+    { errors: 10, requests: 1_000, raises: false },
+    { errors: 11, requests: 1_000, raises: true },
+  ])('of api-errors are raised at $errors errors of $requests requests: $raises', ({ errors, requests, raises }) => {
+    const { Metrics: [formula, ...metrics] = [], Threshold = 0 } = alarmOf('api-errors') ?? {};
+    const sumOf = (Id: string, MetricName: string) => ({
+      ...{ Id, MetricStat: { Stat: 'Sum', Metric: { MetricName, Namespace: 'AWS/ApiGateway' } } },
     });
-  });
-
-  describe('of api-errors', () => {
-    const alarm = alarmOf('api-errors');
-    const [{ Expression: formula = '' } = {}, ...metrics] = alarm?.Metrics ?? [];
-    const metricOf = (id: string) => metrics.find(({ Id }) => Id === id)?.MetricStat;
-
-    it('divides the sum of 5xx by the sum of all requests of the API', () => {
-      expect(metrics).toHaveLength(2);
-      expect(metricOf('errors')).toMatchObject({
-        Stat: 'Sum',
-        Metric: { MetricName: '5xx', Namespace: 'AWS/ApiGateway' },
-      });
-      expect(metricOf('requests')).toMatchObject({ Stat: 'Sum', Metric: { MetricName: 'Count' } });
-      expect(metricOf('requests')?.Metric.Dimensions).toEqual(metricOf('errors')?.Metric.Dimensions);
-    });
-
-    it.each([
-      { errors: 0, requests: 0, raises: false },
-      { errors: 1, requests: 99, raises: false },
-      { errors: 2, requests: 2, raises: true },
-      { errors: 10, requests: 1_000, raises: false },
-      { errors: 11, requests: 1_000, raises: true },
-    ])('is raised at $errors errors of $requests requests: $raises', ({ errors, requests, raises }) => {
-      const IF = (holds: boolean, yes: number, no: number) => (holds ? yes : no);
-      const share = new Function('errors', 'requests', 'IF', `return ${formula}`)(errors, requests, IF);
-      expect(share > (alarm?.Threshold ?? 0)).toBe(raises);
-    });
-
-    it('needs two of three periods', () => {
-      expect(alarm).toMatchObject({
-        DatapointsToAlarm: 2,
-        EvaluationPeriods: 3,
-        ComparisonOperator: 'GreaterThanThreshold',
-      });
-    });
+    expect(metrics).toMatchObject([sumOf('errors', '5xx'), sumOf('requests', 'Count')]);
+    expect(new Set(metrics.map(({ MetricStat }) => JSON.stringify(MetricStat?.Metric.Dimensions))).size).toBe(1);
+    const IF = (holds: boolean, yes: number, no: number) => (holds ? yes : no);
+    const evaluate = new Function('errors', 'requests', 'IF', `return ${formula?.Expression}`);
+    expect(evaluate(errors, requests, IF) > Threshold).toBe(raises);
   });
 
   it('name custom metrics as the functions do, with the stack as dimension', () => {
     const own = alarms.filter(({ Namespace, Dimensions }) => Namespace === 'Crewboard' && Dimensions);
-    expect(own.map(({ MetricName }) => MetricName).sort()).toEqual([
-      'AttemptsDelivered',
-      'ModelThrottles',
-      'WorkLate',
-      'WorkLost',
-    ]);
-    for (const { MetricName, Dimensions } of own) {
-      expect(Object.keys(metricUnits)).toContain(MetricName);
-      expect(Dimensions).toEqual([{ Name: 'service', Value: 'Crewboard' }]);
-    }
+    const metrics = own.map(({ MetricName }) => MetricName);
+    expect(metrics.sort()).toEqual(['AttemptsDelivered', 'ModelThrottles', 'WorkLate', 'WorkLost']);
+    expect(Object.keys(metricUnits)).toEqual(expect.arrayContaining(metrics));
+    for (const { Dimensions } of own) expect(Dimensions).toEqual([{ Name: 'service', Value: 'Crewboard' }]);
     template.allResourcesProperties('AWS::Lambda::Function', {
       Environment: { Variables: Match.objectLike({ POWERTOOLS_SERVICE_NAME: 'Crewboard' }) },
     });
@@ -224,35 +161,32 @@ describe('the costs', () => {
 
   it('are computed for the memory of the functions, and for one key', () => {
     const others = assumptions.memoryMegabytes.value;
-    for (const [operation] of routes) expect(functionOf(constructIdOf(operation)).MemorySize).toBe(others);
-    for (const [name, { memoryMegabytes = others }] of Object.entries<Consumer>(consumers))
+    const rows = [...routes.map(([name]) => [name, {}] as const), ...Object.entries<Consumer>(consumers)];
+    for (const [name, { memoryMegabytes = others }] of rows as [string, Partial<Consumer>][])
       expect(functionOf(constructIdOf(name)).MemorySize).toBe(memoryMegabytes);
     template.resourceCountIs('AWS::KMS::Key', resourcesAtRest.keys);
   });
 
   it('are computed for queues that are polled without provisioned pollers, each with a maximum concurrency', () => {
-    const mappings = Object.values(resources<MappingProperties>('AWS::Lambda::EventSourceMapping'));
-    const polling = mappings.filter(({ Properties }) => Properties.StartingPosition === undefined);
+    const mappings = propertiesOf<MappingProperties>('AWS::Lambda::EventSourceMapping');
+    const polling = mappings.filter(({ StartingPosition }) => StartingPosition === undefined);
     expect(polling).toHaveLength(resourcesAtRest.polledQueues);
-    for (const { Properties } of polling) {
-      expect(Properties.ScalingConfig?.MaximumConcurrency).toBeGreaterThanOrEqual(2);
-      expect(Properties.ProvisionedPollerConfig).toBeUndefined();
+    for (const { ScalingConfig, ProvisionedPollerConfig } of polling) {
+      expect(ScalingConfig?.MaximumConcurrency).toBeGreaterThanOrEqual(2);
+      expect(ProvisionedPollerConfig).toBeUndefined();
     }
   });
 
   it('are computed for the line format of the log of the API', () => {
-    const [stage] = Object.values(resources<StageProperties>('AWS::ApiGatewayV2::Stage'));
-    const format = JSON.parse(stage?.Properties.AccessLogSettings.Format ?? '{}');
-    expect(Object.keys(accessLine)).toEqual(Object.keys(format));
+    const [stage] = propertiesOf<{ AccessLogSettings: { Format: string } }>('AWS::ApiGatewayV2::Stage');
+    expect(Object.keys(accessLine)).toEqual(Object.keys(JSON.parse(stage?.AccessLogSettings.Format ?? '{}')));
   });
 });
 
-describe('the dashboard', () => {
-  it('shows a graph for each alarm', () => {
-    template.resourceCountIs('AWS::CloudWatch::Dashboard', 1);
-    const [dashboard] = Object.values(resources<{ DashboardBody: unknown }>('AWS::CloudWatch::Dashboard'));
-    const body = JSON.stringify(dashboard?.Properties.DashboardBody);
-    for (const name of names) expect(body).toContain(name);
-    expect(body.match(/showUnits\\":false/g)).toHaveLength(names.length);
-  });
+it('the dashboard shows a graph for each alarm', () => {
+  const [dashboard, ...others] = propertiesOf<{ DashboardBody: unknown }>('AWS::CloudWatch::Dashboard');
+  const body = JSON.stringify(dashboard?.DashboardBody);
+  expect(others).toEqual([]);
+  for (const name of names) expect(body).toContain(name);
+  expect(body.match(/showUnits\\":false/g)).toHaveLength(names.length);
 });
