@@ -1,3 +1,4 @@
+import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { allOptions } from './all-options.ts';
 import { synthesized } from './synthesized.ts';
@@ -14,6 +15,10 @@ const actionsEverywhere = (stack: ReturnType<typeof synthesized>) =>
   });
 
 describe('the rights of the stack', () => {
+  it('come from no managed policy', () => {
+    template.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
+  });
+
   it('contain no wildcard in actions', () => {
     for (const { Action } of statements) expect([Action].flat().filter((action) => action.includes('*'))).toEqual([]);
   });

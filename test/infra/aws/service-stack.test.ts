@@ -21,13 +21,10 @@ describe('the stack', () => {
     );
   });
 
-  it('is protected from deletion, unless it is ephemeral', () => {
-    expect(stackOf().terminationProtection).toBe(true);
-    expect(stackOf(undefined, { ephemeral: true }).terminationProtection).toBe(false);
-  });
-
-  it('leaves no resources after its deletion if it is ephemeral', () => {
-    const { Resources } = Template.fromStack(stackOf(undefined, { ephemeral: true })).toJSON() as {
+  it('is protected from deletion, unless it is ephemeral, when it leaves no resources', () => {
+    const ephemeral = stackOf(undefined, { ephemeral: true });
+    expect([stackOf().terminationProtection, ephemeral.terminationProtection]).toEqual([true, false]);
+    const { Resources } = Template.fromStack(ephemeral).toJSON() as {
       Resources: Record<string, { DeletionPolicy?: string }>;
     };
     expect(Object.values(Resources).filter(({ DeletionPolicy }) => DeletionPolicy?.startsWith('Retain'))).toEqual([]);
@@ -37,16 +34,13 @@ describe('the stack', () => {
     const tagged = stackOf(undefined, { tags: { team: 'crew' } }, 'prod');
     const tags = { service: 'crewboard', stage: 'prod', team: 'crew' };
     expect(tagged.tags.tagValues()).toEqual(tags);
-    Template.fromStack(tagged).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+    const template = Template.fromStack(tagged);
+    template.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
       Replicas: [Match.objectLike({ Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })) })],
     });
+    // The console shows the stage in the name of the API.
+    template.hasResourceProperties('AWS::ApiGatewayV2::Api', { Name: 'Crewboard-prod' });
     expect(stackOf().tags.tagValues()).toEqual({ service: 'crewboard', stage: 'default' });
-  });
-
-  it('gives its API the name of the stack, so that the console shows the stage', () => {
-    Template.fromStack(stackOf(undefined, {}, 'prod')).hasResourceProperties('AWS::ApiGatewayV2::Api', {
-      Name: 'Crewboard-prod',
-    });
   });
 
   it('logs requests to a log group that needs no policy statement of its own', () => {
@@ -59,31 +53,23 @@ describe('the stack', () => {
     });
   });
 
-  it('has outputs for its URL and its table', () => {
-    template.hasOutput('Url', {});
-    template.hasOutput('TableName', {});
-    template.hasOutput('SecretsKeyArn', {});
+  it('has outputs for its URL, its table and its key', () => {
+    for (const name of ['Url', 'TableName', 'SecretsKeyArn']) template.hasOutput(name, {});
   });
 });
 
 describe('every function', () => {
-  it('runs on Node.js 24 on arm64', () => {
+  it('runs on Node.js 24 on arm64, and logs JSON to the group of its role', () => {
     template.allResourcesProperties('AWS::Lambda::Function', {
       Runtime: 'nodejs24.x',
       Architectures: ['arm64'],
       Handler: 'index.handler',
-    });
-  });
-
-  it('logs JSON to the group of its role', () => {
-    template.allResourcesProperties('AWS::Lambda::Function', {
       LoggingConfig: { LogFormat: 'JSON', SystemLogLevel: 'WARN' },
     });
-    const pairs = new Set(
-      all.map(({ Role, LoggingConfig }) => `${Role['Fn::GetAtt'][0]} ${LoggingConfig.LogGroup.Ref}`),
-    );
-    expect(pairs.size).toBe(new Set(all.map(({ Role }) => Role['Fn::GetAtt'][0])).size);
-    expect(pairs.size).toBe(new Set(all.map(({ LoggingConfig }) => LoggingConfig.LogGroup.Ref)).size);
+    const pairs = all.map(({ Role, LoggingConfig }) => [Role['Fn::GetAtt'][0], LoggingConfig.LogGroup.Ref]);
+    const distinct = (values: unknown[]) => new Set(values).size;
+    const count = distinct(pairs.map(String));
+    expect([distinct(pairs.map(([role]) => role)), distinct(pairs.map(([, group]) => group))]).toEqual([count, count]);
   });
 
   it('shares its role with exactly the functions that have the same rights in the contract', () => {
@@ -99,9 +85,5 @@ describe('every function', () => {
     ];
     const byRole = byRights.map(([name]) => [name, functionOf(constructIdOf(name)).Role['Fn::GetAtt'][0]] as const);
     expect(sharing(byRole)).toEqual(sharing(byRights));
-  });
-
-  it('has a role without managed policies', () => {
-    template.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
   });
 });

@@ -69,21 +69,13 @@ export function synthesized(context: Record<string, unknown> = {}) {
   const functionOf = (id: string) => functions[logicalId(id)]?.Properties as FunctionProperties;
 
   /** The statements of every role, inline ones and those of policies, by the logical id of the role. */
+  const policies = Object.values(resources<Policy>('AWS::IAM::Policy')).map(({ Properties }) => Properties);
   const statementsByRole = new Map(
-    Object.entries(resources<Role>('AWS::IAM::Role')).map(
-      ([
-        id,
-        {
-          Properties: { Policies = [] },
-        },
-      ]) => {
-        const attached = Object.values(resources<Policy>('AWS::IAM::Policy')).filter(({ Properties: { Roles } }) =>
-          Roles.some(({ Ref }) => Ref === id),
-        );
-        const documents = [...Policies, ...attached.map(({ Properties }) => Properties)];
-        return [id, documents.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)];
-      },
-    ),
+    Object.entries(resources<Role>('AWS::IAM::Role')).map(([id, { Properties }]) => {
+      const attached = policies.filter(({ Roles }) => Roles.some(({ Ref }) => Ref === id));
+      const documents = [...(Properties.Policies ?? []), ...attached];
+      return [id, documents.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)];
+    }),
   );
 
   /** Returns the policy statements of the role of a function. */

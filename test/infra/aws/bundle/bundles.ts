@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { bundleFunctions } from '../../../../infra/aws/bundle.ts';
-import { eventOf, type Sent } from '../../../service.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
 import { weightsOf } from './bundle-weights.ts';
 
@@ -54,9 +53,6 @@ export async function bundleAll() {
     /** The bytes of each bundle by origin. */
     weights: weightsOf(JSON.parse(metafile)),
     called,
-
-    /** Sends a request to a bundle. */
-    sent: async (source: string, request: Sent) => (await called(source, eventOf(request))) as Answer,
 
     /** Calls a bundle with a table that has one answer for all requests, and returns the requests. */
     overTable: async (source: string, event: unknown, answer: object, status = 200) => {

@@ -37,10 +37,3 @@ it('reads the stream of an upgraded stack’s table by its previous mapping, bec
     'PipelinePublishEventsDynamoDBEventSourceCrewboardsmallTable99B40E440BDB442D',
   ]);
 });
-
-it('rejects an ARN that is not of a stream', () => {
-  for (const wrong of ['crewboard-restored', restoredStream.split('/stream')[0]])
-    expect(() => stackOf(undefined, { restoredStream: wrong })).toThrow(
-      'restoredStream must be the ARN of a table’s stream',
-    );
-});

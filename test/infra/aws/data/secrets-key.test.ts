@@ -40,13 +40,6 @@ describe('the key of secrets', () => {
     }
   });
 
-  it.each(['alias/crewboard', 'arn:aws:kms:eu-central-1:123456789012:alias/crewboard'])(
-    'cannot be given as %s',
-    (secretsKey) => {
-      expect(() => stackOf(undefined, { secretsKey })).toThrow('secretsKey must be the ARN of a key, not of an alias');
-    },
-  );
-
   it('is deleted with an ephemeral stack', () => {
     const thrownAway = Template.fromStack(stackOf(undefined, { ephemeral: true }));
     thrownAway.hasResource('AWS::KMS::Key', { DeletionPolicy: 'Delete' });

@@ -9,67 +9,43 @@ const { template, resources, statementsByRole } = synthesized();
 const [table = ''] = Object.keys(resources('AWS::DynamoDB::GlobalTable'));
 
 describe('the table', () => {
-  it('is a global table in the stack’s Region, to which replicas can be added', () => {
-    template.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
-      Replicas: [Match.objectLike({ Region: { Ref: 'AWS::Region' } })],
-    });
+  it('keeps its logical id, because CloudFormation would otherwise create an empty table', () => {
+    expect(table).toBe('GlobalTable89F068B2');
     template.resourceCountIs('AWS::DynamoDB::Table', 0);
   });
 
-  it('keeps its logical id, because CloudFormation would otherwise create an empty table', () => {
-    expect(table).toBe('GlobalTable89F068B2');
-  });
-
   it('has the keys, the expiry, the stream and the keys-only index that the functions need, billed on demand', () => {
+    const key = (hash: string, range: string) => [
+      { AttributeName: hash, KeyType: 'HASH' },
+      { AttributeName: range, KeyType: 'RANGE' },
+    ];
+    const Projection = { ProjectionType: 'KEYS_ONLY' };
     template.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
-      KeySchema: [
-        { AttributeName: 'pk', KeyType: 'HASH' },
-        { AttributeName: 'sk', KeyType: 'RANGE' },
-      ],
+      KeySchema: key('pk', 'sk'),
       BillingMode: 'PAY_PER_REQUEST',
       StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
       TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
-      GlobalSecondaryIndexes: [
-        {
-          IndexName: 'due',
-          KeySchema: [
-            { AttributeName: 'due', KeyType: 'HASH' },
-            { AttributeName: 'dueAt', KeyType: 'RANGE' },
-          ],
-          Projection: { ProjectionType: 'KEYS_ONLY' },
-        },
-      ],
+      GlobalSecondaryIndexes: [{ IndexName: 'due', KeySchema: key('due', 'dueAt'), Projection }],
     });
   });
 
-  it('has point-in-time recovery and deletion protection, and remains when the stack is deleted', () => {
-    template.hasResource('AWS::DynamoDB::GlobalTable', {
-      Properties: {
-        Replicas: [
-          Match.objectLike({
-            PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-            DeletionProtectionEnabled: true,
-          }),
-        ],
-      },
-      DeletionPolicy: 'RetainExceptOnCreate',
-      UpdateReplacePolicy: 'Retain',
-    });
-  });
-
-  it('is deleted with an ephemeral stack', () => {
-    Template.fromStack(stackOf(undefined, { ephemeral: true })).hasResource('AWS::DynamoDB::GlobalTable', {
-      Properties: { Replicas: [Match.objectLike({ DeletionProtectionEnabled: false })] },
-      DeletionPolicy: 'Delete',
+  it.each([
+    ['remains with its recovery when the stack is deleted', {}, true, 'RetainExceptOnCreate'],
+    ['is deleted with an ephemeral stack', { ephemeral: true }, false, 'Delete'],
+  ])('has a replica in the Region of the stack, and %s', (_, settings, DeletionProtectionEnabled, DeletionPolicy) => {
+    const PointInTimeRecoverySpecification = DeletionProtectionEnabled
+      ? { PointInTimeRecoveryEnabled: true }
+      : Match.anyValue();
+    const replica = { Region: { Ref: 'AWS::Region' }, DeletionProtectionEnabled, PointInTimeRecoverySpecification };
+    Template.fromStack(stackOf(undefined, settings)).hasResource('AWS::DynamoDB::GlobalTable', {
+      Properties: { Replicas: [Match.objectLike(replica)] },
+      DeletionPolicy,
+      UpdateReplacePolicy: DeletionProtectionEnabled ? 'Retain' : 'Delete',
     });
   });
 });
 
 describe('tokens', () => {
-  const organization = 'acme' as Organization;
-  const isOfTokens = (pk: string) =>
-    tokenPartitions.some((pattern) => new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(pk));
-
   it('can be written by none of the functions that write the table', () => {
     const writers = [...statementsByRole.values()].filter((statements) =>
       statements.some(
@@ -86,30 +62,26 @@ describe('tokens', () => {
         Condition: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': tokenPartitions } },
       });
   });
-
-  it('are in partitions without other items, whatever the name of the organization', () => {
-    expect(isOfTokens(keys.token('0123456789ab').pk)).toBe(true);
-    expect(isOfTokens(keys.tokens(organization))).toBe(true);
-    const { rows, counters } = keys.taskScope(organization, { agent: 'tok', project: 'proj_TOK' });
-    const others = [keys.task(organization, 'TOK').pk, keys.idempotency(organization, 'TOK0').pk, rows, counters];
-    expect(others.filter(isOfTokens)).toEqual([]);
-  });
 });
 
-describe('the counts of requests', () => {
+describe('partitions of the policies', () => {
   const organization = 'acme' as Organization;
-  const isCount = (pk: string) => new RegExp(`^${requestBuckets.replaceAll('*', '.*')}$`).test(pk);
+  /** Returns whether one of the patterns of a policy matches a partition key. */
+  const matches = (patterns: readonly string[], pk: string) =>
+    patterns.some((pattern) => new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(pk));
 
-  it('are in a partition without other items, whatever the name of the organization', () => {
-    expect(isCount(keys.requestBucket(organization).pk)).toBe(true);
-    const { rows, counters } = keys.taskScope(organization, { agent: 'rl', project: 'proj_RL' });
-    const others = [
-      keys.task(organization, 'RL').pk,
-      keys.token('RL').pk,
-      keys.running(organization).pk,
-      rows,
-      counters,
+  it.each([
+    ['tokens', tokenPartitions, [keys.token('0123456789ab').pk, keys.tokens(organization)], 'tok'],
+    ['counts of requests', [requestBuckets], [keys.requestBucket(organization).pk], 'rl'],
+  ])('of %s contain no other items, whatever the names in their keys', (_, patterns, own, name) => {
+    for (const pk of own) expect(matches(patterns, pk)).toBe(true);
+    const upper = name.toUpperCase();
+    const { rows, counters } = keys.taskScope(organization, { agent: name, project: `proj_${upper}` });
+    const items = [
+      keys.task(organization, upper),
+      keys.idempotency(organization, `${upper}0`),
+      keys.running(organization),
     ];
-    expect(others.filter(isCount)).toEqual([]);
+    for (const pk of [rows, counters, ...items.map((item) => item.pk)]) expect(matches(patterns, pk)).toBe(false);
   });
 });
