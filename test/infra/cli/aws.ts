@@ -49,9 +49,12 @@ export function describedStack(outputs: Record<string, string>, status = 'UPDATE
     ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
   );
   const fields = `<StackStatus>${status}</StackStatus><Outputs>${members.join('')}</Outputs>`;
-  return {
-    body: `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>${fields}</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
-  };
+  return xmlResult('DescribeStacks', `<Stacks><member>${fields}</member></Stacks>`);
+}
+
+/** Returns the answer of an action of a service that answers in XML. */
+export function xmlResult(action: string, content: string): AwsAnswer {
+  return { body: `<${action}Response><${action}Result>${content}</${action}Result></${action}Response>` };
 }
 
 /** Checks that a command failed without output and without a stack trace, and returns its standard error. */
@@ -63,10 +66,8 @@ export function errorOf({ code, stdout, stderr }: Ended): string {
 
 /** Returns an error of a service that answers in XML. */
 export function xmlError(code: string, message: string, status = 400): AwsAnswer {
-  return {
-    status,
-    body: `<ErrorResponse><Error><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`,
-  };
+  const error = `<Error><Code>${code}</Code><Message>${message}</Message></Error>`;
+  return { status, body: `<ErrorResponse>${error}</ErrorResponse>` };
 }
 
 /** Returns the answer of `ListStackResources`, with one resource a page, so that tests cover paging. */
@@ -77,8 +78,7 @@ export function stackResources(resources: readonly Resource[]): Answers[string] 
     const next = at + 1 < resources.length ? `<NextToken>${at + 1}</NextToken>` : '';
     const fields = { LogicalResourceId: id, ResourceType: type, PhysicalResourceId: name };
     const member = Object.entries(fields).map(([field, value]) => `<${field}>${value}</${field}>`);
-    return {
-      body: `<ListStackResourcesResponse><ListStackResourcesResult><StackResourceSummaries><member>${member.join('')}</member></StackResourceSummaries>${next}</ListStackResourcesResult></ListStackResourcesResponse>`,
-    };
+    const summaries = `<StackResourceSummaries><member>${member.join('')}</member></StackResourceSummaries>`;
+    return xmlResult('ListStackResources', summaries + next);
   };
 }

@@ -9,7 +9,15 @@ import {
 } from '../../../../infra/cli/stack/deployed-data.ts';
 import { isProtected, setStackPolicy } from '../../../../infra/cli/stack/stack-policy.ts';
 import { synthesized } from '../../aws/synthesized.ts';
-import { type Answers, describedStack, stackResources, startAws, xmlError } from '../aws.ts';
+import {
+  type Answers,
+  type AwsRequest,
+  describedStack,
+  stackResources,
+  startAws,
+  xmlError,
+  xmlResult,
+} from '../aws.ts';
 
 const settingsOf = (content: object = {}) => parseSettings(content, 'settings/prod.json', 'prod');
 const streamOf = (table: string) => `arn:aws:dynamodb:eu-central-1:123456789012:table/${table}/stream/2026`;
@@ -29,24 +37,24 @@ const older = {
   resources: [{ id: 'Table1', type: 'AWS::DynamoDB::Table', name: 'older' }, ownKey],
 };
 
-/** Returns the answers of CloudFormation for a stack. */
-function cloudFormation({ outputs, resources }: typeof deployed, policy?: string): Answers {
-  const escaped = policy?.replaceAll('"', '&quot;');
-  return {
+/** Uses a CloudFormation with this stack in the environment of the process. Returns the received requests. */
+async function useStack({ outputs, resources }: typeof deployed, policy = ''): Promise<AwsRequest[]> {
+  const body = policy && `<StackPolicyBody>${policy.replaceAll('"', '&quot;')}</StackPolicyBody>`;
+  return useAws({
     'cloudformation:DescribeStacks': () => describedStack(outputs),
     'cloudformation:ListStackResources': stackResources(resources),
-    'cloudformation:GetStackPolicy': () => ({
-      body: `<GetStackPolicyResponse><GetStackPolicyResult>${escaped ? `<StackPolicyBody>${escaped}</StackPolicyBody>` : ''}</GetStackPolicyResult></GetStackPolicyResponse>`,
-    }),
-    'cloudformation:SetStackPolicy': () => ({ body: '<SetStackPolicyResponse></SetStackPolicyResponse>' }),
-  };
+    'cloudformation:GetStackPolicy': () => xmlResult('GetStackPolicy', body),
+    'cloudformation:SetStackPolicy': () => xmlResult('SetStackPolicy', ''),
+  });
 }
 
-async function inShell(answers: Answers) {
+async function useAws(answers: Answers): Promise<AwsRequest[]> {
   const { shell, asked } = await startAws(answers);
   Object.assign(process.env, shell);
   return asked;
 }
+const useError = (code: string, message: string, status?: number) =>
+  useAws({ 'cloudformation:DescribeStacks': () => xmlError(code, message, status) });
 
 describe('a deploy', () => {
   it.each([
@@ -81,17 +89,17 @@ describe('a deploy', () => {
   });
 
   it('is rejected for such a change, and for a stack that cannot be read', async () => {
-    await inShell(cloudFormation(onRestored));
+    await useStack(onRestored);
     await expect(rejectOtherData(settingsOf())).rejects.toThrow('uses the table restored');
     await expect(rejectOtherData(settingsOf({ restoredStream: streamOf('restored') }))).resolves.toBeUndefined();
-    await inShell({ 'cloudformation:DescribeStacks': () => xmlError('AccessDenied', 'You may not.', 403) });
+    await useError('AccessDenied', 'You may not.', 403);
     await expect(rejectOtherData(settingsOf())).rejects.toThrow(
       /^The stack Crewboard-prod cannot be read: You may not\.\n.*cloudformation:ListStackResources/,
     );
   });
 
   it('of a new stack needs no comparison', async () => {
-    await inShell({ 'cloudformation:DescribeStacks': () => xmlError('ValidationError', 'Stack x does not exist') });
+    await useError('ValidationError', 'Stack x does not exist');
     expect(await readDeployedStack('Crewboard-prod')).toBeUndefined();
     expect(await checkData(settingsOf())).toEqual([]);
   });
@@ -102,7 +110,7 @@ describe('preflight', () => {
     (await checkData(...find)).map(({ state, what }) => `${state} ${what}`);
 
   it('reports a change that is not confirmed as a problem', async () => {
-    await inShell(cloudFormation(onRestored));
+    await useStack(onRestored);
     expect(await states(settingsOf())).toContainEqual(
       expect.stringMatching(/^problem Crewboard-prod uses the table restored/),
     );
@@ -112,7 +120,7 @@ describe('preflight', () => {
   });
 
   it('reports a permanent stack without a protecting stack policy as a problem', async () => {
-    await inShell(cloudFormation(deployed));
+    await useStack(deployed);
     expect(await checkData(settingsOf())).toContainEqual({
       state: 'problem',
       what: expect.stringMatching(/^An update can replace/),
@@ -122,28 +130,25 @@ describe('preflight', () => {
   });
 
   it('reports a stack that it cannot read as a warning', async () => {
-    await inShell({ 'cloudformation:DescribeStacks': () => xmlError('AccessDenied', 'You may not.', 403) });
+    await useError('AccessDenied', 'You may not.', 403);
     expect(await states(settingsOf())).toEqual([expect.stringMatching(/^warning .*You may not\./)]);
   });
 });
 
 describe('the stack policy', () => {
   it('denies only updates that would replace or delete the table or the key', async () => {
-    const asked = await inShell(cloudFormation(deployed));
+    const asked = await useStack(deployed);
     await setStackPolicy('Crewboard-prod');
     const { body } = asked.at(-1) as (typeof asked)[number];
     expect(body).toMatchObject({ Action: 'SetStackPolicy', StackName: 'Crewboard-prod' });
+    const types = ['AWS::DynamoDB::GlobalTable', 'AWS::KMS::Key'];
+    const Condition = { StringEquals: { ResourceType: types } };
+    const all = { Principal: '*', Resource: '*' };
     expect(JSON.parse(String(body.StackPolicyBody)).Statement).toEqual([
-      { Effect: 'Allow', Principal: '*', Action: 'Update:*', Resource: '*' },
-      {
-        Effect: 'Deny',
-        Principal: '*',
-        Action: ['Update:Replace', 'Update:Delete'],
-        Resource: '*',
-        Condition: { StringEquals: { ResourceType: ['AWS::DynamoDB::GlobalTable', 'AWS::KMS::Key'] } },
-      },
+      { Effect: 'Allow', Action: 'Update:*', ...all },
+      { Effect: 'Deny', Action: ['Update:Replace', 'Update:Delete'], ...all, Condition },
     ]);
-    await inShell(cloudFormation(deployed, String(body.StackPolicyBody)));
+    await useStack(deployed, String(body.StackPolicyBody));
     expect(await isProtected('Crewboard-prod')).toBe(true);
     expect(await checkData(settingsOf())).toContainEqual(
       expect.objectContaining({ state: 'ok', what: expect.stringMatching(/^CloudFormation denies/) }),
@@ -152,7 +157,7 @@ describe('the stack policy', () => {
 
   it('does not protect a stack without this denial', async () => {
     const allow = { Effect: 'Allow', Principal: '*', Action: 'Update:*', Resource: '*' };
-    await inShell(cloudFormation(deployed, JSON.stringify({ Statement: allow })));
+    await useStack(deployed, JSON.stringify({ Statement: allow }));
     expect(await isProtected('Crewboard-prod')).toBe(false);
   });
 
