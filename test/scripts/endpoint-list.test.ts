@@ -10,40 +10,28 @@ const listed = (source: string) =>
   [...source.matchAll(/^ {2}(\w+): (\w+)\.\1,$/gm)].map(([, name, file]) => [name, file]);
 
 describe('the list of endpoints', () => {
-  it('has all rows of all files, in the order of the files and of the rows in each file', () => {
-    const source = endpointListSource({ webhooks: row('listWebhooks'), tasks: row('listTasks') + row('createTask') });
+  it('has all rows of all files, in the order of the files and of the rows, those of unknown files last', () => {
+    const tasks = row('listTasks') + row('createTask');
+    const source = endpointListSource({ alerts: row('listAlerts'), webhooks: row('listWebhooks'), tasks });
     expect(listed(source)).toEqual([
       ['listTasks', 'tasks'],
       ['createTask', 'tasks'],
       ['listWebhooks', 'webhooks'],
-    ]);
-  });
-
-  it('has the API reference of each row', () => {
-    const source = endpointListSource({ 'agent-metrics': row('getMetrics') });
-    expect(source).toContain("import * as agentMetrics from './agent-metrics.ts';");
-    expect(source).toContain('  getMetrics: agentMetrics.getMetrics,');
-    expect(source).toContain('  getMetrics: agentMetrics.getMetricsReference,');
-  });
-
-  it('has the rows of an unknown file after the others', () => {
-    const source = endpointListSource({ alerts: row('listAlerts'), open: row('health') });
-    expect(listed(source)).toEqual([
-      ['health', 'open'],
       ['listAlerts', 'alerts'],
     ]);
   });
 
-  it('does not import a file without a row', () => {
-    const source = endpointListSource({ shapes: 'export const count = 1;\n', open: row('health') });
+  it('has the API reference of each row, and does not import a file without a row', () => {
+    const source = endpointListSource({ 'agent-metrics': row('getMetrics'), shapes: 'export const count = 1;\n' });
+    expect(source).toContain("import * as agentMetrics from './agent-metrics.ts';");
+    expect(source).toContain('  getMetrics: agentMetrics.getMetrics,');
+    expect(source).toContain('  getMetrics: agentMetrics.getMetricsReference,');
     expect(source).not.toContain('shapes');
   });
 });
 
-describe('a row without an API reference', () => {
-  it('is reported with the constant to export and its file', () => {
-    expect(rowsWithoutReference({ open: row('health') + bare('docs'), tasks: row('listTasks') })).toEqual([
-      'The row docs has no API reference; export docsReference in lib/contract/open.ts.',
-    ]);
-  });
+it('a row without an API reference is reported with the constant to export and its file', () => {
+  expect(rowsWithoutReference({ open: row('health') + bare('docs'), tasks: row('listTasks') })).toEqual([
+    'The row docs has no API reference; export docsReference in lib/contract/open.ts.',
+  ]);
 });

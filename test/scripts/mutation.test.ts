@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   describeMutant,
   inSample,
@@ -22,26 +22,15 @@ it('describes a mutant by its place in the tree and its code', () => {
   );
 });
 
-describe('the sample', () => {
-  const mutants = Array.from({ length: 2000 }, (_, line) => ({
-    ...mutant,
-    location: { start: { line, column: 0 }, end: { line, column: 9 } },
-  }));
-  const sample = (seed: number) => mutants.filter((one) => inSample(one, seed, 10));
-
-  it('has about the percentage of the mutants', () => {
-    expect(sample(1).length).toBeGreaterThan(140);
-    expect(sample(1).length).toBeLessThan(260);
-  });
-
-  it('depends on the seed', () => {
-    expect(sample(2)).not.toEqual(sample(1));
-  });
-
-  it('is the same wherever the tree is', () => {
-    const elsewhere = (one: Mutant) => ({ ...one, fileName: '/home/lib/tasks/tasks.ts' });
-    expect(mutants.filter((one) => inSample(elsewhere(one), 1, 10))).toEqual(sample(1));
-  });
+it('samples about the percentage of the mutants, by the seed, wherever the tree is', () => {
+  const at = (line: number) => ({ start: { line, column: 0 }, end: { line, column: 9 } });
+  const mutants = Array.from({ length: 2000 }, (_, line) => ({ ...mutant, location: at(line) }));
+  const sample = (seed: number, fileName = mutant.fileName) =>
+    mutants.filter((one) => inSample({ ...one, fileName }, seed, 10));
+  expect(sample(1).length).toBeGreaterThan(140);
+  expect(sample(1).length).toBeLessThan(260);
+  expect(sample(2)).not.toEqual(sample(1));
+  expect(sample(1, '/home/lib/tasks/tasks.ts')).toEqual(sample(1));
 });
 
 it('scores each folder and all: a mutant is found if tests fail, end with an error or take too long', () => {
@@ -60,22 +49,21 @@ it('sums how often tests executed each mutant', () => {
   expect(sumHits([{ a: 1, b: 2 }, {}, { b: 3 }])).toEqual({ a: 1, b: 5 });
 });
 
-it('keeps the test files that execute a mutant most often', () => {
-  const byFile = { 'one.test.ts': { a: 5, b: 1 }, 'two.test.ts': { a: 9 }, 'three.test.ts': { a: 7 } };
-  expect(keepMostHits(byFile, 2)).toEqual({
-    'one.test.ts': { b: 1 },
-    'two.test.ts': { a: 9 },
-    'three.test.ts': { a: 7 },
-  });
-});
-
-it('keeps the test file that executes the fewest mutants where several execute one as often', () => {
-  const byFile = { 'all.test.ts': { a: 1, b: 1, c: 1 }, 'unit.test.ts': { a: 1 }, 'two.test.ts': { a: 1, b: 1 } };
-  expect(keepMostHits(byFile, 1)).toEqual({
-    'unit.test.ts': { a: 1 },
-    'two.test.ts': { b: 1 },
-    'all.test.ts': { c: 1 },
-  });
+it.each([
+  [
+    'that execute a mutant most often',
+    2,
+    { 'one.test.ts': { a: 5, b: 1 }, 'two.test.ts': { a: 9 }, 'three.test.ts': { a: 7 } },
+    { 'one.test.ts': { b: 1 }, 'two.test.ts': { a: 9 }, 'three.test.ts': { a: 7 } },
+  ],
+  [
+    'that execute the fewest mutants, where several execute one as often',
+    1,
+    { 'all.test.ts': { a: 1, b: 1, c: 1 }, 'unit.test.ts': { a: 1 }, 'two.test.ts': { a: 1, b: 1 } },
+    { 'unit.test.ts': { a: 1 }, 'two.test.ts': { b: 1 }, 'all.test.ts': { c: 1 } },
+  ],
+])('keeps the test files %s', (_, most, byFile, kept) => {
+  expect(keepMostHits(byFile as Parameters<typeof keepMostHits>[0], most)).toEqual(kept);
 });
 
 it('runs first the test files that are nearest to the mutated file', () => {
