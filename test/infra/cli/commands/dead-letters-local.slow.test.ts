@@ -1,7 +1,6 @@
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { expect, it } from 'vitest';
-import { kinds } from '../../../../infra/cli/dead-letters/dead-letter-kinds.ts';
 import { findRunning, tableName } from '../../../../infra/local/running.ts';
 import { clientConfig } from '../../../../lib/aws/client-config.ts';
 import { timestamp } from '../../../../lib/contract/ids.ts';
@@ -23,16 +22,6 @@ async function put(...bodies: string[]): Promise<void> {
   for (const MessageBody of bodies) await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
 }
 
-/** Returns the number of dead letters of each kind, as the command lists it. */
-async function listed(): Promise<Record<string, string>> {
-  const { code, stdout, stderr } = await deadLetters('list');
-  expect([code, stderr]).toEqual([0, '']);
-  const [, ...lines] = stdout.trimEnd().split('\n');
-  return Object.fromEntries(lines.map((line) => line.split(/ {2,}/).slice(0, 2)));
-}
-
-const none = Object.fromEntries(kinds.map((kind) => [kind, '0']));
-
 /** Returns the record of a new task: that of an existing task, changed to an unused id. */
 async function change(): Promise<DynamoDBRecord & { taskId: string }> {
   const id = await createTask(service, 'A task');
@@ -53,33 +42,26 @@ it('shows dead letters of the service on this machine, and sends each to its que
     { organization: 'local', webhookId: `wh_${ulid}`, deliveryId: `dlv_${ulid}`, attempt: 1, dueAt: timestamp(0) },
   ].map((message) => JSON.stringify(message));
   await put(...bodies);
-  expect(await listed()).toEqual({ ...none, deliveries: '1', executions: '1', purges: '1' });
   expect(bodiesOf((await deadLetters('show')).stdout)?.sort()).toEqual(bodies.toSorted());
   const { code, stdout, stderr } = await deadLetters('redrive');
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^3 redriven \(deliveries 1, executions 1, purges 1\), 0 set aside again, 0 failed\.\n/);
-  expect(await listed()).toEqual(none);
   // A consumer has handled each message, for which there is nothing to do.
   for (const body of bodies) await until(`${body} is handled`, () => service.output().includes(body.slice(1, -1)));
   expect((await deadLetters('redrive')).stdout).toBe('There are no dead letters.\n');
 });
 
-it('publishes a change that was set aside, and keeps changes that fail again', async () => {
+it('publishes a change that was set aside, and keeps a change that fails again', async () => {
   const receiver = await startReceiver();
-  const webhook = await register(service, { url: receiver.url, events: ['task.created'] });
+  await register(service, { url: receiver.url, events: ['task.created'] });
   const good = await change();
   const hopeless = { ...good, eventID: 'hopeless', dynamodb: { ...good.dynamodb, NewImage: { kind: { S: 'task' } } } };
-  const remaining = [JSON.stringify(hopeless), 'no change'];
-  await put(JSON.stringify(good), ...remaining);
+  await put(JSON.stringify(good), JSON.stringify(hopeless));
   const { code, stdout, stderr } = await deadLetters('redrive');
   expect(code).toBe(1);
-  expect(stdout).toMatch(/^1 redriven \(changes 1\), 1 set aside again, 1 failed\.\n {2}\S+: it is unreadable.*\n/);
+  expect(stdout).toMatch(/^1 redriven \(changes 1\), 1 set aside again, 0 failed\.\n/);
   // The operator sees the log of the publisher on standard error.
   expect(JSON.parse(stderr)).toMatchObject({ level: 'ERROR', message: 'change set aside', record: 'hopeless' });
-  const received = await receiver.once('the change is delivered', (all) =>
-    all.some(({ body }) => body.data.task.id === good.taskId),
-  );
-  expect(received.every(({ body }) => body.event === 'task.created')).toBe(true);
-  expect(bodiesOf((await deadLetters('show')).stdout)?.sort()).toEqual(remaining.sort());
-  await service.api.deleteWebhook({ params: { id: webhook } });
+  await receiver.once('the change is delivered', (all) => all.some(({ body }) => body.data.task.id === good.taskId));
+  expect(bodiesOf((await deadLetters('show')).stdout)).toEqual([JSON.stringify(hopeless)]);
 });

@@ -1,9 +1,10 @@
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
 import { findRunning, tableName } from '../../../../infra/local/running.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
 import { environment as variables } from '../../../../lib/deployment/environment.ts';
 import { openTable } from '../../../../lib/table/client.ts';
-import { type Key, keys } from '../../../../lib/table/keys.ts';
+import { keys } from '../../../../lib/table/keys.ts';
 import { transact } from '../../../../lib/table/transact.ts';
 import { dataOf } from '../../../api.ts';
 import { run, startDeployment } from '../../../journeys/deployment.ts';
@@ -35,20 +36,17 @@ async function createInconsistent(name: string): Promise<{ name: string; total: 
 
 it.concurrent('prints the differences, and repairs them only with --fix', async () => {
   const { name, total, row } = await createInconsistent('local-one');
-  const reported = await reconcile(local, '--org', name);
-  expect([reported.code, reported.stderr]).toEqual([1, '']);
-  expect(reported.stdout).toBe(
-    `missing     ${row}  {}\n${name} has 1 difference. Nothing was written. To repair them, stop everything that writes to the table and add --fix.\n`,
-  );
+  const differences = `missing     ${row}  {}\n${name} has 1 difference.`;
+  const notice = 'Nothing was written. To repair them, stop everything that writes to the table and add --fix.';
+  expect(await reconcile(local, '--org', name)).toMatchObject({
+    ...{ code: 1, stderr: '', stdout: `${differences} ${notice}\n` },
+  });
   expect(await total()).toBe(1);
-  const fixed = await reconcile(local, '--org', name, '--fix');
-  expect([fixed.code, fixed.stdout]).toEqual([
-    0,
-    `missing     ${row}  {}\n${name} has 1 difference. All are repaired.\n`,
-  ]);
+  const fixed = { code: 0, stdout: `${differences} All are repaired.\n` };
+  expect(await reconcile(local, '--org', name, '--fix')).toMatchObject(fixed);
   expect(await total()).toBe(2);
-  const again = await reconcile(local, '--org', name, '--fix');
-  expect([again.code, again.stdout]).toEqual([0, `All lists and counts of ${name} are correct.\n`]);
+  const correct = { code: 0, stdout: `All lists and counts of ${name} are correct.\n` };
+  expect(await reconcile(local, '--org', name, '--fix')).toMatchObject(correct);
 });
 
 it.concurrent('runs under its old name, with a notice', async () => {
@@ -71,32 +69,23 @@ it.concurrent('uses the table of a stack, or a named table', async () => {
 });
 
 it.concurrent.each([
-  ['no organization', [], /^Name an organization with --org NAME, or use --all/],
-  ['one and all organizations', ['--org', 'x', '--all'], /cannot be used with option/],
-  [
-    'a table and a stack',
-    ['--org', 'x', '--table', 'a', '--stack', 'b'],
-    /'--stack <name>' cannot be used with option '--table <name>'/,
-  ],
-  ['an unknown table', ['--org', 'x', '--table', 'none'], /^The table none cannot be read/],
-  ['an unknown stack', ['--org', 'x', '--stack', 'none'], /^The stack none cannot be read: No such stack/],
-])('rejects %s in one sentence', async (_, args, message) => {
+  ['', /^Name an organization with --org NAME, or use --all/],
+  ['--org x --all', /cannot be used with option/],
+  ['--org x --table a --stack b', /'--stack <name>' cannot be used with option '--table <name>'/],
+  ['--org x --table none', /^The table none cannot be read/],
+  ['--org x --stack none', /^The stack none cannot be read: No such stack/],
+])('rejects %j in one sentence', async (args, message) => {
   const aws = await startAws({ 'cloudformation:DescribeStacks': () => xmlError('ValidationError', 'No such stack') });
   const shell = { ...aws.shell, AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint };
-  expect(errorOf(await reconcile(shell, ...args))).toMatch(message);
+  expect(errorOf(await reconcile(shell, ...args.split(' ').filter(Boolean)))).toMatch(message);
 });
 
 it.concurrent('writes nothing if the second reading finds other differences', async () => {
-  const [name, other] = ['a-busy-one', 'tk_01K00000000000000000000000'];
-  const organization = name as Organization;
-  const row = ({ pk, sk }: Key) => ({ pk: { S: pk }, sk: { S: sk } });
-  const list = keys.taskScope(organization, {});
-  const scans = [[row(keys.listRow(list, '*', other.slice(-26)))], []];
+  const row = keys.listRow(keys.taskScope('busy' as Organization, {}), '*', '01K00000000000000000000000');
+  const scans = [[marshall({ pk: row.pk, sk: row.sk })], []];
   const aws = await startAws({ 'dynamodb:Scan': () => ({ body: { Items: scans.shift() ?? [] } }) });
-  const { code, stdout, stderr } = await reconcile(aws.shell, '--org', name, '--table', 'busy', '--fix');
-  expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toContain(
-    'Nothing was written: a second reading found other differences, so something writes to the table.',
-  );
+  const error = errorOf(await reconcile(aws.shell, '--org', 'busy', '--table', 'busy', '--fix'));
+  const sentence = 'a second reading found other differences, so something writes to the table.';
+  expect(error).toContain(`Nothing was written: ${sentence}`);
   expect(aws.asked.map(({ action }) => action)).toEqual(['dynamodb:Scan', 'dynamodb:Scan']);
 });
