@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { statusAndCodeOf } from '../../api.ts';
@@ -58,34 +57,32 @@ it.concurrent('listens on the loopback only, with all its processes', async () =
   expect([...new Set(addresses)]).toEqual(['0100007F']);
 });
 
-it.concurrent('reports that its port is in use', async () => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  expect(await startError({ PORT: String(port) })).toMatch(sentence(`ort ${port} is in use`));
-  server.close();
-});
-
 it.concurrent('reports that another service runs on its data folder, and does not disturb it', async () => {
   const service = await startDeployment();
-  expect(await startError({ CREWBOARD_DATA: service.dataFolder })).toMatch(
-    sentence('nother Crewboard is running on the data folder'),
-  );
+  const error = await startError({ CREWBOARD_DATA: service.dataFolder });
+  expect(error).toMatch(sentence('nother Crewboard is running on the data folder'));
   expect((await service.api.listTasks()).status).toBe(200);
+  // Another data folder does not free the port.
+  const { port } = new URL(service.url);
+  expect(await startError({ PORT: port })).toMatch(sentence(`ort ${port} is in use`));
 });
 
+const dataFolder = newFolder();
+const script = join(newFolder(), 'script.json');
+writeFileSync(join(dataFolder, 'table.db'), 'not a database '.repeat(100));
+writeFileSync(script, '[{"match":"tea"}]');
+
 it.concurrent.each([
-  ['a data folder that cannot be written', { CREWBOARD_DATA: '/dev/null/x' }, 'he data folder /dev/null/x cannot'],
-  [
-    'a DYNAMODB_ENDPOINT where no server answers',
-    { DYNAMODB_ENDPOINT: 'http://127.0.0.1:1' },
-    'othing answers at DYNAMODB_ENDPOINT http://127.0.0.1:1',
-  ],
-  ['an invalid DYNAMODB_ENDPOINT', { DYNAMODB_ENDPOINT: 'localhost' }, 'DYNAMODB_ENDPOINT'],
-  ['an invalid ALLOWED_RECEIVERS', { ALLOWED_RECEIVERS: 'localhost' }, 'ALLOWED_RECEIVERS'],
-  ['an invalid setting', { RUNNING_CAP: '0' }, 'RUNNING_CAP is "0"; set it to a whole number'],
-])('reports %s', async (_, environment, text) => {
+  [{ CREWBOARD_DATA: '/dev/null/x' }, 'he data folder /dev/null/x cannot'],
+  [{ CREWBOARD_DATA: dataFolder }, 'engine'],
+  [{ DYNAMODB_ENDPOINT: 'http://127.0.0.1:1' }, 'othing answers at DYNAMODB_ENDPOINT http://127.0.0.1:1'],
+  [{ DYNAMODB_ENDPOINT: 'localhost' }, 'DYNAMODB_ENDPOINT'],
+  [{ ALLOWED_RECEIVERS: 'localhost' }, 'ALLOWED_RECEIVERS'],
+  [{ RUNNING_CAP: '0' }, 'RUNNING_CAP is "0"; set it to a whole number'],
+  [{ MODEL_SCRIPT: script }, 'rule 1 must have exactly one of text, throttle'],
+])('reports the invalid setting %o', async (environment, text) => {
   expect(await startError(environment)).toMatch(sentence(text));
+  await untilNoneRunsOn(dataFolder);
 });
 
 it.concurrent('limits the concurrent executions of an organization to RUNNING_CAP', async () => {
@@ -109,25 +106,10 @@ it.concurrent('prints the model of agents, and never its key', async () => {
   expect(stdout + stderr).not.toContain('sk-secret');
 });
 
-it.concurrent('reports an error in the script of the simulator', async () => {
-  const script = join(newFolder(), 'script.json');
-  writeFileSync(script, '[{"match":"tea"}]');
-  expect(await startError({ MODEL_SCRIPT: script })).toMatch(
-    sentence('rule 1 must have exactly one of text, throttle'),
-  );
-});
-
 it.concurrent('reports what to do if no engine is bundled for the platform', async () => {
   const elsewhere = "data:text/javascript,Object.defineProperty(process, 'arch', { value: 's390x' })";
   const error = await startError({}, ['--import', elsewhere]);
   expect(error).toMatch(sentence(`${process.platform}-s390x;.* set DYNAMODB_ENDPOINT=http://127.0.0.1:8000`));
-});
-
-it.concurrent('reports an invalid database file', async () => {
-  const dataFolder = newFolder();
-  writeFileSync(join(dataFolder, 'table.db'), 'not a database '.repeat(100));
-  expect(await startError({ CREWBOARD_DATA: dataFolder })).toMatch(sentence('engine'));
-  await untilNoneRunsOn(dataFolder);
 });
 
 it.concurrent('ends when its engine ends', async () => {

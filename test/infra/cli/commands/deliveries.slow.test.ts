@@ -9,6 +9,7 @@ import { insertWebhook } from '../../../../lib/table/deliveries/webhooks.ts';
 import { deliveryIdOf, eventIdOf } from '../../../../lib/webhooks/deliveries/derived-ids.ts';
 import { run, startDeployment, until } from '../../../journeys/deployment.ts';
 import { startReceiver } from '../../../journeys/receiver.ts';
+import { errorOf } from '../aws.ts';
 
 const minuteMs = 60_000;
 const organization = 'local' as Organization;
@@ -22,28 +23,16 @@ const verify = (...args: string[]) =>
 /** Creates a webhook of an hour ago, and an event of 20 minutes ago without a message. */
 async function loseEvent(url: string): Promise<{ deliveryId: string; data: object }> {
   const now = Date.now();
-  const webhookId = `wh_${ulidFrom(now - 60 * minuteMs, Buffer.alloc(10))}`;
+  const createdAt = now - 60 * minuteMs;
+  const webhookId = `wh_${ulidFrom(createdAt, Buffer.alloc(10))}`;
   const webhook = { id: webhookId, url, events: ['task.created' as const], active: true };
-  await insertWebhook(
-    { table },
-    organization,
-    { ...webhook, createdAt: timestamp(now - 60 * minuteMs) },
-    undefined,
-    undefined,
-  );
+  await insertWebhook({ table }, organization, { ...webhook, createdAt: timestamp(createdAt) }, undefined, undefined);
   const changedAt = now - 20 * minuteMs;
   const item = `task_${ulidFrom(changedAt, Buffer.alloc(10))}`;
   const data = { task: { id: item, title: 'Lost', status: 'backlog' }, occurredAt: timestamp(changedAt) };
   const origin = { item, version: 1, event: 'task.created' as const };
-  await appendEvent(
-    { table, batchers: {} },
-    {
-      organization,
-      id: eventIdOf(changedAt, origin),
-      ...origin,
-      data: JSON.stringify(data),
-    },
-  );
+  const event = { organization, id: eventIdOf(changedAt, origin), ...origin, data: JSON.stringify(data) };
+  await appendEvent({ table, batchers: {} }, event);
   return { deliveryId: deliveryIdOf(changedAt, { ...origin, webhookId }), data };
 }
 
@@ -52,11 +41,10 @@ it('reports missing deliveries, sends them again, and then finds none', async ()
   const { deliveryId, data } = await loseEvent(receiver.url);
   const since = new Date(Date.now() - 60 * minuteMs).toISOString();
 
-  const dryRun = await verify('--since', since, '--dry-run');
-  expect([dryRun.code, dryRun.stdout]).toEqual([
-    1,
-    'organization  events  deliveries  waiting  lost\nlocal         1       1           0        1\nNothing was sent.\n',
-  ]);
+  const counted = (lost: number) =>
+    `organization  events  deliveries  waiting  lost\nlocal         1       1           0        ${lost}\n`;
+  const dryRun = { code: 1, stdout: `${counted(1)}Nothing was sent.\n` };
+  expect(await verify('--since', since, '--dry-run')).toMatchObject(dryRun);
   expect(receiver.received).toEqual([]);
 
   const sent = await verify('--since', since, '--org', 'local');
@@ -64,15 +52,10 @@ it('reports missing deliveries, sends them again, and then finds none', async ()
   const [delivered] = await receiver.next(1);
   expect(delivered?.body).toMatchObject({ deliveryId, data });
 
-  await until('the attempt is in the log', async () =>
-    (await verify('--since', since)).stdout.endsWith('local         1       1           0        0\n'),
-  );
+  await until('the attempt is in the log', async () => (await verify('--since', since)).stdout === counted(0));
   expect(receiver.received).toHaveLength(1);
 });
 
-it('rejects an invalid time and one in the future', async () => {
-  for (const since of ['yesterday', '2999-01-01T00:00:00Z']) {
-    const { code, stderr } = await verify('--since', since);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('It must be')]);
-  }
+it.each(['yesterday', '2999-01-01T00:00:00Z'])('rejects the time %s', async (since) => {
+  expect(errorOf(await verify('--since', since))).toContain('It must be');
 });

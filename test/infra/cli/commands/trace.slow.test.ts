@@ -66,30 +66,20 @@ it('prints the log lines of the whole stack that contain an id, oldest first, wi
   for (const { queryString } of queries) expect(queryString).toContain('| filter @message like "abcdef="');
 });
 
-it('searches the given time span, by default three hours', async () => {
-  for (const [args, seconds] of [
-    [[], 3 * 60 * 60],
-    [['--since', '7d'], 7 * 24 * 60 * 60],
-  ] as const) {
-    const { code, stdout, queries } = await traced([none, none], 'abcdef', ...args);
-    expect([code, stdout]).toEqual([0, expect.stringContaining('contains abcdef')]);
-    const { startTime, endTime } = queries[0] as { startTime: number; endTime: number };
-    expect(endTime - startTime - seconds).toBeOneOf([0, 1]);
-  }
-});
-
-it('reports a query that CloudWatch ended without a result', async () => {
-  const { code, stderr } = await traced([{ status: 'Timeout' }], 'abcdef');
-  expect([code, stderr]).toEqual([1, 'CloudWatch ended the query with the status Timeout; try a shorter --since.\n']);
+it.each([
+  ['three hours by default', [], 3 * 60 * 60],
+  ['the given time span', ['--since', '7d'], 7 * 24 * 60 * 60],
+])('searches %s', async (_, args, seconds) => {
+  const { code, stdout, queries } = await traced([none, none], 'abcdef', ...args);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('contains abcdef')]);
+  const { startTime, endTime } = queries[0] as { startTime: number; endTime: number };
+  expect(endTime - startTime - seconds).toBeOneOf([0, 1]);
 });
 
 it.each([
-  ['an id with quotation marks', ['abc" or 1 like "1'], /It is not a valid id\./],
-  [
-    'an invalid time span',
-    ['abcdef', '--since', 'yesterday'],
-    /'yesterday' is invalid\. It must be a time span such as 30m, 3h or 7d\./,
-  ],
-])('rejects %s in one sentence', async (_, args, message) => {
-  expect(errorOf(await traced([], ...args))).toMatch(message);
+  [['abcdef'], /^CloudWatch ended the query with the status Timeout; try a shorter --since\.\n$/],
+  [['abc" or 1 like "1'], /It is not a valid id\./],
+  [['abcdef', '--since', 'yesterday'], /'yesterday' is invalid\. It must be a time span such as 30m, 3h or 7d\./],
+])('reports in one sentence an error for the arguments %j', async (args, message) => {
+  expect(errorOf(await traced([{ status: 'Timeout' }], ...args))).toMatch(message);
 });
