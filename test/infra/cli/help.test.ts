@@ -49,13 +49,12 @@ describe.each(commands)('the help of $name', ({ path, command }) => {
   });
 
   it('has examples of the command with existing options', () => {
-    const lines = examples.trimEnd().split('\n');
-    for (const line of lines) {
+    for (const line of examples.trimEnd().split('\n')) {
       const example = parseExample(line);
       expect(example.path.slice(0, path.length)).toEqual(path);
       const options = commands.find((one) => one.path.join() === example.path.join())?.command.options ?? [];
       const known = options.flatMap(({ long, short }) => [long, short]);
-      for (const word of example.args.filter((arg) => arg.startsWith('-'))) expect(known).toContain(word);
+      expect(known).toEqual(expect.arrayContaining(example.args.filter((arg) => arg.startsWith('-'))));
     }
   });
 });

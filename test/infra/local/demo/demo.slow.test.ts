@@ -23,15 +23,11 @@ function deliveriesIn(output: string): string[] {
 const moved = (from: string, to: string) => `task.status_changed ${from} → ${to}   signature valid`;
 const event = (name: string, status: string) => `${name} ${status}   signature valid`;
 const ofEach = [
-  event('task.created', 'backlog'),
-  event('agent.spawned', 'running'),
-  event('agent.completed', 'completed'),
+  ...[event('task.created', 'backlog'), event('agent.spawned', 'running'), event('agent.completed', 'completed')],
   moved('in_progress', 'up_for_review'),
 ];
 const ofFirst = [
-  moved('backlog', 'assigned'),
-  moved('assigned', 'in_progress'),
-  moved('up_for_review', 'done'),
+  ...[moved('backlog', 'assigned'), moved('assigned', 'in_progress'), moved('up_for_review', 'done')],
   event('task.completed', 'done'),
 ];
 const allDeliveries = [...ofEach, ...ofEach, ...ofFirst, moved('backlog', 'in_progress')].sort();
@@ -46,9 +42,7 @@ it.concurrent('runs twice on a running service, and deletes everything that it c
     expect(stdout).toContain(`The service is at ${service.url}.`);
     expect(stdout).toContain('its execution is rejected: 409 task_blocked.');
     expect(stdout).toMatch(/ex_\w{26} is running\.\n/);
-    expect(stdout).toMatch(
-      /completed after \d+ ms and [1-9]\d* tokens:\n\n {3}\| This is Crewboard's built-in simulator/,
-    );
+    expect(stdout).toMatch(/completed after \d+ ms and [1-9]\d* tokens:\n\n {3}\| This is Crewboard's built-in sim/);
     expect(stdout).toContain('Its self-test has passed, its QA review has passed. The task is now in up_for_review.');
     expect(deliveriesIn(stdout)).toEqual(allDeliveries);
     expect(await listed(service)).toEqual(before);
@@ -64,14 +58,10 @@ it.concurrent('starts its own service if none is running, and prints the result 
   expect(stdout).toContain('Its self-test has failed, its QA review has failed. The task is now in qa_review.');
 });
 
+const declined = [{ match: 'release notes', refusal: true }];
 it.concurrent.each<[string, Record<string, string>, object[], RegExp]>([
   ['an agent only', { ALLOWED_RECEIVERS: '' }, [], /^The demo has failed: POST \/api\/webhooks\/register failed: /],
-  [
-    'all resources',
-    {},
-    [{ match: 'release notes', refusal: true }],
-    /: the execution failed\. The model refused to do this\.$/,
-  ],
+  ['all resources', {}, declined, /: the execution failed\. The model refused to do this\.$/],
 ])('deletes its resources also if it fails after it created %s', async (_, environment, rules, words) => {
   const script = join(newFolder(), 'script.json');
   writeFileSync(script, JSON.stringify(rules));
