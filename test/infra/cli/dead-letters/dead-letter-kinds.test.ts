@@ -2,13 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { kindOf } from '../../../../infra/cli/dead-letters/dead-letter-kinds.ts';
 
 const ulid = '01K00000000000000000000000';
-const delivery = {
-  organization: 'acme',
-  webhookId: `wh_${ulid}`,
-  deliveryId: `dlv_${ulid}`,
-  attempt: 2,
-  dueAt: '2026-03-01T12:00:00.000Z',
-};
+const ids = { organization: 'acme', webhookId: `wh_${ulid}`, deliveryId: `dlv_${ulid}` };
+const delivery = { ...ids, attempt: 2, dueAt: '2026-03-01T12:00:00.000Z' };
 const execution = { organization: 'acme', executionId: `ex_${ulid}` };
 const purge = { organization: 'acme', agentId: `ag_${ulid}` };
 const change = { eventID: 'event-1', dynamodb: { NewImage: { kind: { S: 'task' } } } };
@@ -27,13 +22,7 @@ describe('kindOf', () => {
   });
 
   it.each([
-    '',
-    'not JSON',
-    'null',
-    '[]',
-    '"deliveries"',
-    '{}',
-    '{"eventID":1}',
+    ...['', 'not JSON', 'null', '[]', '"deliveries"', '{}', '{"eventID":1}'],
     JSON.stringify({ ...delivery, attempt: 'second' }),
     JSON.stringify({ ...execution, executionId: 'ex_short' }),
     JSON.stringify({ ...purge, organization: undefined }),

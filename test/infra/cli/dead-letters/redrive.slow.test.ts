@@ -1,4 +1,4 @@
-import { DeleteMessageCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { DeleteMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { kinds } from '../../../../infra/cli/dead-letters/dead-letter-kinds.ts';
 import { withReceivedMessages } from '../../../../infra/cli/dead-letters/received-messages.ts';
@@ -20,10 +20,7 @@ const bodies = Array.from({ length: 12 }, (_, nth) =>
 );
 
 async function put(...all: string[]): Promise<void> {
-  for (const part of [all.slice(0, 10), all.slice(10)]) {
-    const Entries = part.map((MessageBody, at) => ({ Id: String(at), MessageBody }));
-    if (part.length > 0) await sqs.send(new SendMessageBatchCommand({ QueueUrl: urls.deadLetters, Entries }));
-  }
+  for (const MessageBody of all) await sqs.send(new SendMessageCommand({ QueueUrl: urls.deadLetters, MessageBody }));
 }
 
 const bodiesIn = (queue: keyof typeof urls): Promise<string[]> =>
