@@ -16,7 +16,6 @@ const actions: Record<SecretsUse, string> = { encrypts: 'kms:Encrypt', decrypts:
 
 describe('the key of secrets', () => {
   it('is rotated every year, can be replicated to other Regions, and remains when the stack is deleted', () => {
-    template.resourceCountIs('AWS::KMS::Key', 1);
     template.hasResource('AWS::KMS::Key', {
       Properties: { EnableKeyRotation: true, MultiRegion: true },
       DeletionPolicy: 'RetainExceptOnCreate',
@@ -25,7 +24,7 @@ describe('the key of secrets', () => {
   });
 
   it('keeps its logical id, because CloudFormation would otherwise create another key', () => {
-    expect(key).toBe('SecretsKey317DCF94');
+    expect(Object.keys(resources('AWS::KMS::Key'))).toEqual(['SecretsKey317DCF94']);
   });
 
   it('can be an existing key, on which the stack grants the rights', () => {

@@ -57,15 +57,12 @@ const useError = (code: string, message: string, status?: number) =>
   useAws({ 'cloudformation:DescribeStacks': () => xmlError(code, message, status) });
 
 describe('a deploy', () => {
+  const both = { restoredStream: streamOf('older'), secretsKey: keyOf('mrk-own') };
   it.each([
     ['with the same settings', {}, deployed],
     ['with the restored table that is in use', { restoredStream: streamOf('restored') }, onRestored],
     ['with the key that is in use', { secretsKey: keyOf('given') }, onGivenKey],
-    [
-      'with the table and the key of an older stack',
-      { restoredStream: streamOf('older'), secretsKey: keyOf('mrk-own') },
-      older,
-    ],
+    ['with the table and the key of an older stack', both, older],
     ['of a stack without resources', {}, { outputs: {}, resources: [] }],
   ])('%s keeps the table and the key', (_, content, stack) => {
     expect(unconfirmedChanges(settingsOf(content), stack)).toEqual([]);
@@ -109,23 +106,24 @@ describe('preflight', () => {
   const states = async (...find: Parameters<typeof checkData>) =>
     (await checkData(...find)).map(({ state, what }) => `${state} ${what}`);
 
-  it('reports a change that is not confirmed as a problem', async () => {
-    await useStack(onRestored);
-    expect(await states(settingsOf())).toContainEqual(
-      expect.stringMatching(/^problem Crewboard-prod uses the table restored/),
-    );
-    expect(await states(settingsOf({ replacedTable: 'restored' }))).toContainEqual(
-      expect.stringMatching(/^ok .*keeps/),
-    );
+  it.each([
+    ['a change that is not confirmed as a problem', onRestored, {}, /^problem Crewboard-prod uses the table restored/],
+    ['a confirmed change as ok', onRestored, { replacedTable: 'restored' }, /^ok .*keeps/],
+    [
+      'a permanent stack without a protecting stack policy as a problem',
+      deployed,
+      {},
+      /^problem An update can replace/,
+    ],
+  ])('reports %s', async (_, stack, content, finding) => {
+    await useStack(stack);
+    expect(await states(settingsOf(content))).toContainEqual(expect.stringMatching(finding));
+    const todos = (await checkData(settingsOf(content))).map(({ todo }) => todo);
+    expect(todos).toContain('npm run protect -- --stack Crewboard-prod');
   });
 
-  it('reports a permanent stack without a protecting stack policy as a problem', async () => {
+  it('needs no stack policy for an ephemeral stack', async () => {
     await useStack(deployed);
-    expect(await checkData(settingsOf())).toContainEqual({
-      state: 'problem',
-      what: expect.stringMatching(/^An update can replace/),
-      todo: 'npm run protect -- --stack Crewboard-prod',
-    });
     expect(await states(settingsOf({ ephemeral: true }))).toEqual([expect.stringMatching(/^ok .*keeps/)]);
   });
 
