@@ -9,7 +9,7 @@ import { transact } from '../../../../lib/table/transact.ts';
 import { dataOf } from '../../../api.ts';
 import { run, startDeployment } from '../../../journeys/deployment.ts';
 import { createTask, newToken } from '../../../journeys/requests.ts';
-import { describedStack, errorOf, startAws, xmlError } from '../aws.ts';
+import { errorOf, startAws, xmlError } from '../aws.ts';
 
 const service = await startDeployment();
 const { environment } = await findRunning(service.dataFolder);
@@ -55,17 +55,6 @@ it.concurrent('runs under its old name, with a notice', async () => {
   const { code, stdout, stderr } = await run(['infra/cli/main.ts', oldName, '--org', 'renamed'], local);
   expect([code, stdout]).toEqual([0, 'All lists and counts of renamed are correct.\n']);
   expect(stderr).toBe(`${oldName} is now named reconcile; the next release removes the old name.\n`);
-});
-
-it.concurrent('uses the table of a stack, or a named table', async () => {
-  const { name, total } = await createInconsistent('deployed-one');
-  const aws = await startAws({ 'cloudformation:DescribeStacks': () => describedStack({ TableName: tableName }) });
-  const shell = { ...aws.shell, AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint };
-  expect((await reconcile(shell, '--org', name, '--stack', 'Crewboard')).code).toBe(1);
-  expect(await total()).toBe(1);
-  expect((await reconcile(shell, '--org', name, '--table', tableName, '--fix')).code).toBe(0);
-  expect(await total()).toBe(2);
-  expect((await reconcile(shell, '--org', name, '--stack', 'Crewboard')).code).toBe(0);
 });
 
 it.concurrent.each([
