@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createLocalModel } from '../../../../infra/local/model/local-model.ts';
 import { readModelSettings } from '../../../../infra/local/model/model-settings.ts';
-import { Problem } from '../../../../infra/local/problem.ts';
 import { standardModel } from '../../../../lib/contract/models.ts';
 import { type ConverseClient, createConverseModel } from '../../../../lib/model/converse.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
@@ -30,11 +29,6 @@ it('is the simulator with a script', async () => {
   const { description, answer } = await ask({ MODEL_SCRIPT: script }, 'Which tea?');
   expect(description).toContain(`with the script ${script} `);
   expect(answer).toMatchObject({ kind: 'text', text: 'Green.' });
-});
-
-it('is not created if the script is invalid', () => {
-  const settings = readModelSettings({ MODEL_SCRIPT: join(folder, 'none.json') });
-  expect(() => createLocalModel(settings)).toThrow(Problem);
 });
 
 it('is a server of the chat protocol, and its description does not contain the key', async () => {

@@ -1,12 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createChangeSignal, signalChange, waitForChange } from '../../../../infra/local/stream/change-signal.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 /** Returns whether a wait has ended, after all pending promises and due timers. */
 async function hasEnded(wait: Promise<void>): Promise<boolean> {
