@@ -6,7 +6,6 @@ import { listFilters } from './list-boards.ts';
 import { type Measured, type Readings, readLists } from './list-runs.ts';
 import { openListTable } from './list-table.ts';
 import type { Section } from './page.ts';
-import type { Plot, Series } from './plot.ts';
 
 /** What the first page of the largest board may be of that of the smallest (the goals of the lists). */
 const goals = { rcu: 2, time: 4 };
@@ -72,7 +71,6 @@ depends on the machine.`,
       head: ['filter', 'read units', 'ratio', 'ms', 'ratio', 'CPU ms'],
       rows,
     },
-    plot: plotOf(measured),
   };
 }
 
@@ -107,31 +105,4 @@ written once by batch writes, into a file without a stream, and are only read.`,
 function nameOf(filter: TaskFilter): string {
   const names = Object.entries(filter).filter(([, value]) => value !== undefined);
   return names.length === 0 ? 'none' : names.map(([name]) => name).join(', ');
-}
-
-/** The list of all tasks against the size of the board: its first page, and its last. */
-function plotOf(measured: readonly Measured[]): Plot {
-  const all = measured.filter(({ filter }) => filter === listFilters[0]);
-  const [first, deepest] = [all.filter(({ offset }) => offset === 0), all.filter((page) => page.deepest)];
-  const panel = (title: string, pointOf: (page: Measured) => Series['points'][number]) => ({
-    title,
-    series: [
-      { name: 'first page', points: first.map(pointOf) },
-      { name: 'last page', points: deepest.map(pointOf) },
-    ],
-  });
-  return {
-    name: 'lists',
-    alt: 'Time and read units of the first and the last page of a list against the number of tasks on the board',
-    x: 'tasks on the board',
-    panels: [
-      panel('ms a page, median and range', (page) => ({
-        x: page.tasks,
-        y: timeOf(page),
-        least: Math.min(...page.runs),
-        greatest: Math.max(...page.runs),
-      })),
-      panel('read units a page', ({ tasks, cost }) => ({ x: tasks, y: cost.rcu })),
-    ],
-  };
 }

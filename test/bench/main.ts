@@ -1,17 +1,15 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Problem } from '../../infra/local/problem.ts';
 import type { Bench, Part } from './bench.ts';
-import { executions } from './executions.ts';
 import { goals } from './goals.ts';
 import { lists } from './lists.ts';
 import { circumstances } from './machine.ts';
-import { pageOf, plotFolder, type Section, sectionOf } from './page.ts';
-import { svgOf } from './plot.ts';
+import { pageOf, type Section, sectionOf } from './page.ts';
 import { writers } from './writers.ts';
 
-const parts: readonly Part[] = [goals, lists, writers, executions];
+const parts: readonly Part[] = [goals, lists, writers];
 
 const page = 'docs/benchmarks.md';
 
@@ -48,9 +46,6 @@ async function main(args: string[]): Promise<void> {
     console.log(`\n${sections.map(sectionOf).join('\n\n')}`);
     if (quick || chosen.length < parts.length) return;
     writeFileSync(page, pageOf(seen, sections));
-    const pictures = join(dirname(page), plotFolder);
-    mkdirSync(pictures, { recursive: true });
-    for (const { plot } of sections) if (plot) writeFileSync(join(pictures, `${plot.name}.svg`), svgOf(plot));
     console.log(`\n${page} is written.`);
   } finally {
     await stop();

@@ -1,18 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Plot } from './plot.ts';
 
 /** A table of the page: its head, and rows of as many fields. */
 type Table = { head: readonly string[]; rows: readonly (readonly string[])[] };
 
-/**
- * A section of the page: its paragraphs (what was measured, what it means and how to repeat it), its table, and a plot
- * where a picture says more.
- */
-export type Section = { title: string; text: readonly string[]; table: Table; plot?: Plot };
-
-/** The folder of the page's pictures, beside it. */
-export const plotFolder = 'benchmarks';
+/** A section of the page: its paragraphs (what was measured, what it means and how to repeat it), and its table. */
+export type Section = { title: string; text: readonly string[]; table: Table };
 
 /** The machine, the versions and the time of the measurements, as names and values. */
 export type Circumstances = Readonly<Record<string, string>>;
@@ -39,9 +32,8 @@ deliveries arrive, and writes no page.`;
 }
 
 /** Returns a section as Markdown. */
-export function sectionOf({ title, text, table, plot }: Section): string {
-  const picture = plot ? [`![${plot.alt}](${plotFolder}/${plot.name}.svg)`] : [];
-  return [`## ${title}`, ...text, ...picture, tableOf(table)].join('\n\n');
+export function sectionOf({ title, text, table }: Section): string {
+  return [`## ${title}`, ...text, tableOf(table)].join('\n\n');
 }
 
 function tableOf({ head, rows }: Table): string {

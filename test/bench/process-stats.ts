@@ -8,15 +8,25 @@ type Process = { pid: number; parent: number; name: string; cpuMs: number };
 const tickMs = 10;
 
 /** Reads a line of `/proc/PID/stat`. The name is in brackets, and can contain brackets and spaces. */
-export function processFrom(stat: string): Process {
+function processFrom(stat: string): Process {
   const [from, to] = [stat.indexOf('('), stat.lastIndexOf(')')];
   const fields = stat.slice(to + 2).split(' ');
   const [parent, user, system] = [fields[1], fields[11], fields[12]].map(Number) as [number, number, number];
   return { pid: Number.parseInt(stat, 10), parent, name: stat.slice(from + 1, to), cpuMs: (user + system) * tickMs };
 }
 
-/** Returns a process and all processes below it, without the trees of the ids in `without`. */
-export function treeOf(root: number, without: readonly number[] = [], processes = runningProcesses()): Process[] {
+/** Returns a running process and all below it, without the trees of the ids in `without`. */
+function treeOf(root: number, without: readonly number[] = []): Process[] {
+  const processes = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        return [processFrom(readFileSync(`/proc/${pid}/stat`, 'utf8'))];
+      } catch {
+        // It has ended since the folder was listed.
+        return [];
+      }
+    });
   const children = Map.groupBy(processes, ({ parent }) => parent);
   const tree = (one: Process): Process[] =>
     without.includes(one.pid) ? [] : [one, ...(children.get(one.pid) ?? []).flatMap(tree)];
@@ -39,36 +49,14 @@ export function processNamed(name: string, root: number): number {
   return found.pid;
 }
 
-function runningProcesses(): Process[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        return [processFrom(readFileSync(`/proc/${pid}/stat`, 'utf8'))];
-      } catch {
-        // It has ended since the folder was listed.
-        return [];
-      }
-    });
-}
-
 /** Returns the resident memory (RSS) of a process of this user, in MiB. */
 export function residentOf(pid: number): number {
-  return memoryOf(pid, 'Rss');
-}
-
-/** Returns the resident memory of a process and all below it, in MiB: pages that they share count once (PSS). */
-export function residentOfTree(root: number): number {
-  return treeOf(root).reduce((sum, { pid }) => sum + memoryOf(pid, 'Pss'), 0);
-}
-
-function memoryOf(pid: number, field: 'Rss' | 'Pss'): number {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-  return Number(new RegExp(`^${field}: +(\\d+) kB$`, 'm').exec(rollup)?.[1]) / 1024;
+  return Number(/^Rss: +(\d+) kB$/m.exec(rollup)?.[1]) / 1024;
 }
 
 /** The time of all cores so far, in ms: idle, and in all. */
-export type CoreTimes = { idle: number; all: number };
+type CoreTimes = { idle: number; all: number };
 
 /** Returns the time of all cores so far. */
 export function coreTimes(): CoreTimes {

@@ -13,8 +13,7 @@ const got: { path: string; at: number; deliveryId: string; chunks: Buffer[] }[] 
 
 const server = createServer((request, response) => {
   const { url: path = '', headers } = request;
-  // The header of this service, or of a peer.
-  const deliveryId = String(headers['x-service-delivery'] ?? headers['x-outpost-event-id']);
+  const deliveryId = String(headers['x-service-delivery']);
   const one = { path, at: preciseNow(), deliveryId, chunks: [] as Buffer[] };
   got.push(one);
   request.on('data', (chunk: Buffer) => one.chunks.push(chunk));

@@ -2,28 +2,30 @@ import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { findRunning, tableName } from '../../infra/local/running.ts';
-import { environment } from '../../lib/deployment/environment.ts';
-import { type Api, dataOf, successOf } from '../api.ts';
+import { findRunning } from '../../infra/local/running.ts';
+import { type Api, successOf } from '../api.ts';
 import { createApiOverHttp } from '../api-over-http.ts';
 import { type Bench, createFolder } from './bench.ts';
 import { cpuOfTree, processNamed, residentOf } from './process-stats.ts';
-import type { Subject } from './subject.ts';
+
+/** A figure of the process of a service, and of that of its table engine. */
+export type OfProcesses = { service: number; engine: number };
 
 /** The service as `npm start` runs it: a process of its own, with its table engine below it. */
-export type Service = Subject & {
-  /** The endpoint of its table's engine, and the name of the table. */
-  table: { endpoint: string; tableName: string };
+export type Service = {
+  name: string;
+  /** User and system time so far, in ms. */
+  cpu: () => OfProcesses;
+  /** Resident memory (RSS), in MiB. */
+  memory: () => OfProcesses;
   /** Creates an organization, and the API with its token. */
   newOrganization: () => Promise<Api>;
 };
 
 /** Starts the service of a checkout, this one by default, on a free port and a new data folder. */
-export async function startService(
-  bench: Bench,
-  { checkout = process.cwd() }: { checkout?: string } = {},
-): Promise<Service> {
+export async function startService(bench: Bench, checkout = process.cwd()): Promise<Service> {
   const dataFolder = createFolder(bench);
   const { PATH, HOME } = process.env;
   const env = { PATH, HOME, PORT: '0', CREWBOARD_DATA: dataFolder, MODEL_LATENCY_MS: '0' };
@@ -45,42 +47,52 @@ export async function startService(
   });
   // The rest of its output is its log.
   child.stdout.removeAllListeners('data').resume();
-  const { url, environment: variables } = await findRunning(dataFolder);
+  const { url } = await findRunning(dataFolder);
   const pid = child.pid as number;
-  const engine = processNamed('dynoxide', pid);
-
-  /** Calls the checkout's own command: another checkout may store tokens in another form. */
-  const newOrganization = async () => {
-    const command = [join(checkout, 'infra/cli/main.ts'), 'token', 'create', '--org', `org-${randomUUID()}`];
-    const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: checkout, env });
-    return createApiOverHttp(url, stdout.trim());
-  };
+  const enginePid = processNamed('dynoxide', pid);
   return {
     name: checkout === process.cwd() ? 'this' : checkout,
-    table: { endpoint: variables[environment.dynamodbEndpoint] as string, tableName },
     cpu() {
-      const store = cpuOfTree(engine);
-      return { service: cpuOfTree(pid) - store, store };
+      const engine = cpuOfTree(enginePid);
+      return { service: cpuOfTree(pid) - engine, engine };
     },
-    memory: () => ({ service: residentOf(pid), store: residentOf(engine) }),
-    newOrganization,
-    async subscribe(urls) {
-      const api = await newOrganization();
-      const ids: string[] = [];
-      for (const url of urls) {
-        const webhook = { url, events: ['task.created'], secret: 'a secret to sign with' };
-        ids.push(successOf(await api.registerWebhook({ body: webhook })).id);
-      }
-      return {
-        publish: async (title) => successOf(await api.createTask({ body: { title } })),
-        async attempts() {
-          const params = { id: ids[0] as string };
-          return dataOf<unknown[]>(await api.listDeliveries({ params, query: 'limit=100' })).length;
-        },
-        async end() {
-          for (const id of ids) successOf(await api.deleteWebhook({ params: { id } }));
-        },
-      };
+    memory: () => ({ service: residentOf(pid), engine: residentOf(enginePid) }),
+    async newOrganization() {
+      // The checkout's own command: another checkout may store tokens in another form.
+      const command = [join(checkout, 'infra/cli/main.ts'), 'token', 'create', '--org', `org-${randomUUID()}`];
+      const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: checkout, env });
+      return createApiOverHttp(url, stdout.trim());
     },
   };
+}
+
+/** Registers a webhook for each URL in a new organization. */
+export async function subscribe(service: Service, urls: readonly string[]) {
+  const api = await service.newOrganization();
+  const webhooks: string[] = [];
+  for (const url of urls) {
+    const body = { url, events: ['task.created'], secret: 'a secret to sign with' };
+    webhooks.push(successOf(await api.registerWebhook({ body })).id);
+  }
+  return {
+    /** Publishes an event to each webhook, with this title in its body. */
+    publish: async (title: string) => successOf(await api.createTask({ body: { title } })),
+    async unsubscribe() {
+      for (const id of webhooks) successOf(await api.deleteWebhook({ params: { id } }));
+    },
+  };
+}
+
+/** Returns the difference between two figures. */
+export function between(from: OfProcesses, to: OfProcesses): OfProcesses {
+  return { service: to.service - from.service, engine: to.engine - from.engine };
+}
+
+/** Measures the CPU time of a service without any load, in ms a ms. */
+export async function idleCpuOf({ cpu }: Service, seconds: number): Promise<OfProcesses> {
+  const before = { cpu: cpu(), at: performance.now() };
+  await pause(seconds * 1000);
+  const used = between(before.cpu, cpu());
+  const ms = performance.now() - before.at;
+  return { service: used.service / ms, engine: used.engine / ms };
 }
