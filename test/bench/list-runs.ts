@@ -1,26 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
-import { contextOf, loadHandler } from '../../infra/local/functions.ts';
-import { listTasks } from '../../lib/contract/tasks.ts';
 import { environment } from '../../lib/deployment/environment.ts';
-import type { ApiEvent, ApiResult } from '../../lib/http/api-event.ts';
 import { log } from '../../lib/log.ts';
 import { openTable } from '../../lib/table/client.ts';
-import type { StoredTask, TaskFilter } from '../../lib/table/tasks/task-items.ts';
+import type { TaskFilter } from '../../lib/table/tasks/task-items.ts';
 import { readTaskPage } from '../../lib/table/tasks/tasks.ts';
-import { eventOf } from '../service.ts';
+import { createApi, dataOf, paginationOf } from '../api.ts';
+import type { Answer } from '../service.ts';
 import { type Cost, meter } from '../table/fixtures/capacity.ts';
 import { listed } from '../table/tasks/model.ts';
 import type { Bench } from './bench.ts';
 import { percentile } from './figures.ts';
 import { listFilters, offsetsOf, pageSize, queryOf, tasksOfBoard } from './list-boards.ts';
-import { type ListBoard, type ListTable, listTableName } from './list-table.ts';
+import { type ListBoard, listTableName } from './list-table.ts';
 import { cpuOfTree } from './process-stats.ts';
 
 /** A page of a list: its board, filter and offset, and the total and the ids that it must have. */
-type Wanted = { board: ListBoard; filter: TaskFilter; offset: number; deepest: boolean; total: number; ids: string[] };
+type Page = { board: ListBoard; filter: TaskFilter; offset: number; total: number; ids: string[] };
 
 /** A page and its cost: ms of each run (the median of its reads), and CPU ms of a read over all runs. */
-export type Measured = Omit<Wanted, 'board' | 'ids'> & { tasks: number; cost: Cost; runs: number[]; cpuMs: number };
+export type Measured = Page & { cost: Cost; runs: number[]; cpuMs: number };
 
 /** The number of runs, and of reads in a run of a first page and of a further one. */
 export type Readings = { runs: number; firstPage: number; further: number };
@@ -32,105 +30,74 @@ export type Readings = { runs: number; firstPage: number; further: number };
  * @throws Error if a page is wrong
  */
 export async function readLists(
-  bench: Bench,
-  { endpoint, boards }: ListTable,
+  { say }: Bench,
+  { endpoint, boards }: { endpoint: string; boards: readonly ListBoard[] },
   readings: Readings,
 ): Promise<Measured[]> {
   process.env[environment.tableName] = listTableName;
   process.env[environment.dynamodbEndpoint] = endpoint;
-  const handler = (await loadHandler('kanban-tasks', 'list-tasks')) as (
-    event: ApiEvent,
-    context: unknown,
-  ) => Promise<ApiResult>;
-  const read = (wanted: Wanted) => handler(eventFor(wanted), contextOf('list-tasks', 29));
-  const wanted = inTurns(boards.map((board) => pagesOf(board, tasksOfBoard(board.count))));
-  const costs = await costsOf(endpoint, wanted);
-
-  const level = log().getLevelName();
-  // A line for each request would hide the figures.
+  // A line of log for each request would hide the figures.
   log().setLogLevel('SILENT');
-  const measured = wanted.map((page, at) => ({
-    page,
-    cost: costs[at] as Cost,
-    runs: [] as number[],
-    cpu: 0,
-    reads: 0,
-  }));
-  try {
-    for (const { page } of measured) rejectWrong(page, await read(page));
-    for (let run = 0; run <= readings.runs; run++) {
-      for (const one of measured) {
-        const reads = one.page.offset === 0 ? readings.firstPage : readings.further;
-        const before = cpuOfTree(process.pid);
-        const times: number[] = [];
-        for (let nth = 0; nth < reads; nth++) {
-          const startedAt = performance.now();
-          const { statusCode } = await read(one.page);
-          times.push(performance.now() - startedAt);
-          if (statusCode !== 200) throw new Error(`The status of a list is ${statusCode}.`);
-        }
-        if (run === 0) continue;
-        one.cpu += cpuOfTree(process.pid) - before;
-        one.reads += reads;
-        one.runs.push(percentile(times, 0.5));
+  const pages = pagesOf(boards);
+  const costs = await costsOf(endpoint, pages);
+  for (const page of pages) rejectWrong(page, await read(page));
+  const measured = pages.map((page, at) => ({ ...page, cost: costs[at] as Cost, runs: [] as number[], cpuMs: 0 }));
+  for (let run = 0; run <= readings.runs; run++) {
+    for (const page of measured) {
+      const reads = page.offset === 0 ? readings.firstPage : readings.further;
+      const before = cpuOfTree(process.pid);
+      const times: number[] = [];
+      for (let nth = 0; nth < reads; nth++) {
+        const startedAt = performance.now();
+        const { status } = await read(page);
+        times.push(performance.now() - startedAt);
+        if (status !== 200) throw new Error(`The status of a list is ${status}.`);
       }
-      bench.say(run === 0 ? 'warmed up' : `run ${run} of ${readings.runs}`);
+      if (run === 0) continue;
+      page.cpuMs += (cpuOfTree(process.pid) - before) / reads / readings.runs;
+      page.runs.push(percentile(times, 0.5));
     }
-  } finally {
-    log().setLogLevel(level);
+    say(run === 0 ? 'warmed up' : `run ${run} of ${readings.runs}`);
   }
-  return measured.map(({ page: { board, ids: _, ...page }, cost, runs, cpu, reads }) => ({
-    ...page,
-    tasks: board.count,
-    cost,
-    runs,
-    cpuMs: cpu / reads,
-  }));
+  return measured;
 }
 
-/** Returns all pages of a board that are read. */
-function pagesOf(board: ListBoard, tasks: readonly StoredTask[]): Wanted[] {
+/** Returns the measured pages of all boards. Those of one filter and of the same place are next to each other. */
+function pagesOf(boards: readonly ListBoard[]): Page[] {
+  const ofBoards = boards.map((board) => ({ board, tasks: tasksOfBoard(board.count) }));
   return listFilters.flatMap((filter) => {
-    const ids = listed(tasks, filter);
-    const total = ids.length;
-    const { first, middle, deepest } = offsetsOf(total);
-    return [first, ...(middle ? [middle] : []), deepest].map((offset) => ({
-      board,
-      filter,
-      offset,
-      deepest: offset === deepest,
-      total,
-      ids: ids.slice(offset, offset + pageSize),
-    }));
+    const lists = ofBoards.map(({ board, tasks }) => ({ board, ids: listed(tasks, filter) }));
+    return (['first', 'middle', 'deepest'] as const).flatMap((place) =>
+      lists.flatMap(({ board, ids }): Page[] => {
+        const offset = offsetsOf(ids.length)[place];
+        if (offset === undefined) return [];
+        return [{ board, filter, offset, total: ids.length, ids: ids.slice(offset, offset + pageSize) }];
+      }),
+    );
   });
 }
 
-/** Returns the pages in an order that has those of one filter of all boards next to each other. */
-function inTurns(boards: readonly Wanted[][]): Wanted[] {
-  const place = ({ filter, offset, deepest }: Wanted) =>
-    listFilters.indexOf(filter) * 3 + (offset === 0 ? 0 : deepest ? 2 : 1);
-  return boards.flat().sort((a, b) => place(a) - place(b));
-}
-
 /** Returns the requests and the capacity units of each page, by the engine's own count. */
-async function costsOf(endpoint: string, wanted: readonly Wanted[]): Promise<Cost[]> {
+async function costsOf(endpoint: string, pages: readonly Page[]): Promise<Cost[]> {
   const table = openTable(listTableName, endpoint);
   const { costOf } = meter(table);
   const costs: Cost[] = [];
-  for (const { board, filter, offset } of wanted)
+  for (const { board, filter, offset } of pages)
     costs.push(await costOf(() => readTaskPage({ table }, board.organization, filter, { limit: pageSize, offset })));
   return costs;
 }
 
-function eventFor({ board, filter, offset }: Wanted): ApiEvent {
-  const { method, path } = listTasks;
+function read({ board, filter, offset }: Page): Promise<Answer> {
   const query = [`limit=${pageSize}&offset=${offset}`, queryOf(filter)].filter(Boolean).join('&');
-  return eventOf({ method, path, query, token: board.token });
+  return createApi(board.token).listTasks({ query });
 }
 
-function rejectWrong({ board, filter, offset, total, ids }: Wanted, { statusCode, body = '{}' }: ApiResult): void {
-  const { data = [], pagination } = JSON.parse(body) as { data?: { id: string }[]; pagination?: { total: number } };
-  if (isDeepStrictEqual([data.map(({ id }) => id), pagination?.total], [ids, total])) return;
+function rejectWrong({ board, filter, offset, total, ids }: Page, answer: Answer): void {
+  const read = answer.status === 200 && {
+    ids: dataOf<{ id: string }[]>(answer).map(({ id }) => id),
+    total: paginationOf(answer).total,
+  };
+  if (isDeepStrictEqual(read, { ids, total })) return;
   const asked = JSON.stringify({ tasks: board.count, filter, offset });
-  throw new Error(`The list ${asked} is wrong; its status is ${statusCode}.`);
+  throw new Error(`The list ${asked} is wrong; its status is ${answer.status}.`);
 }
