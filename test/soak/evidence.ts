@@ -1,24 +1,21 @@
 import type { EventName } from '../../lib/contract/events.ts';
-import { ulidOf } from '../../lib/contract/ids.ts';
+import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import type { Operation } from '../../lib/contract/routes.ts';
-import { taskStatuses } from '../../lib/contract/tasks.ts';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import { findDifferences } from '../../lib/reconcile/differences.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { attemptFacet } from '../../lib/table/deliveries/attempt-items.ts';
 import { deliveryPartitions } from '../../lib/table/deliveries/delivery-partitions.ts';
-import { type LoggedEvent, readEvents } from '../../lib/table/deliveries/event-log.ts';
 import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 import { executionPartition } from '../../lib/table/executions/execution-items.ts';
 import { readExecutionHead } from '../../lib/table/executions/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { readDue } from '../../lib/table/lists/due.ts';
 import { everything } from '../../lib/table/lists/listing.ts';
-import { getItem, queryItems } from '../../lib/table/reads.ts';
+import { queryItems } from '../../lib/table/reads.ts';
 import { type StoredTask, taskFrom } from '../../lib/table/tasks/task-items.ts';
 import { compareDeliveries } from '../../lib/webhooks/deliveries/compare-deliveries.ts';
-import type { Request } from '../api.ts';
 import type { Interruption } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 import type { Post } from './receivers.ts';
@@ -40,18 +37,12 @@ export type WebhookEvidence = {
 export type Evidence = {
   ledger: Ledger;
   tasks: StoredTask[];
-  /** The totals of the lists of tasks, by status. */
-  counted: Map<string, number>;
-  /** The event log. */
-  events: LoggedEvent[];
-  /** The attempts that the service's own comparison of the two logs finds missing. */
+  /** The keys of wrong lists and counts, by `reconcile`. */
+  differences: string[];
+  /** The attempts that `deliveries verify` finds missing. */
   underWay: DeliveryMessage[];
   webhooks: WebhookEvidence[];
   executions: ExecutionHead[];
-  /** The totals of the lists of executions, by status. */
-  countedExecutions: Map<string, number>;
-  /** The count of running executions, which the running cap limits. */
-  places: number;
   /** The keys of the retries and executions that are still in the sweeper's index. */
   due: string[];
   interruptions: readonly Interruption[];
@@ -61,12 +52,12 @@ export type Evidence = {
 /** A webhook of the soak: its id, its events, and the log of its receiver. */
 export type Registered = Pick<WebhookEvidence, 'id' | 'events' | 'posts'>;
 
-/** The sources of the evidence: the table itself, past the proxy, and the API for the totals. */
+/** The sources of the evidence: the table itself, past the proxy, and the API for the history's total. */
 export type Sources = Pick<Evidence, 'ledger' | 'interruptions' | 'disturbed'> & {
   table: Table;
   registered: readonly Registered[];
-  /** Reads the total of a list. */
-  totalOf: (operation: Operation, request: Request) => Promise<number>;
+  /** Reads the total of a webhook's history. */
+  totalOf: (webhookId: string) => Promise<number>;
 };
 
 const organization = 'local' as Organization;
@@ -85,36 +76,22 @@ export async function dueIn(table: Table): Promise<string[]> {
 
 /** Collects the evidence. */
 export async function gather({ table, registered, totalOf, ...known }: Sources): Promise<Evidence> {
-  const tasks = await Array.fromAsync(queryItems(table, { pk: keys.task(organization, '').pk }), taskFrom);
-  const executions = await executionsIn(table);
-  const running = await getItem(table, keys.running(organization));
-  const [from, to] = [0, Date.parse(distantFuture)];
-  const { waiting, lost } = await compareDeliveries({ table, batchers: {} }, organization, {
-    from,
-    to,
-    now: Date.now(),
-  });
-  const counted = async (statuses: readonly string[], list: Operation) =>
-    new Map(
-      await Promise.all(
-        statuses.map(async (status) => [status, await totalOf(list, { query: `status=${status}` })] as const),
-      ),
-    );
+  const now = Date.now();
+  const range = { from: 0, to: Date.parse(distantFuture), now };
+  const { waiting, lost } = await compareDeliveries({ table, batchers: {} }, organization, range);
+  const differences = await findDifferences(table, organization, timestamp(now));
   return {
     ...known,
-    tasks,
-    counted: await counted(taskStatuses, 'listTasks'),
-    events: await Array.fromAsync(readEvents({ table }, organization, from, to)),
+    tasks: await Array.fromAsync(queryItems(table, { pk: keys.task(organization, '').pk }), taskFrom),
+    executions: await executionsIn(table),
+    differences: differences.map(({ key }) => `${key.pk} ${key.sk}`),
     underWay: [...waiting, ...lost],
-    executions,
-    countedExecutions: await counted(['running', 'completed', 'failed'], 'listExecutions'),
-    places: (running?.running as number | undefined) ?? 0,
     due: await dueIn(table),
     webhooks: await Promise.all(
       registered.map(async (webhook) => ({
         ...webhook,
         attempts: await attemptsAt(table, webhook.id),
-        total: await totalOf('listDeliveries', { params: { id: webhook.id } }),
+        total: await totalOf(webhook.id),
       })),
     ),
   };

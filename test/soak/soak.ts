@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tableName } from '../../infra/local/running.ts';
-import type { Operation } from '../../lib/contract/routes.ts';
 import { openTable } from '../../lib/table/client.ts';
-import { paginationOf, type Request } from '../api.ts';
+import { paginationOf } from '../api.ts';
 import { type Caused, causeFaults } from './cause-faults.ts';
 import type { Checked } from './check.ts';
 import type { FaultKind } from './faults.ts';
@@ -89,10 +88,8 @@ async function disturb(setup: Setup, caused: Caused, manner: Manner, closes: Clo
 async function judge(setup: Setup, { interruptions }: Caused, patience: Patience): Promise<Checked> {
   const { service, engine, proxy, ledger, registered } = setup;
   const table = openTable(tableName, engine.endpoint());
-  const totalOf = async (operation: Operation, request: Request) => {
-    const query = ['limit=1', request.query].filter(Boolean).join('&');
-    return paginationOf(await service.api()[operation]({ ...request, query })).total;
-  };
+  const totalOf = async (id: string) =>
+    paginationOf(await service.api().listDeliveries({ params: { id }, query: 'limit=1' })).total;
   const sources = { ledger, interruptions, disturbed: proxy.disturbed, table, registered, totalOf };
   try {
     return await Promise.race([checkAtRest(sources, patience), service.broken]);
