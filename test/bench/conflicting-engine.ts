@@ -2,7 +2,7 @@ import { Agent, createServer, type IncomingMessage, request as requestOver, type
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { writeRetries } from '../../lib/table/retry.ts';
-import { createItemLocks, partitionOf, type Writes, writesOf } from './item-locks.ts';
+import { createItemLocks, type Writes, writesOf } from './item-locks.ts';
 
 /**
  * The time for which a transaction of DynamoDB holds its items, in milliseconds. AWS publishes no figure. Seen from a
@@ -12,14 +12,13 @@ import { createItemLocks, partitionOf, type Writes, writesOf } from './item-lock
 export const lockWindowMs = 18;
 
 /**
- * The tries of each transaction since the last call, and the number of conflicts by partition. A transaction is identified
- * by its first item, which is the one that is written: after a conflict on a counter, the next try has another counter
- * and another token.
+ * The tries of each transaction since the last call. A transaction is identified by its first item, which is the one that
+ * is written: after a conflict on a counter, the next try has another counter and another token.
  */
-export type Contention = { attempts: number[]; conflicts: Record<string, number> };
+export type Contention = { attempts: number[] };
 
 /** A proxy of a table's engine on which transactions conflict. */
-export type ConflictingEngine = { endpoint: string; take: () => Contention; stop: () => void };
+type ConflictingEngine = { endpoint: string; take: () => Contention; stop: () => void };
 
 /**
  * Starts a proxy of an engine that never has conflicts, and causes them as in DynamoDB: a transaction holds its items for a
@@ -35,7 +34,6 @@ export async function startConflictingEngine(
   const agent = new Agent({ keepAlive: true });
   const trying = new Map<string, number>();
   const attempts: number[] = [];
-  const conflicts = new Map<string, number>();
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy());
   });
@@ -47,10 +45,7 @@ export async function startConflictingEngine(
     const writes = writesOf(action, body.toString('utf8'));
     const taken = writes && locks.take(writes);
     if (writes?.token !== undefined) countTry(writes, taken && 'conflicts' in taken);
-    if (taken && 'conflicts' in taken) {
-      countConflicts(writes, taken.conflicts);
-      return send(response, 400, conflictAnswer(writes, taken.conflicts));
-    }
+    if (taken && 'conflicts' in taken) return send(response, 400, conflictAnswer(writes, taken.conflicts));
     const forwarded = forward(request, body);
     const held = writes?.token === undefined ? forwarded : window(forwarded);
     // The items are free before the response is sent.
@@ -78,18 +73,12 @@ export async function startConflictingEngine(
     }
   }
 
-  function countConflicts({ items }: Writes, held: boolean[]): void {
-    for (const [at, item] of items.entries())
-      if (held[at]) conflicts.set(partitionOf(item), (conflicts.get(partitionOf(item)) ?? 0) + 1);
-  }
-
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     take() {
-      const seen = { attempts: [...attempts, ...trying.values()], conflicts: Object.fromEntries(conflicts) };
+      const seen = { attempts: [...attempts, ...trying.values()] };
       attempts.length = 0;
       trying.clear();
-      conflicts.clear();
       return seen;
     },
     stop() {

@@ -22,11 +22,6 @@ function nameOf({ TableName, Key, Item }: ItemWrite): string {
   return JSON.stringify([TableName, key[tableSchema.partitionKey]?.S, key[tableSchema.sortKey]?.S]);
 }
 
-/** Returns the partition of an item of `writesOf`. */
-export function partitionOf(item: string): string {
-  return (JSON.parse(item) as string[])[1] as string;
-}
-
 /** The result of `take`: the items are held until `release`, or `conflicts` says which are held by others. */
 type Taken = { release: () => void } | { conflicts: boolean[] };
 

@@ -1,23 +1,21 @@
 import { processContext } from '../../lib/context.ts';
-import type { Organization } from '../../lib/contract/organization.ts';
 import type { Task } from '../../lib/contract/tasks.ts';
 import { type Api, createApi, dataOf } from '../api.ts';
 import { type Answer, newCaller } from '../service.ts';
 
-/** The kind of write, the number of concurrent writers, their time in ms, and the agent of their tasks, if any. */
-export type Load = { write: 'create' | 'move'; writers: number; ms: number; agent: string | undefined };
+/** The kind of write, the number of concurrent writers, and their time in ms. */
+export type Load = { write: 'create' | 'move'; writers: number; ms: number };
 
 /**
  * The result of a load: the time of each successful write, in ms from the start, the number of responses `unavailable`,
- * the CPU time of all, and the organization.
+ * and the CPU time of all.
  */
-export type Written = { doneAt: number[]; refused: number; cpuMs: number; organization: Organization };
+export type Written = { doneAt: number[]; refused: number; cpuMs: number };
 
 /** A message of the writers: `ready` at the start, then the result of each load. */
 export type Said = 'ready' | Written;
 
 type Created = Pick<Task, 'id' | 'status'>;
-let organization: Organization;
 let api: Api;
 let tasks: Created[][];
 
@@ -26,16 +24,14 @@ const say = (said: Said) => process.send?.(said);
 process.on('disconnect', () => process.exit());
 process.on('message', async (load: Load) => {
   if (load.write === 'create') {
-    const caller = await newCaller(processContext());
-    organization = caller.organization;
-    api = createApi(caller.token);
+    api = createApi((await newCaller(processContext())).token);
     tasks = Array.from({ length: load.writers }, () => []);
   }
   say(await run(load));
 });
 say('ready');
 
-async function run({ write, ms, agent }: Load): Promise<Written> {
+async function run({ write, ms }: Load): Promise<Written> {
   const doneAt: number[] = [];
   let refused = 0;
   const startedAt = performance.now();
@@ -45,7 +41,7 @@ async function run({ write, ms, agent }: Load): Promise<Written> {
     for (let nth = 0; elapsed() < ms; nth++) {
       const task = own[nth % own.length];
       if (write === 'move' && !task) return;
-      const { status } = task && write === 'move' ? await move(task) : await create(agent, own);
+      const { status } = task && write === 'move' ? await move(task) : await create(own);
       if (status === 503) refused += 1;
       else if (status < 300) doneAt.push(elapsed());
       else throw new Error(`A write was answered ${status}.`);
@@ -53,12 +49,11 @@ async function run({ write, ms, agent }: Load): Promise<Written> {
   };
   await Promise.all(tasks.map(writer));
   const { user, system } = process.cpuUsage(cpu);
-  return { doneAt, refused, cpuMs: (user + system) / 1000, organization };
+  return { doneAt, refused, cpuMs: (user + system) / 1000 };
 }
 
-async function create(agent: string | undefined, own: Created[]): Promise<Answer> {
-  const body = { title: 'A task', ...(agent && { assignedAgent: agent }) };
-  const answer = await api.createTask({ body });
+async function create(own: Created[]): Promise<Answer> {
+  const answer = await api.createTask({ body: { title: 'A task' } });
   if (answer.status === 201) own.push(dataOf(answer));
   return answer;
 }

@@ -1,9 +1,7 @@
 import { join } from 'node:path';
 import { createTable } from '../../infra/local/engine/create-table.ts';
 import { startEngine } from '../../infra/local/engine/engine.ts';
-import { qaReviewer } from '../../lib/agents/system-agents.ts';
 import { environment } from '../../lib/deployment/environment.ts';
-import { keys } from '../../lib/table/keys.ts';
 import { defaultShards, maxShards, writesBeforeHalving } from '../../lib/table/lists/shards.ts';
 import { type Bench, createFolder, type Part } from './bench.ts';
 import { type Contention, lockWindowMs } from './conflicting-engine.ts';
@@ -19,9 +17,6 @@ const tableName = 'bench';
 /** The number of slices of a load whose rates are printed: their median, the least and the greatest. */
 const slices = 5;
 
-/** The agent of all tasks of one agent: every organization has it. */
-const agent = qaReviewer;
-
 /** A load, its writes and conflicts, the CPU time of the engine, and the busy share of the machine. */
 type Run = { load: Load; written: Written; contention: Contention; engineMs: number; busy: number };
 
@@ -33,15 +28,13 @@ export const writers: Part = {
     const run = await openRunning(bench);
     const measured = async (load: Load): Promise<Run> => {
       const result = await run(load);
-      bench.say(`${nameOf(load)}, ${load.writers} at once: ${figure(mean(result.contention.attempts), 2)} attempts`);
+      bench.say(`${load.write}, ${load.writers} at once: ${figure(mean(result.contention.attempts), 2)} attempts`);
       return result;
     };
-    await run({ write: 'create', writers: 8, ms: ms / 3, agent: undefined });
+    await run({ write: 'create', writers: 8, ms: ms / 3 });
     const runs: Run[] = [];
-    for (const agentOf of [undefined, agent])
-      for (const count of bench.quick ? [1, 8] : [1, 8, 32, 100])
-        for (const write of ['create', 'move'] as const)
-          runs.push(await measured({ write, writers: count, ms, agent: agentOf }));
+    for (const count of bench.quick ? [1, 8] : [1, 8, 32, 100])
+      for (const write of ['create', 'move'] as const) runs.push(await measured({ write, writers: count, ms }));
     return [sectionOf(runs)];
   },
 };
@@ -79,18 +72,17 @@ function sectionOf(runs: readonly Run[]): Section {
     title: 'Writes a second to one organization',
     text: [
       `Writers that send one write after the other without a pause, all to one organization: each creates bare tasks, then moves its
-own tasks from one status to another; first tasks without an agent, then tasks of one agent. They call the handlers of
-the endpoints in one process, over the real table engine.`,
+own tasks from one status to another. They call the handlers of the endpoints in one process, over the real table engine.`,
       `The local engine never has conflicts between transactions. A proxy in front of it causes them as DynamoDB does: a transaction
 holds its items for ${lockWindowMs} ms, and any other transaction on one of them gets \`TransactionCanceledException\` with the reason
 \`TransactionConflict\`. AWS publishes no such time. Seen from a Lambda function a transaction of 5 items takes 25.3 ms and a
 single put 7.6 (medians of 400, github.com/alexdebrie/dynamodb-performance-testing); the difference is taken for the time in
 which the items are held. Attempts: the tries of a transaction, including those that failed after 8 tries (refused, 503). The
-goal: at most 1.3 for 100 writers of tasks without an agent.`,
+goal: at most 1.3 for 100 writers.`,
       `The counters of a list have ${defaultShards} shards, and a task’s shard follows from its id: at most ${figure(defaultShards / (lockWindowMs / 1000))} writes a second could pass.
 A writer that has a conflict on a list’s counters doubles its number of shards there, up to ${maxShards}, and halves it after ${writesBeforeHalving} writes
 without a conflict. In Lambda each container learns that by itself; here the writers are one process and share it
-(\`test/table/tasks/contention.slow.test.ts\` has 100 separate ones). An agent’s own list uses the same shard as the organization’s.
+(\`test/table/tasks/contention.slow.test.ts\` has 100 separate ones, and tasks of an agent).
 DynamoDB itself takes 1,000 write units a second in a partition, which are 250 new tasks of one organization.`,
       `Rate: the median of ${slices} slices of a load, in brackets the least and the greatest. CPU is user and system time of the writers’
 process, and of the table engine, for each successful write. Machine busy: the busy share of all cores’ time, by all
@@ -108,11 +100,10 @@ processes; the proxy is a third process.`,
         'refused',
         'CPU ms a write, writers',
         'table engine',
-        'conflicts on',
         'machine busy',
       ],
       rows: runs.map(({ load, written, contention, engineMs, busy }) => [
-        nameOf(load),
+        load.write,
         figure(load.writers),
         spread(ratesOf(written.doneAt, load.ms, slices)),
         figure(mean(contention.attempts), 2),
@@ -120,31 +111,10 @@ processes; the proxy is a third process.`,
         `${figure(written.refused)} of ${figure(written.refused + written.doneAt.length)}`,
         figure(written.cpuMs / written.doneAt.length, 1),
         figure(engineMs / written.doneAt.length, 1),
-        conflictsIn(contention, written),
         `${figure(busy * 100)} %`,
       ]),
     },
   };
-}
-
-/** Returns the items of the conflicts, with their shares. */
-function conflictsIn({ conflicts }: Contention, { organization }: Written): string {
-  const all = Object.values(conflicts).reduce((sum, one) => sum + one, 0);
-  if (all === 0) return 'none';
-  const [ofAll, ofAgent] = [{}, { agent }].map((filter) => keys.taskScope(organization, filter).counters);
-  const named = {
-    'all tasks’ counters': conflicts[ofAll as string] ?? 0,
-    'the agent’s': conflicts[ofAgent as string] ?? 0,
-  };
-  const others = all - Object.values(named).reduce((sum, one) => sum + one, 0);
-  return Object.entries({ ...named, 'other items': others })
-    .filter(([, count]) => count > 0)
-    .map(([name, count]) => `${name} ${figure((count / all) * 100)} %`)
-    .join(', ');
-}
-
-function nameOf({ write, agent }: Load): string {
-  return `${write}, ${agent ? 'of one agent' : 'without an agent'}`;
 }
 
 function mean(numbers: readonly number[]): number {
