@@ -6,7 +6,6 @@ import { findingsAfter } from './aftermath.ts';
 import { startReceiver } from './receiver.ts';
 import { type Manner, runSchemathesis } from './schemathesis.ts';
 import { createSetup } from './setup.ts';
-import { summaryOf } from './summary.ts';
 
 /** The least time for requests, however long the setup has taken, in seconds. */
 const leastSeconds = 30;
@@ -25,11 +24,9 @@ export async function fuzz({ programs, seconds, seed }: Manner): Promise<string[
   try {
     const setup = await createSetup(folder, receiver);
     const left = Math.max(leastSeconds, seconds - Math.round((performance.now() - startedAt) / 1000));
-    const { code, tally } = await runSchemathesis(folder, setup, { programs, seconds: left, seed });
+    const code = await runSchemathesis(folder, setup, { programs, seconds: left, seed });
     const findings: string[] = [];
     if (code !== 0) findings.push(`schemathesis ended with ${code}; its findings are above.`);
-    if (tally) console.log(`\n${summaryOf(tally)}\n`);
-    else findings.push('schemathesis has not ended normally.');
     findings.push(...(await findingsAfter(setup)));
     keep = findings.length > 0;
     return findings;

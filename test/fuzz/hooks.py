@@ -3,14 +3,13 @@
 import json
 import os
 import re
-from collections import Counter, defaultdict
 from pathlib import Path
 from urllib.parse import unquote
 
 import requests
 import schemathesis
 
-# Written by main.ts: the service's address, what the other organization has, and where the tally goes.
+# Written by main.ts: the service's address, and what the other organization has.
 setup = json.loads(Path(os.environ["FUZZ_SETUP"]).read_text(encoding="utf-8"))
 authorization = {"Authorization": f"Bearer {os.environ['FUZZ_TOKEN']}"}
 
@@ -92,17 +91,3 @@ def other_organization(ctx, response, case):
             raise AssertionError(f"A request with {thing} of the other organization succeeded")
         if thing in query and succeeded and response.json()["pagination"]["total"] != 0:
             raise AssertionError(f"A list has something of {thing} of the other organization")
-
-
-@schemathesis.check
-class Tally:
-    """Counts what was asked and answered, for the summary."""
-
-    def __init__(self):
-        self.statuses = defaultdict(Counter)
-
-    def after_response(self, ctx, response, case):
-        self.statuses[case.operation.label][response.status_code] += 1
-
-    def after_run(self, ctx):
-        Path(setup["tally"]).write_text(json.dumps(self.statuses), encoding="utf-8")
