@@ -20,14 +20,3 @@ export function percentile(values: readonly number[], share: number): number {
   if (value === undefined) throw new Error(`There is no percentile ${share} of ${values.length} values.`);
   return value;
 }
-
-/** Returns the rate a second in each of a number of equal slices of a time, by the times of completion (all in ms). */
-export function ratesOf(doneAt: readonly number[], ms: number, slices: number): number[] {
-  const counts = Array.from({ length: slices }, () => 0);
-  for (const at of doneAt) {
-    const slice = Math.floor((at * slices) / ms);
-    // At the end fewer run at the same time than before: what is completed after the time does not count.
-    if (slice < slices) counts[slice] = (counts[slice] ?? 0) + 1;
-  }
-  return counts.map((count) => (count * slices * 1000) / ms);
-}

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Problem } from '../../infra/local/problem.ts';
 import type { Bench, Part } from './bench.ts';
@@ -41,8 +42,12 @@ async function main(args: string[]): Promise<void> {
       process.exit(1);
     });
   const bench: Omit<Bench, 'say'> = { quick, ...(beside && { beside }), atEnd: (one) => stops.push(one) };
+  const bound = quick ? boundSeconds.quick : boundSeconds.whole;
+  const late = pause(bound * 1000, undefined, { ref: false }).then(() => {
+    throw new Error(`The benchmark took longer than ${bound} s.`);
+  });
   try {
-    const sections = await withinBound(quick ? boundSeconds.quick : boundSeconds.whole, measure(chosen, bench));
+    const sections = await Promise.race([measure(chosen, bench), late]);
     console.log(`\n${sections.map(sectionOf).join('\n\n')}`);
     if (quick || chosen.length < parts.length) return;
     writeFileSync(page, pageOf(seen, sections));
@@ -74,14 +79,6 @@ async function measure(chosen: readonly Part[], bench: Omit<Bench, 'say'>): Prom
   for (const { name, measure } of chosen)
     sections.push(...(await measure({ ...bench, say: (line) => console.log(`${name}: ${line}`) })));
   return sections;
-}
-
-async function withinBound<Value>(seconds: number, work: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`The benchmark took longer than ${seconds} s.`)), seconds * 1000);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 main(process.argv.slice(2)).then(

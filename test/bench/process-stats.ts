@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 
 /** A process by `/proc/PID/stat`. `cpuMs` is its user and system time so far. */
 type Process = { pid: number; parent: number; name: string; cpuMs: number };
@@ -53,20 +52,4 @@ export function processNamed(name: string, root: number): number {
 export function residentOf(pid: number): number {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   return Number(/^Rss: +(\d+) kB$/m.exec(rollup)?.[1]) / 1024;
-}
-
-/** The time of all cores so far, in ms: idle, and in all. */
-type CoreTimes = { idle: number; all: number };
-
-/** Returns the time of all cores so far. */
-export function coreTimes(): CoreTimes {
-  const times = cpus().map((core) => core.times);
-  const idle = times.reduce((sum, one) => sum + one.idle, 0);
-  const all = times.reduce((sum, { user, nice, sys, idle, irq }) => sum + user + nice + sys + idle + irq, 0);
-  return { idle, all };
-}
-
-/** Returns the share of all cores' time that was busy between two moments, from 0 to 1. */
-export function busyShare(from: CoreTimes, to: CoreTimes): number {
-  return 1 - (to.idle - from.idle) / (to.all - from.all);
 }

@@ -6,11 +6,8 @@ import { type Answer, newCaller } from '../service.ts';
 /** The kind of write, the number of concurrent writers, and their time in ms. */
 export type Load = { write: 'create' | 'move'; writers: number; ms: number };
 
-/**
- * The result of a load: the time of each successful write, in ms from the start, the number of responses `unavailable`,
- * and the CPU time of all.
- */
-export type Written = { doneAt: number[]; refused: number; cpuMs: number };
+/** The result of a load: successful writes and their number a second, responses `unavailable`, and the CPU time of all. */
+export type Written = { done: number; perSecond: number; refused: number; cpuMs: number };
 
 /** A message of the writers: `ready` at the start, then the result of each load. */
 export type Said = 'ready' | Written;
@@ -32,8 +29,7 @@ process.on('message', async (load: Load) => {
 say('ready');
 
 async function run({ write, ms }: Load): Promise<Written> {
-  const doneAt: number[] = [];
-  let refused = 0;
+  let [done, refused] = [0, 0];
   const startedAt = performance.now();
   const elapsed = () => performance.now() - startedAt;
   const cpu = process.cpuUsage();
@@ -43,13 +39,13 @@ async function run({ write, ms }: Load): Promise<Written> {
       if (write === 'move' && !task) return;
       const { status } = task && write === 'move' ? await move(task) : await create(own);
       if (status === 503) refused += 1;
-      else if (status < 300) doneAt.push(elapsed());
+      else if (status < 300) done += 1;
       else throw new Error(`A write was answered ${status}.`);
     }
   };
   await Promise.all(tasks.map(writer));
   const { user, system } = process.cpuUsage(cpu);
-  return { doneAt, refused, cpuMs: (user + system) / 1000 };
+  return { done, perSecond: (done * 1000) / elapsed(), refused, cpuMs: (user + system) / 1000 };
 }
 
 async function create(own: Created[]): Promise<Answer> {

@@ -6,19 +6,16 @@ import { defaultShards, maxShards, writesBeforeHalving } from '../../lib/table/l
 import { type Bench, createFolder, type Part } from './bench.ts';
 import { type Contention, lockWindowMs } from './conflicting-engine.ts';
 import type { Said as EngineSaid } from './conflicting-engine-process.ts';
-import { figure, percentile, ratesOf, spread } from './figures.ts';
+import { figure, percentile } from './figures.ts';
 import { forkFile } from './forked.ts';
 import type { Section } from './page.ts';
-import { busyShare, coreTimes, cpuOfTree } from './process-stats.ts';
+import { cpuOfTree } from './process-stats.ts';
 import type { Load, Said, Written } from './writers-process.ts';
 
 const tableName = 'bench';
 
-/** The number of slices of a load whose rates are printed: their median, the least and the greatest. */
-const slices = 5;
-
-/** A load, its writes and conflicts, the CPU time of the engine, and the busy share of the machine. */
-type Run = { load: Load; written: Written; contention: Contention; engineMs: number; busy: number };
+/** A load, its writes and conflicts, and the CPU time of the engine. */
+type Run = { load: Load; written: Written; contention: Contention; engineMs: number };
 
 /** The writes a second of one organization, and the conflicts of their transactions. */
 export const writers: Part = {
@@ -59,11 +56,10 @@ async function openRunning(bench: Bench): Promise<(load: Load) => Promise<Run>> 
   };
   return async (load) => {
     await conflicting.ask('take');
-    const before = { cpu: engineCpu(), cores: coreTimes() };
+    const before = engineCpu();
     const written = await writing.ask<Written>(load);
-    const engineMs = engineCpu() - before.cpu;
-    const busy = busyShare(before.cores, coreTimes());
-    return { load, written, contention: await conflicting.ask<Contention>('take'), engineMs, busy };
+    const engineMs = engineCpu() - before;
+    return { load, written, contention: await conflicting.ask<Contention>('take'), engineMs };
   };
 }
 
@@ -84,9 +80,8 @@ A writer that has a conflict on a list’s counters doubles its number of shards
 without a conflict. In Lambda each container learns that by itself; here the writers are one process and share it
 (\`test/table/tasks/contention.slow.test.ts\` has 100 separate ones, and tasks of an agent).
 DynamoDB itself takes 1,000 write units a second in a partition, which are 250 new tasks of one organization.`,
-      `Rate: the median of ${slices} slices of a load, in brackets the least and the greatest. CPU is user and system time of the writers’
-process, and of the table engine, for each successful write. Machine busy: the busy share of all cores’ time, by all
-processes; the proxy is a third process.`,
+      `CPU is user and system time of the writers’ process, and of the table engine, for each successful write. The proxy is a third
+process.`,
       'Repeat: `npm run bench -- writers`.',
     ],
     table: {
@@ -100,18 +95,16 @@ processes; the proxy is a third process.`,
         'refused',
         'CPU ms a write, writers',
         'table engine',
-        'machine busy',
       ],
-      rows: runs.map(({ load, written, contention, engineMs, busy }) => [
+      rows: runs.map(({ load, written, contention, engineMs }) => [
         load.write,
         figure(load.writers),
-        spread(ratesOf(written.doneAt, load.ms, slices)),
+        figure(written.perSecond),
         figure(mean(contention.attempts), 2),
         ...[0.99, 1].map((share) => figure(percentile(contention.attempts, share))),
-        `${figure(written.refused)} of ${figure(written.refused + written.doneAt.length)}`,
-        figure(written.cpuMs / written.doneAt.length, 1),
-        figure(engineMs / written.doneAt.length, 1),
-        `${figure(busy * 100)} %`,
+        `${figure(written.refused)} of ${figure(written.refused + written.done)}`,
+        figure(written.cpuMs / written.done, 1),
+        figure(engineMs / written.done, 1),
       ]),
     },
   };
