@@ -1,4 +1,4 @@
-import { Agent, createServer, type IncomingMessage, request as requestOver, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { writeRetries } from '../../lib/table/retry.ts';
@@ -31,7 +31,6 @@ export async function startConflictingEngine(
   window: (carriedOut: Promise<unknown>) => Promise<unknown>,
 ): Promise<ConflictingEngine> {
   const locks = createItemLocks();
-  const agent = new Agent({ keepAlive: true });
   const trying = new Map<string, number>();
   const attempts: number[] = [];
   const server = createServer((request, response) => {
@@ -54,13 +53,9 @@ export async function startConflictingEngine(
   }
 
   async function forward({ headers }: IncomingMessage, body: Buffer): Promise<{ status: number; text: Buffer }> {
-    const { host: _, connection: __, ...rest } = headers;
-    const answered = Promise.withResolvers<IncomingMessage>();
-    requestOver(engine, { method: 'POST', agent, headers: rest }, answered.resolve)
-      .on('error', answered.reject)
-      .end(body);
-    const message = await answered.promise;
-    return { status: message.statusCode as number, text: await buffer(message) };
+    const { host: _, connection: __, 'content-length': ___, ...rest } = headers;
+    const answer = await fetch(engine, { method: 'POST', headers: rest as Record<string, string>, body });
+    return { status: answer.status, text: Buffer.from(await answer.arrayBuffer()) };
   }
 
   function countTry({ items: [first = ''] }: Writes, again: boolean | undefined): void {
@@ -84,7 +79,6 @@ export async function startConflictingEngine(
     stop() {
       server.closeAllConnections();
       server.close();
-      agent.destroy();
     },
   };
 }

@@ -1,4 +1,4 @@
-import { Agent, createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -25,6 +25,8 @@ type Disturbance = Pick<TableFault, 'kind' | 'of'>;
 
 const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems'];
 
+const amazonJson = { 'Content-Type': 'application/x-amz-json-1.0' };
+
 /** DynamoDB's response when it throttles. */
 const throttling = JSON.stringify({
   __type: 'com.amazonaws.dynamodb.v20120810#ThrottlingException',
@@ -36,7 +38,6 @@ export async function startTableProxy(random: Random): Promise<TableProxy> {
   let engine: string | undefined;
   let coming: Disturbance[] = [];
   const disturbed: Disturbed[] = [];
-  const agent = new Agent({ keepAlive: true });
 
   const server = createServer((request, response) => void pass(request, response).catch(() => response.destroy()));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -47,13 +48,15 @@ export async function startTableProxy(random: Random): Promise<TableProxy> {
     const note = () => disturbed.push({ at: Date.now(), body: body.toString('latin1') });
     if (kind) note();
     if (kind === 'request lost') return void response.destroy();
-    if (kind === 'throttled')
-      return void response.writeHead(400, { 'Content-Type': 'application/x-amz-json-1.0' }).end(throttling);
+    if (kind === 'throttled') return void response.writeHead(400, amazonJson).end(throttling);
     if (kind === 'request delayed') await pause(between(random, 100, 3_000));
     try {
-      const answer = await ask(request, body);
+      if (!engine) throw new Error('There is no engine now.');
+      const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
+      const answer = await fetch(engine, { method: 'POST', headers: headers as Record<string, string>, body });
+      const answered = Buffer.from(await answer.arrayBuffer());
       if (kind === 'answer lost') return void response.destroy();
-      response.writeHead(answer.status, answer.headers).end(answer.body);
+      response.writeHead(answer.status, amazonJson).end(answered);
     } catch {
       // The engine is gone, perhaps with the write done.
       note();
@@ -66,19 +69,6 @@ export async function startTableProxy(random: Random): Promise<TableProxy> {
     const operation = String(headers['x-amz-target']).split('.')[1] as string;
     const at = coming.findIndex(({ of }) => of === 'any' || writes.includes(operation));
     return at < 0 ? undefined : coming.splice(at, 1)[0];
-  }
-
-  function ask({ method, url, headers }: IncomingMessage, body: Buffer) {
-    return new Promise<{ status: number; headers: IncomingMessage['headers']; body: Buffer }>((resolve, reject) => {
-      if (!engine) return reject(new Error('There is no engine now.'));
-      const asked = forward(new URL(url as string, engine), { method, headers, agent }, (answer) => {
-        buffer(answer).then((all) => {
-          resolve({ status: answer.statusCode as number, headers: answer.headers, body: all });
-        }, reject);
-      });
-      asked.once('error', reject);
-      asked.end(body);
-    });
   }
 
   return {
@@ -94,7 +84,6 @@ export async function startTableProxy(random: Random): Promise<TableProxy> {
       coming = [];
     },
     close: () => {
-      agent.destroy();
       server.closeAllConnections();
       return new Promise((resolve) => server.close(() => resolve()));
     },
