@@ -1,11 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { listLimits, requestLog } from './endpoint-budgets.ts';
 import { assumptions, type Counts, dollarsOf, durationOf, perMillion, priceNames, type Step, sumOf } from './model.ts';
 import { costOf, type Price, priceList, prices } from './prices.ts';
 import { type Usage, usage } from './usage.ts';
 import { atRest, goals, monthAtRest, requests, steps, workflows } from './workflows.ts';
 
-/** The header of the page: it is generated. */
-const header = '<!-- Written by `npm run costs`; run it again instead of editing this page. -->';
+const header =
+  '<!-- Written by `npm run costs` from test/costs/page.md; run it again instead of editing this page. -->';
 
 const dollars = (amount: number) => `$${amount.toFixed(2)}`;
 const plain = (count: number) => (count === 0 ? '' : count.toLocaleString('en'));
@@ -30,8 +32,8 @@ const usageColumns = (step: Step) => {
 const rowsOf = (calls: readonly (Step & { operation: string })[]) =>
   calls.map((step) => [step.operation, step.what, ...usageColumns(step)]);
 
-/** Returns the section of a workflow: the cost of a million by price, each alone and ten at once. */
-function workflowSection(title: string, workflow: readonly Step[]): string {
+/** Returns the cost of a million workflows by step and by price, each alone and ten at once. */
+function workflowTable(workflow: readonly Step[]): string {
   const [alone, together] = [sumOf(workflow), sumOf(workflow, 10)];
   const million = (counts: Counts, name: (typeof priceNames)[number]) => costOf(name, counts[name]) * 1e6;
   const rows = priceNames
@@ -39,7 +41,7 @@ function workflowSection(title: string, workflow: readonly Step[]): string {
     .map((name) => [prices[name].what, dollars(million(alone, name)), dollars(million(together, name))]);
   const sums = [alone, together].map((counts) => `**${dollars(dollarsOf(counts) * 1e6)}**`);
   const parts = workflow.map((step) => `${step.what} ${dollars(perMillion([step]))}`);
-  return `### ${title}\n\nSteps, each alone: ${parts.join(', ')}.\n\n${table(['What', 'alone', 'ten at once'], [...rows, ['**Sum**', ...sums]])}`;
+  return `Steps, each alone: ${parts.join(', ')}.\n\n${table(['What', 'alone', 'ten at once'], [...rows, ['**Sum**', ...sums]])}`;
 }
 
 const restRows = atRest.map(({ what, how, counts }) => [
@@ -56,98 +58,39 @@ const priceRows = Object.values<Price>(prices).map(({ what, dollars: price, per,
   `${seen.on} (${seen.of})`,
 ]);
 
-/** The page of all costs, as Markdown. */
+/** The computed parts of the page, by their names in `page.md`. */
+const parts: Record<string, string> = {
+  region: priceList.region,
+  date: priceList.date,
+  logBytes: `${requestLog.logBytes}`,
+  goals: table(['What', 'Goal', 'Cost', ''], goalRows),
+  firstPageUnits: `${listLimits.firstPage.rcu}`,
+  firstPage: dollars(listAt(listLimits.firstPage)),
+  laterPageUnits: `${listLimits.anyOffset.rcu}`,
+  laterPage: dollars(listAt(listLimits.anyOffset)),
+  requests: table(['Operation', 'Case', ...usageHead], rowsOf(requests)),
+  workers: table(['Function', 'Case', ...usageHead], rowsOf(steps)),
+  decryption: dollars(perMillion(workflows.deliveryDecrypted) - perMillion(workflows.delivery)),
+  delivery: workflowTable(workflows.delivery),
+  deliveryForAgent: workflowTable(workflows.deliveryForAgent),
+  execution: workflowTable(workflows.execution),
+  executionOnTask: workflowTable(workflows.executionOnTask),
+  second: dollars(secondOfWaiting()),
+  atRest: table(
+    ['What', 'Why', 'Price', 'After free tier'],
+    [...restRows, ['**Sum**', '', ...[false, true].map((free) => `**${dollars(monthAtRest({ free }))}**`)]],
+  ),
+  assumptions: table(
+    ['Name', 'Value', 'Source'],
+    Object.entries(assumptions).map(([name, { value, why }]) => [`\`${name}\``, value.toLocaleString('en'), why]),
+  ),
+  prices: table(['What', 'Price', 'Free each month', 'Source'], priceRows),
+};
+
+/** Returns the page of all costs: `page.md` with the computed parts in the places of their names. */
 export function costsPage(): string {
-  return `${header}
-
-# Costs
-
-What Crewboard costs in AWS: goals, single requests, workers, whole workflows, and a month without requests. Prices are the list
-prices of ${priceList.region} as of ${priceList.date}, without tax, discounts and plans.
-
-Requests and capacity units are measured: \`test/costs\` runs the functions over the local table engine, and fails if a figure
-differs. Each request counts with ${requestLog.logBytes} bytes in the log of its function, which is the largest value there. Values that one machine
-cannot measure are [assumptions](#assumptions).
-
-## Goals
-
-${table(['What', 'Goal', 'Cost', ''], goalRows)}
-
-Each record is counted alone, as in a stack with little work. With more work, calls and requests to queues are shared, and
-[it costs less](#workflows). The month at rest is after AWS's allowances that do not expire. All other figures are before them.
-
-Not included:
-
-- stored data: $0.25 a GB and month, and $0.20 for backups
-- data that leaves AWS: $0.09 a GB after the first 100
-- first calls of a container, retries, and the tokens of models
-- seven more custom metrics once they have values (ten of all are free)
-
-The write units of the index within a transaction are those of the local engine. It was not verified whether AWS counts twice as
-many.
-
-## Requests
-
-| Column | Meaning |
-| --- | --- |
-| requests, rounds | requests to the table, and how many of them are made one after the other |
-| reads, writes, index | read units and write units of the table, and write units of its index; units of transactions count twice |
-| sends, key | requests that send to queues, and requests to KMS |
-| log bytes | bytes in the log of the function |
-| ms | assumed time of the call |
-| $ a million | the cost of a million, with API Gateway, Lambda and both logs |
-
-Texts of items have half a kilobyte. A token that was not used for 30 s needs one more request and one more read unit.
-
-With 100,000 tasks of one year, the first page of a list takes at most ${listLimits.firstPage.rcu} read units (${dollars(listAt(listLimits.firstPage))} a million lists). Later pages take at
-most ${listLimits.anyOffset.rcu} (${dollars(listAt(listLimits.anyOffset))}).
-
-${table(['Operation', 'Case', ...usageHead], rowsOf(requests))}
-
-## Workers
-
-The same for the functions of the pipeline. Each is called with one record. A renewal of a lease is a part of an execution.
-
-${table(['Function', 'Case', ...usageHead], rowsOf(steps))}
-
-## Workflows
-
-KMS decrypts a secret at most once in five minutes for each webhook and container. If nearly every delivery is the first in that
-time, a million deliveries cost ${dollars(perMillion(workflows.deliveryDecrypted) - perMillion(workflows.delivery))} more.
-
-${workflowSection('A million new tasks, each with its event and delivery', workflows.delivery)}
-
-${workflowSection('A million new tasks with an agent', workflows.deliveryForAgent)}
-
-${workflowSection('A million executions, without their tokens', workflows.execution)}
-
-No webhook is subscribed to them. Each second that a model takes longer costs ${dollars(secondOfWaiting())} a million, and each ten seconds a renewal of the
-lease.
-
-${workflowSection('A million executions on tasks with an agent', workflows.executionOnTask)}
-
-## At rest
-
-A month of 30 days without requests. *After free tier* is the cost after AWS's allowances that do not expire, if nothing else in
-the account uses them.
-
-${table(['What', 'Why', 'Price', 'After free tier'], [...restRows, ['**Sum**', '', ...[false, true].map((free) => `**${dollars(monthAtRest({ free }))}**`)]])}
-
-## Assumptions
-
-${table(
-  ['Name', 'Value', 'Source'],
-  Object.entries(assumptions).map(([name, { value, why }]) => [`\`${name}\``, value.toLocaleString('en'), why]),
-)}
-
-The time of a call is the sum of its CPU time, its rounds of requests to the table, its other requests, and its waiting times.
-
-## Prices
-
-The first tier of each price, from stored copies of these pages. Where the page of AWS has no figure, the source is another page.
-
-${table(['What', 'Price', 'Free each month', 'Source'], priceRows)}
-`;
+  const text = readFileSync(join(import.meta.dirname, 'page.md'), 'utf8');
+  return `${header}\n\n${text.replaceAll(/\{(\w+)\}/g, (_, name: string) => parts[name] as string)}`;
 }
 
 /** Returns the cost of a million lists that have this usage of the table. */
