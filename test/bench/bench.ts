@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Section } from './page.ts';
+import type { Table } from './page.ts';
 
 /** The options of a part of the benchmark, and its progress and end. */
 export type Bench = {
@@ -16,7 +16,13 @@ export type Bench = {
 };
 
 /** A part of the benchmark that can be run alone by its name. */
-export type Part = { name: string; measure: (bench: Bench) => Promise<Section[]> };
+export type Part = {
+  name: string;
+  /** The numbers in the text of the page, by their names there. */
+  numbers: Record<string, string | number>;
+  /** Measures the tables of the page, by their names there. */
+  measure: (bench: Bench) => Promise<Record<string, Table>>;
+};
 
 /** Creates a folder that is removed when the benchmark ends. */
 export function createFolder({ atEnd }: Pick<Bench, 'atEnd'>, parent = tmpdir()): string {

@@ -1,7 +1,7 @@
 import type { Part } from './bench.ts';
 import { type EndReceiver, runExecutions, startEndReceiver } from './executions.ts';
 import { figure, percentile, spread } from './figures.ts';
-import type { Section } from './page.ts';
+import type { Table } from './page.ts';
 import { startReceiver } from './receiver.ts';
 import { publishInBurst, publishOnSchedule, type Setup } from './scenario.ts';
 import { between, idleCpuOf, type OfProcesses, startService } from './service.ts';
@@ -103,6 +103,7 @@ type Column = { measuring: Measuring; seen: Measured[] };
 /** The goals of deliveries: this checkout and the one beside it are measured in turns. */
 export const goals: Part = {
   name: 'goals',
+  numbers: { callers, burstEvents: figure(whole.burstEvents), seconds: whole.seconds, runs: whole.runs },
   async measure(bench) {
     const size = bench.quick ? quick : whole;
     const receiver = await startReceiver(bench);
@@ -128,7 +129,7 @@ export const goals: Part = {
       const loaded = measuring.service.memory();
       seen.push({ loadedService: loaded.service, loadedEngine: loaded.engine });
     }
-    return [sectionOf(columns, size)];
+    return { goals: tableOf(columns) };
   },
 };
 
@@ -146,33 +147,12 @@ function wordsOf(measured: Measured): string {
 
 const sumOf = ({ service, engine }: OfProcesses): number => service + engine;
 
-function sectionOf(columns: readonly Column[], { runs, seconds, burstEvents }: Size): Section {
-  return {
-    title: 'Goals of deliveries',
-    text: [
-      `The local service (\`node infra/local/main.ts\`), whose webhooks have secrets and one local receiver that answers 204 at once.
-Events are new tasks, created over the API. In a burst, ${callers} callers create ${figure(burstEvents)} tasks without a pause. Otherwise tasks are created
-on a schedule for ${seconds} s that does not wait for responses. Times are from the request for the event to the headers of the delivery
-at the receiver; rates are from the first request to the last arrival. The command fails unless every event arrived exactly
-once at every webhook.`,
-      `CPU is user and system time of the processes of the service and its table engine, with the request for the event, minus their
-idle time. The load generator and the receiver are not counted, but use the same cores. Executions have a model that takes no
-time. Each caller waits for the delivery of the end before it starts the next one; all times are from the request, and the
-end is \`completedAt\` of the event. ${figure(runs)} runs: the figures are their median, in brackets the least and the greatest.`,
-      'Repeat: `npm run bench -- goals`; beside another checkout, in turns: `npm run bench -- goals --beside FOLDER`.',
-    ],
-    table: {
-      head: ['Figure', 'goal', ...columns.map(({ measuring }) => measuring.service.name)],
-      rows: (Object.entries(figures) as [FigureName, Figure][]).map(([name, shown]) => [
-        shown.name,
-        goalOf(shown),
-        ...columns.map(({ seen }) => {
-          const values = seen.flatMap((run) => run[name] ?? []);
-          return spread(values, shown.decimals);
-        }),
-      ]),
-    },
-  };
+function tableOf(columns: readonly Column[]): Table {
+  const rows = (Object.entries(figures) as [FigureName, Figure][]).map(([name, shown]) => {
+    const seen = columns.map((column) => column.seen.flatMap((run) => run[name] ?? []));
+    return [shown.name, goalOf(shown), ...seen.map((values) => spread(values, shown.decimals))];
+  });
+  return { head: ['Figure', 'goal', ...columns.map(({ measuring }) => measuring.service.name)], rows };
 }
 
 function goalOf({ decimals, atMost, atLeast }: Figure): string {

@@ -5,10 +5,12 @@ import { figure, percentile, spread } from './figures.ts';
 import { listFilters } from './list-boards.ts';
 import { type Measured, type Readings, readLists } from './list-runs.ts';
 import { openListTable } from './list-table.ts';
-import type { Section } from './page.ts';
+import type { Table } from './page.ts';
 
 /** What the first page of the largest board may be of that of the smallest (the goals of the lists). */
 const goals = { rcu: 2, time: 4 };
+
+const whole: Readings = { runs: 5, firstPage: 10, further: 3 };
 
 /** The tables that are only read: kept here, for writing them takes longer than reading them. */
 const folder = '.bench';
@@ -16,14 +18,15 @@ const folder = '.bench';
 /** Pages of lists of boards of 100 to 100,000 tasks: their time, their requests and their capacity units. */
 export const lists: Part = {
   name: 'lists',
+  numbers: {
+    ...{ rcuRatio: goals.rcu, timeRatio: goals.time },
+    ...{ listRuns: whole.runs, firstPage: whole.firstPage, further: whole.further },
+  },
   async measure(bench) {
     const counts = bench.quick ? [100, 1_000] : [100, 1_000, 10_000, 100_000];
-    const readings: Readings = bench.quick
-      ? { runs: 1, firstPage: 2, further: 1 }
-      : { runs: 5, firstPage: 10, further: 3 };
     const table = await openListTable(bench, join(folder, bench.quick ? 'lists-quick' : 'lists'), counts);
-    const measured = await readLists(bench, table, readings);
-    return [goalsSection(measured, bench), pagesSection(measured, readings)];
+    const measured = await readLists(bench, table, bench.quick ? { runs: 1, firstPage: 2, further: 1 } : whole);
+    return { lists: goalsTable(measured, bench), pages: pagesTable(measured) };
   },
 };
 
@@ -40,7 +43,7 @@ function extremes(measured: readonly Measured[], filter: TaskFilter): [Measured,
  *
  * @throws Error if it takes more capacity units than allowed; they do not depend on the machine
  */
-function goalsSection(measured: readonly Measured[], { quick }: Bench): Section {
+function goalsTable(measured: readonly Measured[], { quick }: Bench): Table {
   const rows = listFilters.map((filter) => {
     const [small, large] = extremes(measured, filter);
     const [rcu, time] = [large.cost.rcu / small.cost.rcu, timeOf(large) / timeOf(small)];
@@ -58,46 +61,20 @@ function goalsSection(measured: readonly Measured[], { quick }: Bench): Section 
       cpu,
     ];
   });
-  const [smallest, largest] = extremes(measured, listFilters[0] as TaskFilter);
-  return {
-    title: 'Lists, whatever the size of the board',
-    text: [
-      `A page of 20 tasks and the exact total, by calls of the handler of \`listTasks\` in this process, on boards of
-${figure(smallest.board.count)} to ${figure(largest.board.count)} tasks spread over a year. Goals for the first page of the largest board: at most ${goals.rcu} times the read
-units of the smallest board, and at most ${goals.time} times its time. The command fails if the first goal is missed; the second
-depends on the machine.`,
-    ],
-    table: {
-      head: ['filter', 'read units', 'ratio', 'ms', 'ratio', 'CPU ms'],
-      rows,
-    },
-  };
+  return { head: ['filter', 'read units', 'ratio', 'ms', 'ratio', 'CPU ms'], rows };
 }
 
-function pagesSection(measured: readonly Measured[], { runs, firstPage, further }: Readings): Section {
+function pagesTable(measured: readonly Measured[]): Table {
   return {
-    title: 'Lists, page by page',
-    text: [
-      `Each figure is the median of ${figure(runs)} runs (in brackets the least and the greatest). A run is the median of ${figure(firstPage)} reads of a first page,
-or of ${figure(further)} of a later page; within a run the boards take turns. Each page is checked for exactly the expected tasks and total.
-The engine counts requests, their rounds and the read units. CPU is that of this process and of the engine. The tables were
-written once by batch writes, into a file without a stream, and are only read.`,
-      'Repeat: `npm run bench -- lists`.',
-    ],
-    table: {
-      head: ['tasks', 'filter', 'matched', 'offset', 'requests', 'rounds', 'read units', 'ms', 'CPU ms'],
-      rows: measured.map(({ board, filter, total, offset, cost, runs, cpuMs }) => [
-        figure(board.count),
-        nameOf(filter),
-        figure(total),
-        figure(offset),
-        figure(cost.requests),
-        figure(cost.rounds),
-        figure(cost.rcu, 1),
-        spread(runs, 1),
-        figure(cpuMs, 1),
-      ]),
-    },
+    head: ['tasks', 'filter', 'matched', 'offset', 'requests', 'rounds', 'read units', 'ms', 'CPU ms'],
+    rows: measured.map(({ board, filter, total, offset, cost, runs, cpuMs }) => [
+      figure(board.count),
+      nameOf(filter),
+      ...[total, offset, cost.requests, cost.rounds].map((count) => figure(count)),
+      figure(cost.rcu, 1),
+      spread(runs, 1),
+      figure(cpuMs, 1),
+    ]),
   };
 }
 

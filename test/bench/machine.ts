@@ -2,10 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { arch, cpus, loadavg, platform, release, totalmem } from 'node:os';
 import { figure } from './figures.ts';
-import type { Circumstances } from './page.ts';
 
 /** Returns the machine, the versions and the time. */
-export function circumstances(): Circumstances {
+export function circumstances(): Record<string, string> {
   const cores = cpus();
   const commit = git('describe', '--always', '--dirty');
   return {

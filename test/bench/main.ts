@@ -7,7 +7,7 @@ import type { Bench, Part } from './bench.ts';
 import { goals } from './goals.ts';
 import { lists } from './lists.ts';
 import { circumstances } from './machine.ts';
-import { pageOf, type Section, sectionOf } from './page.ts';
+import { pageOf, type Table, tableOf } from './page.ts';
 import { writers } from './writers.ts';
 
 const parts: readonly Part[] = [goals, lists, writers];
@@ -47,10 +47,13 @@ async function main(args: string[]): Promise<void> {
     throw new Error(`The benchmark took longer than ${bound} s.`);
   });
   try {
-    const sections = await Promise.race([measure(chosen, bench), late]);
-    console.log(`\n${sections.map(sectionOf).join('\n\n')}`);
+    const tables = await Promise.race([measure(chosen, bench), late]);
+    const shown = Object.entries(tables).map(([name, table]) => [name, tableOf(table)] as const);
+    for (const [name, table] of shown) console.log(`\n${name}, as docs/benchmarks.md explains:\n\n${table}`);
     if (quick || chosen.length < parts.length) return;
-    writeFileSync(page, pageOf(seen, sections));
+    const machine = tableOf({ head: ['Where and when', ''], rows: Object.entries(seen) });
+    const numbers = parts.map((part) => part.numbers);
+    writeFileSync(page, pageOf({ machine, ...Object.assign({}, ...numbers), ...Object.fromEntries(shown) }));
     console.log(`\n${page} is written.`);
   } finally {
     await stop();
@@ -74,11 +77,11 @@ function readArguments(args: string[]): { quick: boolean; beside: string | undef
   }
 }
 
-async function measure(chosen: readonly Part[], bench: Omit<Bench, 'say'>): Promise<Section[]> {
-  const sections: Section[] = [];
+async function measure(chosen: readonly Part[], bench: Omit<Bench, 'say'>): Promise<Record<string, Table>> {
+  const tables: Record<string, Table> = {};
   for (const { name, measure } of chosen)
-    sections.push(...(await measure({ ...bench, say: (line) => console.log(`${name}: ${line}`) })));
-  return sections;
+    Object.assign(tables, await measure({ ...bench, say: (line) => console.log(`${name}: ${line}`) }));
+  return tables;
 }
 
 main(process.argv.slice(2)).then(

@@ -35,8 +35,8 @@ function targetExists(target: string, anchor: string | undefined): boolean {
 describe('links', () => {
   it('of pages have existing files and sections as targets', () => {
     const broken = pages.flatMap(([file, text]) => {
-      // The page on benchmarks contains this file.
-      const folder = file === 'test/bench/findings.md' ? 'docs' : dirname(file);
+      // Pages in docs are made from these files.
+      const folder = /^test\/(bench|costs)\/page\.md$/.test(file) ? 'docs' : dirname(file);
       return [...text.matchAll(/\]\((?!https?:)([\w./-]*)(?:#([\w-]+))?\)/g)]
         .filter(([, target, anchor]) => !targetExists(target ? normalize(join(folder, target)) : file, anchor))
         .map(([link]) => `${file}: ${link}`);
