@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { writeRetries } from '../../lib/table/retry.ts';
+import { startLoopbackServer } from '../loopback.ts';
 import { createItemLocks, type Writes, writesOf } from './item-locks.ts';
 
 /**
@@ -33,10 +33,9 @@ export async function startConflictingEngine(
   const locks = createItemLocks();
   const trying = new Map<string, number>();
   const attempts: number[] = [];
-  const server = createServer((request, response) => {
+  const { url, close } = await startLoopbackServer((request, response) => {
     void answer(request, response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request);
@@ -69,17 +68,14 @@ export async function startConflictingEngine(
   }
 
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: url,
     take() {
       const seen = { attempts: [...attempts, ...trying.values()] };
       attempts.length = 0;
       trying.clear();
       return seen;
     },
-    stop() {
-      server.closeAllConnections();
-      server.close();
-    },
+    stop: close,
   };
 }
 

@@ -1,7 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { successOf } from '../api.ts';
+import { startLoopbackServer } from '../loopback.ts';
 import type { Bench } from './bench.ts';
 import type { Service } from './service.ts';
 
@@ -28,7 +27,7 @@ export async function startEndReceiver({ atEnd }: Bench): Promise<EndReceiver> {
     awaited.set(id, end);
     return end;
   };
-  const server = createServer(async (request, response) => {
+  const { url, close } = await startLoopbackServer(async (request, response) => {
     const arrivedAt = Date.now();
     const { event, data } = JSON.parse(await text(request)) as Body;
     response.writeHead(204).end();
@@ -36,12 +35,7 @@ export async function startEndReceiver({ atEnd }: Bench): Promise<EndReceiver> {
     if (event === 'agent.completed') awaitedEnd(id).resolve({ arrivedAt, completedAt: Date.parse(completedAt) });
     else awaitedEnd(id).reject(new Error(`The execution ${id} has failed: ${error}`));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  atEnd(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  atEnd(close);
   return { url, endOf: (id) => awaitedEnd(id).promise };
 }
 

@@ -1,17 +1,16 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { startLoopbackServer } from '../loopback.ts';
 import { type Arrival, preciseNow } from './arrivals.ts';
 
 /** A question over the channel of the receiver. */
 export type Question = 'count' | 'take';
 
-/** A message of the receiver: its port at the start, then an answer to each question. */
-export type Said = { port: number } | { count: number } | { arrivals: Arrival[] };
+/** A message of the receiver: its URL at the start, then an answer to each question. */
+export type Said = { url: string } | { count: number } | { arrivals: Arrival[] };
 
 // A process of its own, forked by `receiver.ts`. It does little for each request: bodies are read when the arrivals are.
 const got: { path: string; at: number; deliveryId: string; chunks: Buffer[] }[] = [];
 
-const server = createServer((request, response) => {
+const { url } = await startLoopbackServer((request, response) => {
   const { url: path = '', headers } = request;
   const deliveryId = String(headers['x-service-delivery']);
   const one = { path, at: preciseNow(), deliveryId, chunks: [] as Buffer[] };
@@ -21,12 +20,12 @@ const server = createServer((request, response) => {
 });
 const say = (said: Said) => process.send?.(said);
 
-server.listen(0, '127.0.0.1', () => say({ port: (server.address() as AddressInfo).port }));
 process.on('disconnect', () => process.exit());
 process.on('message', (question: Question) => {
   if (question === 'count') say({ count: got.length });
   else say({ arrivals: got.splice(0).map(arrivalOf) });
 });
+say({ url });
 
 function arrivalOf({ chunks, ...one }: (typeof got)[number]): Arrival {
   const [, title = ''] = /"title":"([^"]*)"/.exec(Buffer.concat(chunks).toString('utf8')) ?? [];

@@ -19,9 +19,9 @@ const [nextWithinMs, repeatedWithinMs] = [30_000, 500];
 /** Starts the receiver of a part of the benchmark. */
 export async function startReceiver(bench: Bench): Promise<Receiver> {
   const { nextMessage, ask } = forkFile<Question, Said>(bench, './receiver-process.ts');
-  const { port } = await nextMessage<{ port: number }>();
+  const { url } = await nextMessage<{ url: string }>();
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     async settle(count) {
       let [arrived, lastAt] = [0, performance.now()];
       while (arrived < count && performance.now() < lastAt + nextWithinMs) {

@@ -1,16 +1,14 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
+import { startLoopbackServer } from '../loopback.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
 
 const folder = createTemporaryFolder();
-const server = createServer((_, response) => response.end('here'));
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-afterAll(() => server.close());
+const { port, close } = await startLoopbackServer((_, response) => response.end('here'));
+afterAll(close);
 
 /** Resolves a name as the sender does, then connects to a name by Node's own lookup, and to addresses. */
 const program = `
@@ -29,7 +27,6 @@ console.log(said.join(' '));`;
 it('lets a process reach the loopback only, and logs each other host', async () => {
   const noted = join(folder, 'fence.log');
   const fence = new URL('./fence.ts', import.meta.url).href;
-  const { port } = server.address() as AddressInfo;
   const env = { PATH: process.env.PATH, FUZZ_FENCE: noted, PORT: String(port) };
   const args = [`--import=${fence}`, '--input-type=module', '--eval', program];
   const { stdout } = await promisify(execFile)(process.execPath, args, { env });

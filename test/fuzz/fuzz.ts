@@ -32,7 +32,7 @@ export async function fuzz({ programs, seconds, seed }: Manner): Promise<string[
     return findings;
   } finally {
     await killAllOn(folder);
-    receiver.close();
+    await receiver.close();
     if (keep) console.log(`The data and the log of the service are in ${folder}.`);
     else rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
