@@ -55,7 +55,7 @@ const priceRows = Object.values<Price>(prices).map(({ what, dollars: price, per,
   what,
   `$${price} a ${per}`,
   free === undefined ? '' : units === 1e9 ? `${free / 1e9} GB` : free.toLocaleString('en'),
-  `${seen.on} (${seen.of})`,
+  seen,
 ]);
 
 /** The computed parts of the page, by their names in `page.md`. */

@@ -1,6 +1,3 @@
-/** The source of a price: a page of AWS, or another page that quotes AWS's list. */
-type Seen = { on: string; of: string };
-
 /** A price of AWS's list. */
 export type Price = {
   what: string;
@@ -11,7 +8,8 @@ export type Price = {
   units: number;
   /** The items that are free each month without end, once in each account. */
   free?: number;
-  seen: Seen;
+  /** The source: a page of AWS, or another page that quotes AWS's list, and its date. */
+  seen: string;
 };
 
 /** The public price list, without tax, discounts and plans. */
@@ -24,7 +22,7 @@ export const prices = {
     dollars: 1,
     per: 'million requests of 512 KB',
     units: 1e6,
-    seen: { on: 'docs.aws.amazon.com/whitepapers, Best Practices for Designing Amazon API Gateway', of: 'AWS' },
+    seen: 'docs.aws.amazon.com/whitepapers, Best Practices for Designing Amazon API Gateway (AWS)',
   },
   call: {
     what: 'Lambda, calls',
@@ -32,7 +30,7 @@ export const prices = {
     per: 'million',
     units: 1e6,
     free: 1e6,
-    seen: { on: 'cloudchipr.com/blog/aws-lambda-pricing', of: '2024' },
+    seen: 'cloudchipr.com/blog/aws-lambda-pricing (2024)',
   },
   gigabyteSecond: {
     what: 'Lambda on arm64, time',
@@ -40,21 +38,21 @@ export const prices = {
     per: 'GB-second',
     units: 1,
     free: 400_000,
-    seen: { on: 'cloudchipr.com/blog/aws-lambda-pricing', of: '2024' },
+    seen: 'cloudchipr.com/blog/aws-lambda-pricing (2024)',
   },
   readUnit: {
     what: 'DynamoDB on demand, reads',
     dollars: 0.125,
     per: 'million read units',
     units: 1e6,
-    seen: { on: 'airbyte.com/data-engineering-resources/dynamodb-pricing', of: 'July 2025' },
+    seen: 'airbyte.com/data-engineering-resources/dynamodb-pricing (July 2025)',
   },
   writeUnit: {
     what: 'DynamoDB on demand, writes',
     dollars: 0.625,
     per: 'million write units',
     units: 1e6,
-    seen: { on: 'airbyte.com/data-engineering-resources/dynamodb-pricing', of: 'July 2025' },
+    seen: 'airbyte.com/data-engineering-resources/dynamodb-pricing (July 2025)',
   },
   queueRequest: {
     what: 'SQS, standard queues',
@@ -62,14 +60,14 @@ export const prices = {
     per: 'million requests of 64 KB',
     units: 1e6,
     free: 1e6,
-    seen: { on: 'cloudburn.io/blog/amazon-sqs-pricing', of: 'March 2026' },
+    seen: 'cloudburn.io/blog/amazon-sqs-pricing (March 2026)',
   },
   key: {
     what: 'KMS, a key',
     dollars: 1,
     per: 'month',
     units: 1,
-    seen: { on: 'aws.amazon.com/kms/pricing', of: 'AWS' },
+    seen: 'aws.amazon.com/kms/pricing (AWS)',
   },
   keyUse: {
     what: 'KMS, requests',
@@ -77,7 +75,7 @@ export const prices = {
     per: '10,000 requests',
     units: 10_000,
     free: 20_000,
-    seen: { on: 'wring.co/blog/aws-kms-pricing-guide', of: 'March 2026' },
+    seen: 'wring.co/blog/aws-kms-pricing-guide (March 2026)',
   },
   logGigabyte: {
     what: 'CloudWatch Logs, ingestion',
@@ -85,7 +83,7 @@ export const prices = {
     per: 'GB',
     units: 1e9,
     free: 5e9,
-    seen: { on: 'c3x.dev/blog/cloudwatch-logs-cost-optimization', of: 'June 2026' },
+    seen: 'c3x.dev/blog/cloudwatch-logs-cost-optimization (June 2026)',
   },
   alarmMetric: {
     what: 'CloudWatch, alarms',
@@ -93,7 +91,7 @@ export const prices = {
     per: 'metric of an alarm and month',
     units: 1,
     free: 10,
-    seen: { on: 'aws.amazon.com/cloudwatch/pricing (the free ones)', of: 'AWS; the price itself not verified' },
+    seen: 'aws.amazon.com/cloudwatch/pricing (the free ones) (AWS; the price itself not verified)',
   },
   customMetric: {
     what: 'CloudWatch, custom metrics',
@@ -101,7 +99,7 @@ export const prices = {
     per: 'metric and month',
     units: 1,
     free: 10,
-    seen: { on: 'aws.amazon.com/cloudwatch/pricing (the free ones)', of: 'AWS; the price itself not verified' },
+    seen: 'aws.amazon.com/cloudwatch/pricing (the free ones) (AWS; the price itself not verified)',
   },
 } as const satisfies Record<string, Price>;
 
