@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Fault, FaultKind, Interruption, Planned, ProcessFault } from './faults.ts';
+import type { Fault, FaultKind, Interruption, Planned, ProcessFault } from './plan.ts';
 import type { Setup } from './setup.ts';
 
 /** The faults that were caused, by kind, and the interruptions of the service. */

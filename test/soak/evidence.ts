@@ -16,8 +16,8 @@ import { everything } from '../../lib/table/lists/listing.ts';
 import { queryItems } from '../../lib/table/reads.ts';
 import { type StoredTask, taskFrom } from '../../lib/table/tasks/task-items.ts';
 import { compareDeliveries } from '../../lib/webhooks/deliveries/compare-deliveries.ts';
-import type { Interruption } from './faults.ts';
 import type { Ledger } from './ledger.ts';
+import type { Interruption } from './plan.ts';
 import type { Post } from './receivers.ts';
 import type { Disturbed } from './table-proxy.ts';
 

@@ -1,9 +1,9 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventName } from '../../lib/contract/events.ts';
-import type { ReceiverFault } from './faults.ts';
+import { startLoopbackServer } from '../loopback.ts';
+import type { ReceiverFault } from './plan.ts';
 import { between, type Random } from './random.ts';
 
 /** A request in the log of a receiver. */
@@ -39,8 +39,9 @@ export async function startReceiver(random: Random): Promise<Receiver> {
   let coming: ReceiverFault['kind'][] = [];
   let downUntil = 0;
 
-  const server = createServer((request, response) => void take(request, response).catch(() => response.destroy()));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { url, close } = await startLoopbackServer((request, response) => {
+    void take(request, response).catch(() => response.destroy());
+  });
 
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = JSON.parse(await text(request));
@@ -80,7 +81,7 @@ export async function startReceiver(random: Random): Promise<Receiver> {
   }
 
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     posts,
     cause: (fault) => {
       if (fault.kind === 'receiver down') downUntil = Date.now() + fault.forMs;
@@ -90,9 +91,6 @@ export async function startReceiver(random: Random): Promise<Receiver> {
       coming = [];
       downUntil = 0;
     },
-    close: () => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+    close,
   };
 }

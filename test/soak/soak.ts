@@ -6,7 +6,7 @@ import { openTable } from '../../lib/table/client.ts';
 import { paginationOf } from '../api.ts';
 import { type Caused, causeFaults } from './cause-faults.ts';
 import type { Checked } from './check.ts';
-import type { FaultKind } from './faults.ts';
+import type { FaultKind } from './plan.ts';
 import { type Asked, planOf } from './plan.ts';
 import { randomFrom } from './random.ts';
 import { checkAtRest, type Patience } from './rest.ts';

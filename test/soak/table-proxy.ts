@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { TableFault } from './faults.ts';
+import { startLoopbackServer } from '../loopback.ts';
+import type { TableFault } from './plan.ts';
 import { between, type Random } from './random.ts';
 
 /** A request to the table that a fault disturbed: its time and its body. */
@@ -39,8 +39,9 @@ export async function startTableProxy(random: Random): Promise<TableProxy> {
   let coming: Disturbance[] = [];
   const disturbed: Disturbed[] = [];
 
-  const server = createServer((request, response) => void pass(request, response).catch(() => response.destroy()));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { url, close } = await startLoopbackServer((request, response) => {
+    void pass(request, response).catch(() => response.destroy());
+  });
 
   async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request);
@@ -72,7 +73,7 @@ export async function startTableProxy(random: Random): Promise<TableProxy> {
   }
 
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: url,
     disturbed,
     leadTo: (endpoint) => {
       engine = endpoint;
@@ -83,9 +84,6 @@ export async function startTableProxy(random: Random): Promise<TableProxy> {
     relent: () => {
       coming = [];
     },
-    close: () => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+    close,
   };
 }
