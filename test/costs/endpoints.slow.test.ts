@@ -2,7 +2,7 @@ import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { processContext } from '../../lib/context.ts';
 import { endpoints } from '../../lib/contract/endpoints.ts';
-import { openPipeline } from '../functions/pipeline/pipeline.ts';
+import { createTestPipeline } from '../functions/pipeline/test-pipeline.ts';
 import { agentScenarios } from './agent-scenarios.ts';
 import { asDeployed } from './as-deployed.ts';
 import { type Budgeted, endpointBudgets, requestLog, tokenBudget } from './endpoint-budgets.ts';
@@ -15,7 +15,7 @@ import type { Usage } from './usage.ts';
 import { webhookScenarios } from './webhook-scenarios.ts';
 
 asDeployed();
-const { service } = await openPipeline();
+const { service } = await createTestPipeline();
 // No test reads the stream here, and the engine writes faster without it.
 const StreamSpecification = { StreamEnabled: false };
 await service.table.client.send(new UpdateTableCommand({ TableName: service.tableName, StreamSpecification }));

@@ -21,8 +21,8 @@ import { getItem } from '../../lib/table/reads.ts';
 import type { Item } from '../../lib/table/write.ts';
 import { sentForm } from '../../lib/webhooks/deliveries/attempt-messages.ts';
 import { eventIdOf } from '../../lib/webhooks/deliveries/derived-ids.ts';
-import { runJob } from '../functions/pipeline/jobs.ts';
-import type { Pipeline } from '../functions/pipeline/pipeline.ts';
+import { runJob } from '../functions/pipeline/call-functions.ts';
+import type { TestPipeline } from '../functions/pipeline/test-pipeline.ts';
 import { queueEvent } from '../queue-event.ts';
 import { streamed } from '../table-stream.ts';
 import { agentScenarios, executed, newAgent, onTask } from './agent-scenarios.ts';
@@ -72,7 +72,7 @@ async function startAndEnd(caller: TestOrganization): Promise<[DynamoDBRecord, D
 }
 
 /** Returns the scenarios of the pipeline by function: each prepares the table, and returns the call to measure. */
-export function pipelineScenarios({ receive }: Pipeline) {
+export function pipelineScenarios({ receive }: TestPipeline) {
   const created = async (
     caller: TestOrganization,
     { webhooks = 0, sampled = false }: { webhooks?: number; sampled?: boolean | undefined } = {},

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ConsumerName, consumers } from '../../lib/deployment/consumers.ts';
-import { openPipeline } from '../functions/pipeline/pipeline.ts';
+import { createTestPipeline } from '../functions/pipeline/test-pipeline.ts';
 import { asDeployed } from './as-deployed.ts';
 import { expectBudget } from './expect-budget.ts';
 import { startImprovingModel } from './improving-model.ts';
@@ -11,7 +11,7 @@ import { createTestOrganization, type TestOrganization } from './test-organizati
 import type { Usage } from './usage.ts';
 
 asDeployed();
-const pipeline = await openPipeline();
+const pipeline = await createTestPipeline();
 await startImprovingModel();
 const { usageOf } = startMeter();
 

@@ -1,158 +1,110 @@
-import { marshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { handler } from '../../../functions/pipeline/publish-events.ts';
-import { contextOf } from '../../../infra/local/functions.ts';
+import { expect, it, vi } from 'vitest';
 import { processContext } from '../../../lib/context.ts';
-import type { Organization } from '../../../lib/contract/organization.ts';
-import { type StoredTask, taskItem } from '../../../lib/table/tasks/task-items.ts';
-import { createTask } from '../../../lib/tasks/tasks.ts';
+import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
+import { readEvents } from '../../../lib/table/deliveries/event-log.ts';
+import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
+import { endExecution, leaseExecution, renewLease } from '../../../lib/table/executions/executions.ts';
+import { createTask, updateTask } from '../../../lib/tasks/tasks.ts';
+import { always, newTask } from '../../table/tasks/board.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { streamed } from '../../table-stream.ts';
-import { messageOf, openPipeline } from './pipeline.ts';
+import { publish } from './call-functions.ts';
+import { createTestPipeline, messageOf } from './test-pipeline.ts';
 
-const { service, organization, register, receive, publishedEvents } = await openPipeline();
-const webhook = await register('https://example.com/hooks', ['task.created', 'task.status_changed', 'task.completed']);
+const { service, organization, register, receive, startExecution } = await createTestPipeline();
+const webhook = await register('https://example.com/hooks', [
+  ...(['task.created', 'task.status_changed', 'task.completed'] as const),
+  ...(['agent.spawned', 'agent.completed', 'agent.failed'] as const),
+]);
+vi.spyOn(processContext().log, 'error').mockImplementation(() => {});
 
-/** Returns a stored task with a new id, created now. */
-function newTask(fields: Partial<StoredTask> = {}): StoredTask {
-  const now = processContext().clock();
-  const at = new Date(now).toISOString();
-  const base = { title: 'A task', status: 'backlog', priority: 'medium', dependsOn: [], dependents: [] } as const;
-  return {
-    ...base,
-    id: `tk_${processContext().ulid()}`,
-    version: 1,
-    createdAt: at,
-    updatedAt: at,
-    ...fields,
-  } as StoredTask;
+const addTask = async () => (await createTask(processContext(), organization, newTask(), undefined)).id;
+
+/** Returns the records of the changes of a task or an execution. */
+const recordsOf = async (kind: 'task' | 'execution', id: string) =>
+  (await streamed(service, kind)).filter(({ dynamodb }) => JSON.stringify(dynamodb?.Keys).includes(ulidOf(id)));
+
+/** Publishes changes; returns the published events, and the messages to workers. */
+async function publishedBy(...records: DynamoDBRecord[]) {
+  expect(await publish(...records)).toEqual([]);
+  const log = await Array.fromAsync(readEvents(service, organization, 0, Date.now() + 60_000));
+  const ids = (await receive()).map((body) => messageOf(body).eventId);
+  const events = log
+    .filter(({ id }) => ids.includes(id))
+    .map(({ event, data }) => ({ event, ...JSON.parse(data) }))
+    .sort((one, other) => one.event.localeCompare(other.event));
+  return { events, messages: (await receive('executions')).map((body) => JSON.parse(body)) };
 }
 
-/** A record of the stream, in the form that Lambda passes. */
-function recordOf(before: StoredTask | undefined, after: StoredTask | undefined, nth = 0, of = organization) {
-  const image = (task: StoredTask) => marshall(taskItem(of, task)) as never;
-  const record: DynamoDBRecord = {
-    eventID: `event-${nth}`,
-    eventName: before ? (after ? 'MODIFY' : 'REMOVE') : 'INSERT',
-    eventVersion: '1.1',
-    eventSource: 'aws:dynamodb',
-    awsRegion: 'local',
-    eventSourceARN: 'arn:aws:dynamodb:local:000000000000:table/test/stream/1',
-    dynamodb: {
-      ApproximateCreationDateTime: 1772366400,
-      SequenceNumber: String(1000 + nth),
-      SizeBytes: 100,
-      StreamViewType: 'NEW_AND_OLD_IMAGES',
-      ...(before && { OldImage: image(before) }),
-      ...(after && { NewImage: image(after) }),
-    },
-  };
-  return record;
-}
-
-/** Longer than an item of the table may be. */
-const tooLong = 'x'.repeat(400 * 1024);
-
-async function publish(...records: DynamoDBRecord[]) {
-  const { batchItemFailures } = await handler({ Records: records }, contextOf('publishEvents', 60));
-  return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
-}
-
-/** The sorted names of the events whose messages are in the queue. */
-const publishedNames = async () => (await publishedEvents()).map(({ event }) => event).sort();
-
-beforeEach(() => {
-  vi.spyOn(processContext().log, 'error').mockImplementation(() => {});
-});
-
-afterEach(() => vi.restoreAllMocks());
-
-describe('publish-events', () => {
-  it('publishes a new task to its subscribers', async () => {
-    expect(await publish(recordOf(undefined, newTask()))).toEqual([]);
-    const [body = '', ...more] = await receive();
-    expect(more).toEqual([]);
-    expect(messageOf(body)).toEqual({
+it('a new task is published to its subscribers', async () => {
+  await publish(...(await recordsOf('task', await addTask())));
+  expect((await receive()).map(messageOf)).toEqual([
+    {
       organization,
       webhookId: webhook.id,
       deliveryId: expect.stringMatching(/^dlv_[0-9A-Z]{26}$/),
       eventId: expect.stringMatching(/^ev_[0-9A-Z]{26}$/),
       attempt: 1,
       dueAt: expect.stringMatching(/Z$/),
-    });
-  });
+    },
+  ]);
+});
 
-  it('publishes a new status, and also a completion', async () => {
-    const before = newTask();
-    const after = {
-      ...before,
-      status: 'done' as const,
-      version: 2,
-      updatedAt: new Date(processContext().clock()).toISOString(),
-    };
-    expect(await publish(recordOf(before, after))).toEqual([]);
-    expect(await publishedNames()).toEqual(['task.completed', 'task.status_changed']);
-  });
+it('a change of a task is published by its status before and after', async () => {
+  const id = await addTask();
+  await updateTask(processContext(), organization, id, { title: 'Renamed' }, always);
+  await updateTask(processContext(), organization, id, { status: 'done' }, always);
+  const [created, renamed, done] = (await recordsOf('task', id)) as [DynamoDBRecord, DynamoDBRecord, DynamoDBRecord];
+  expect((await publishedBy(created)).events).toMatchObject([{ event: 'task.created', task: { id } }]);
+  expect((await publishedBy(renamed)).events).toEqual([]);
+  const changed = { id, previousStatus: 'backlog', status: 'done' };
+  expect((await publishedBy(done)).events).toMatchObject([
+    { event: 'task.completed', task: { id } },
+    { event: 'task.status_changed', task: changed },
+  ]);
+});
 
-  it('publishes no other change, no new dependent and no deletion', async () => {
-    const before = newTask();
-    const records = [
-      recordOf(before, { ...before, title: 'Renamed', version: 2 }, 1),
-      recordOf(before, { ...before, dependents: ['tk_01K00000000000000000000000'] }, 2),
-      recordOf(before, undefined, 3),
-    ];
-    expect(await publish(...records)).toEqual([]);
-    expect(await receive()).toEqual([]);
+it('the start of an execution is published and sent to a worker, and its end is published', async () => {
+  const id = await startExecution();
+  const now = processContext().clock();
+  const lease = { leaseId: 'mine', now: timestamp(now), until: timestamp(now + 30_000) };
+  const leased = (await leaseExecution(service, { organization, id }, lease)) as RunningExecution;
+  await renewLease(service, leased, timestamp(now + 40_000));
+  const ending = { completedAt: timestamp(now + 7), durationMs: 7, tokensUsed: 111, selfTest: 'passed' } as const;
+  await endExecution(service, leased, { ...ending, status: 'completed', qaReview: 'skipped' }, { output: 'Done.' });
+  const [start, ...more] = (await recordsOf('execution', id)) as [DynamoDBRecord, ...DynamoDBRecord[]];
+  const end = more.pop() as DynamoDBRecord;
+  expect(await publishedBy(start)).toMatchObject({
+    events: [{ event: 'agent.spawned', execution: { id, agentName: 'qa-reviewer', status: 'running' } }],
+    messages: [{ organization, executionId: id }],
   });
+  expect(more).toHaveLength(2);
+  expect(await publishedBy(...more)).toEqual({ events: [], messages: [] });
+  const execution = { id, status: 'completed', durationMs: 7, tokensUsed: 111 };
+  expect(await publishedBy(end)).toMatchObject({ events: [{ event: 'agent.completed', execution }], messages: [] });
+});
 
-  it('sends no message for a task of an organization without webhooks', async () => {
-    expect(await publish(recordOf(undefined, newTask(), 0, 'another' as Organization))).toEqual([]);
-    expect(await receive()).toEqual([]);
+it('the deletion of a task or an execution is not published', async () => {
+  const records = [
+    ...(await recordsOf('task', await addTask())),
+    ...(await recordsOf('execution', await startExecution())),
+  ];
+  const removals = records.map(({ dynamodb: { NewImage: OldImage, ...rest } = {}, ...record }): DynamoDBRecord => {
+    return { ...record, eventName: 'REMOVE', dynamodb: { ...rest, ...(OldImage && { OldImage }) } };
   });
+  const before = await dumpOf(service.table, organization);
+  expect(removals).toHaveLength(2);
+  expect(await publishedBy(...removals)).toEqual({ events: [], messages: [] });
+  expect(await dumpOf(service.table, organization)).toEqual(before);
+});
 
-  it.each<[string, (record: DynamoDBRecord) => void]>([
-    ['whose image has no key', ({ dynamodb }) => delete dynamodb?.NewImage?.sk],
-    ['whose event the table refuses', ({ dynamodb }) => Object.assign(dynamodb?.NewImage?.title ?? {}, { S: tooLong })],
-  ])('sets aside just the record %s, with keys and images, and publishes the others', async (_, poison) => {
-    const poisoned = recordOf(undefined, newTask(), 1);
-    poison(poisoned);
-    const failures = await publish(recordOf(undefined, newTask(), 0), poisoned, recordOf(undefined, newTask(), 2));
-    expect(failures).toEqual([]);
-    expect(await publishedNames()).toEqual(['task.created', 'task.created']);
-    expect((await receive('deadLetters')).map((body) => JSON.parse(body))).toEqual([poisoned]);
-  });
-
-  it('makes no second delivery of a record that comes again', async () => {
-    const record = recordOf(undefined, newTask());
-    await publish(record);
-    const before = await dumpOf(service.table, organization);
-    const first = await receive();
-    expect(await publish(record)).toEqual([]);
-    expect(await dumpOf(service.table, organization)).toEqual(before);
-    expect(await receive()).toEqual(first);
-  });
-
-  it('has no text of the task in its messages', async () => {
-    await publish(recordOf(undefined, newTask({ title: 'private words', description: 'private words' })));
-    const bodies = await receive();
-    expect(bodies).toHaveLength(1);
-    expect(bodies.join()).not.toContain('private');
-  });
-
-  it('understands the stream of the table itself', async () => {
-    const task = await createTask(
-      processContext(),
-      organization,
-      { title: 'From the stream', status: 'done', priority: 'low', dependsOn: [] },
-      undefined,
-    );
-    expect(await publish(...(await streamed(service, 'task')))).toEqual([]);
-    const [event, ...more] = await publishedEvents();
-    expect([event?.event, more]).toEqual(['task.created', []]);
-    expect(JSON.parse(event?.data ?? '{}')).toEqual({
-      task: { id: task.id, title: 'From the stream', status: 'done' },
-      occurredAt: task.createdAt,
-    });
-  });
+it('a change whose event the table rejects becomes a dead letter, and the others of its batch are published', async () => {
+  const ids = [await addTask(), await addTask(), await addTask()];
+  const records = (await Promise.all(ids.map((id) => recordsOf('task', id)))).flat();
+  // Longer than an item of the table may be.
+  Object.assign(records[1]?.dynamodb?.NewImage?.title ?? {}, { S: 'x'.repeat(400 * 1024) });
+  const { events } = await publishedBy(...records);
+  expect(events.map(({ task }) => task.id).sort()).toEqual([ids[0], ids[2]]);
+  expect((await receive('deadLetters')).map((body) => JSON.parse(body).eventID)).toEqual([records[1]?.eventID]);
 });

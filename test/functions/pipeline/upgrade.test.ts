@@ -7,14 +7,14 @@ import { readDue } from '../../../lib/table/lists/due.ts';
 import { deleteWebhook, listDeliveries } from '../../../lib/webhooks/webhooks.ts';
 import { writeItems } from '../../table/tasks/seed.ts';
 import { startReceiver } from '../../webhooks/sender/receiver.ts';
+import { allTime, runJob } from './call-functions.ts';
 import { takeTurn } from './delivery-queues.ts';
-import { allTime, runJob } from './jobs.ts';
-import { openPipeline } from './pipeline.ts';
+import { createTestPipeline } from './test-pipeline.ts';
 
 // The queues' engine and the service read the time in this process, so a faked one makes hours pass for both.
 vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-03-01T12:00:00.000Z') });
 
-const pipeline = await openPipeline();
+const pipeline = await createTestPipeline();
 const { service, organization, urls, sqs } = pipeline;
 const minuteMs = 60_000;
 const queueOf = ['deliveries', 'firstRetry', 'secondRetry', 'thirdRetry'] as const;

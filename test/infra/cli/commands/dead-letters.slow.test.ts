@@ -8,13 +8,13 @@ import { environment } from '../../../../lib/deployment/environment.ts';
 import type { QueueName } from '../../../../lib/deployment/queues.ts';
 import { createTask } from '../../../../lib/tasks/tasks.ts';
 import { messagesIn } from '../../../functions/pipeline/delivery-queues.ts';
-import { messageOf, openPipeline } from '../../../functions/pipeline/pipeline.ts';
+import { createTestPipeline, messageOf } from '../../../functions/pipeline/test-pipeline.ts';
 import { run } from '../../../journeys/deployment.ts';
 import { newTask } from '../../../table/tasks/board.ts';
 import { streamed } from '../../../table-stream.ts';
 import { type AwsAnswer, errorOf, stackResources, startAws } from '../aws.ts';
 
-const pipeline = await openPipeline();
+const pipeline = await createTestPipeline();
 const { organization, urls, sqs, service } = pipeline;
 await pipeline.register();
 
