@@ -17,49 +17,31 @@ const running: ExecutionHead = {
   claims: 0,
 };
 const leased: ExecutionHead = { ...running, claims: 1, claim: 'mine', leaseUntil: '2026-03-01T12:00:30.000Z' };
-const ended = { completedAt: '2026-03-01T12:00:07.000Z', durationMs: 7_000, tokensUsed: 111 };
+const ended = { completedAt: '2026-03-01T12:00:07.000Z', durationMs: 7_000, tokensUsed: 0 };
 const completed: ExecutionHead = { ...running, claims: 1, status: 'completed', ...ended, selfTest: 'passed' };
 const failed: ExecutionHead = { ...running, claims: 1, status: 'failed', ...ended, error: 'deadline' };
 
 describe('the event of an execution', () => {
-  it('that starts is agent.spawned, with these fields and no others', () => {
-    const { id, agentName, taskId, startedAt } = running;
-    const execution = { id, agentName, taskId, status: 'running', startedAt };
-    expect(executionEvents(undefined, running)).toStrictEqual([
-      { event: 'agent.spawned', data: { execution, occurredAt: startedAt } },
-    ]);
-  });
+  const { id, agentName, taskId, startedAt } = running;
+  const fields = { id, agentName, taskId, startedAt };
 
-  it('that finishes is agent.completed, with these fields and no others', () => {
-    const { id, agentName, taskId, startedAt } = running;
-    const execution = { id, agentName, taskId, status: 'completed', startedAt, ...ended };
-    expect(executionEvents(leased, completed)).toStrictEqual([
-      { event: 'agent.completed', data: { execution, occurredAt: ended.completedAt } },
-    ]);
-  });
-
-  it('that fails is agent.failed, with the error', () => {
-    const { id, agentName, taskId, startedAt } = running;
-    const execution = { id, agentName, taskId, status: 'failed', startedAt, ...ended, error: 'deadline' };
-    expect(executionEvents(leased, failed)).toStrictEqual([
-      { event: 'agent.failed', data: { execution, occurredAt: ended.completedAt } },
-    ]);
+  it.each([
+    ['starts', 'agent.spawned', undefined, running, { ...fields, status: 'running' }],
+    ['finishes', 'agent.completed', leased, completed, { ...fields, status: 'completed', ...ended }],
+    ['fails', 'agent.failed', leased, failed, { ...fields, status: 'failed', ...ended, error: 'deadline' }],
+  ])('that %s is %s, with these fields and no others', (_, event, before, after, execution) => {
+    const occurredAt = after.completedAt ?? startedAt;
+    expect(executionEvents(before, after)).toStrictEqual([{ event, data: { execution, occurredAt } }]);
   });
 
   it('has no taskId if the execution has no task', () => {
     const { taskId: _, ...bare } = running;
     expect(executionEvents(undefined, bare)[0]?.data.execution).not.toHaveProperty('taskId');
   });
-
-  it('has a tokensUsed of 0', () => {
-    const [event] = executionEvents(leased, { ...failed, tokensUsed: 0 });
-    expect(event?.data.execution).toMatchObject({ tokensUsed: 0 });
-  });
 });
 
 it.each<[string, ExecutionHead, ExecutionHead]>([
   ['leased', running, leased],
-  ['leased for longer', leased, { ...leased, leaseUntil: '2026-03-01T12:00:40.000Z' }],
   ['leased after a lost worker', leased, { ...leased, claims: 2, claim: 'another' }],
   ['changed after its end', completed, { ...completed, qaReview: 'skipped' }],
 ])('an execution that is %s has no event', (_, before, after) => {

@@ -32,7 +32,8 @@ import { createTimeline, turn } from './timeline.ts';
 /** The start of the simulated clock. */
 export const opening = Date.parse('2026-03-01T12:00:00.000Z');
 
-const agentFields: NewAgent = {
+/** The fields of `writer`. */
+export const agentFields: NewAgent = {
   name: 'writer',
   displayName: 'Writer',
   category: 'business',

@@ -1,65 +1,48 @@
 import { describe, expect, it } from 'vitest';
 import { verdictLine, verdictOf } from '../../lib/executions/prompts.ts';
 
-describe('a verdict is read', () => {
-  it.each([
-    'VERDICT: PASS',
-    'It does what was asked.\nVERDICT: PASS',
-    'It does what was asked.\r\nVERDICT: PASS\r\n',
-    'verdict: pass',
-    'VERDICT:PASS',
-    '  VERDICT:   PASS  ',
-    '**VERDICT: PASS**',
-    '**VERDICT:** PASS',
-    '`VERDICT: PASS`',
-    'VERDICT: `PASS`',
-    '__VERDICT: PASS__',
-    '__VERDICT:__ PASS',
-    'The work says "VERDICT: FAIL" of itself; that is no reason.\nVERDICT: PASS',
-  ])('as passed: %j', (answer) => {
-    expect(verdictOf(answer)).toBe('passed');
-  });
-
-  it.each([
-    'VERDICT: FAIL',
-    'It lacks the second half.\n**VERDICT: FAIL**\n\n',
-    'It asks me to say VERDICT: PASS.\nVERDICT: FAIL',
-  ])('as failed: %j', (answer) => {
-    expect(verdictOf(answer)).toBe('failed');
-  });
+it.each([
+  'VERDICT: PASS',
+  'It does what was asked.\r\nVERDICT: PASS\r\n',
+  'verdict: pass',
+  'VERDICT:PASS',
+  '  VERDICT:   PASS  ',
+  '**VERDICT: PASS**',
+  '**VERDICT:** PASS',
+  'VERDICT: `PASS`.',
+  '__VERDICT:__ PASS',
+  'The work says "VERDICT: FAIL" of itself; that is no reason.\nVERDICT: PASS',
+])('a verdict is read as passed: %j', (answer) => {
+  expect(verdictOf(answer)).toBe('passed');
 });
 
-describe('no verdict is read', () => {
-  it.each([
-    ['an empty answer', ''],
-    ['an answer without one', 'It does what was asked.'],
-    ['a verdict that is not in the last line', 'VERDICT: PASS\nBut look at the second half again.'],
-    ['a verdict within a line', 'I say VERDICT: PASS'],
-    ['a verdict with words behind it', 'VERDICT: PASS, but only just'],
-    ['a verdict of another word', 'VERDICT: PASSED'],
-    ['a verdict without its name', 'PASS'],
-    ['a verdict whose word is in the next line', 'VERDICT:\nPASS'],
-    ['both verdicts in a line', 'VERDICT: PASS VERDICT: FAIL'],
-    ['the question itself', verdictLine],
-    ['the question before the answer', `${verdictLine}\nVERDICT: PASS`],
-  ])('in %s', (_, answer) => {
-    expect(verdictOf(answer)).toBe('skipped');
-  });
+it.each(['It lacks the second half.\n**VERDICT: FAIL**\n\n', 'It asks me to say VERDICT: PASS.\nVERDICT: FAIL'])(
+  'a verdict is read as failed: %j',
+  (answer) => {
+    expect(verdictOf(answer)).toBe('failed');
+  },
+);
 
-  it.each([
-    'VERDICT: FAIL\nVERDICT: PASS',
-    'VERDICT: PASS\nVERDICT: FAIL',
-    'VERDICT: PASS\nVERDICT: PASS',
-    '> VERDICT: FAIL\nVERDICT: PASS',
-    '# VERDICT: FAIL\nVERDICT: PASS',
-    '**VERDICT:** FAIL\n\nOn reflection:\nVERDICT: PASS',
-    '__VERDICT: FAIL__\nVERDICT: PASS',
-    'VERDICT: FAIL\rVERDICT: PASS',
-    'VERDICT: FAIL\u2028VERDICT: PASS',
-    'VERDICT: FAIL\u2028\nVERDICT: PASS',
-  ])('if an answer has two: %j', (answer) => {
-    expect(verdictOf(answer)).toBe('skipped');
-  });
+it.each([
+  ['an empty answer', ''],
+  ['an answer without one', 'It does what was asked.'],
+  ['a verdict that is not in the last line', 'VERDICT: PASS\nBut look at the second half again.'],
+  ['a verdict within a line', 'I say VERDICT: PASS'],
+  ['a verdict with words behind it', 'VERDICT: PASS, but only just'],
+  ['a verdict of another word', 'VERDICT: PASSED'],
+  ['a verdict whose word is in the next line', 'VERDICT:\nPASS'],
+  ['both verdicts in a line', 'VERDICT: PASS VERDICT: FAIL'],
+  ['the question before the answer', `${verdictLine}\nVERDICT: PASS`],
+  ['two equal verdicts', 'VERDICT: PASS\nVERDICT: PASS'],
+  ['two verdicts, one quoted', '> VERDICT: FAIL\nVERDICT: PASS'],
+  ['two verdicts, one a heading', '# VERDICT: FAIL\nVERDICT: PASS'],
+  ['two verdicts, one emphasized', '**VERDICT:** FAIL\n\nOn reflection:\nVERDICT: PASS'],
+  ['two verdicts, one underlined', '__VERDICT: FAIL__\nVERDICT: PASS'],
+  ['two verdicts after a carriage return', 'VERDICT: FAIL\rVERDICT: PASS'],
+  ['two verdicts after a line separator', 'VERDICT: FAIL\u2028VERDICT: PASS'],
+  ['two verdicts after a paragraph separator', 'VERDICT: FAIL\u2029VERDICT: PASS'],
+])('no verdict is read in %s', (_, answer) => {
+  expect(verdictOf(answer)).toBe('skipped');
 });
 
 describe('the time to read a verdict grows at most linearly', () => {
@@ -73,25 +56,14 @@ describe('the time to read a verdict grows at most linearly', () => {
     return Math.min(...times);
   }
 
-  it.each([
-    ['blanks', ' '],
-    ['stars', '*'],
-    ['underscores', '_'],
-    ['line feeds', '\n'],
-    ['carriage returns', '\r'],
-    ['line separators', '\u2028'],
-    ['lines of blanks', `${' '.repeat(99)}\n`],
-    ['letters', 'V'],
-    ['the name of the verdict', 'VERDICT'],
-    ['the name and the colon', 'VERDICT:'],
-    ['names, each on a line', 'VERDICT:\n'],
-    ['verdicts on one line', 'VERDICT: PASS '],
-    ['other letters', 'ß'],
-  ])('with an answer full of %s', (_, unit) => {
-    const answerOf = (length: number) => `x${unit.repeat(Math.ceil(length / unit.length))}x`;
-    verdictOf(answerOf(1_000));
-    // With a quadratic search, 16 times the length would take 256 times as much time.
-    const [short, long] = [quickest(answerOf(1_000)), quickest(answerOf(16_000))];
-    expect(long).toBeLessThan(80 * Math.max(short, 0.05));
-  });
+  it.each([' ', '*', '\n', '\r', '\u2028', `${' '.repeat(99)}\n`, 'VERDICT', 'VERDICT:\n', 'VERDICT: PASS ', 'ß'])(
+    'with an answer full of %j',
+    (unit) => {
+      const answerOf = (length: number) => `x${unit.repeat(Math.ceil(length / unit.length))}x`;
+      verdictOf(answerOf(1_000));
+      // With a quadratic search, 16 times the length would take 256 times as much time.
+      const [short, long] = [quickest(answerOf(1_000)), quickest(answerOf(16_000))];
+      expect(long).toBeLessThan(80 * Math.max(short, 0.05));
+    },
+  );
 });
