@@ -1,8 +1,9 @@
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { createAgent, deleteAgent } from '../../lib/agents/agents.ts';
+import { deleteAgent } from '../../lib/agents/agents.ts';
 import { generateOutput } from '../../lib/executions/generate-output.ts';
 import type { Answer } from '../../lib/model/converse.ts';
+import type { RunningExecution } from '../../lib/table/executions/execution-items.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { deleteTask } from '../../lib/tasks/tasks.ts';
 import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
@@ -10,93 +11,77 @@ import { createTestExecutions, scriptedModel, text } from './test-executions.ts'
 const fixture = await createTestExecutions({ cap: 1_000 });
 const { organization, timeline } = fixture;
 const never = new AbortController().signal;
+const refused = 'The model refused to do this.';
 const fault = 'The model could not be reached, or had a fault.';
-const faulty: Answer = { kind: 'faulty', error: fault, tokens: 2 };
+const tooLong = 'The answer of the model was longer than it may be.';
 
 type Says = Parameters<typeof scriptedModel>[0];
 
 /** Generates the output of an execution with scripted models. */
-async function workedOn(says?: Says, signal: AbortSignal = never) {
-  const execution = await fixture.leased();
+async function generate(
+  says?: Says,
+  { execution, signal = never }: { execution?: RunningExecution; signal?: AbortSignal } = {},
+) {
   const scripted = scriptedModel(says);
-  const result = await timeline.finish(generateOutput(fixture.context, execution, scripted.tools, signal));
+  const leased = execution ?? (await fixture.leased());
+  const result = await timeline.finish(generateOutput(fixture.context, leased, scripted.tools, signal));
   return { result, ...scripted };
 }
 
+/** Changes an agent during `work`. */
+async function withAgent<Result>(name: string, change: object, before: object, work: () => Promise<Result>) {
+  await fixture.update(name, change);
+  const result = await work();
+  await fixture.update(name, before);
+  return result;
+}
+
 const completed = {
-  status: 'completed',
-  output: 'Done.',
-  selfTest: 'passed',
-  qaReview: 'passed',
-  tokensUsed: 111,
-  throttles: 0,
+  ...{ status: 'completed', output: 'Done.', selfTest: 'passed', qaReview: 'passed' },
+  ...{ tokensUsed: 111, throttles: 0 },
 };
+const unreviewed = { ...completed, qaReview: 'skipped', tokensUsed: 110 };
 const failedWith = (error: string, tokensUsed: number) => ({
-  status: 'failed',
-  error,
-  tokensUsed,
-  throttles: 0,
-  selfTest: 'skipped',
-  qaReview: 'skipped',
+  ...{ status: 'failed', error, tokensUsed, throttles: 0, selfTest: 'skipped', qaReview: 'skipped' },
 });
 
 describe('the work', () => {
-  it('is completed by the answer of the model, and asks each gate once about it', async () => {
-    const { result, asked } = await workedOn();
-    expect(result).toEqual(completed);
-    expect(asked.map(({ purpose }) => purpose).sort()).toEqual(['qaReview', 'selfTest', 'work']);
-    for (const { purpose, user } of asked) expect(user.includes('<work>\nDone.\n</work>')).toBe(purpose !== 'work');
-  });
-
   it('and its gates use the models of the execution and of the reviewer, each with its own prompt', async () => {
     await fixture.update('qa-reviewer', { model: 'reviewer.model' });
-    const { asked } = await workedOn();
+    const { result, asked } = await generate();
+    expect(result).toEqual(completed);
     const questions = asked.map(({ purpose, model, maxTokens }) => ({ purpose, model, maxTokens }));
     expect(questions).toEqual([
       { purpose: 'work', model: 'writer.model', maxTokens: 8_192 },
       { purpose: 'selfTest', model: 'writer.model', maxTokens: 1_024 },
       { purpose: 'qaReview', model: 'reviewer.model', maxTokens: 1_024 },
     ]);
+    for (const { purpose, user } of asked) expect(user.includes('<work>\nDone.\n</work>')).toBe(purpose !== 'work');
     expect(asked[0]?.system).toBe('Calm.\n\nWrite.');
     expect(asked[2]?.system).toMatch(/^You review the work of other agents\./);
   });
 
   it.each<[string, Answer, string, number]>([
-    [
-      'fails permanently',
-      { kind: 'failed', error: 'The model refused to do this.', tokens: 7 },
-      'The model refused to do this.',
-      7,
-    ],
-    ['has a fault three times', faulty, fault, 6],
+    ['fails permanently', { kind: 'failed', error: refused, tokens: 7 }, refused, 7],
+    ['has a fault three times', { kind: 'faulty', error: fault, tokens: 2 }, fault, 6],
+    ['is longer than the output limit', text(`${'ö'.repeat(500_000)}.`, 5), tooLong, 5],
+    ['is too large as JSON', text('\u0001'.repeat(715_000), 5), tooLong, 5],
   ])('of a model that %s fails; no gate is asked, and its tokens are counted', async (_, work, error, tokens) => {
-    const { result, asked } = await workedOn({ work });
+    const { result, asked } = await generate({ work });
     expect(result).toEqual(failedWith(error, tokens));
     expect(asked.every(({ purpose }) => purpose === 'work')).toBe(true);
   });
 
-  it('with an answer at the output limit is completed, and with one byte more it fails', async () => {
-    const longest = 'ö'.repeat(500_000);
-    const { result } = await workedOn({ work: text(longest, 5) });
-    expect(result).toMatchObject({ status: 'completed', output: longest });
-    const { result: longer, asked } = await workedOn({ work: text(`${longest}.`, 5) });
-    expect(longer).toEqual(failedWith('The answer of the model was longer than it may be.', 5));
-    expect(asked).toHaveLength(1);
-  });
-
-  it('with an answer of control characters fails if a response with it would be too large', async () => {
-    const longest = '\u0001'.repeat(714_000);
-    const { result } = await workedOn({ work: text(longest, 5) });
-    expect(result).toMatchObject({ status: 'completed', output: longest });
-    const { result: longer } = await workedOn({ work: text(longest + '\u0001'.repeat(1_000), 5) });
-    expect(longer).toEqual(failedWith('The answer of the model was longer than it may be.', 5));
-    const { result: quotes } = await workedOn({ work: text('"'.repeat(1_000_000), 5) });
-    expect(quotes).toMatchObject({ status: 'completed' });
+  it.each([
+    ['at the output limit', 'ö'.repeat(500_000)],
+    ['of quotes at the output limit', '"'.repeat(1_000_000)],
+    ['of control characters that fits as JSON', '\u0001'.repeat(714_000)],
+  ])('with an answer %s is completed', async (_, output) => {
+    expect((await generate({ work: text(output, 5) })).result).toMatchObject({ status: 'completed', output });
   });
 
   it('has no lone surrogate in its output', async () => {
-    const { result } = await workedOn({ work: text('a\ud83d', 1) });
-    expect(result).toMatchObject({ output: 'a\ufffd' });
+    expect((await generate({ work: text('a\ud83d', 1) })).result).toMatchObject({ output: 'a\ufffd' });
   });
 });
 
@@ -104,13 +89,12 @@ describe('a gate', () => {
   it.each<[string, Answer, 'passed' | 'failed' | 'skipped']>([
     ['passes', text('VERDICT: PASS', 3), 'passed'],
     ['fails', text('VERDICT: FAIL', 3), 'failed'],
-    ['says both', text('VERDICT: FAIL\nVERDICT: PASS', 3), 'skipped'],
-    ['says neither', text('Well.', 3), 'skipped'],
-    ['refuses', { kind: 'failed', error: 'The model refused to do this.', tokens: 3 }, 'skipped'],
+    ['gives no verdict', text('Well.', 3), 'skipped'],
+    ['refuses', { kind: 'failed', error: refused, tokens: 3 }, 'skipped'],
     ['has a fault', { kind: 'faulty', error: fault, tokens: 3 }, 'skipped'],
   ])('that %s is asked once, and so is the other gate', async (_, says, verdict) => {
     for (const gate of ['selfTest', 'qaReview'] as const) {
-      const { result, times } = await workedOn({ [gate]: says });
+      const { result, times } = await generate({ [gate]: says });
       const tokensUsed = completed.tokensUsed - (gate === 'selfTest' ? 10 : 1) + 3;
       expect(result).toEqual({ ...completed, [gate]: verdict, tokensUsed });
       expect([times('selfTest'), times('qaReview')]).toEqual([1, 1]);
@@ -119,60 +103,53 @@ describe('a gate', () => {
 
   it('is not asked after the deadline', async () => {
     const late = new AbortController();
-    const answer = () => {
+    const work = () => {
       late.abort();
       return text('Done.', 100);
     };
-    const { result, asked } = await workedOn({ work: answer }, late.signal);
+    const { result, asked } = await generate({ work }, { signal: late.signal });
     expect(result).toEqual({ ...completed, selfTest: 'skipped', qaReview: 'skipped', tokensUsed: 100 });
     expect(asked).toHaveLength(1);
   });
 });
 
-describe('the review', () => {
-  it.each(['inactive', 'draft'] as const)('is skipped if the reviewer is %s, and no model is asked', async (status) => {
-    await fixture.update('qa-reviewer', { status });
-    const { result, times } = await workedOn();
-    await fixture.update('qa-reviewer', { status: 'active' });
-    expect(result).toEqual({ ...completed, qaReview: 'skipped', tokensUsed: 110 });
-    expect(times('qaReview')).toBe(0);
+describe('the review is skipped, and its model is not asked,', () => {
+  async function expectUnreviewed(execution?: RunningExecution): Promise<void> {
+    const { result, times } = await generate({}, { ...(execution && { execution }) });
+    expect([result, times('qaReview')]).toEqual([unreviewed, 0]);
+  }
+
+  it.each(['inactive', 'draft'] as const)('if the reviewer is %s', async (status) => {
+    await withAgent('qa-reviewer', { status }, { status: 'active' }, () => expectUnreviewed());
   });
 
-  it('is skipped if the reviewer itself did the work', async () => {
-    const execution = await fixture.leased({}, 'qa-reviewer');
-    const { tools, times } = scriptedModel();
-    const result = await generateOutput(fixture.context, execution, tools, never);
-    expect(result).toEqual({ ...completed, qaReview: 'skipped', tokensUsed: 110 });
-    expect(times('qaReview')).toBe(0);
+  it('if the reviewer itself did the work', async () => {
+    await expectUnreviewed(await fixture.leased({}, 'qa-reviewer'));
   });
 
-  it('is skipped if there is no reviewer', async () => {
-    const execution = await fixture.leased();
+  it('if there is no reviewer', async () => {
     const { client, name: TableName } = fixture.context.table;
     const Key = keys.agent(organization, 'qa-reviewer');
     const { Item } = await client.send(new GetCommand({ TableName, Key }));
     await client.send(new DeleteCommand({ TableName, Key }));
-    const { tools } = scriptedModel();
-    const result = await generateOutput(fixture.context, execution, tools, never);
+    await expectUnreviewed();
     await client.send(new PutCommand({ TableName, Item }));
-    expect(result).toEqual({ ...completed, qaReview: 'skipped', tokensUsed: 110 });
   });
 });
 
 describe('the question', () => {
+  const texts = { systemPrompt: 'Write.', soul: 'Calm.' };
+
   it('has an empty system prompt if that of the agent is blank', async () => {
-    await fixture.update('writer', { systemPrompt: ' ', soul: '' });
-    const { result, asked } = await workedOn();
-    await fixture.update('writer', { systemPrompt: 'Write.', soul: 'Calm.' });
+    const { result, asked } = await withAgent('writer', { systemPrompt: ' ', soul: '' }, texts, () => generate());
     expect([result, asked[0]?.system]).toEqual([completed, '']);
   });
 
   it('has the current prompt of the agent, and the model of the start', async () => {
     const execution = await fixture.leased();
-    await fixture.update('writer', { systemPrompt: 'Rewrite.', model: 'newer.model' });
-    const { tools, asked } = scriptedModel();
-    await generateOutput(fixture.context, execution, tools, never);
-    await fixture.update('writer', { systemPrompt: 'Write.', model: 'writer.model' });
+    const change = { systemPrompt: 'Rewrite.', model: 'newer.model' };
+    const before = { ...texts, model: 'writer.model' };
+    const { asked } = await withAgent('writer', change, before, () => generate({}, { execution }));
     expect([asked[0]?.system, asked[0]?.model]).toEqual(['Calm.\n\nRewrite.', 'writer.model']);
   });
 
@@ -180,22 +157,16 @@ describe('the question', () => {
     const { id } = await fixture.addTask({ title: 'A task to be deleted' });
     const execution = await fixture.leased({ taskId: id });
     await deleteTask(fixture.app, organization, id, () => {});
-    const { tools, asked } = scriptedModel();
-    expect(await generateOutput(fixture.context, execution, tools, never)).toEqual(completed);
-    expect(asked[0]?.user).toBe('<input>\nDo it.\n</input>');
+    const { result, asked } = await generate({}, { execution });
+    expect([result, asked[0]?.user]).toEqual([completed, '<input>\nDo it.\n</input>']);
   });
 });
 
 it('an agent that was deleted, or deleted and created again, generates nothing and asks no model', async () => {
-  const kind = { category: 'qa', status: 'active' } as const;
-  const fields = { name: 'passing', displayName: 'P', capabilities: [], ...kind };
-  const create = () => createAgent(fixture.app, organization, { ...fields, systemPrompt: '', soul: '' }, undefined);
-  await create();
+  await fixture.addAgent('passing');
   const execution = await fixture.leased({}, 'passing');
   await deleteAgent(fixture.app, organization, 'passing', () => {});
-  const { tools, asked } = scriptedModel();
-  expect(await generateOutput(fixture.context, execution, tools, never)).toBeUndefined();
-  await create();
-  expect(await generateOutput(fixture.context, execution, tools, never)).toBeUndefined();
-  expect(asked).toEqual([]);
+  expect(await generate({}, { execution })).toMatchObject({ result: undefined, asked: [] });
+  await fixture.addAgent('passing');
+  expect(await generate({}, { execution })).toMatchObject({ result: undefined, asked: [] });
 });
