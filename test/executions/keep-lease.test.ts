@@ -6,25 +6,14 @@ import { type KeptLease, keepLease, leaseMs } from '../../lib/executions/keep-le
 import type { RunningExecution } from '../../lib/table/executions/execution-items.ts';
 import { conditionFailed } from '../table/fixtures/dynamodb-errors.ts';
 import { mockTable } from '../table/fixtures/mock-table.ts';
+import { opening } from './test-executions.ts';
 import { createTimeline, turn } from './timeline.ts';
 
-const opening = Date.parse('2026-03-01T12:00:00.000Z');
 const second = 1_000;
-
-const execution: RunningExecution = {
-  organization: 'org' as Organization,
-  id: 'ex_01K00000000000000000000000',
-  agentId: 'ag_01K00000000000000000000000',
-  agentName: 'writer',
-  status: 'running',
-  startedAt: timestamp(opening),
-  model: 'some.model',
-  selfTest: 'pending',
-  qaReview: 'pending',
-  claims: 1,
-  claim: 'mine',
-  leaseUntil: timestamp(opening + leaseMs),
-};
+const execution = {
+  ...{ organization: 'org' as Organization, id: 'ex_01K00000000000000000000000' },
+  ...{ claim: 'mine', leaseUntil: timestamp(opening + leaseMs) },
+} as RunningExecution;
 
 /** Keeps a lease from the opening on; `renewal` decides the nth renewal, counted from 1. */
 function keep({ deadlineMs = 600 * second, renewal = async (_nth: number) => {} } = {}) {
@@ -38,7 +27,15 @@ function keep({ deadlineMs = 600 * second, renewal = async (_nth: number) => {} 
     return {};
   });
   const lease = keepLease({ ...timeline, table }, execution, opening + deadlineMs);
-  return { timeline, renewals, lease };
+  /** Lets time pass; expects the lease to be in a state from the last millisecond of this time on. */
+  const passInto = async (milliseconds: number, state: ReturnType<typeof stateOf>) => {
+    await timeline.pass(milliseconds - 1);
+    expect(stateOf(lease)).toEqual(kept);
+    await timeline.pass(1);
+    await turn();
+    expect(stateOf(lease)).toEqual(state);
+  };
+  return { timeline, renewals, lease, passInto };
 }
 
 const unreachable = () => Promise.reject(new Error('The table is unreachable.'));
@@ -49,53 +46,33 @@ const lost = { aborted: true, lost: true };
 
 describe('the lease of an execution', () => {
   it('is renewed every 10 seconds, each time for 30 seconds more', async () => {
-    const { timeline, renewals, lease } = keep();
+    const { timeline, renewals, passInto } = keep();
     await timeline.pass(9_999);
     expect(renewals).toEqual([]);
-    await timeline.pass(30 * second);
-    expect(renewals).toEqual(
-      [10, 20, 30].map((at) => ({ atMs: at * second, untilMs: at * second + leaseMs, claim: 'mine' })),
-    );
-    expect(stateOf(lease)).toEqual(kept);
+    await passInto(30 * second, kept);
+    const expected = [10, 20, 30].map((at) => ({ atMs: at * second, untilMs: at * second + leaseMs, claim: 'mine' }));
+    expect(renewals).toEqual(expected);
   });
 
   it('is lost when a renewal is rejected, and not renewed again', async () => {
-    const { timeline, renewals, lease } = keep({ renewal: (nth) => (nth === 2 ? rejected() : Promise.resolve()) });
-    await timeline.pass(15 * second);
-    expect(stateOf(lease)).toEqual(kept);
-    await timeline.pass(5 * second);
-    await turn();
-    expect(stateOf(lease)).toEqual(lost);
+    const { timeline, renewals, passInto } = keep({ renewal: async (nth) => (nth === 2 ? rejected() : undefined) });
+    await passInto(20 * second, lost);
     await timeline.pass(60 * second);
     expect(renewals).toHaveLength(2);
   });
 
   it('is lost when it expires, if its renewals fail', async () => {
-    const { timeline, lease } = keep({ renewal: unreachable });
-    await timeline.pass(30 * second - 1);
-    expect(stateOf(lease)).toEqual(kept);
-    await timeline.pass(1);
-    await turn();
-    expect(stateOf(lease)).toEqual(lost);
+    await keep({ renewal: unreachable }).passInto(30 * second, lost);
   });
 
   it('lasts its whole time again after a renewal that succeeds in time', async () => {
-    const { timeline, renewals, lease } = keep({ renewal: (nth) => (nth === 2 ? Promise.resolve() : unreachable()) });
-    await timeline.pass(50 * second - 1);
-    expect(stateOf(lease)).toEqual(kept);
-    await timeline.pass(1);
-    await turn();
-    expect(stateOf(lease)).toEqual(lost);
+    const { renewals, passInto } = keep({ renewal: async (nth) => (nth === 2 ? undefined : unreachable()) });
+    await passInto(50 * second, lost);
     expect(renewals).toHaveLength(5);
   });
 
   it('aborts at the deadline, and is not lost then: the worker still has to write the end', async () => {
-    const { timeline, lease } = keep({ deadlineMs: 25 * second });
-    await timeline.pass(25 * second - 1);
-    expect(stateOf(lease)).toEqual(kept);
-    await timeline.pass(1);
-    await turn();
-    expect(stateOf(lease)).toEqual({ aborted: true, lost: false });
+    await keep({ deadlineMs: 25 * second }).passInto(25 * second, { aborted: true, lost: false });
   });
 
   it('is not renewed after a stop, which ends every pause and aborts nothing', async () => {
@@ -106,8 +83,7 @@ describe('the lease of an execution', () => {
     await turn();
     expect(timeline.waiting()).toBe(0);
     await timeline.pass(600 * second);
-    expect(renewals).toHaveLength(1);
-    expect(stateOf(lease)).toEqual(kept);
+    expect([renewals.length, stateOf(lease)]).toEqual([1, kept]);
   });
 
   it('is not renewed again after a stop during a renewal', async () => {
@@ -118,8 +94,7 @@ describe('the lease of an execution', () => {
     lease.stop();
     renewal.resolve();
     await timeline.pass(60 * second);
-    expect(renewals).toHaveLength(1);
-    expect(timeline.waiting()).toBe(0);
+    expect([renewals.length, timeline.waiting()]).toEqual([1, 0]);
   });
 
   it('is not renewed after the deadline, so that another worker can follow one that hangs', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { sweepExecutions } from '../../lib/executions/execution-messages.ts';
+import { readExecutionHead } from '../../lib/table/executions/executions.ts';
 import { createTestExecutions, scriptedModel } from './test-executions.ts';
 
 const fixture = await createTestExecutions({ cap: 1_000 });
@@ -45,6 +46,17 @@ describe('the sweep of executions', () => {
     expect(await swept()).toEqual([{ id: ids[0], delaySeconds: 0 }]);
     await fixture.lease(ids[0] as string);
     expect(await swept(clock() + 60 * minute)).toEqual([{ id: ids[0], delaySeconds: 30 }]);
+  });
+
+  it('sends the message of an execution whose model throttled, a minute after it can be leased again', async () => {
+    const message = await fixture.start();
+    ids = [message.executionId];
+    await fixture.finish(message, scriptedModel({ work: { kind: 'throttled', tokens: 0 } }).tools);
+    sent.length = 0;
+    const head = await readExecutionHead(fixture.context, { organization, id: message.executionId });
+    const resumeAt = Date.parse(head?.leaseUntil as string);
+    expect(await swept(resumeAt + minute - 1)).toEqual([]);
+    expect((await swept(resumeAt + minute)).map(({ id }) => id)).toEqual(ids);
   });
 
   it('sends no message of an execution that has ended', async () => {
