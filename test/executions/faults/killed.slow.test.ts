@@ -5,7 +5,7 @@ it.each([1, 7, 23, 29])(
   'an execution whose worker is killed at any half step, and the next one %i later, ends once',
   async (further) => {
     const fixture = await createKilledWorkers();
-    const killed = await Promise.all(Array.from({ length: halfSteps }, (_, left) => fixture.killedAfter(left)));
+    const killed = await Promise.all(Array.from({ length: halfSteps }, (_, left) => fixture.killAfter(left)));
     const nth = new Map(killed.map(({ id }, at) => [id, at]));
     await fixture.recover((id) => ((nth.get(id) ?? 0) + further) % halfSteps);
     await fixture.recover();
