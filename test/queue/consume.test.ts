@@ -9,54 +9,29 @@ import type { QueueSender } from '../../lib/sqs/queue.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { queueEvent } from '../queue-event.ts';
 
-let setAside: unknown[] = [];
 const sendDeadLetters = vi.fn<QueueSender>();
-setProcessContext({
-  environment: {},
-  clock: Date.now,
-  table: {} as Table,
-  queues: new Map([['deadLetters', sendDeadLetters]]),
-});
+const queues = new Map([['deadLetters' as const, sendDeadLetters]]);
+setProcessContext({ environment: {}, clock: Date.now, table: {} as Table, queues });
 const context = contextOf('test', 30);
-let logged: unknown[][] = [];
+let logged: unknown[][];
 
 beforeEach(() => {
   logged = [];
-  vi.spyOn(processContext().log, 'error').mockImplementation((...said: unknown[]) => {
-    logged.push(said);
-  });
-  setAside = [];
-  sendDeadLetters.mockImplementation(async (messages) => {
-    setAside.push(messages);
-  });
-});
-
-const Message = v.object({ nth: v.number() });
-
-type Images = { before?: object; after?: object };
-
-const streamEvent = (...images: Images[]): DynamoDBStreamEvent => ({
-  Records: images.map(
-    ({ before, after }, at): DynamoDBRecord => ({
-      eventID: `event-${at}`,
-      eventSource: 'aws:dynamodb',
-      dynamodb: {
-        SequenceNumber: String(100 + at),
-        ...(before && { OldImage: marshall(before) as never }),
-        ...(after && { NewImage: marshall(after) as never }),
-      },
-    }),
-  ),
+  vi.spyOn(processContext().log, 'error').mockImplementation((...line: unknown[]) => void logged.push(line));
+  sendDeadLetters.mockReset().mockResolvedValue();
 });
 
 const failuresOf = ({ batchItemFailures }: { batchItemFailures: { itemIdentifier: string }[] }) =>
   batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
 
 describe('a function of a queue', () => {
+  const Message = v.object({ nth: v.number() });
+
   /** Handles a batch: what was handled, and which messages come again. */
   async function handle(bodies: string[], fails: (nth: number) => boolean = () => false) {
     const handled: number[] = [];
-    const handler = consumeQueue(Message, async ({ nth }) => {
+    const handler = consumeQueue(Message, async ({ nth }, given) => {
+      expect(given).toBe(processContext());
       if (fails(nth)) throw new Error(`${nth} does not work.`);
       handled.push(nth);
     });
@@ -68,18 +43,15 @@ describe('a function of a queue', () => {
     expect(logged).toEqual([]);
   });
 
-  it('is given the context with the message', async () => {
-    const given: unknown[] = [];
-    const handler = consumeQueue(Message, async (_, opened) => void given.push(opened));
-    await handler(queueEvent(['{"nth":1}']), context);
-    expect(given).toEqual([processContext()]);
-  });
-
-  it('returns exactly the messages that failed', async () => {
-    const bodies = ['{"nth":0}', '{"nth":1}', '{"nth":2}', '{"nth":3}'];
-    const { handled, failures } = await handle(bodies, (nth) => nth % 2 === 1);
-    expect(handled).toEqual([0, 2]);
-    expect(failures).toEqual(['message-1', 'message-3']);
+  it.each([
+    ['those that failed', [1], [0], ['message-1']],
+    ['all if all failed', [0, 1], [], ['message-0', 'message-1']],
+  ])('returns exactly %s, and logs which failed and why, once', async (_, failing, handled, failures) => {
+    const results = await handle(['{"nth":0}', '{"nth":1}'], (nth) => failing.includes(nth));
+    expect(results).toEqual({ handled, failures });
+    expect(logged).toEqual(
+      failing.map((nth) => ['record failed', { record: `message-${nth}`, error: new Error(`${nth} does not work.`) }]),
+    );
   });
 
   it.each(['{"nth":', '', 'null', '[]', '{}', '{"nth":"1"}'])(
@@ -89,23 +61,11 @@ describe('a function of a queue', () => {
     },
   );
 
-  it('answers and does not throw when every message fails', async () => {
-    const { failures } = await handle(['{"nth":0}', '{"nth":1}'], () => true);
-    expect(failures).toEqual(['message-0', 'message-1']);
+  it('names the request of a message that fails', async () => {
+    const requestId = 'a+b/c-7_F==';
+    await handle([JSON.stringify({ nth: '1', requestId })]);
+    expect(logged).toMatchObject([['record failed', { record: 'message-0', requestId }]]);
   });
-
-  it('logs which message failed and why, once', async () => {
-    await handle(['{"nth":0}', '{"nth":1}'], (nth) => nth === 1);
-    expect(logged).toEqual([['record failed', { record: 'message-1', error: new Error('1 does not work.') }]]);
-  });
-
-  it.each(['JKJaXmPLvHcESHA=', 'a+b/c==', 'e4c2-7_f'])(
-    'names the request %s of a message that fails',
-    async (requestId) => {
-      await handle([JSON.stringify({ nth: '1', requestId })]);
-      expect(logged).toMatchObject([['record failed', { record: 'message-0', requestId }]]);
-    },
-  );
 
   it('handles the messages of a batch at the same time', async () => {
     const all = Promise.withResolvers<void>();
@@ -119,6 +79,22 @@ describe('a function of a queue', () => {
 });
 
 describe('a function of the stream', () => {
+  type Images = { before?: object; after?: object };
+
+  const streamEvent = (...images: Images[]): DynamoDBStreamEvent => ({
+    Records: images.map(
+      ({ before, after }, at): DynamoDBRecord => ({
+        eventID: `event-${at}`,
+        eventSource: 'aws:dynamodb',
+        dynamodb: {
+          SequenceNumber: String(100 + at),
+          ...(before && { OldImage: marshall(before) as never }),
+          ...(after && { NewImage: marshall(after) as never }),
+        },
+      }),
+    ),
+  });
+
   async function handle(images: Images[], fails: (change: Change) => boolean = () => false) {
     const handled: Change[] = [];
     const handler = consumeStream(async (change) => {
@@ -131,42 +107,34 @@ describe('a function of the stream', () => {
   const before = { pk: 'O#one#T', sk: 'A', dependents: new Set(['x']), count: 1 };
   const after = { ...before, count: 2 };
 
-  it('is given the organization, and the item before and after', async () => {
-    const { handled } = await handle([{ before, after }]);
-    expect(handled).toEqual([{ organization: 'one', before, after }]);
-  });
-
-  it('is given no item before a creation, and none after a deletion', async () => {
-    const { handled } = await handle([{ after }, { before }]);
+  it('is given the organization, and the item before and after, if there is one', async () => {
+    const { handled } = await handle([{ before, after }, { after }, { before }]);
     expect(handled).toEqual([
+      { organization: 'one', before, after },
       { organization: 'one', before: undefined, after },
       { organization: 'one', before, after: undefined },
     ]);
   });
 
-  it('returns exactly the records that failed, by their sequence numbers', async () => {
-    const images = [{ after }, { before, after }, { after }];
-    const { handled, failures } = await handle(images, (change) => change.before !== undefined);
-    expect(handled).toHaveLength(2);
-    expect(failures).toEqual(['101']);
+  it.each([
+    ['those that failed', (change: Change) => change.before !== undefined, ['101']],
+    ['all if all failed', () => true, ['100', '101', '102']],
+  ])('returns exactly %s, by their sequence numbers', async (_, fails, failures) => {
+    const results = await handle([{ after }, { before, after }, { after }], fails);
+    expect([results.failures, results.handled.length]).toEqual([failures, 3 - failures.length]);
   });
 
   it('makes a dead letter of an invalid record, and handles the others', async () => {
     const { handled, failures } = await handle([{ after }, {}, { after }]);
-    expect(handled).toHaveLength(2);
-    expect(failures).toEqual([]);
-    expect(setAside).toEqual([[{ message: streamEvent({ after }, {}).Records[1], delaySeconds: 0 }]]);
+    expect([handled.length, failures]).toEqual([2, []]);
+    const letter = { message: streamEvent({ after }, {}).Records[1], delaySeconds: 0 };
+    expect(sendDeadLetters.mock.calls).toEqual([[[letter]]]);
     expect(logged).toMatchObject([['change set aside', { record: 'event-1' }]]);
   });
 
   it('returns a record that can neither be handled nor become a dead letter', async () => {
     sendDeadLetters.mockRejectedValue(new Error('The queue is away.'));
     const { handled, failures } = await handle([{ after }, {}, { after }]);
-    expect(handled).toHaveLength(2);
-    expect(failures).toEqual(['101']);
-  });
-
-  it('answers and does not throw when every record fails', async () => {
-    expect((await handle([{ after }, { after }], () => true)).failures).toEqual(['100', '101']);
+    expect([handled.length, failures]).toEqual([2, ['101']]);
   });
 });

@@ -1,14 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { meter } from '../../lib/queue/meter.ts';
 
 let written: string[];
 
 beforeEach(() => {
   written = [];
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    written.push(String(text));
-    return true;
-  });
+  vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'Crewboard-test');
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0);
 });
 
 afterEach(() => {
@@ -16,42 +14,25 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('counts', () => {
-  it('are a line of the log in the embedded metric format, under the name of the stack', () => {
-    vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'Crewboard-test');
-    meter({ ExecutionsFailed: 1, WorkLost: 1, ModelThrottles: 7, AttemptsDelivered: 0 });
-    const [line, ...more] = written.map((text) => JSON.parse(text));
-    expect(more).toEqual([]);
-    expect(line).toMatchObject({
-      service: 'Crewboard-test',
-      ExecutionsFailed: 1,
-      WorkLost: 1,
-      ModelThrottles: 7,
-      // Half of an average.
-      AttemptsDelivered: 0,
-    });
-    expect(line._aws.CloudWatchMetrics).toMatchObject([{ Namespace: 'Crewboard', Dimensions: [['service']] }]);
-  });
+it('counts are a line of the log in the embedded metric format, under the name of the stack, each with its unit', () => {
+  meter({ WorkLate: 1.5, ModelThrottles: 7, AttemptsDelivered: 0 });
+  const [line, ...more] = written.map((text) => JSON.parse(text));
+  expect(more).toEqual([]);
+  // A count of 0 is written: it is part of an average.
+  expect(line).toMatchObject({ service: 'Crewboard-test', WorkLate: 1.5, ModelThrottles: 7, AttemptsDelivered: 0 });
+  const [{ Metrics, ...rest }] = line._aws.CloudWatchMetrics;
+  expect(rest).toEqual({ Namespace: 'Crewboard', Dimensions: [['service']] });
+  expect(Metrics.slice(0, 2)).toEqual([
+    { Name: 'WorkLate', Unit: 'Seconds' },
+    { Name: 'ModelThrottles', Unit: 'Count' },
+  ]);
+});
 
-  it("have each metric's own unit", () => {
-    vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'Crewboard-test');
-    meter({ WorkLate: 1.5, ModelThrottles: 2 });
-    const [line] = written.map((text) => JSON.parse(text));
-    expect(line._aws.CloudWatchMetrics[0].Metrics).toEqual([
-      { Name: 'WorkLate', Unit: 'Seconds' },
-      { Name: 'ModelThrottles', Unit: 'Count' },
-    ]);
-  });
-
-  it('write nothing where nothing was counted', () => {
-    vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'Crewboard-test');
-    meter({});
-    expect(written).toEqual([]);
-  });
-
-  it('write nothing where the deployment has no name', () => {
-    vi.stubEnv('POWERTOOLS_SERVICE_NAME', '');
-    meter({ WorkLost: 1 });
-    expect(written).toEqual([]);
-  });
+it.each([
+  ['counts', 'Crewboard-test', {}],
+  ['a name of the deployment', '', { WorkLost: 1 }],
+])('nothing is written without %s', (_, name, counts) => {
+  vi.stubEnv('POWERTOOLS_SERVICE_NAME', name);
+  meter(counts);
+  expect(written).toEqual([]);
 });
