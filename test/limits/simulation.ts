@@ -1,6 +1,7 @@
 import type { Organization } from '../../lib/contract/organization.ts';
 import { admitRequest, finishRequest, type RequestCounts } from '../../lib/limits/requests.ts';
 import type { Table } from '../../lib/table/client.ts';
+import { randomFrom } from '../soak/random.ts';
 import { meter } from '../table/fixtures/capacity.ts';
 
 /** The requests of an organization: their rate, and the time of each in its container (20 ms by default). */
@@ -8,15 +9,6 @@ export type Traffic = { organization: Organization; perMinute: number; durationM
 
 /** The numbers of sent requests, of those let through in each minute, and of requests and write units of the table. */
 export type Outcome = { sent: number; admitted: number[]; reports: number; units: number };
-
-/** Creates a source of random numbers from 0 to below 1 that are the same in each run. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 /**
  * Simulates containers that share a table. Each has its own memory and serves one request at a time, as in Lambda. A
@@ -29,7 +21,7 @@ export async function simulate(
   table: Table,
   { containers, limit, minutes, traffic }: { containers: number; limit: number; minutes: number; traffic: Traffic[] },
 ): Promise<Map<Organization, Outcome>> {
-  const random = seeded(7);
+  const random = randomFrom(7);
   const withoutPauses: Table = { ...table, sleep: async () => {} };
   const clock = () => now;
   const fleet = Array.from({ length: containers }, () => ({
