@@ -6,9 +6,9 @@ const seed = 20_260_301;
 
 it(`no chain of delegations among 200 agents is longer than three or contains an agent twice: seed ${seed}`, async () => {
   const [taken = []] = fc.sample(steps(80), { seed, numRuns: 1 });
-  const { wrong, answers, deepest } = await runGraph(taken, 1);
+  const { wrong, results, deepest } = await runGraph(taken, 1);
   expect(wrong).toEqual([]);
   expect(deepest).toBe(3);
-  for (const answer of ['accepted', 'delegation_cycle', 'delegation_too_deep'])
-    expect(answers[answer]).toBeGreaterThan(0);
+  for (const result of ['accepted', 'delegation_cycle', 'delegation_too_deep'])
+    expect(results[result]).toBeGreaterThan(0);
 });

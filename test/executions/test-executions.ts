@@ -1,11 +1,9 @@
-import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { createAgent, updateAgent } from '../../lib/agents/agents.ts';
 import type { Context } from '../../lib/context.ts';
 import type { Agent, NewAgent } from '../../lib/contract/agents.ts';
-import type { Delegation, NewDelegation, NewExecution } from '../../lib/contract/executions.ts';
+import type { NewDelegation, NewExecution } from '../../lib/contract/executions.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { NewTask, Task } from '../../lib/contract/tasks.ts';
-import { readWaitingLimit } from '../../lib/deployment/limits.ts';
 import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import type { Counts } from '../../lib/deployment/metrics.ts';
 import { delegateTask } from '../../lib/executions/delegations.ts';
@@ -26,6 +24,7 @@ import { createTask } from '../../lib/tasks/tasks.ts';
 import { newCaller, openService } from '../service.ts';
 import { interceptTable } from '../table/fixtures/intercepted-table.ts';
 import { newTask } from '../table/tasks/board.ts';
+import { withoutStream } from '../table/tasks/seed.ts';
 import { dumpOf } from '../table-dump.ts';
 import { createTimeline, turn } from './timeline.ts';
 
@@ -34,14 +33,8 @@ export const opening = Date.parse('2026-03-01T12:00:00.000Z');
 
 /** The fields of `writer`. */
 export const agentFields: NewAgent = {
-  name: 'writer',
-  displayName: 'Writer',
-  category: 'business',
-  model: 'writer.model',
-  systemPrompt: 'Write.',
-  soul: 'Calm.',
-  capabilities: [],
-  status: 'active',
+  ...{ name: 'writer', displayName: 'Writer', category: 'business', model: 'writer.model' },
+  ...{ systemPrompt: 'Write.', soul: 'Calm.', capabilities: [], status: 'active' },
 };
 
 /** The agents, tasks and executions of an organization, by the functions of the service. */
@@ -52,17 +45,7 @@ export type TestExecutions = Awaited<ReturnType<typeof createTestExecutions>>;
  *
  * @param through wraps the table of the workers
  */
-export async function createTestExecutions({
-  cap = 50,
-  stream = false,
-  waitingLimitMs = readWaitingLimit(undefined),
-  through = (table: Table) => table,
-}: {
-  cap?: number;
-  waitingLimitMs?: number;
-  stream?: boolean;
-  through?: (table: Table) => Table;
-} = {}) {
+export async function createTestExecutions({ cap = 50, stream = false, through = (table: Table) => table } = {}) {
   let underWay = 0;
   const timeline = createTimeline(opening, async () => {
     for (let quiet = 0; quiet < 2; quiet = underWay === 0 ? quiet + 1 : 0) await turn();
@@ -70,10 +53,7 @@ export async function createTestExecutions({
   const { clock, pause } = timeline;
   const service = await openService(clock);
   const { app, table } = service;
-  if (!stream) {
-    const StreamSpecification = { StreamEnabled: false };
-    await table.client.send(new UpdateTableCommand({ TableName: table.name, StreamSpecification }));
-  }
+  if (!stream) await withoutStream(table);
   const { organization } = await newCaller(app);
   await createAgent(app, organization, agentFields, undefined);
 
@@ -99,7 +79,6 @@ export async function createTestExecutions({
     preparedAgents: new Map(),
     pause,
     runningCap: cap,
-    waitingLimitMs,
   };
   /** The context of requests. */
   const requests: Context = { ...context, table };
@@ -127,26 +106,17 @@ export async function createTestExecutions({
 
     /** Starts an execution, by default of `writer`, and returns its message. */
     async start(fields: Partial<NewExecution> = {}, name = 'writer'): Promise<ExecutionMessage> {
-      const { executionId } = await executeAgent(
-        requests,
-        organization,
-        name,
-        { input: 'Do it.', ...fields },
-        undefined,
-      );
+      const input = { input: 'Do it.', ...fields };
+      const { executionId } = await executeAgent(requests, organization, name, input, undefined);
       return { organization, executionId };
     },
 
-    /** Delegates from an agent to another; returns the delegation and the message of its execution. */
-    async delegate(
-      from: string,
-      toAgent: string,
-      fields: Partial<NewDelegation> = {},
-    ): Promise<{ delegation: Delegation; message: ExecutionMessage }> {
-      const asked = { instruction: 'Do it.', ...fields, toAgent };
-      const delegation = await delegateTask(requests, organization, from, asked, undefined);
-      const item = await getItem(table, keys.delegation(organization, ulidOf(delegation.delegationId)));
-      return { delegation, message: { organization, executionId: item?.executionId as string } };
+    /** Delegates from an agent to another; returns the message of its execution. */
+    async delegate(from: string, toAgent: string, fields: Partial<NewDelegation> = {}) {
+      const body = { instruction: 'Do it.', ...fields, toAgent };
+      const { delegationId } = await delegateTask(requests, organization, from, body, undefined);
+      const item = await getItem(table, keys.delegation(organization, ulidOf(delegationId)));
+      return { message: { organization, executionId: item?.executionId as string } };
     },
 
     /** Starts an execution and leases it. */
@@ -156,12 +126,10 @@ export async function createTestExecutions({
     },
 
     /** Leases an execution as a worker that then does nothing. */
-    lease: (id: string, claim = `claim-${clock()}`) =>
-      leaseExecution(
-        context,
-        { organization, id },
-        { leaseId: claim, now: timestamp(clock()), until: timestamp(clock() + 30_000) },
-      ),
+    lease(id: string, leaseId = `lease-${clock()}`) {
+      const lease = { leaseId, now: timestamp(clock()), until: timestamp(clock() + 30_000) };
+      return leaseExecution(context, { organization, id }, lease);
+    },
 
     /** Runs an execution without letting time pass. */
     run: (message: ExecutionMessage, tools: Tools): Promise<Counts> => runExecution(context, message, tools),
