@@ -10,9 +10,11 @@ import { always, newTask } from '../../table/tasks/board.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { streamed } from '../../table-stream.ts';
 import { publish } from './call-functions.ts';
+import { messagesIn } from './delivery-queues.ts';
 import { createTestPipeline, messageOf } from './test-pipeline.ts';
 
-const { service, organization, register, receive, startExecution } = await createTestPipeline();
+const pipeline = await createTestPipeline();
+const { service, organization, register, receive, startExecution } = pipeline;
 const webhook = await register('https://example.com/hooks', [
   ...(['task.created', 'task.status_changed', 'task.completed'] as const),
   ...(['agent.spawned', 'agent.completed', 'agent.failed'] as const),
@@ -80,7 +82,11 @@ it('the start of an execution is published and sent to a worker, and its end is 
     messages: [{ organization, executionId: id }],
   });
   expect(more).toHaveLength(2);
+  // A message for a lease would be delayed until the lease expires.
+  const messages = () => messagesIn(pipeline, pipeline.urls.executions);
+  const before = await messages();
   expect(await publishedBy(...more)).toEqual({ events: [], messages: [] });
+  expect(await messages()).toBe(before);
   const execution = { id, status: 'completed', durationMs: 7, tokensUsed: 111 };
   expect(await publishedBy(end)).toMatchObject({ events: [{ event: 'agent.completed', execution }], messages: [] });
 });
@@ -96,6 +102,7 @@ it('the deletion of a task or an execution is not published', async () => {
   const before = await dumpOf(service.table, organization);
   expect(removals).toHaveLength(2);
   expect(await publishedBy(...removals)).toEqual({ events: [], messages: [] });
+  expect(await receive('deadLetters')).toEqual([]);
   expect(await dumpOf(service.table, organization)).toEqual(before);
 });
 
