@@ -138,17 +138,10 @@ describe('the review is skipped, and its model is not asked,', () => {
 });
 
 describe('the question', () => {
-  const texts = { systemPrompt: 'Write.', soul: 'Calm.' };
-
-  it('has an empty system prompt if that of the agent is blank', async () => {
-    const { result, asked } = await withAgent('writer', { systemPrompt: ' ', soul: '' }, texts, () => generate());
-    expect([result, asked[0]?.system]).toEqual([completed, '']);
-  });
-
   it('has the current prompt of the agent, and the model of the start', async () => {
     const execution = await fixture.leased();
     const change = { systemPrompt: 'Rewrite.', model: 'newer.model' };
-    const before = { ...texts, model: 'writer.model' };
+    const before = { systemPrompt: 'Write.', model: 'writer.model' };
     const { asked } = await withAgent('writer', change, before, () => generate({}, { execution }));
     expect([asked[0]?.system, asked[0]?.model]).toEqual(['Calm.\n\nRewrite.', 'writer.model']);
   });

@@ -32,7 +32,7 @@ import { createTimeline, turn } from './timeline.ts';
 export const opening = Date.parse('2026-03-01T12:00:00.000Z');
 
 /** The fields of `writer`. */
-export const agentFields: NewAgent = {
+const agentFields: NewAgent = {
   ...{ name: 'writer', displayName: 'Writer', category: 'business', model: 'writer.model' },
   ...{ systemPrompt: 'Write.', soul: 'Calm.', capabilities: [], status: 'active' },
 };

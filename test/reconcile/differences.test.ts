@@ -140,7 +140,13 @@ describe('reconciling', () => {
     );
   const taskItem = (title: string) => Object.values(correct).find((item) => item.title === title);
 
-  it.each<[string, () => Item]>([
+  const purgeOfAgent = async () => {
+    const { data } = await getAgent(board.app, organization, agents[0]);
+    return { ...keys.purge(organization, ulidOf(data.id)), kind: 'purge' };
+  };
+
+  it.each<[string, () => Item | Promise<Item>]>([
+    ['the purge of an agent that exists', purgeOfAgent],
     [
       'the rows of the list of all tasks that earlier versions wrote',
       () => keys.listRow(keys.taskScope(organization, {}), '*', ulidOf(dependedOn)),
@@ -165,14 +171,8 @@ describe('reconciling', () => {
       () => ({ pk: keys.taskScope(organization, {}).counters, sk: `${ulidOf(dependedOn).slice(0, 4)}#31`, bm: -1 }),
     ],
   ])('finds and corrects %s, and changes no other field', async (_, wrong) => {
-    await put(wrong());
+    await put(await wrong());
     expect(await expectRepaired()).toHaveLength(1);
-  });
-
-  it('removes the purge of an agent that exists', async () => {
-    const agent = await getAgent(board.app, organization, agents[0]);
-    await put({ ...keys.purge(organization, ulidOf(agent.data.id)), kind: 'purge' });
-    await expectRepaired();
   });
 
   it('does not create a task again that was deleted after the comparison', async () => {
