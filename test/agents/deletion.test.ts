@@ -4,11 +4,11 @@ import { readAgentHead } from '../../lib/table/agents/agents.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { unavailable } from '../../lib/table/unavailable.ts';
 import { watchedTable } from '../table/fixtures/watched-table.ts';
-import { always, type Board, openBoard } from '../table/tasks/board.ts';
+import { always, createTestTable, type TestTable } from '../table/tasks/test-table.ts';
 
-let board: Board;
+let board: TestTable;
 beforeEach(async () => {
-  board = await openBoard();
+  board = await createTestTable();
   const texts = { displayName: 'Writer', category: 'business', systemPrompt: '', soul: '' } as const;
   const fields = { name: 'writer', ...texts, capabilities: [], status: 'active' } as const;
   await createAgent(board, board.organization, { ...fields, capabilities: [] }, undefined);

@@ -2,7 +2,7 @@ import { ulid } from 'ulid';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
 import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
-import { completed, type ExecutionBoard, failed } from '../table/executions/execution-board.ts';
+import { completed, type ExecutionTable, failed } from '../table/executions/execution-table.ts';
 
 export const dayMs = 24 * 60 * 60_000;
 
@@ -11,7 +11,7 @@ export type TestEnd = { status: 'completed' | 'failed'; durationMs: number; toke
 
 /** Returns an execution that started at a time, as its start and its end would store it; it runs if it has no end. */
 export function executionAt(
-  board: ExecutionBoard,
+  board: ExecutionTable,
   startedMs: number,
   end?: TestEnd,
   agent: StoredAgent = board.agent,

@@ -3,8 +3,8 @@ import { getMetrics, histogramOf, metricsOf } from '../../lib/agents/metrics.ts'
 import type { AgentMetrics, Period } from '../../lib/contract/agent-metrics.ts';
 import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 import { endExecution } from '../../lib/table/executions/executions.ts';
-import { completed, type ExecutionBoard, openExecutionBoard } from '../table/executions/execution-board.ts';
 import { seedMetrics } from '../table/executions/execution-seed.ts';
+import { completed, createExecutionTable, type ExecutionTable } from '../table/executions/execution-table.ts';
 import { meter } from '../table/fixtures/capacity.ts';
 import { expectAtMost } from '../table/fixtures/cost-limits.ts';
 import { dayMs, executionAt } from './execution-at.ts';
@@ -12,17 +12,17 @@ import { dayMs, executionAt } from './execution-at.ts';
 const now = Date.parse('2026-03-31T12:00:00.000Z');
 const firstDays = { '7d': '2026-03-25', '30d': '2026-03-02', '90d': '2026-01-01' };
 
-let board: ExecutionBoard;
+let board: ExecutionTable;
 let costOf: ReturnType<typeof meter>['costOf'];
 beforeAll(async () => {
-  board = await openExecutionBoard();
+  board = await createExecutionTable();
   board.clock.now = now;
   ({ costOf } = meter(board.table));
 });
 
 /** Creates an agent with executions over the last 90 days, of which the newest `running` run and one in seven failed. */
 async function createAgentWith(name: string, count: number, running: number): Promise<ExecutionHead[]> {
-  const agent = await board.hire(name);
+  const agent = await board.createAgent(name);
   const executions = Array.from({ length: count }, (_, nth) => {
     const status = nth % 7 === 0 ? ('failed' as const) : ('completed' as const);
     const end = { status, durationMs: (nth * 7919) % 500_000, tokensUsed: nth % 1000 };

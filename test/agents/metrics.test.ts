@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { getMetrics, histogramOf, metricsOf } from '../../lib/agents/metrics.ts';
 import type { Period } from '../../lib/contract/agent-metrics.ts';
-import { type ExecutionBoard, openExecutionBoard } from '../table/executions/execution-board.ts';
 import { seedMetrics } from '../table/executions/execution-seed.ts';
+import { createExecutionTable, type ExecutionTable } from '../table/executions/execution-table.ts';
 import { executionAt } from './execution-at.ts';
 
 /** The totals of an agent without executions. */
 const nothing = { completed: 0, failed: 0, running: 0, tokens: 0, durationMs: 0 };
 
-const read = (board: ExecutionBoard, period: Period = '7d') => getMetrics(board, board.organization, 'writer', period);
+const read = (board: ExecutionTable, period: Period = '7d') => getMetrics(board, board.organization, 'writer', period);
 
 it.each([
   ['7d', '2028-02-28T12:00:00.000Z', '2028-02-22'],
@@ -17,7 +17,7 @@ it.each([
   ['30d', '2028-03-01T00:00:00.000Z', '2028-02-01'],
   ['90d', '2028-01-15T00:00:00.000Z', '2027-10-18'],
 ] as const)('the window of %s begins at %s with the first moment of %s', async (period, now, first) => {
-  const board = await openExecutionBoard();
+  const board = await createExecutionTable();
   board.clock.now = Date.parse(now);
   const edge = Date.parse(first);
   // It ended on the day after its start.
@@ -41,7 +41,7 @@ describe('percentiles', () => {
     [1000, 1, 1002],
     [0, 1001, 1002],
   ])('of %i completed and %i failed executions are exact up to 1,000: %i ms', async (completed, failed, p50) => {
-    const board = await openExecutionBoard();
+    const board = await createExecutionTable();
     const executions = Array.from({ length: completed + failed }, (_, nth) => {
       const status = nth < completed ? 'completed' : 'failed';
       return executionAt(board, board.clock() - nth, { status, durationMs: 1000, tokensUsed: 1 });

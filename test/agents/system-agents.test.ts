@@ -8,11 +8,11 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import { validate } from '../../lib/http/validate.ts';
 import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
 import { readAgent, readAgents } from '../../lib/table/agents/agents.ts';
-import { openBoard } from '../table/tasks/board.ts';
+import { createTestTable } from '../table/tasks/test-table.ts';
 
 /** The agents of a new organization in the order of their creation, with a clock that advances with each read. */
 async function given(): Promise<StoredAgent[]> {
-  const board = await openBoard();
+  const board = await createTestTable();
   const organization = 'new' as Organization;
   let now = Date.UTC(2026, 0, 1);
   await createSystemAgents({ ...board, defaultModel: 'its.model', ulid: () => ulid(++now) }, organization);

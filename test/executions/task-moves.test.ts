@@ -5,7 +5,7 @@ import { runExecution } from '../../lib/executions/run-execution.ts';
 import { changeTask } from '../../lib/table/tasks/tasks.ts';
 import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { watchedTable } from '../table/fixtures/watched-table.ts';
-import { always } from '../table/tasks/board.ts';
+import { always } from '../table/tasks/test-table.ts';
 import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
 
 const fixture = await createTestExecutions({ cap: 1_000 });

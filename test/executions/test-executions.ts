@@ -23,8 +23,8 @@ import { readTask } from '../../lib/table/tasks/tasks.ts';
 import { createTask } from '../../lib/tasks/tasks.ts';
 import { newCaller, openService } from '../service.ts';
 import { interceptTable } from '../table/fixtures/intercepted-table.ts';
-import { newTask } from '../table/tasks/board.ts';
 import { withoutStream } from '../table/tasks/seed.ts';
+import { newTask } from '../table/tasks/test-table.ts';
 import { dumpOf } from '../table-dump.ts';
 import { createTimeline, turn } from './timeline.ts';
 

@@ -7,7 +7,7 @@ import { idempotencyRecordWrite, readIdempotencyRecord } from '../../lib/table/i
 import { keys } from '../../lib/table/keys.ts';
 import { AlreadyDone } from '../../lib/table/transact.ts';
 import { watchedTable } from '../table/fixtures/watched-table.ts';
-import { always, errorOf } from '../table/tasks/board.ts';
+import { always, errorOf } from '../table/tasks/test-table.ts';
 import { additions, proposes, usual } from './learning-model.ts';
 import { createTestImprovements, meanwhile } from './test-improvements.ts';
 

@@ -8,7 +8,7 @@ import { leaseImprovement } from '../../lib/table/agents/improvements.ts';
 import { readPreparedAgent } from '../../lib/table/agents/prepared-agents.ts';
 import { purgeAgent } from '../../lib/table/purges/purges.ts';
 import { watchedTable } from '../table/fixtures/watched-table.ts';
-import { always, errorOf } from '../table/tasks/board.ts';
+import { always, errorOf } from '../table/tasks/test-table.ts';
 import { additions, proposes } from './learning-model.ts';
 import { createTestImprovements, meanwhile } from './test-improvements.ts';
 

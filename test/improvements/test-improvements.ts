@@ -10,7 +10,7 @@ import type { RecordResponse } from '../../lib/table/idempotency.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { createTestExecutions } from '../executions/test-executions.ts';
-import { completed } from '../table/executions/execution-board.ts';
+import { completed } from '../table/executions/execution-table.ts';
 import { learningModel, type Says, type Step, usual } from './learning-model.ts';
 
 /** The options of a pass. */

@@ -8,7 +8,7 @@ import { tableName } from '../../infra/local/running.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { openTable } from '../../lib/table/client.ts';
 import * as tasks from '../../lib/tasks/tasks.ts';
-import { newTask } from '../table/tasks/board.ts';
+import { newTask } from '../table/tasks/test-table.ts';
 import { type Deployment, startDeployment } from './deployment.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { createTask, register } from './requests.ts';

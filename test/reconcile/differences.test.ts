@@ -11,10 +11,10 @@ import type { Item } from '../../lib/table/write.ts';
 import { createTask, deleteTask, listTasks, updateTask } from '../../lib/tasks/tasks.ts';
 import { registerWebhook } from '../../lib/webhooks/registration.ts';
 import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
-import { agents, always, type Board, newTask, openBoard } from '../table/tasks/board.ts';
+import { agents, always, createTestTable, newTask, type TestTable } from '../table/tasks/test-table.ts';
 import { dumpOf } from '../table-dump.ts';
 
-let board: Board;
+let board: TestTable;
 let organization: Organization;
 /** The items after writes of the stores, which are correct. */
 let correct: Record<string, Item>;
@@ -52,7 +52,7 @@ async function end(execution: RunningExecution, status: 'completed' | 'failed'):
 }
 
 beforeEach(async () => {
-  board = await openBoard();
+  board = await createTestTable();
   organization = board.organization;
   const one = await board.put({ title: 'One' });
   const two = await board.put({ title: 'Two', assignedAgent: agents[0], projectId: 'proj_a', dependsOn: [one.id] });

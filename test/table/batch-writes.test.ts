@@ -5,7 +5,7 @@ import type { Key } from '../../lib/table/keys.ts';
 import { getEach } from '../../lib/table/reads.ts';
 import { dynamodbError } from './fixtures/dynamodb-errors.ts';
 import { type DynamoDBMock, mockTable } from './fixtures/mock-table.ts';
-import { openBoard } from './tasks/board.ts';
+import { createTestTable } from './tasks/test-table.ts';
 
 const puts = (count: number) =>
   Array.from({ length: count }, (_, nth) => ({ PutRequest: { Item: { pk: 'p', sk: `s${nth}`, nth } } }));
@@ -21,7 +21,7 @@ async function written(prepare: (dynamodb: DynamoDBMock) => void) {
 }
 
 it('a batch of the greatest size can have puts or deletions', async () => {
-  const { table } = await openBoard();
+  const { table } = await createTestTable();
   await writeBatch(table, puts(batchWriteLimit));
   const keys = puts(batchWriteLimit).map(({ PutRequest: { Item } }): Key => ({ pk: Item.pk, sk: Item.sk }));
   const numbers = async () => (await getEach(table, keys)).map((item) => item?.nth);

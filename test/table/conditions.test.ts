@@ -3,12 +3,12 @@ import type { Table } from '../../lib/table/client.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { Conflict, transact } from '../../lib/table/transact.ts';
 import type { Item, Write } from '../../lib/table/write.ts';
-import { openBoard } from './tasks/board.ts';
+import { createTestTable } from './tasks/test-table.ts';
 
 const existing = { pk: 'things', sk: 'existing', version: 3, tags: new Set(['x', 'y']), inner: { list: [1, 'two'] } };
 let table: Table;
 beforeAll(async () => {
-  ({ table } = await openBoard());
+  ({ table } = await createTestTable());
   await transact(table, [{ Put: { Item: existing } }]);
 });
 

@@ -8,13 +8,13 @@ import {
 } from '../../lib/table/idempotency.ts';
 import { AlreadyDone, transact } from '../../lib/table/transact.ts';
 import { dumpOf } from '../table-dump.ts';
-import { type Board, openBoard } from './tasks/board.ts';
+import { createTestTable, type TestTable } from './tasks/test-table.ts';
 
 const leaseMs = 30_000;
 const dayMs = 24 * 60 * 60 * 1000;
 const request: Request = { key: 'key-1', operation: 'POST /calls', path: '/calls', body: { text: 'secret words' } };
 
-let board: Board;
+let board: TestTable;
 const asked = (differing: Partial<Request> = {}) => ({ ...request, ...differing });
 const find = (differing?: Partial<Request>) => readIdempotencyRecord(board.app, board.organization, asked(differing));
 const begin = (differing?: Partial<Request>) => leaseIdempotencyRecord(board.app, board.organization, asked(differing));
@@ -23,7 +23,7 @@ const record = (answer: unknown, claim?: string) =>
   transact(board.table, [idempotencyRecordWrite(board.app, board.organization, request, answer, claim)]);
 
 beforeEach(async () => {
-  board = await openBoard();
+  board = await createTestTable();
 });
 
 describe('a request in progress', () => {
@@ -61,7 +61,7 @@ describe('a request in progress', () => {
 
   it("does not block another organization's request", async () => {
     await begin();
-    const other = `${board.organization}-2` as Board['organization'];
+    const other = `${board.organization}-2` as TestTable['organization'];
     expect(await readIdempotencyRecord(board.app, other, request)).toBeUndefined();
     await leaseIdempotencyRecord(board.app, other, request);
   });

@@ -4,19 +4,19 @@ import { idempotencyRecordWrite, readIdempotencyRecord } from '../../lib/table/i
 import { AlreadyDone, transact } from '../../lib/table/transact.ts';
 import { listTasks } from '../../lib/tasks/tasks.ts';
 import { dumpOf } from '../table-dump.ts';
-import { type Board, openBoard } from './tasks/board.ts';
+import { createTestTable, type TestTable } from './tasks/test-table.ts';
 
 const hourMs = 60 * 60 * 1000;
 const request: Request = { key: 'key-1', operation: 'POST /things', path: '/things', body: { title: 'secret words' } };
 
-let board: Board;
+let board: TestTable;
 const find = (asked: Partial<Request> = {}) =>
   readIdempotencyRecord(board.app, board.organization, { ...request, ...asked });
 const record = (answer: unknown, asked: Partial<Request> = {}) =>
   transact(board.table, [idempotencyRecordWrite(board.app, board.organization, { ...request, ...asked }, answer)]);
 
 beforeEach(async () => {
-  board = await openBoard();
+  board = await createTestTable();
 });
 
 describe('a recorded response', () => {
@@ -48,7 +48,7 @@ describe('a recorded response', () => {
 
   it("is not found by another organization's request", async () => {
     await record('done');
-    const other = `${board.organization}-2` as Board['organization'];
+    const other = `${board.organization}-2` as TestTable['organization'];
     expect(await readIdempotencyRecord(board.app, other, request)).toBeUndefined();
   });
 

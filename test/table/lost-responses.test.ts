@@ -48,10 +48,10 @@ import { loseResponses, startEngineProxy, writes } from '../engine-proxy.ts';
 import { openService } from '../service.ts';
 import { streamed } from '../table-stream.ts';
 import { attemptFor, newMessage } from './deliveries/attempt-seed.ts';
-import { at, lease, openExecutionBoard } from './executions/execution-board.ts';
-import { always, newTask } from './tasks/board.ts';
+import { at, createExecutionTable, lease } from './executions/execution-table.ts';
+import { always, newTask } from './tasks/test-table.ts';
 
-const board = await openExecutionBoard();
+const board = await createExecutionTable();
 const { table, organization, clock } = board;
 const engine = await startEngineProxy(board.engine);
 /** The same table with a connection whose responses can be lost. */

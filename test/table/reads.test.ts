@@ -4,7 +4,7 @@ import type { Key } from '../../lib/table/keys.ts';
 import { countItems, getEach, getItem, getItems, queryItems } from '../../lib/table/reads.ts';
 import { dynamodbError } from './fixtures/dynamodb-errors.ts';
 import { mockTable, queriesOf, returnPages } from './fixtures/mock-table.ts';
-import { errorOf, openBoard } from './tasks/board.ts';
+import { createTestTable, errorOf } from './tasks/test-table.ts';
 
 const keysOf = (count: number): Key[] => Array.from({ length: count }, (_, at) => ({ pk: 'p', sk: `${1000 + at}` }));
 const keysIn = ({ RequestItems }: BatchGetCommandInput) => RequestItems?.mocked?.Keys as Key[];
@@ -100,7 +100,7 @@ describe('a range of a partition', () => {
   });
 
   it('is in descending order and includes both ends', async () => {
-    const { table } = await openBoard();
+    const { table } = await createTestTable();
     for (const Item of keysOf(5)) await table.client.send(new PutCommand({ TableName: table.name, Item }));
     const found = await Array.fromAsync(queryItems(table, { pk: 'p', from: '1001', to: '1003' }));
     expect(found.map(({ sk }) => sk)).toEqual(['1003', '1002', '1001']);
@@ -138,7 +138,7 @@ describe('a read that is still throttled after the retries of the SDK', () => {
 });
 
 it('a range can be limited to attributes of any name, and has the sort keys too', async () => {
-  const { table } = await openBoard();
+  const { table } = await createTestTable();
   const Item = { pk: 'range', sk: '1', 'done:high': 2, 'done:low': 3, size: 4 };
   await table.client.send(new PutCommand({ TableName: table.name, Item }));
   const read = (only?: readonly string[]) => Array.fromAsync(queryItems(table, { pk: 'range', only }));

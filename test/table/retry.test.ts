@@ -6,7 +6,7 @@ import { retryWithJitter } from '../../lib/table/retry.ts';
 import { Conflict, retryOnConflict, transact } from '../../lib/table/transact.ts';
 import { cancelled } from './fixtures/dynamodb-errors.ts';
 import { mockTable } from './fixtures/mock-table.ts';
-import { errorOf } from './tasks/board.ts';
+import { errorOf } from './tasks/test-table.ts';
 
 const limits = { tries: 5, firstPauseMs: 10, longestPauseMs: 40 };
 const key = { pk: 'p', sk: 's' };

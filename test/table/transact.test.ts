@@ -5,7 +5,7 @@ import { AlreadyDone, Conflict, ignoreConflict, retryOnConflict, transact } from
 import type { OnConditionFailed, Write } from '../../lib/table/write.ts';
 import { cancelled, conflict, dynamodbError, inProgress } from './fixtures/dynamodb-errors.ts';
 import { type DynamoDBMock, failFirst, mockTable, tokensOf, transactionsOf } from './fixtures/mock-table.ts';
-import { errorOf } from './tasks/board.ts';
+import { errorOf } from './tasks/test-table.ts';
 
 const put = (sk: string, onConditionFailed?: OnConditionFailed): Write => ({
   Put: { Item: { pk: 'p', sk }, ConditionExpression: 'attribute_not_exists(pk)' },

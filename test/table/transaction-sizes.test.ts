@@ -6,15 +6,15 @@ import { readTask } from '../../lib/table/tasks/tasks.ts';
 import { transactionLimit } from '../../lib/table/transact.ts';
 import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { meter } from './fixtures/capacity.ts';
-import { agents, always, type Board, openBoard } from './tasks/board.ts';
 import { projects } from './tasks/model.ts';
 import { faultsOf } from './tasks/oracle.ts';
 import { bareTasks, seed } from './tasks/seed.ts';
+import { agents, always, createTestTable, type TestTable } from './tasks/test-table.ts';
 
-let board: Board;
+let board: TestTable;
 let metered: ReturnType<typeof meter>;
 beforeEach(async () => {
-  board = await openBoard();
+  board = await createTestTable();
   metered = meter(board.table);
 });
 

@@ -6,7 +6,7 @@ import { readEvents } from '../../../lib/table/deliveries/event-log.ts';
 import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
 import { endExecution, leaseExecution, renewLease } from '../../../lib/table/executions/executions.ts';
 import { createTask, updateTask } from '../../../lib/tasks/tasks.ts';
-import { always, newTask } from '../../table/tasks/board.ts';
+import { always, newTask } from '../../table/tasks/test-table.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { streamed } from '../../table-stream.ts';
 import { publish } from './call-functions.ts';

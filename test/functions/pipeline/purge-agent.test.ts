@@ -6,7 +6,7 @@ import { detachLimit } from '../../../lib/table/tasks/task-edges.ts';
 import type { StoredTask } from '../../../lib/table/tasks/task-items.ts';
 import { readTask, readTasks, removeTask } from '../../../lib/table/tasks/tasks.ts';
 import { createTask, deleteTask } from '../../../lib/tasks/tasks.ts';
-import { always, newTask } from '../../table/tasks/board.ts';
+import { always, newTask } from '../../table/tasks/test-table.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { streamed } from '../../table-stream.ts';
 import { allTime, consume, publish, runJob } from './call-functions.ts';

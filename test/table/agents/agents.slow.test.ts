@@ -3,7 +3,7 @@ import { listAgents } from '../../../lib/agents/agents.ts';
 import { type AgentFilter, NewAgent } from '../../../lib/contract/agents.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { meter } from '../fixtures/capacity.ts';
-import { openBoard } from '../tasks/board.ts';
+import { createTestTable } from '../tasks/test-table.ts';
 import { seedAgents, storedAgent } from './agent-seed.ts';
 
 const { options: categories } = NewAgent.entries.category;
@@ -27,7 +27,7 @@ const agents = Array.from({ length: 2000 }, (_, nth) =>
 );
 const newestFirst = agents.toReversed();
 
-const board = await openBoard();
+const board = await createTestTable();
 const { table } = board;
 const { costOf } = meter(table);
 const organization = 'many' as Organization;

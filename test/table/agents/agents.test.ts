@@ -32,10 +32,10 @@ import { AlreadyDone, Conflict } from '../../../lib/table/transact.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { type Cost, meter } from '../fixtures/capacity.ts';
 import { sendTransactionsTogether } from '../fixtures/concurrent-transactions.ts';
-import { always, errorOf, openBoard } from '../tasks/board.ts';
+import { always, createTestTable, errorOf } from '../tasks/test-table.ts';
 import { seedAgents, storedAgent } from './agent-seed.ts';
 
-const board = await openBoard();
+const board = await createTestTable();
 const { table } = board;
 const { costOf, transactionsOf } = meter(table);
 const context = { ...board, defaultModel: 'default.model' };

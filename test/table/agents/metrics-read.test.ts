@@ -5,15 +5,15 @@ import { readDurations, readTotals } from '../../../lib/table/agents/metrics.ts'
 import type { Table } from '../../../lib/table/client.ts';
 import { LeaseLost } from '../../../lib/table/executions/execution-steps.ts';
 import { endExecution, leaseExecution } from '../../../lib/table/executions/executions.ts';
-import { completed, type ExecutionBoard, failed, openExecutionBoard } from '../executions/execution-board.ts';
+import { completed, createExecutionTable, type ExecutionTable, failed } from '../executions/execution-table.ts';
 import { interceptTable } from '../fixtures/intercepted-table.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
 
 const since = '2026-01-01';
 
-let board: ExecutionBoard;
+let board: ExecutionTable;
 beforeEach(async () => {
-  board = await openExecutionBoard();
+  board = await createExecutionTable();
 });
 
 const totals = (seen: Table = board.table) => readTotals({ table: seen }, board.organization, board.agent.id, since);

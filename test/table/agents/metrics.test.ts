@@ -5,8 +5,8 @@ import { keys } from '../../../lib/table/keys.ts';
 import { getItem } from '../../../lib/table/reads.ts';
 import { transact } from '../../../lib/table/transact.ts';
 import { fc } from '../../seeded.ts';
-import { completed, failed } from '../executions/execution-board.ts';
-import { openBoard } from '../tasks/board.ts';
+import { completed, failed } from '../executions/execution-table.ts';
+import { createTestTable } from '../tasks/test-table.ts';
 
 const agentId = 'ag_01KE0000000000000000000000';
 const day = '2026-01-01';
@@ -51,7 +51,7 @@ it.each([
 });
 
 it('a day says how many ended how, the sum of their tokens and durations, and how often each bucket was met', async () => {
-  const { table } = await openBoard();
+  const { table } = await createTestTable();
   const endings = [
     completed({ tokensUsed: 10, durationMs: 1000 }),
     completed({ tokensUsed: 5, durationMs: 1000 }),

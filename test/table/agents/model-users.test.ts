@@ -5,12 +5,12 @@ import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { changeSettings } from '../../../lib/table/organizations/settings.ts';
 import { transact } from '../../../lib/table/transact.ts';
-import { openBoard } from '../tasks/board.ts';
+import { createTestTable } from '../tasks/test-table.ts';
 
 const [one, other] = ['one', 'other'] as Organization[] as [Organization, Organization];
 let table: Table;
 beforeAll(async () => {
-  ({ table } = await openBoard());
+  ({ table } = await createTestTable());
   const put = (organization: Organization, name: string, model?: string) => ({
     Put: { Item: { ...keys.agent(organization, name), kind: 'agent', ...(model && { model }) } },
   });

@@ -20,10 +20,10 @@ import { transact } from '../../../lib/table/transact.ts';
 import { fc } from '../../seeded.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
-import { openBoard } from '../tasks/board.ts';
+import { createTestTable } from '../tasks/test-table.ts';
 import { attemptFor, newMessage } from './attempt-seed.ts';
 
-const { table } = await openBoard();
+const { table } = await createTestTable();
 const { costOf } = meter(table);
 const context = { table, batchers: {} };
 const minuteMs = 60_000;

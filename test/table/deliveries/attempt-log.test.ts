@@ -21,10 +21,10 @@ import { getItem } from '../../../lib/table/reads.ts';
 import { transact } from '../../../lib/table/transact.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { meter } from '../fixtures/capacity.ts';
-import { openBoard } from '../tasks/board.ts';
+import { createTestTable } from '../tasks/test-table.ts';
 import { attemptFor, newMessage, webhookId } from './attempt-seed.ts';
 
-const { table } = await openBoard();
+const { table } = await createTestTable();
 const { costOf } = meter(table);
 const context = { table, batchers: {} };
 const opening = Date.parse('2026-03-01T12:00:00.000Z');

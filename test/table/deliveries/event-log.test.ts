@@ -15,9 +15,9 @@ import { postponeDue, readDue } from '../../../lib/table/lists/due.ts';
 import { getItem } from '../../../lib/table/reads.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { meter } from '../fixtures/capacity.ts';
-import { openBoard } from '../tasks/board.ts';
+import { createTestTable } from '../tasks/test-table.ts';
 
-const { table } = await openBoard();
+const { table } = await createTestTable();
 const { costOf } = meter(table);
 const context = { table, batchers: {} };
 const append = (event: LoggedEvent) => appendEvent(context, event);

@@ -10,9 +10,9 @@ import {
 import { insertWebhook, readTarget, readWebhook, removeWebhook } from '../../../lib/table/deliveries/webhooks.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { meter } from '../fixtures/capacity.ts';
-import { openBoard } from '../tasks/board.ts';
+import { createTestTable } from '../tasks/test-table.ts';
 
-const board = await openBoard();
+const board = await createTestTable();
 const { costOf } = meter(board.table);
 let organization: Organization;
 let organizations = 0;

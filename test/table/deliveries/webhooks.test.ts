@@ -13,9 +13,9 @@ import {
 } from '../../../lib/table/deliveries/webhooks.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { meter } from '../fixtures/capacity.ts';
-import { type Board, errorOf, openBoard } from '../tasks/board.ts';
+import { createTestTable, errorOf, type TestTable } from '../tasks/test-table.ts';
 
-const board: Board = await openBoard();
+const board: TestTable = await createTestTable();
 const { costOf } = meter(board.table);
 const context = { table: board.table, batchers: {} };
 let organization: Organization;

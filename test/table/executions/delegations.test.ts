@@ -7,14 +7,14 @@ import { transactionLimit } from '../../../lib/table/transact.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
 import { faultsOf } from '../tasks/oracle.ts';
-import { at, completed, type ExecutionBoard, failed, openExecutionBoard } from './execution-board.ts';
+import { at, completed, createExecutionTable, type ExecutionTable, failed } from './execution-table.ts';
 
 const delegationId = 'dl_01K00000000000000000000000';
 const delegated = { delegationId, delegatedBy: 'reader', ancestors: ['ag_01K00000000000000000000000'], depth: 1 };
 
-let board: ExecutionBoard;
+let board: ExecutionTable;
 beforeEach(async () => {
-  board = await openExecutionBoard();
+  board = await createExecutionTable();
 });
 
 const startDelegated = () => board.start(board.newExecution(delegated));
@@ -29,7 +29,7 @@ describe('the executions of an agent that run on a task', () => {
     const on = (taskId?: string) => board.start(board.newExecution({ ...(taskId && { taskId }), ...delegated }));
     const [first, second] = [await on(one), await on(one)];
     const [elsewhere, none] = [await on(other), await on()];
-    await board.start(board.newExecution({ taskId: one }, await board.hire('another')));
+    await board.start(board.newExecution({ taskId: one }, await board.createAgent('another')));
     for (const ending of [completed(), failed()])
       await endExecution(board, await board.leased(await on(one)), ending, {});
     expect(idsOf(await runningOn(one))).toEqual(idsOf([first, second]));

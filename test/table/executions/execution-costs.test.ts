@@ -4,14 +4,14 @@ import { moveOnStart } from '../../../lib/executions/task-moves.ts';
 import { endExecution } from '../../../lib/table/executions/executions.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { expectAtMost } from '../fixtures/cost-limits.ts';
-import { agents } from '../tasks/board.ts';
 import { projects } from '../tasks/model.ts';
-import { at, completed, type ExecutionBoard, openExecutionBoard } from './execution-board.ts';
+import { agents } from '../tasks/test-table.ts';
+import { at, completed, createExecutionTable, type ExecutionTable } from './execution-table.ts';
 
-let board: ExecutionBoard;
+let board: ExecutionTable;
 let costOf: ReturnType<typeof meter>['costOf'];
 beforeEach(async () => {
-  board = await openExecutionBoard();
+  board = await createExecutionTable();
   ({ costOf } = meter(board.table));
 });
 

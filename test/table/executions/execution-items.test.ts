@@ -14,7 +14,7 @@ import {
   wholeExecution,
 } from '../../../lib/table/executions/execution-items.ts';
 import { fc } from '../../seeded.ts';
-import { completed, failed } from './execution-board.ts';
+import { completed, failed } from './execution-table.ts';
 
 const ulid = '01KE0000000000000000000004';
 const running: RunningExecution = {

@@ -12,13 +12,13 @@ import { dumpOf } from '../../table-dump.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
 import { faultsOf } from '../tasks/oracle.ts';
-import { at, completed, type ExecutionBoard, failed, openExecutionBoard } from './execution-board.ts';
+import { at, completed, createExecutionTable, type ExecutionTable, failed } from './execution-table.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
-let board: ExecutionBoard;
+let board: ExecutionTable;
 let kept: RunningExecution;
 beforeEach(async () => {
-  board = await openExecutionBoard(200);
+  board = await createExecutionTable(200);
   kept = await board.leased();
 });
 
@@ -28,7 +28,7 @@ const sameShardExecution = (agent: StoredAgent) =>
 
 /** Creates an agent with `count` leased executions, then deletes the agent. */
 async function deletedWith(count: number, name = 'reader') {
-  const agent = await board.hire(name);
+  const agent = await board.createAgent(name);
   const start = async () => board.leased(await board.start(sameShardExecution(agent)));
   const executions = await Promise.all(Array.from({ length: count }, start));
   await removeAgent(board, board.organization, headOf(agent), at(60));
@@ -140,14 +140,14 @@ describe('removing executions from the list', () => {
   });
 
   it('includes those of other periods and shards, and no execution of another agent of the same name', async () => {
-    const agent = await board.hire('reader');
+    const agent = await board.createAgent('reader');
     for (const day of [0, 0, 0, 0, 40, 80]) {
       const id = `ex_${ulid(board.clock() + day * dayMs)}`;
       await board.start(board.newExecution({ id }, agent));
     }
     await deleteAgent(board.app, board.organization, agent.name, () => {});
     await expectOnlyKept();
-    const namesake = await board.hire('reader');
+    const namesake = await board.createAgent('reader');
     const { id } = await board.start(board.newExecution({}, namesake));
     await unlistExecutions(board, { organization: board.organization, agentId: agent.id });
     const { items, total } = await readExecutionPage(

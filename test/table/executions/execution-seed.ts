@@ -13,8 +13,8 @@ import {
 } from '../../../lib/table/executions/execution-items.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { derivedFrom, writeItems } from '../tasks/seed.ts';
-import { completed, failed } from './execution-board.ts';
 import { countsOf } from './execution-oracle.ts';
+import { completed, failed } from './execution-table.ts';
 
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 

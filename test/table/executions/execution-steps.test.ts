@@ -18,12 +18,12 @@ import { readDue } from '../../../lib/table/lists/due.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { conditionFailed } from '../fixtures/dynamodb-errors.ts';
 import { mockTable } from '../fixtures/mock-table.ts';
-import { always } from '../tasks/board.ts';
-import { at, completed, type ExecutionBoard, lease, openExecutionBoard } from './execution-board.ts';
+import { always } from '../tasks/test-table.ts';
+import { at, completed, createExecutionTable, type ExecutionTable, lease } from './execution-table.ts';
 
-let board: ExecutionBoard;
+let board: ExecutionTable;
 beforeEach(async () => {
-  board = await openExecutionBoard();
+  board = await createExecutionTable();
 });
 
 const dump = () => dumpOf(board.table, board.organization);

@@ -23,14 +23,14 @@ import { deleteTask, updateTask } from '../../../lib/tasks/tasks.ts';
 import { fc } from '../../seeded.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { meter } from '../fixtures/capacity.ts';
-import { always } from '../tasks/board.ts';
 import { faultsOf } from '../tasks/oracle.ts';
-import { at, completed, type ExecutionBoard, failed, lease, openExecutionBoard } from './execution-board.ts';
+import { always } from '../tasks/test-table.ts';
+import { at, completed, createExecutionTable, type ExecutionTable, failed, lease } from './execution-table.ts';
 
 const firstPage = { limit: 20, offset: 0 };
-let board: ExecutionBoard;
+let board: ExecutionTable;
 beforeEach(async () => {
-  board = await openExecutionBoard();
+  board = await createExecutionTable();
 });
 
 const dump = () => dumpOf(board.table, board.organization);
@@ -197,7 +197,7 @@ it('the metrics of each day equal a plain sum after random ends', async () => {
   await fc.assert(
     fc.asyncProperty(ends, async (all) => {
       const { organization } = board;
-      const agent = await board.hire(`agent-${ulid().toLowerCase()}`);
+      const agent = await board.createAgent(`agent-${ulid().toLowerCase()}`);
       await Promise.all(
         all.map(async ({ day, fails, ...numbers }) => {
           const id = `ex_${ulid(board.clock() + day * dayMs)}`;

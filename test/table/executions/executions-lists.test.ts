@@ -7,9 +7,9 @@ import { endExecution, readExecutionPage } from '../../../lib/table/executions/e
 import { fc } from '../../seeded.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { faultsOf } from '../tasks/oracle.ts';
-import { completed, failed, openExecutionBoard } from './execution-board.ts';
 import { differences, type Filter, filtersOver } from './execution-model.ts';
 import { executionsAmong } from './execution-oracle.ts';
+import { completed, createExecutionTable, failed } from './execution-table.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const firstPage = { limit: 5, offset: 0 };
@@ -23,9 +23,9 @@ const step = fc.oneof(
 it('lists equal those of a model after steps of 8 concurrent workers, for every filter and offset', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 60, maxLength: 60 }), async (steps) => {
-      const board = await openExecutionBoard();
+      const board = await createExecutionTable();
       const { organization, table, clock } = board;
-      const agents = [board.agent, await board.hire('reader')];
+      const agents = [board.agent, await board.createAgent('reader')];
       const executing: RunningExecution[] = [];
       const ended: string[] = [];
       const queue = steps.values();
@@ -59,7 +59,7 @@ it('lists equal those of a model after steps of 8 concurrent workers, for every 
 });
 
 it('a list shows each of 15 starts and 15 ends at once, with exact totals', async () => {
-  const board = await openExecutionBoard();
+  const board = await createExecutionTable();
   const { organization, agent, leased, start, newExecution, clock } = board;
   const shown = async (filter: Filter) => {
     const { items, total } = await readExecutionPage(board, organization, filter, firstPage);
@@ -91,9 +91,9 @@ it('a list shows each of 15 starts and 15 ends at once, with exact totals', asyn
 });
 
 it('after the response of a deletion, no list or total includes executions of the agent, whatever their status', async () => {
-  const board = await openExecutionBoard();
-  const { app, organization, agent, hire, leased, start, newExecution } = board;
-  const other = await hire('reader');
+  const board = await createExecutionTable();
+  const { app, organization, agent, createAgent, leased, start, newExecution } = board;
+  const other = await createAgent('reader');
   for (const by of [agent, other]) {
     await start(newExecution({}, by));
     await endExecution(board, await leased(await start(newExecution({}, by))), completed(), {});

@@ -4,7 +4,7 @@ import type { Table } from '../../../lib/table/client.ts';
 import { endExecution, readExecution } from '../../../lib/table/executions/executions.ts';
 import type { Item } from '../../../lib/table/write.ts';
 import { interceptTable } from '../fixtures/intercepted-table.ts';
-import { completed, openExecutionBoard } from './execution-board.ts';
+import { completed, createExecutionTable } from './execution-table.ts';
 
 /**
  * Returns a table whose first query reads the head after the end of an execution, and misses parts of the output. A query
@@ -28,7 +28,7 @@ it.each([
 ])(
   'a read during the end of an execution returns the whole output, if its first query finds %s of the parts',
   async (_, missed) => {
-    const board = await openExecutionBoard();
+    const board = await createExecutionTable();
     const leased = await board.leased();
     const output = `${'x'.repeat(300_000)}The end.`;
     await endExecution(board, leased, completed(), { output });

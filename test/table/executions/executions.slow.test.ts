@@ -11,24 +11,24 @@ import { purgeAgent } from '../../../lib/table/purges/purges.ts';
 import { getItem } from '../../../lib/table/reads.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { type Cost, meter } from '../fixtures/capacity.ts';
-import { always } from '../tasks/board.ts';
 import { periodBorders } from '../tasks/model.ts';
 import { faultsOf } from '../tasks/oracle.ts';
-import { at, type ExecutionBoard, openExecutionBoard } from './execution-board.ts';
+import { always } from '../tasks/test-table.ts';
 import { differences, type Filter, filtersOver, listed } from './execution-model.ts';
 import { executionsOfAYear, seedExecutions, seedLists } from './execution-seed.ts';
+import { at, createExecutionTable, type ExecutionTable } from './execution-table.ts';
 
 const limit = 20;
 
 describe('of 20,000 executions over a year', () => {
-  let board: ExecutionBoard;
+  let board: ExecutionTable;
   let asked: { filter: Filter; all: ExecutionHead[] }[];
   let costOf: ReturnType<typeof meter>['costOf'];
 
   beforeAll(async () => {
-    board = await openExecutionBoard();
+    board = await createExecutionTable();
     ({ costOf } = meter(board.table));
-    const agents = [board.agent, await board.hire('reader'), await board.hire('painter')];
+    const agents = [board.agent, await board.createAgent('reader'), await board.createAgent('painter')];
     const executions = executionsOfAYear(board.organization, agents, { count: 20_000, running: 50 });
     asked = filtersOver(agents.map(({ id }) => id)).map((filter) => ({ filter, all: listed(executions, filter) }));
     // A list reads no other periods than those that its page is in.
@@ -76,9 +76,9 @@ describe('of 20,000 executions over a year', () => {
 
 describe('an agent with 5,000 executions', () => {
   it('is deleted at a cost in proportion to its executions, without a trace, and other agents keep theirs', async () => {
-    const board = await openExecutionBoard();
+    const board = await createExecutionTable();
     const { table, organization } = board;
-    const gone = await board.hire('reader');
+    const gone = await board.createAgent('reader');
     const [theirs, kept] = [
       executionsOfAYear(organization, [gone], { count: 5000, running: 30 }),
       executionsOfAYear(organization, [board.agent], { count: 300, running: 10 }),

@@ -20,15 +20,15 @@ import { AlreadyDone, Conflict } from '../../../lib/table/transact.ts';
 import { deleteTask, updateTask } from '../../../lib/tasks/tasks.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { storedAgent } from '../agents/agent-seed.ts';
-import { always, errorOf } from '../tasks/board.ts';
 import { faultsOf } from '../tasks/oracle.ts';
-import { at, completed, type ExecutionBoard, lease, openExecutionBoard } from './execution-board.ts';
+import { always, errorOf } from '../tasks/test-table.ts';
+import { at, completed, createExecutionTable, type ExecutionTable, lease } from './execution-table.ts';
 
 const request = { key: 'k', operation: 'executeAgent', path: '/api/agents/writer/execute', body: {} };
 const firstPage = { limit: 20, offset: 0 };
-let board: ExecutionBoard;
+let board: ExecutionTable;
 beforeEach(async () => {
-  board = await openExecutionBoard(2);
+  board = await createExecutionTable(2);
 });
 
 const dump = () => dumpOf(board.table, board.organization);

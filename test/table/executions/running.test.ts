@@ -14,14 +14,14 @@ import { changeSettings } from '../../../lib/table/organizations/settings.ts';
 import { getItem } from '../../../lib/table/reads.ts';
 import { retryOnConflict, transact } from '../../../lib/table/transact.ts';
 import { meter } from '../fixtures/capacity.ts';
-import { at, completed, type ExecutionBoard, lease, openExecutionBoard } from './execution-board.ts';
+import { at, completed, createExecutionTable, type ExecutionTable, lease } from './execution-table.ts';
 
 const noon = Date.parse('2026-03-01T12:00:00.000Z');
 const perMinute = 3;
-let board: ExecutionBoard;
+let board: ExecutionTable;
 let nth = 0;
 beforeEach(async () => {
-  board = await openExecutionBoard();
+  board = await createExecutionTable();
 });
 
 /** Returns the context of a new container that allows `perMinute` starts in a minute. */

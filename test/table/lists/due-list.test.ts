@@ -6,11 +6,11 @@ import type { Key } from '../../../lib/table/keys.ts';
 import { dueEntry, type Overdue, postponeDue, readDue } from '../../../lib/table/lists/due.ts';
 import { transact } from '../../../lib/table/transact.ts';
 import { mockTable, queriesOf, returnPages } from '../fixtures/mock-table.ts';
-import { openBoard } from '../tasks/board.ts';
+import { createTestTable } from '../tasks/test-table.ts';
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const { table } = await openBoard();
+const { table } = await createTestTable();
 let organization: Organization;
 let organizations = 0;
 

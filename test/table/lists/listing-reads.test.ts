@@ -9,13 +9,13 @@ import { everything, listingWrites, readPage } from '../../../lib/table/lists/li
 import type { TaskFilter } from '../../../lib/table/tasks/task-items.ts';
 import { transact } from '../../../lib/table/transact.ts';
 import { listTasks } from '../../../lib/tasks/tasks.ts';
-import { type Board, openBoard } from '../tasks/board.ts';
 import { bareTasks, seed } from '../tasks/seed.ts';
+import { createTestTable, type TestTable } from '../tasks/test-table.ts';
 
 const firstPage = { limit: 20, offset: 0 };
-let board: Board;
+let board: TestTable;
 beforeEach(async () => {
-  board = await openBoard();
+  board = await createTestTable();
 });
 
 /** Puts a row without an item, as a reader sees it while a write is under way. */

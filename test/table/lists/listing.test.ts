@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { fc } from '../../seeded.ts';
-import { openBoard } from '../tasks/board.ts';
 import { differences } from '../tasks/comparison.ts';
 import { faultsOf } from '../tasks/oracle.ts';
+import { createTestTable } from '../tasks/test-table.ts';
 import { script, write } from '../tasks/writers.ts';
 
 /** The offsets of the first page, of the second one, and of the end. */
@@ -12,7 +12,7 @@ const fewOffsets = ({ length }: readonly string[], limit: number) => [...new Set
 it('lists have the items of a plain model after 16 concurrent writers, for every filter and offset', async () => {
   await fc.assert(
     fc.asyncProperty(script(40), async (steps) => {
-      const board = await openBoard();
+      const board = await createTestTable();
       const { tasks, missed } = await write(board, steps);
       expect(missed).toEqual([]);
       expect(await faultsOf(board.table, board.organization)).toEqual([]);

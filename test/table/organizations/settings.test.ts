@@ -7,11 +7,11 @@ import { insertToken } from '../../../lib/table/organizations/token-writes.ts';
 import { readStoredTokens, type StoredToken } from '../../../lib/table/organizations/tokens.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { interceptTable } from '../fixtures/intercepted-table.ts';
-import { openBoard } from '../tasks/board.ts';
+import { createTestTable } from '../tasks/test-table.ts';
 
 let table: Table;
 beforeAll(async () => {
-  ({ table } = await openBoard());
+  ({ table } = await createTestTable());
 });
 
 it('settings of a new organization are empty', async () => {

@@ -8,11 +8,11 @@ import {
   revokeStoredToken,
   type StoredToken,
 } from '../../../lib/table/organizations/tokens.ts';
-import { errorOf, openBoard } from '../tasks/board.ts';
+import { createTestTable, errorOf } from '../tasks/test-table.ts';
 
 let table: Table;
 beforeAll(async () => {
-  ({ table } = await openBoard());
+  ({ table } = await createTestTable());
 });
 
 const token = (id: string, organization: string, createdAt: string, more: Partial<StoredToken> = {}): StoredToken => ({

@@ -21,14 +21,14 @@ import { dumpOf } from '../../table-dump.ts';
 import {
   at,
   completed,
-  type ExecutionBoard,
+  createExecutionTable,
+  type ExecutionTable,
   failed,
   lease,
-  openExecutionBoard,
-} from '../executions/execution-board.ts';
+} from '../executions/execution-table.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
-import { always } from '../tasks/board.ts';
 import { faultsOf } from '../tasks/oracle.ts';
+import { always } from '../tasks/test-table.ts';
 
 /** The fields of an execution that the `nth` delegation started. */
 const delegated = (delegatedBy: string, nth: number) => ({
@@ -36,11 +36,11 @@ const delegated = (delegatedBy: string, nth: number) => ({
 });
 const kept = delegated('reader', 0);
 
-let board: ExecutionBoard;
+let board: ExecutionTable;
 /** The items of the other agent, which must not change. */
 let others: Record<string, unknown>;
 beforeEach(async () => {
-  board = await openExecutionBoard();
+  board = await createExecutionTable();
   const { id } = await board.put();
   await board.leased(await board.startOn(id));
   const { start, newExecution } = board;
@@ -59,7 +59,7 @@ function named(items: Record<string, unknown>, ulids: readonly string[]): Record
 
 /** Creates an agent with executions of every kind, one of them on a task, and deletes it. */
 async function deleted(name = 'reader') {
-  const agent = await board.hire(name, { systemPrompt: 'Read.', soul: 'Calm.' });
+  const agent = await board.createAgent(name, { systemPrompt: 'Read.', soul: 'Calm.' });
   const { organization } = board;
   const skill = { id: 'sk_one', assignedAt: at(0) };
   await insertAgentSkill(board, organization, headOf(agent), skill, undefined);

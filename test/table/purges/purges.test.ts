@@ -8,14 +8,14 @@ import { transact } from '../../../lib/table/transact.ts';
 import type { Write } from '../../../lib/table/write.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
-import { type Board, openBoard } from '../tasks/board.ts';
+import { createTestTable, type TestTable } from '../tasks/test-table.ts';
 
 const [ulid, other] = ['01K00000000000000000000000', '01K00000000000000000000001'] as const;
 const purge = (organization: Organization) => ({ organization, agentId: `ag_${ulid}` });
 const dueAt = '2026-01-01T00:01:00.000Z';
 /** No execution, so no task to release. */
 const noTask = () => undefined;
-let board: Board;
+let board: TestTable;
 let organization: Organization;
 let before: Record<string, unknown>;
 
@@ -34,7 +34,7 @@ async function putAll(agent: string, count: number): Promise<void> {
 }
 
 beforeEach(async () => {
-  board = await openBoard();
+  board = await createTestTable();
   organization = board.organization;
   await putAll(other, 3);
   before = await dumpOf(board.table, organization);

@@ -5,9 +5,9 @@ import type { StoredTask, TaskFilter } from '../../../lib/table/tasks/task-items
 import { listTasks } from '../../../lib/tasks/tasks.ts';
 import { listLimits } from '../../costs/endpoint-budgets.ts';
 import { type Cost, meter } from '../fixtures/capacity.ts';
-import { agents, type Board, openBoard } from './board.ts';
 import { filters, listed, periodBorders, projects } from './model.ts';
 import { bareTasks, seed } from './seed.ts';
+import { agents, createTestTable, type TestTable } from './test-table.ts';
 
 const limit = 20;
 const yearMs = 365 * 24 * 60 * 60 * 1000;
@@ -51,12 +51,12 @@ describe.each([
   [10_000, true],
   [100_000, false],
 ])('on a board of %i tasks over a year', (count, linked) => {
-  let board: Board;
+  let board: TestTable;
   let asked: ExpectedList[];
   let costOf: ReturnType<typeof meter>['costOf'];
 
   beforeAll(async () => {
-    board = await openBoard();
+    board = await createTestTable();
     ({ costOf } = meter(board.table));
     const tasks = tasksOfAYear(count, linked);
     asked = filters

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { listTasks } from '../../../lib/tasks/tasks.ts';
-import type { Board } from './board.ts';
 import { filters, type Known, listed, offsetsInto } from './model.ts';
+import type { TestTable } from './test-table.ts';
 
 /** Returns the differences between the lists of a board and the model, for every filter at the chosen offsets. */
 export async function differences(
-  board: Board,
+  board: TestTable,
   tasks: readonly Known[],
   limit: number,
   offsetsOf: (ids: readonly string[], limit: number) => number[] = offsetsInto,

@@ -9,10 +9,10 @@ import { createTask, updateTask } from '../../../lib/tasks/tasks.ts';
 import { lockWindowMs, startConflictingEngine } from '../../bench/conflicting-engine.ts';
 import { type Random, randomFrom } from '../../soak/random.ts';
 import { type VirtualTime, virtualTime } from '../fixtures/virtual-time.ts';
-import { agents, always, newTask, openBoard } from './board.ts';
 import { projects } from './model.ts';
 import { faultsOf } from './oracle.ts';
 import { bareTasks, seed } from './seed.ts';
+import { agents, always, createTestTable, newTask } from './test-table.ts';
 
 const writesOfEach = 15;
 
@@ -44,7 +44,7 @@ afterEach(() => {
 
 /** Creates a board whose transactions lock their items for the lock window, in virtual time. */
 async function contendedBoard() {
-  const board = await openBoard();
+  const board = await createTestTable();
   const engine = await startConflictingEngine(board.engine, async (carriedOut) => {
     await carriedOut;
     await time.sleep(lockWindowMs);

@@ -3,13 +3,13 @@ import type { TaskPatch } from '../../../lib/contract/tasks.ts';
 import { getTask, updateTask } from '../../../lib/tasks/tasks.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { expectAtMost } from '../fixtures/cost-limits.ts';
-import { agents, always, type Board, openBoard } from './board.ts';
 import { projects } from './model.ts';
+import { agents, always, createTestTable, type TestTable } from './test-table.ts';
 
-let board: Board;
+let board: TestTable;
 let costOf: ReturnType<typeof meter>['costOf'];
 beforeEach(async () => {
-  board = await openBoard();
+  board = await createTestTable();
   ({ costOf } = meter(board.table));
 });
 

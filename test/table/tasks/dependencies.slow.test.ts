@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { updateTask } from '../../../lib/tasks/tasks.ts';
-import { always, errorOf, openBoard } from './board.ts';
 import { faultsOf, ringAmong, tasksOf } from './oracle.ts';
 import { bareTasks, seed } from './seed.ts';
+import { always, createTestTable, errorOf } from './test-table.ts';
 
 it('sixteen writers that add dependencies without a pause all succeed or close a cycle', async () => {
-  const context = await openBoard();
+  const context = await createTestTable();
   const { table, organization } = context;
   const board = bareTasks(100);
   await seed(table, organization, board);

@@ -3,12 +3,12 @@ import type { ApiError } from '../../../lib/contract/errors.ts';
 import { deleteTask, getTask, updateTask } from '../../../lib/tasks/tasks.ts';
 import { fc } from '../../seeded.ts';
 import { sendTransactionsTogether } from '../fixtures/concurrent-transactions.ts';
-import { always, type Board, errorOf, openBoard } from './board.ts';
 import { faultsOf, ringAmong, tasksOf } from './oracle.ts';
+import { always, createTestTable, errorOf, type TestTable } from './test-table.ts';
 
-let board: Board;
+let board: TestTable;
 beforeEach(async () => {
-  board = await openBoard();
+  board = await createTestTable();
 });
 
 const putMany = async (count: number) => {
@@ -62,7 +62,7 @@ it('eight writers that add and remove dependencies concurrently close no cycle',
   const edges = fc.array(fc.tuple(fc.nat(9), fc.array(fc.nat(9), { maxLength: 3 })), { minLength: 40, maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(edges, async (steps) => {
-      board = await openBoard();
+      board = await createTestTable();
       const ids = await putMany(10);
       const codes = new Set<string | undefined>();
       const queue = steps.values();

@@ -1,6 +1,6 @@
 import { type Task, taskPriorities, taskStatuses } from '../../../lib/contract/tasks.ts';
 import type { TaskFilter } from '../../../lib/table/tasks/task-items.ts';
-import { agents } from './board.ts';
+import { agents } from './test-table.ts';
 
 /** The fields of a task in the model of a board. */
 export type Known = Pick<Task, 'id' | 'status' | 'priority' | 'assignedAgent' | 'projectId'>;

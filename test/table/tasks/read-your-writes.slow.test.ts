@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { deleteTask, listTasks, updateTask } from '../../../lib/tasks/tasks.ts';
-import { always, openBoard } from './board.ts';
 import { listed } from './model.ts';
+import { always, createTestTable } from './test-table.ts';
 
 const firstPage = { limit: 5, offset: 0 };
 
 it('each of 200 new tasks is in the next list, and the total is exact', async () => {
-  const board = await openBoard();
+  const board = await createTestTable();
   const { put, organization, clock } = board;
   const missed: string[] = [];
   for (let nth = 1; nth <= 200; nth++) {
@@ -19,7 +19,7 @@ it('each of 200 new tasks is in the next list, and the total is exact', async ()
 });
 
 it('each of 20 tasks with a new status is in the next list of that status and not in the list of the old one', async () => {
-  const board = await openBoard();
+  const board = await createTestTable();
   const { put, organization } = board;
   const { id } = await put({ assignedAgent: 'qa-reviewer', projectId: 'proj_apollo' });
   const missed: number[] = [];
@@ -34,7 +34,7 @@ it('each of 20 tasks with a new status is in the next list of that status and no
 });
 
 it('a deleted task is in no list and no total after the response', async () => {
-  const board = await openBoard();
+  const board = await createTestTable();
   const { put, organization } = board;
   const kept = await put({ assignedAgent: 'qa-reviewer', projectId: 'proj_apollo' });
   const gone = await put({ assignedAgent: 'qa-reviewer', projectId: 'proj_apollo' });

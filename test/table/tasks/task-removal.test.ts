@@ -11,19 +11,19 @@ import type { StoredTask } from '../../../lib/table/tasks/task-items.ts';
 import { deleteTask, getTask, listTasks, updateTask } from '../../../lib/tasks/tasks.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { type Watched, watchedTable } from '../fixtures/watched-table.ts';
-import { agents, always, type Board, errorOf, openBoard } from './board.ts';
 import { projects } from './model.ts';
 import { faultsOf, tasksOf } from './oracle.ts';
 import { bareTasks, seed } from './seed.ts';
+import { agents, always, createTestTable, errorOf, type TestTable } from './test-table.ts';
 
 /** More dependents than are detached in the transaction of a deletion. */
 const many = detachLimit + 5;
 
 /** A board with a task that has two dependencies and `many` dependents, which are done. */
-type Crowded = Board & { id: string; dependents: string[] };
+type Crowded = TestTable & { id: string; dependents: string[] };
 
 async function openCrowded(): Promise<Crowded> {
-  const board = await openBoard();
+  const board = await createTestTable();
   const [dependencies, dependents, rest] = [bareTasks(2), bareTasks(many), bareTasks(1)];
   const [task] = rest as [StoredTask];
   const idsOf = (tasks: StoredTask[]) => tasks.map(({ id }) => id).sort();

@@ -2,8 +2,8 @@ import { type TaskPatch, taskPriorities, taskStatuses } from '../../../lib/contr
 import type { TaskFilter } from '../../../lib/table/tasks/task-items.ts';
 import { createTask, deleteTask, listTasks, updateTask } from '../../../lib/tasks/tasks.ts';
 import { fc } from '../../seeded.ts';
-import { agents, always, type Board, errorOf, newTask } from './board.ts';
 import { type Known, projects } from './model.ts';
+import { agents, always, errorOf, newTask, type TestTable } from './test-table.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -67,7 +67,7 @@ const expected = ['not_found', 'unknown_reference', 'dependency_cycle', 'has_dep
  * Runs a script with `count` concurrent writers. Returns the tasks that must exist afterwards, derived from the
  * requests and the versions in their responses. `missed` are tasks that were not in a list after their creation.
  */
-export async function write(board: Board, steps: readonly Step[], count = 16) {
+export async function write(board: TestTable, steps: readonly Step[], count = 16) {
   const { organization, clock } = board;
   const start = clock();
   const lives: Life[] = [];

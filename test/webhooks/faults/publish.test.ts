@@ -5,7 +5,7 @@ import { taskFrom } from '../../../lib/table/tasks/task-items.ts';
 import { taskEvents } from '../../../lib/tasks/events.ts';
 import { createTask, listTasks } from '../../../lib/tasks/tasks.ts';
 import type { Change } from '../../../lib/webhooks/deliveries/publish-events.ts';
-import { newTask } from '../../table/tasks/board.ts';
+import { newTask } from '../../table/tasks/test-table.ts';
 import { streamed } from '../../table-stream.ts';
 import { startTime } from '../test-webhooks.ts';
 import { type Fault, fault } from './faults.ts';

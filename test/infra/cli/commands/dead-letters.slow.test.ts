@@ -10,7 +10,7 @@ import { createTask } from '../../../../lib/tasks/tasks.ts';
 import { messagesIn } from '../../../functions/pipeline/delivery-queues.ts';
 import { createTestPipeline, messageOf } from '../../../functions/pipeline/test-pipeline.ts';
 import { run } from '../../../journeys/deployment.ts';
-import { newTask } from '../../../table/tasks/board.ts';
+import { newTask } from '../../../table/tasks/test-table.ts';
 import { streamed } from '../../../table-stream.ts';
 import { type AwsAnswer, errorOf, stackResources, startAws } from '../aws.ts';
 

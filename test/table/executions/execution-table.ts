@@ -10,7 +10,7 @@ import type { RecordResponse } from '../../../lib/table/idempotency.ts';
 import type { StoredTask } from '../../../lib/table/tasks/task-items.ts';
 import { readTask } from '../../../lib/table/tasks/tasks.ts';
 import { storedAgent } from '../agents/agent-seed.ts';
-import { type Board, openBoard } from '../tasks/board.ts';
+import { createTestTable, type TestTable } from '../tasks/test-table.ts';
 
 /** The time of the clock of a new board. */
 const start = Date.UTC(2026, 0, 1);
@@ -43,13 +43,13 @@ export const failed = (fields: Partial<Ending> = {}): Ending => ({
 type StartOptions = { input?: ExecutionInput; task?: TaskMove | undefined; recordResponse?: RecordResponse };
 
 /** An organization with executions; `agent` is its first agent. */
-export type ExecutionBoard = Board & {
+export type ExecutionTable = TestTable & {
   runningCap: number;
   limits: StartContext['limits'];
   startMinutes: StartContext['startMinutes'];
   agent: StoredAgent;
   /** Creates another agent. */
-  hire: (name: string, fields?: Partial<StoredAgent>) => Promise<StoredAgent>;
+  createAgent: (name: string, fields?: Partial<StoredAgent>) => Promise<StoredAgent>;
   /** Returns a new execution, not stored. */
   newExecution: (fields?: Partial<RunningExecution>, agent?: StoredAgent) => RunningExecution;
   start: (execution?: RunningExecution, options?: StartOptions) => Promise<RunningExecution>;
@@ -64,17 +64,17 @@ export type ExecutionBoard = Board & {
 };
 
 /** Creates an organization with an agent; at most `cap` executions run concurrently. */
-export async function openExecutionBoard(cap = 50): Promise<ExecutionBoard> {
-  const board = await openBoard();
+export async function createExecutionTable(cap = 50): Promise<ExecutionTable> {
+  const board = await createTestTable();
   const { organization, clock } = board;
   const context = { ...board, runningCap: cap, limits: {}, startMinutes: new Map() };
-  const hire: ExecutionBoard['hire'] = async (name, fields) => {
+  const createAgent: ExecutionTable['createAgent'] = async (name, fields) => {
     const agent = storedAgent({ name, ...fields }, clock());
     await insertAgent(board, organization, agent, undefined);
     return agent;
   };
-  const agent = await hire('writer');
-  const newExecution: ExecutionBoard['newExecution'] = (fields, { id: agentId, name: agentName, model } = agent) => {
+  const agent = await createAgent('writer');
+  const newExecution: ExecutionTable['newExecution'] = (fields, { id: agentId, name: agentName, model } = agent) => {
     const id = fields?.id ?? `ex_${ulid(clock())}`;
     return {
       organization,
@@ -90,7 +90,7 @@ export async function openExecutionBoard(cap = 50): Promise<ExecutionBoard> {
       ...fields,
     };
   };
-  const started: ExecutionBoard['start'] = async (execution = newExecution(), { input, task, recordResponse } = {}) => {
+  const started: ExecutionTable['start'] = async (execution = newExecution(), { input, task, recordResponse } = {}) => {
     const dueAt = timestamp(Date.parse(execution.startedAt) + 60_000);
     await insertExecution(context, execution, input ?? { input: 'Do it.' }, { dueAt, task, recordResponse });
     return execution;
@@ -99,7 +99,7 @@ export async function openExecutionBoard(cap = 50): Promise<ExecutionBoard> {
   return {
     ...context,
     agent,
-    hire,
+    createAgent,
     newExecution,
     start: started,
     stored,

@@ -12,7 +12,7 @@ import { withoutStream } from './seed.ts';
 export const agents = ['qa-reviewer', 'prompt-improver'] as const;
 
 /** An organization with a table of its own. Its tasks are created by the functions that the handlers call. */
-export type Board = {
+export type TestTable = {
   app: Context;
   table: Service['table'];
   /** The endpoint of the table's engine. */
@@ -31,7 +31,7 @@ export type Board = {
  * Creates an organization in a new table. The stream of the table is off: no test reads it, and with a stream the engine
  * takes twice the time.
  */
-export async function openBoard(clock: Clock = clockAt(Date.UTC(2026, 0, 1))): Promise<Board> {
+export async function createTestTable(clock: Clock = clockAt(Date.UTC(2026, 0, 1))): Promise<TestTable> {
   const { app, table, endpoint: engine } = await openService(clock);
   await withoutStream(table);
   const { organization } = await newCaller(app);
