@@ -1,15 +1,6 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  assignSkill,
-  createAgent,
-  deleteAgent,
-  getAgent,
-  listAgents,
-  listSkills,
-  unassignSkill,
-  updateAgent,
-} from '../../../lib/agents/agents.ts';
+import { getAgent, updateAgent } from '../../../lib/agents/agents.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { headOf, type StoredAgent, textItems } from '../../../lib/table/agents/agent-items.ts';
 import {
@@ -27,17 +18,16 @@ import {
 import { readPreparedAgent } from '../../../lib/table/agents/prepared-agents.ts';
 import type { RecordResponse } from '../../../lib/table/idempotency.ts';
 import { idempotencyRecordWrite } from '../../../lib/table/idempotency.ts';
-import { changeSettings } from '../../../lib/table/organizations/settings.ts';
 import { AlreadyDone, Conflict } from '../../../lib/table/transact.ts';
 import { dumpOf } from '../../table-dump.ts';
-import { type Cost, meter } from '../fixtures/capacity.ts';
+import { meter } from '../fixtures/capacity.ts';
 import { sendTransactionsTogether } from '../fixtures/concurrent-transactions.ts';
 import { always, createTestTable, errorOf } from '../tasks/test-table.ts';
-import { seedAgents, storedAgent } from './agent-seed.ts';
+import { storedAgent } from './agent-seed.ts';
 
 const board = await createTestTable();
 const { table } = board;
-const { costOf, transactionsOf } = meter(table);
+const { costOf } = meter(table);
 const context = { ...board, defaultModel: 'default.model' };
 let organization: Organization;
 let organizations = 0;
@@ -278,99 +268,6 @@ describe('the assignment of a skill', () => {
     await insertAgentSkill(context, organization, headOf(agent), skill, undefined);
     expect(await readAgentSkills(context, `${organization}x` as Organization, agent.id)).toEqual([]);
     expect(await readAgentSkills(context, organization, agent.id)).toEqual([skill]);
-  });
-});
-
-describe('one transaction makes', () => {
-  it('a creation with two texts and an Idempotency-Key: agent, texts, change of the prompt, idempotency record', async () => {
-    const put = () => insertAgent(context, organization, storedAgent(both), record);
-    expect(await transactionsOf(put)).toEqual([5]);
-  });
-
-  it('a change of two texts: agent, texts, change of the prompt', async () => {
-    const agent = await insert(both);
-    const after = next(agent, { systemPrompt: 'a', soul: 'b' });
-    expect(await transactionsOf(() => changeAgent(context, organization, agent, after))).toEqual([4]);
-  });
-
-  it('an assignment with an Idempotency-Key: agent, skill, idempotency record', async () => {
-    const agent = headOf(await insert());
-    expect(await transactionsOf(() => insertAgentSkill(context, organization, agent, skill, record))).toEqual([3]);
-  });
-
-  it('a deletion: agent and purge', async () => {
-    const agent = headOf(await insert(both));
-    expect(await transactionsOf(() => removeAgent(context, organization, agent, purgeDueAt))).toEqual([2]);
-  });
-});
-
-describe('the cost', () => {
-  const more = { model: 'some.model', capabilities: [], status: 'active' };
-  const newAgent = { name: 'writer', displayName: 'Writer', category: 'business', ...more };
-  const create = (fields: object = {}, recordResponse?: RecordResponse) =>
-    createAgent(context, organization, { ...newAgent, systemPrompt: '', soul: '', ...fields } as never, recordResponse);
-  const update = (patch: object) => updateAgent(context, organization, 'writer', patch, always);
-  const cost = (requests: number, rcu: number, wcu: number): Omit<Cost, 'rounds'> => ({ requests, rcu, wcu });
-  const catalogue = [{ id: skill.id, name: 'a', description: 'd' }];
-
-  it('of a creation is one request with two write units for each item', async () => {
-    expect(await costOf(() => create())).toMatchObject(cost(1, 0, 4));
-    organization = `${organization}x` as Organization;
-    expect(await costOf(() => create(both))).toMatchObject(cost(1, 0, 8));
-    organization = `${organization}x` as Organization;
-    expect(await costOf(() => create(both, record))).toMatchObject(cost(1, 0, 10));
-  });
-
-  it('of the default model is another read, if the request has no model', async () => {
-    expect(await costOf(() => create({ model: undefined }))).toMatchObject(cost(2, 1, 4));
-    await changeSettings({ table }, organization, { defaultModel: 'its.model' });
-    expect(await costOf(() => update({ model: null }))).toMatchObject(cost(3, 2, 1));
-    expect(await costOf(() => update({ model: 'named.model' }))).toMatchObject(cost(2, 1, 1));
-  });
-
-  it('of a read is one request, or two if the agent has texts', async () => {
-    const get = () => getAgent(context, organization, 'writer');
-    await create();
-    expect(await costOf(get)).toMatchObject({ requests: 1, rcu: 1 });
-    await update({ soul: 'Kind.' });
-    expect(await costOf(get)).toMatchObject(cost(2, 2, 0));
-    await update({ systemPrompt: 'Write.' });
-    expect(await costOf(get)).toMatchObject(cost(2, 3, 0));
-  });
-
-  it('of a read of the longest texts depends on their bytes', async () => {
-    await create({ systemPrompt: '😀'.repeat(50_000) });
-    await update({ soul: '🚀'.repeat(50_000) });
-    expect(await costOf(() => getAgent(context, organization, 'writer'))).toMatchObject(cost(2, 1 + 2 * 49, 0));
-  });
-
-  it('of a change is a read and a write: a transaction for a text, and no write for equal values', async () => {
-    await create(both);
-    expect(await costOf(() => update({}))).toMatchObject(cost(2, 3, 0));
-    expect(await costOf(() => update({ status: 'draft' }))).toMatchObject(cost(3, 3, 1));
-    expect(await costOf(() => update({ soul: 'Other.' }))).toMatchObject(cost(3, 3, 4));
-  });
-
-  it('of a list is one request with a read unit for 4 KB of agents without their texts', async () => {
-    const texts = { systemPrompt: 'x'.repeat(5000), soul: 'y'.repeat(5000) };
-    const many = Array.from({ length: 20 }, (_, nth) => storedAgent({ name: `agent-${nth}`, ...texts }));
-    await seedAgents(table, organization, many);
-    const list = () => listAgents(context, organization, {}, { limit: 20, offset: 0 });
-    expect(await costOf(list)).toMatchObject(cost(1, 2, 0));
-  });
-
-  it('of an assignment is two reads and a transaction, and of a repeated one two reads', async () => {
-    await create();
-    const assign = () => assignSkill(context, organization, 'writer', skill.id, catalogue, undefined);
-    expect(await costOf(assign)).toMatchObject(cost(3, 2, 4));
-    expect(await costOf(assign)).toMatchObject(cost(2, 2, 0));
-    expect(await costOf(() => listSkills(context, organization, 'writer', catalogue))).toMatchObject(cost(2, 2, 0));
-    expect(await costOf(() => unassignSkill(context, organization, 'writer', skill.id))).toMatchObject(cost(2, 1, 4));
-  });
-
-  it('of a deletion is a read, a transaction and a query of its executions', async () => {
-    await create(both);
-    expect(await costOf(() => deleteAgent(context, organization, 'writer', always))).toMatchObject(cost(3, 2, 4));
   });
 });
 
