@@ -1,43 +1,34 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { ExecutionStatus } from '../../../lib/contract/executions.ts';
-import type { Organization } from '../../../lib/contract/organization.ts';
-import type { TableContext } from '../../../lib/table/client.ts';
-import { type ExecutionHead, listItemOf } from '../../../lib/table/executions/execution-items.ts';
+import type { ExecutionHead } from '../../../lib/table/executions/execution-items.ts';
 import { readExecutionPage } from '../../../lib/table/executions/executions.ts';
+import type { ExpectedList } from '../lists/model.ts';
+import type { TestTable } from '../tasks/test-table.ts';
 
 /** The filter of a list of executions. */
-export type Filter = { agentId?: string | undefined; status?: ExecutionStatus | undefined };
+type Filter = { agentId?: string | undefined; status?: ExecutionStatus | undefined };
 
 const statuses = [undefined, 'running', 'completed', 'failed'] as const;
 
-/** Returns every combination of filters over these agents, including no filter. */
-export function filtersOver(agentIds: readonly string[]): Filter[] {
-  return [undefined, ...agentIds].flatMap((agentId) => statuses.map((status) => ({ agentId, status })));
-}
-
-/** Returns the executions that match a filter, newest first. */
-export function listed(executions: readonly ExecutionHead[], { agentId, status }: Filter): ExecutionHead[] {
+/** Returns the ids of the executions that match a filter, newest first. */
+function listed(executions: readonly ExecutionHead[], { agentId, status }: Filter): string[] {
   return executions
     .filter((execution) => agentId === undefined || execution.agentId === agentId)
     .filter((execution) => status === undefined || execution.status === status)
-    .sort((a, b) => (a.id < b.id ? 1 : -1));
+    .map(({ id }) => id)
+    .sort()
+    .reverse();
 }
 
-/** Returns the pages that differ from the model, for each filter and each offset that `offsetsOf` returns. */
-export async function differences(
-  context: TableContext,
-  organization: Organization,
+/** Returns the lists of executions with every filter over these agents, including no filter. */
+export function executionLists(
+  board: Pick<TestTable, 'table' | 'organization'>,
   executions: readonly ExecutionHead[],
-  { filters, limit, offsetsOf }: { filters: Filter[]; limit: number; offsetsOf: (total: number) => number[] },
-): Promise<string[]> {
-  const found: string[] = [];
-  for (const filter of filters) {
-    const all = listed(executions, filter);
-    for (const offset of new Set(offsetsOf(all.length))) {
-      const shown = await readExecutionPage(context, organization, filter, { limit, offset });
-      const wanted = { items: all.slice(offset, offset + limit).map(listItemOf), total: all.length };
-      if (!isDeepStrictEqual(shown, wanted)) found.push(JSON.stringify({ filter, limit, offset, shown, wanted }));
-    }
-  }
-  return found;
+  agentIds: readonly string[],
+): ExpectedList[] {
+  const filters = [undefined, ...agentIds].flatMap((agentId) => statuses.map((status) => ({ agentId, status })));
+  return filters.map((filter) => ({
+    filter,
+    ids: listed(executions, filter),
+    read: (page) => readExecutionPage(board, board.organization, filter, page),
+  }));
 }

@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { deliveryPartition, deliveryPartitions } from '../../../lib/table/deliveries/delivery-partitions.ts';
 import type { Key } from '../../../lib/table/keys.ts';
-import { dueEntry, type Overdue, postponeDue, readDue } from '../../../lib/table/lists/due.ts';
+import { dueEntry, type Overdue, readDue } from '../../../lib/table/lists/due.ts';
 import { transact } from '../../../lib/table/transact.ts';
 import { mockTable, queriesOf, returnPages } from '../fixtures/mock-table.ts';
 import { createTestTable } from '../tasks/test-table.ts';
@@ -68,14 +68,4 @@ it('a read includes both ends of its time range', async () => {
   for (const second of [10, 20, 30]) await put(`${second}`, at(second));
   expect(await due(at(30), at(20))).toEqual(['20', '30']);
   expect(await due(at(29.999), at(10.001))).toEqual(['20']);
-});
-
-it('one of five concurrent callers postpones an item, which is due later', async () => {
-  const key = await put('1', at(60));
-  const moved = await Promise.all(
-    Array.from({ length: 5 }, () => postponeDue({ table }, { key, dueAt: at(60) }, at(360))),
-  );
-  expect(moved.filter((one) => one !== undefined)).toEqual([{ ...key, ...dueEntry(deliveryPartition('1'), at(360)) }]);
-  expect(await due(at(359))).toEqual([]);
-  expect(await due(at(360))).toEqual(['1']);
 });

@@ -53,13 +53,6 @@ describe('a list during a write', () => {
     await putRow(everything, ulidOf(id), { project: 'proj_apollo' });
     expect(await idsOf({ project: 'proj_apollo' })).toEqual([]);
   });
-
-  it('shows the current item of a row of another matching facet', async () => {
-    const { id } = await board.put({ status: 'done', priority: 'low' });
-    await putRow('bl', ulidOf(id));
-    const { items } = await listTasks(board, board.organization, { priority: 'low' }, firstPage);
-    expect(items.map(({ status }) => status)).toEqual(['done']);
-  });
 });
 
 describe('the whole board', () => {
@@ -95,14 +88,6 @@ describe('a list of entries that expire', () => {
       const membership = { ulid, facet: everything, lists: [list], entry: { copy: ulid } };
       await transact(board.table, listingWrites(undefined, membership, { periods, expiresAt: 1_800_000_000 }));
     }
-  });
-
-  it('has the entries of whole periods, newest first', async () => {
-    const { rows, total } = await readPage(board.table, { list, limit: 4, offset: 2, periods });
-    expect(total).toBe(9);
-    const expected = [recent[0], middle[2], middle[1], middle[0]];
-    expect(rows.map(({ ulid }) => ulid)).toEqual(expected);
-    expect(rows.map(({ entry }) => entry.copy)).toEqual(expected);
   });
 
   it.each([0, 1, 3, 5, 6])('leaves out entries older than `since`, at offset %i', async (offset) => {

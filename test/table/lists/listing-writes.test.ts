@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { everything, type ListMembership, listingWrites, ulidPeriods } from '../../../lib/table/lists/listing.ts';
+import { everything, type ListMembership, listingWrites } from '../../../lib/table/lists/listing.ts';
 
 const organization = 'org' as Organization;
 const ulid = '01KE0000000000000000000004';
@@ -71,24 +71,6 @@ describe('listingWrites', () => {
     ]);
   });
 
-  it('combines a change of the list with a change of the facet', () => {
-    expect(inShort(listingWrites(membership('bm', all, agents), membership('dm', all, projects)))).toEqual([
-      `delete O#org#TX bm#${ulid}`,
-      `put O#org#TX dm#${ulid}`,
-      'add O#org#C#TX 01KE#0 bm -1, dm 1',
-      `delete O#org#TA#a *#${ulid}`,
-      `delete O#org#TA#a bm#${ulid}`,
-      'add O#org#C#TA#a 01KE#0 * -1, bm -1',
-      `put O#org#TP#p *#${ulid}`,
-      `put O#org#TP#p dm#${ulid}`,
-      'add O#org#C#TP#p 01KE#0 * 1, dm 1',
-    ]);
-  });
-
-  it('writes nothing for an item that stays in its lists', () => {
-    expect(listingWrites(membership('bm', all, agents), membership('bm', all, agents))).toEqual([]);
-  });
-
   it('writes one row and the counter for an item without facets', () => {
     expect(inShort(listingWrites(undefined, membership(everything, agents)))).toEqual([
       `put O#org#TA#a *#${ulid}`,
@@ -99,11 +81,6 @@ describe('listingWrites', () => {
 
 describe('rows with an entry', () => {
   const entryOf = (status: string) => ({ ...membership(status, agents), entry: { status } });
-
-  it('have it for each facet', () => {
-    const puts = listingWrites(undefined, entryOf('running')).flatMap((write) => ('Put' in write ? [write.Put] : []));
-    expect(puts.map(({ Item }) => Item?.status)).toEqual(['running', 'running']);
-  });
 
   it('have the new entry for each facet after a change of the facet', () => {
     const writes = listingWrites(entryOf('running'), entryOf('completed'));
@@ -119,27 +96,6 @@ describe('rows with an entry', () => {
     const writes = listingWrites(before, { ...before, entry: { tokens: 2 } });
     expect(inShort(writes)).toEqual([`put O#org#TA#a *#${ulid}`, `put O#org#TA#a running#${ulid}`]);
     expect(writes.map((write) => 'Put' in write && write.Put.Item?.tokens)).toEqual([2, 2]);
-  });
-});
-
-describe('rows and counters that expire', () => {
-  it('have the time in seconds since 1970', () => {
-    const writes = listingWrites(undefined, membership('bm', agents), { expiresAt: 1_800_000_000 });
-    const times = writes.map((write) => {
-      if ('Put' in write) return write.Put.Item?.expiresAt;
-      return 'Update' in write && write.Update.ExpressionAttributeValues?.[':expiry'];
-    });
-    expect(times).toEqual([1_800_000_000, 1_800_000_000, 1_800_000_000]);
-  });
-});
-
-describe('periods', () => {
-  it('are the first four characters of a ULID', () => {
-    expect(ulidPeriods.of('01KEZZ00000000000000000000')).toBe('01KE');
-  });
-
-  it('end with their greatest ULID', () => {
-    expect(ulidPeriods.last('01KE')).toBe('01KEZZZZZZZZZZZZZZZZZZZZZZ');
   });
 });
 

@@ -94,15 +94,6 @@ describe('a container', () => {
     expect(placeCounters(shards, [item])).toEqual([item]);
     expect(shardOf(placeCounters(shards, entering(all)))).toBe(shardOf(entering(all)));
   });
-
-  it('changes nothing in a write but the shard', () => {
-    const shards = createShards();
-    noteConflicts(shards, countersAmong(entering(all)));
-    const placed = placeCounters(shards, entering(all));
-    const withoutShards = (writes: readonly Write[]) =>
-      JSON.stringify(writes).replaceAll(/"sk":"01KE#\d+"/g, '"sk":"01KE#"');
-    expect(withoutShards(placed)).toBe(withoutShards(entering(all)));
-  });
 });
 
 describe('a transaction in conflict', () => {
@@ -128,12 +119,4 @@ describe('a transaction in conflict', () => {
     expect(new Set(tokensOf(dynamodb)).size).toBe(1);
     expect(new Set(countersOf(dynamodb)).size).toBe(1);
   });
-});
-
-it('transactions without a conflict halve the shards', async () => {
-  vi.spyOn(Math, 'random').mockReturnValue(0.999);
-  const { table } = mockTable();
-  noteConflicts(table.shards, countersAmong(entering(all)));
-  for (let nth = 0; nth < writesBeforeHalving; nth++) await transact(table, entering(all));
-  expect(shardOf(placeCounters(table.shards, entering(all)))).toBe(shardOf(entering(all)));
 });

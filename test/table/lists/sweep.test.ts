@@ -101,13 +101,6 @@ describe('a sweep of 10,000 that are overdue', () => {
     expect(index.sent).toHaveLength(10_000);
   });
 
-  it('reads no further than it has time for', async () => {
-    const index = simulatedIndex();
-    index.add(10_000);
-    const { read, woken } = await index.minute();
-    expect(read).toBeLessThanOrEqual(woken + 400);
-  });
-
   it('sends the message of each of them before any twice, though none is done meanwhile', async () => {
     const index = simulatedIndex();
     index.add(10_000 + capacity);

@@ -1,8 +1,10 @@
 import { type Task, taskPriorities, taskStatuses } from '../../../lib/contract/tasks.ts';
 import type { TaskFilter } from '../../../lib/table/tasks/task-items.ts';
-import { agents } from './test-table.ts';
+import { listTasks } from '../../../lib/tasks/tasks.ts';
+import type { ExpectedList } from '../lists/model.ts';
+import { agents, type TestTable } from './test-table.ts';
 
-/** The fields of a task in the model of a board. */
+/** The fields of a task in the model. */
 export type Known = Pick<Task, 'id' | 'status' | 'priority' | 'assignedAgent' | 'projectId'>;
 
 /** The projects of tasks in tests. */
@@ -11,13 +13,13 @@ export const projects = ['proj_apollo', 'proj_gemini'] as const;
 const orNone = <Value>(values: readonly Value[]): (Value | undefined)[] => [undefined, ...values];
 
 /** All combinations of filters, and no filter. */
-export const filters: TaskFilter[] = orNone(taskStatuses).flatMap((status) =>
+const filters: TaskFilter[] = orNone(taskStatuses).flatMap((status) =>
   orNone(taskPriorities).flatMap((priority) =>
     orNone(agents).flatMap((agent) => orNone(projects).map((project) => ({ status, priority, agent, project }))),
   ),
 );
 
-/** Returns the ids of the tasks that match a filter, newest first. A simple reference for the lists of a board. */
+/** Returns the ids of the tasks that match a filter, newest first. */
 export function listed(tasks: readonly Known[], { status, priority, agent, project }: TaskFilter): string[] {
   return tasks
     .filter((task) => status === undefined || task.status === status)
@@ -29,17 +31,11 @@ export function listed(tasks: readonly Known[], { status, priority, agent, proje
     .reverse();
 }
 
-/** Returns the offsets at which the periods of a list begin: the first four characters of a ULID name its period. */
-export function periodBorders(ids: readonly string[]): number[] {
-  const periodOf = (id = '') => id.slice(3, 7);
-  return ids.flatMap((id, at) => (at > 0 && periodOf(id) !== periodOf(ids[at - 1]) ? [at] : []));
-}
-
-/** Returns offsets to test: the start, the borders of pages and periods, the middle, the last page and past the end. */
-export function offsetsInto(ids: readonly string[], limit: number): number[] {
-  const total = ids.length;
-  const lastPage = Math.max(0, Math.ceil(total / limit) - 1) * limit;
-  const around = [limit, ...periodBorders(ids).slice(0, 3)].flatMap((border) => [border - 1, border, border + 1]);
-  const all = [0, 1, ...around, Math.floor(total / 2), lastPage, total - 1, total, total + 1];
-  return [...new Set(all)].filter((offset) => offset >= 0 && offset <= total + 1).concat(total + 1000);
+/** Returns the lists of tasks with every filter. */
+export function taskLists(board: TestTable, tasks: readonly Known[]): (ExpectedList & { filter: TaskFilter })[] {
+  return filters.map((filter) => ({
+    filter,
+    ids: listed(tasks, filter),
+    read: (page) => listTasks(board, board.organization, filter, page),
+  }));
 }
