@@ -56,8 +56,3 @@ it.each(['ThrottlingException', 'ProvisionedThroughputExceededException'])('%s t
   const { error } = await written((dynamodb) => dynamodb.rejects(dynamodbError(name)));
   expect(error).toMatchObject({ code: 'unavailable' });
 });
-
-it('other errors of DynamoDB are thrown as they are', async () => {
-  const { error } = await written((dynamodb) => dynamodb.rejects(dynamodbError('ValidationException')));
-  expect(error).toMatchObject({ name: 'ValidationException' });
-});

@@ -36,12 +36,6 @@ describe('a batch of items', () => {
     expect(await getItems(table, keysOf(7))).toEqual(keysOf(7));
   });
 
-  it('leaves out keys without an item', async () => {
-    const keys = keysOf(5);
-    const { table } = mockBatches((keys) => output(keys.filter(({ sk }) => sk !== '1002')));
-    expect(await getItems(table, keys)).toEqual(keys.filter(({ sk }) => sk !== '1002'));
-  });
-
   it('has `undefined` for each key without an item, from getEach', async () => {
     const keys = keysOf(3);
     const { table } = mockBatches((keys) => output(keys.filter(({ sk }) => sk !== '1001')));
@@ -58,23 +52,17 @@ describe('a batch of items', () => {
     for (const { RequestItems } of inputs()) expect(RequestItems).toMatchObject({ mocked: { ConsistentRead: true } });
   });
 
+  it('of more than 100 keys is read in requests of 100 keys, and leaves out keys without an item', async () => {
+    const { table, inputs } = mockBatches((keys) => output(keys.filter(({ sk }) => sk !== '1002')));
+    expect(await getItems(table, keysOf(250))).toEqual(keysOf(250).filter(({ sk }) => sk !== '1002'));
+    expect(inputs().map((input) => keysIn(input).length)).toEqual([100, 100, 50]);
+  });
+
   it('throws `unavailable` when keys stay unprocessed after eight tries', async () => {
     const { table, dynamodb, pauses } = mockBatches((keys) => output([], keys));
     expect((await errorOf(getItems(table, keysOf(2))))?.code).toBe('unavailable');
     expect(dynamodb).toHaveReceivedCommandTimes(BatchGetCommand, 8);
     expect(pauses).toHaveLength(7);
-  });
-
-  it('of more than 100 keys is read in requests of 100 keys', async () => {
-    const { table, inputs } = mockBatches((keys) => output(keys));
-    expect(await getItems(table, keysOf(250))).toEqual(keysOf(250));
-    expect(inputs().map((input) => keysIn(input).length)).toEqual([100, 100, 50]);
-  });
-
-  it('without keys sends no request', async () => {
-    const { table, dynamodb } = mockTable();
-    expect(await getItems(table, [])).toEqual([]);
-    expect(dynamodb).not.toHaveReceivedAnyCommand();
   });
 });
 

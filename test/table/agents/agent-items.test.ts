@@ -30,16 +30,6 @@ describe('an agent', () => {
     expect(wholeAgent(head, [])).toEqual(bare);
   });
 
-  it('has its name in its key, and its kind for the stream', () => {
-    expect(agentItem(organization, headOf(agent))).toMatchObject({ pk: 'O#org#A', sk: 'writer', kind: 'agent' });
-  });
-
-  it('has no texts in its own item', () => {
-    const item = JSON.stringify(agentItem(organization, headOf(agent)));
-    expect(item).not.toContain('Kind.');
-    expect(item).not.toContain('Grüße');
-  });
-
   it('of a version without models has the default model, no texts and no capabilities', () => {
     const item = {
       pk: 'O#org#A',

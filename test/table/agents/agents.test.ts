@@ -18,7 +18,7 @@ import {
 import { readPreparedAgent } from '../../../lib/table/agents/prepared-agents.ts';
 import type { RecordResponse } from '../../../lib/table/idempotency.ts';
 import { idempotencyRecordWrite } from '../../../lib/table/idempotency.ts';
-import { AlreadyDone, Conflict } from '../../../lib/table/transact.ts';
+import { Conflict } from '../../../lib/table/transact.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { sendTransactionsTogether } from '../fixtures/concurrent-transactions.ts';
@@ -66,25 +66,12 @@ describe('an inserted agent', () => {
     expect(await readAgents(context, organization)).toEqual([headOf(agent)]);
   });
 
-  it('is not found in another organization', async () => {
-    await insert(both);
-    const other = `${organization}x` as Organization;
-    expect(await readAgent(context, other, 'writer')).toBeUndefined();
-    expect(await readAgents(context, other)).toEqual([]);
-  });
-
   it('keeps its name: another agent with the name throws `name_taken` and writes nothing', async () => {
     await insert();
     const before = await dump();
     const second = storedAgent({ systemPrompt: 'Another.' });
     expect((await errorOf(insertAgent(context, organization, second, record)))?.code).toBe('name_taken');
     expect(await dump()).toEqual(before);
-  });
-
-  it('is inserted once by duplicate requests, and the second throws `AlreadyDone`', async () => {
-    await insertAgent(context, organization, storedAgent(), record);
-    const duplicate = insertAgent(context, organization, storedAgent(), record);
-    await expect(duplicate).rejects.toBeInstanceOf(AlreadyDone);
   });
 
   it('stays as it is when missing agents are inserted', async () => {
@@ -134,16 +121,6 @@ describe('a change', () => {
     const agent = await insert();
     await insertAgentSkill(context, organization, headOf(agent), skill, undefined);
     await expect(changeAgent(context, organization, agent, next(agent))).rejects.toBeInstanceOf(Conflict);
-  });
-
-  it('is retried after conflicts with nine other changes', async () => {
-    const agent = await insert();
-    sendTransactionsTogether(table, 10);
-    const souls = Array.from({ length: 10 }, (_, nth) => `Soul ${nth}`);
-    await Promise.all(souls.map((soul) => updateAgent(context, organization, 'writer', { soul }, always)));
-    const after = await readAgent(context, organization, 'writer');
-    expect(after?.version).toBe(agent.version + 10);
-    expect(souls).toContain(after?.soul);
   });
 });
 
@@ -261,13 +238,6 @@ describe('the assignment of a skill', () => {
     for (const agent of [one, storedAgent({ name: 'unknown' })])
       expect((await errorOf(removeAgentSkill(context, organization, headOf(agent), skill.id)))?.code).toBe('not_found');
     expect(await dump()).toEqual(before);
-  });
-
-  it('is not found in another organization', async () => {
-    const agent = await insert();
-    await insertAgentSkill(context, organization, headOf(agent), skill, undefined);
-    expect(await readAgentSkills(context, `${organization}x` as Organization, agent.id)).toEqual([]);
-    expect(await readAgentSkills(context, organization, agent.id)).toEqual([skill]);
   });
 });
 

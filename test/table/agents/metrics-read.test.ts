@@ -1,12 +1,9 @@
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { ulid } from 'ulid';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readDurations, readTotals } from '../../../lib/table/agents/metrics.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { LeaseLost } from '../../../lib/table/executions/execution-steps.ts';
-import { endExecution, leaseExecution } from '../../../lib/table/executions/executions.ts';
+import { endExecution } from '../../../lib/table/executions/executions.ts';
 import { completed, createExecutionTable, type ExecutionTable, failed } from '../executions/execution-table.ts';
-import { interceptTable } from '../fixtures/intercepted-table.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
 
 const since = '2026-01-01';
@@ -17,8 +14,6 @@ beforeEach(async () => {
 });
 
 const totals = (seen: Table = board.table) => readTotals({ table: seen }, board.organization, board.agent.id, since);
-
-const oneEnded = { completed: 1, failed: 0, running: 0, tokens: 42, durationMs: 5000 };
 
 describe('an execution is counted once', () => {
   it.each([0, 1, 2])('though it ends just before request %i of a read', async (moment) => {
@@ -44,33 +39,6 @@ describe('an execution is counted once', () => {
     expect(await totals(table)).toMatchObject({ completed: counted, running: 1 });
     expect(await totals()).toMatchObject({ completed: 1, running: 1 });
   });
-
-  it('though the answer to its end was lost, and the end is sent again', async () => {
-    const execution = await board.leased();
-    const lossy = interceptTable(board.table, async (send, command) => {
-      if (command instanceof TransactWriteCommand) await send();
-      return send();
-    });
-    await endExecution({ table: lossy }, execution, completed(), {});
-    expect(await totals()).toMatchObject(oneEnded);
-    // A worker that knows nothing of it tries once more.
-    await expect(endExecution(board, execution, completed(), {})).rejects.toBeInstanceOf(LeaseLost);
-    expect(await totals()).toMatchObject(oneEnded);
-  });
-
-  it('though two workers end it at once, the one that has lost it as failed', async () => {
-    const first = await board.leased();
-    const second = await leaseExecution(board, first, {
-      ...{ leaseId: 'second', now: '2026-01-01T00:01:00.000Z', until: '2026-01-01T00:01:30.000Z' },
-    });
-    if (!second) throw new Error('The lease has expired, so it can be leased again.');
-    const ends = await Promise.allSettled([
-      endExecution(board, first, failed(), {}),
-      endExecution(board, second, completed(), {}),
-    ]);
-    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
-    expect(await totals()).toMatchObject(oneEnded);
-  });
 });
 
 it('the durations are those of all that have ended in the window, and of none that runs', async () => {
@@ -82,13 +50,6 @@ it('the durations are those of all that have ended in the window, and of none th
   const read = await durations(since);
   expect(read.sort((a, b) => a - b)).toEqual([0, 7]);
   expect(await durations('2026-01-02')).toEqual([]);
-});
-
-it('an end stands in the numbers as soon as it is answered', async () => {
-  for (let nth = 1; nth <= 5; nth++) {
-    await endExecution(board, await board.leased(), completed(), {});
-    expect(await totals()).toMatchObject({ completed: nth, running: 0, tokens: 42 * nth, durationMs: 5000 * nth });
-  }
 });
 
 it('days of the histogram are summed, from the shortest duration on', async () => {

@@ -2,11 +2,8 @@ import { expect, it } from 'vitest';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { firstDayOf, metricsWrite } from '../../../lib/table/agents/metrics.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { getItem } from '../../../lib/table/reads.ts';
-import { transact } from '../../../lib/table/transact.ts';
 import { fc } from '../../seeded.ts';
-import { completed, failed } from '../executions/execution-table.ts';
-import { createTestTable } from '../tasks/test-table.ts';
+import { completed } from '../executions/execution-table.ts';
 
 const agentId = 'ag_01KE0000000000000000000000';
 const day = '2026-01-01';
@@ -48,27 +45,6 @@ it.each([
   const write = metricsWrite(organization, agentId, startedAt, completed({ completedAt: '2026-01-09T12:00:00.000Z' }));
   const key = keys.metricsOfDay(organization, agentId.slice(3), date);
   expect('Update' in write && write.Update.Key).toEqual(key);
-});
-
-it('a day says how many ended how, the sum of their tokens and durations, and how often each bucket was met', async () => {
-  const { table } = await createTestTable();
-  const endings = [
-    completed({ tokensUsed: 10, durationMs: 1000 }),
-    completed({ tokensUsed: 5, durationMs: 1000 }),
-    failed({ tokensUsed: 0, durationMs: 0 }),
-  ];
-  for (const ending of endings)
-    await transact(table, [metricsWrite(organization, agentId, `${day}T10:00:00.000Z`, ending)]);
-  const key = keys.metricsOfDay(organization, agentId.slice(3), day);
-  expect(await getItem(table, key)).toEqual({
-    ...key,
-    completed: 2,
-    failed: 1,
-    tokens: 15,
-    durationMs: 2000,
-    h0: 1,
-    [bucketOf(1000)]: 2,
-  });
 });
 
 it.each([

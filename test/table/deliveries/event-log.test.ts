@@ -70,12 +70,6 @@ describe('the event log', () => {
     expect(await between(opening + 4, opening + 5)).toEqual([]);
   });
 
-  it('is separate for each organization', async () => {
-    await append(newEvent(opening));
-    organization = `${organization}x` as Organization;
-    expect(await between(opening, opening)).toEqual([]);
-  });
-
   it.each(['2026-03-01T00:00:00.000Z', '2026-03-01T23:59:59.999Z'])(
     'keeps an event of %s until 90 days after the end of its day',
     async (time) => {

@@ -1,13 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { moveOnStart } from '../../../lib/executions/task-moves.ts';
-import { changeAgent } from '../../../lib/table/agents/agents.ts';
 import { endExecution, readDelegation, readRunningExecutions } from '../../../lib/table/executions/executions.ts';
-import { idempotencyRecordWrite } from '../../../lib/table/idempotency.ts';
-import { transactionLimit } from '../../../lib/table/transact.ts';
-import { meter } from '../fixtures/capacity.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
 import { faultsOf } from '../tasks/oracle.ts';
-import { at, completed, createExecutionTable, type ExecutionTable, failed } from './execution-table.ts';
+import { completed, createExecutionTable, type ExecutionTable, failed } from './execution-table.ts';
 
 const delegationId = 'dl_01K00000000000000000000000';
 const delegated = { delegationId, delegatedBy: 'reader', ancestors: ['ag_01K00000000000000000000000'], depth: 1 };
@@ -61,23 +56,5 @@ describe('a delegation', () => {
     await endExecution(board, leased, failed(), {});
     expect((await read())?.status).toBe('failed');
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
-  });
-
-  it('is not created if its execution is not', async () => {
-    await changeAgent(board, board.organization, board.agent, { ...board.agent, status: 'inactive', version: 2 });
-    await expect(startDelegated()).rejects.toThrow();
-    expect(await read()).toBeUndefined();
-    expect(await faultsOf(board.table, board.organization)).toEqual([]);
-  });
-
-  it('is created in one transaction with its execution, task change and idempotency record', async () => {
-    const { id } = await board.put({ assignedAgent: 'qa-reviewer', projectId: 'proj_one' });
-    const execution = board.newExecution({ ...delegated, taskId: id });
-    const task = moveOnStart(await board.stored(id), execution, false, at(0));
-    const request = { key: 'k', operation: 'o', path: '/', body: {} };
-    const recordResponse = (answer: unknown) => idempotencyRecordWrite(board.app, board.organization, request, answer);
-    const sizes = await meter(board.table).transactionsOf(() => board.start(execution, { task, recordResponse }));
-    expect(sizes).toHaveLength(1);
-    expect(sizes[0]).toBeLessThanOrEqual(transactionLimit);
   });
 });

@@ -6,13 +6,11 @@ import { headOf } from '../../../lib/table/agents/agent-items.ts';
 import { removeAgent } from '../../../lib/table/agents/agents.ts';
 import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
 import { unlistExecutions } from '../../../lib/table/executions/execution-removal.ts';
-import { LeaseLost } from '../../../lib/table/executions/execution-steps.ts';
 import { endExecution, readExecutionHead, readExecutionPage } from '../../../lib/table/executions/executions.ts';
-import { dumpOf } from '../../table-dump.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
 import { faultsOf } from '../tasks/oracle.ts';
-import { at, completed, createExecutionTable, type ExecutionTable, failed } from './execution-table.ts';
+import { at, completed, createExecutionTable, type ExecutionTable } from './execution-table.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 let board: ExecutionTable;
@@ -72,16 +70,6 @@ describe('removing executions from the list', () => {
     await expectOnlyKept();
   });
 
-  it('no worker can end an execution that was removed', async () => {
-    const { executions, purge } = await deletedWith(2);
-    await unlistExecutions(board, purge);
-    const before = await dumpOf(board.table, board.organization);
-    for (const execution of executions)
-      await expect(endExecution(board, execution, failed(), {})).rejects.toThrow(LeaseLost);
-    expect(await dumpOf(board.table, board.organization)).toEqual(before);
-    await expectOnlyKept();
-  });
-
   it('continues if an execution ends before each of its transactions', async () => {
     const { executions, purge } = await deletedWith(6);
     const ending = executions.slice(0, 5).values();
@@ -110,27 +98,6 @@ describe('removing executions from the list', () => {
       await expectOnlyKept();
     },
   );
-
-  it('can be repeated, also by several workers concurrently, while executions end', async () => {
-    const { executions, purge } = await deletedWith(6);
-    const ends = executions.map((execution) => endExecution(board, execution, completed(), {}).catch((error) => error));
-    await Promise.all([...Array.from({ length: 3 }, () => unlistExecutions(board, purge)), ...ends]);
-    for (const failure of await Promise.all(ends)) expect([undefined, 'LeaseLost']).toContain(failure?.name);
-    await unlistExecutions(board, purge);
-    await expectOnlyKept();
-  });
-
-  it('that stopped at any request is completed by the next removal', async () => {
-    for (let step = 0; step < 3; step++) {
-      const { purge } = await deletedWith(2, `reader-${step}`);
-      const killed = watchedTable(board.table, ({ nth }) => {
-        if (nth >= step) throw new Error('killed');
-      });
-      await expect(unlistExecutions(killed, purge)).rejects.toThrow('killed');
-      await unlistExecutions(board, purge);
-      await expectOnlyKept();
-    }
-  });
 
   it('of more executions than the limit of a transaction takes several transactions', async () => {
     const { purge } = await deletedWith(60);

@@ -66,15 +66,6 @@ describe('a lease', () => {
     expect(third?.firstLeasedAt).toBe(at(60));
   });
 
-  it('is taken by one of five concurrent workers', async () => {
-    const execution = await board.start();
-    const names = ['a', 'b', 'c', 'd', 'e'];
-    const claims = await Promise.all(names.map((name) => leaseExecution(board, execution, lease(name))));
-    const [winner, ...more] = claims.filter((one) => one !== undefined);
-    expect(more).toEqual([]);
-    expect(await readExecutionHead(board, execution)).toEqual({ ...winner, claims: 1 });
-  });
-
   it.each([
     ['that has ended', async (execution: RunningExecution) => endExecution(board, execution, completed(), {})],
     ['whose agent was purged', async () => purged()],

@@ -1,8 +1,4 @@
-import { ulid } from 'ulid';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { deleteAgent } from '../../../lib/agents/agents.ts';
-import { ulidOf } from '../../../lib/contract/ids.ts';
-import { runPurge } from '../../../lib/executions/purges.ts';
 import { moveOnStart } from '../../../lib/executions/task-moves.ts';
 import type { Ending, RunningExecution } from '../../../lib/table/executions/execution-items.ts';
 import { executionPartition } from '../../../lib/table/executions/execution-items.ts';
@@ -20,7 +16,6 @@ import { readDue } from '../../../lib/table/lists/due.ts';
 import { getItem } from '../../../lib/table/reads.ts';
 import { Conflict, transactionLimit } from '../../../lib/table/transact.ts';
 import { deleteTask, updateTask } from '../../../lib/tasks/tasks.ts';
-import { fc } from '../../seeded.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { faultsOf } from '../tasks/oracle.ts';
@@ -102,21 +97,6 @@ describe('an end', () => {
     await leaseExecution(board, execution, lease('second', 30));
     expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
   });
-
-  it('is rejected a second time', async () => {
-    const execution = await board.leased();
-    await endExecution(board, execution, completed(), {});
-    expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
-  });
-
-  it('is rejected when the agent was deleted, before it is purged and after', async () => {
-    const { app, organization, agent } = board;
-    const execution = await board.leased();
-    await deleteAgent(app, organization, agent.name, always);
-    expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
-    await runPurge(app, { organization, agentId: agent.id });
-    expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
-  });
 });
 
 describe('the end of an execution on a task', () => {
@@ -139,13 +119,6 @@ describe('the end of an execution on a task', () => {
     },
   );
 
-  it('without a change of the task keeps the task', async () => {
-    const before = await board.stored(taskId);
-    await endExecution(board, execution, completed(), {});
-    expect(await board.stored(taskId)).toEqual(before);
-    expect(await faults()).toEqual([]);
-  });
-
   it.each([
     ['changed', () => updateTask(board, board.organization, taskId, { title: 'Another' }, always)],
     ['deleted', () => deleteTask(board, board.organization, taskId, always)],
@@ -155,15 +128,6 @@ describe('the end of an execution on a task', () => {
     expect(await failureOf(execution, { task })).toBeInstanceOf(Conflict);
     await endExecution(board, execution, completed(), {});
     expect(await faults()).toEqual([]);
-  });
-
-  it('throws `Conflict` if the purge has released the task, then `LeaseLost`', async () => {
-    const task = await board.release(execution);
-    const { app, organization, agent } = board;
-    await deleteAgent(app, organization, agent.name, always);
-    await runPurge(app, { organization, agentId: agent.id });
-    expect(await failureOf(execution, { task })).toBeInstanceOf(Conflict);
-    expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
   });
 });
 
@@ -183,45 +147,4 @@ it('the largest start and the largest end are one transaction each', async () =>
   expect(Math.max(...starts, ...ends)).toBeLessThanOrEqual(transactionLimit);
   expect((await readExecution(board, leased))?.output === output).toBe(true);
   expect(await faults()).toEqual([]);
-});
-
-it('the metrics of each day equal a plain sum after random ends', async () => {
-  const dayMs = 24 * 60 * 60 * 1000;
-  const end = fc.record({
-    day: fc.nat(2),
-    fails: fc.boolean(),
-    tokensUsed: fc.nat(100_000),
-    durationMs: fc.oneof(fc.nat(20), fc.nat(600_000)),
-  });
-  const ends = fc.array(end, { minLength: 25, maxLength: 25 });
-  await fc.assert(
-    fc.asyncProperty(ends, async (all) => {
-      const { organization } = board;
-      const agent = await board.createAgent(`agent-${ulid().toLowerCase()}`);
-      await Promise.all(
-        all.map(async ({ day, fails, ...numbers }) => {
-          const id = `ex_${ulid(board.clock() + day * dayMs)}`;
-          const leased = await board.leased(await board.start(board.newExecution({ id }, agent)));
-          await endExecution(board, leased, fails ? failed(numbers) : completed(numbers), {});
-        }),
-      );
-      expect(await faults()).toEqual([]);
-      const days = [0, 1, 2].map((day) => all.filter((one) => one.day === day));
-      for (const [nth, some] of days.entries()) {
-        const date = at((nth * dayMs) / 1000).slice(0, 10);
-        const item = (await getItem(board.table, keys.metricsOfDay(organization, ulidOf(agent.id), date))) ?? {};
-        const sum = (of: (one: (typeof all)[number]) => number) => some.reduce((total, one) => total + of(one), 0);
-        const { completed: well = 0, failed: badly = 0, tokens = 0, durationMs = 0 } = item;
-        expect([well, badly, tokens, durationMs]).toEqual([
-          sum(({ fails }) => Number(!fails)),
-          sum(({ fails }) => Number(fails)),
-          sum(({ tokensUsed }) => tokensUsed),
-          sum((one) => one.durationMs),
-        ]);
-        const counted = Object.entries(item).filter(([name]) => /^h\d+$/.test(name));
-        expect(counted.reduce((total, [, number]) => total + (number as number), 0)).toBe(some.length);
-      }
-    }),
-    { seed: 3, numRuns: 1, endOnFailure: true },
-  );
 });

@@ -72,13 +72,6 @@ describe('a start', () => {
     expect(await faultsOf(board.table, organization)).toEqual([]);
   });
 
-  it('is listed for the sweeper from its due time on', async () => {
-    await board.start();
-    expect(await Array.fromAsync(readDue(board, [executionPartition], at(59.999)))).toEqual([]);
-    const [overdue, ...more] = await Array.fromAsync(readDue(board, [executionPartition], at(60)));
-    expect([overdue?.dueAt, more]).toEqual([at(60), []]);
-  });
-
   it.each(['inactive', 'draft'] as const)('throws `Conflict` if the agent was set to %s', async (status) => {
     const { agent, organization } = board;
     await changeAgent(board, organization, agent, { ...agent, status, version: 2 });
@@ -149,23 +142,6 @@ describe('the cap', () => {
     expect(errors.filter((error) => error?.code === 'rate_limited')).toHaveLength(6);
     expect(await running()).toBe(2);
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
-  });
-
-  it('is checked after the agent: a start of a deleted agent is a conflict', async () => {
-    await board.start();
-    await board.start();
-    await deleteAgent(board.app, board.organization, 'writer', always);
-    expect(await refused()).toBeInstanceOf(Conflict);
-  });
-
-  it('counts only executions of the organization', async () => {
-    await board.start();
-    await board.start();
-    const { organization, agent } = board;
-    const other = `${organization}-two` as typeof organization;
-    await insertAgent(board, other, agent, undefined);
-    await board.start(board.newExecution({ organization: other }));
-    expect((await getItem(board.table, keys.running(other)))?.running).toBe(1);
   });
 });
 

@@ -13,7 +13,6 @@ import { keys } from '../../../lib/table/keys.ts';
 import { changeSettings } from '../../../lib/table/organizations/settings.ts';
 import { getItem } from '../../../lib/table/reads.ts';
 import { retryOnConflict, transact } from '../../../lib/table/transact.ts';
-import { meter } from '../fixtures/capacity.ts';
 import { at, completed, createExecutionTable, type ExecutionTable, lease } from './execution-table.ts';
 
 const noon = Date.parse('2026-03-01T12:00:00.000Z');
@@ -129,15 +128,6 @@ describe('the executions that an organization starts in a minute of the clock', 
     await changeSettings(board, board.organization, { executionsPerMinute: undefined });
     expect((await startError(context, 0)).headers['RateLimit-Policy']).toBe('"executions";q=3;w=60');
     expect(await counts()).not.toHaveProperty('executionsPerMinute');
-  });
-
-  it('cost nothing to count', async () => {
-    const { costOf } = meter(board.table);
-    const [counted, uncounted] = [container(), board];
-    await start(counted, 0);
-    const [one, other] = [await costOf(() => start(counted, 0)), await costOf(() => start(uncounted, 0))];
-    expect(one).toEqual(other);
-    expect(one.requests).toBe(1);
   });
 });
 

@@ -31,8 +31,3 @@ it('organizations are sorted by name, with the time of their first token and the
   // Each token has two items: itself, and its entry in the list of its organization.
   expect(read.at(-1)).toBe(8);
 });
-
-it('a table without tokens has no organization', async () => {
-  const { table: empty } = await openService();
-  expect(await listOrganizations(empty, now)).toEqual([]);
-});

@@ -14,10 +14,6 @@ beforeAll(async () => {
   ({ table } = await createTestTable());
 });
 
-it('settings of a new organization are empty', async () => {
-  expect(await readSettings({ table }, 'new' as Organization)).toEqual({});
-});
-
 it('settings have their last value, in their own organization only', async () => {
   const [one, other] = ['one', 'one-2'] as Organization[] as [Organization, Organization];
   await changeSettings({ table }, one, { defaultModel: 'first.model' });

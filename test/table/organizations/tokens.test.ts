@@ -31,10 +31,6 @@ describe('a token', () => {
     expect(await readStoredToken({ table }, 'kept')).toEqual(kept);
   });
 
-  it('is not found if it does not exist', async () => {
-    expect(await readStoredToken({ table }, 'never')).toBeUndefined();
-  });
-
   it('is listed with the tokens of its organization, the oldest first', async () => {
     const [late, early] = [token('a', 'listed', '2026-02-01'), token('b', 'listed', '2026-01-01')];
     for (const one of [late, early, token('c', 'listed-2', '2026-01-01')]) await insertToken(table, one);

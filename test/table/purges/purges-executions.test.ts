@@ -171,12 +171,6 @@ describe('a purge of an agent with executions', () => {
     expect(overtaken).toBeGreaterThan(0);
     await expectGone(gone);
   });
-
-  it('by four workers at once releases everything once', async () => {
-    const gone = await deleted();
-    await Promise.all(Array.from({ length: 4 }, () => carryOut(board.table, gone)));
-    await expectGone(gone);
-  });
 });
 
 describe('the task of a purged execution', () => {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { postponeDue, readDue } from '../../../lib/table/lists/due.ts';
-import { agentPurgeWrite, purgeFrom, purgePartition } from '../../../lib/table/purges/purge-items.ts';
+import { readDue } from '../../../lib/table/lists/due.ts';
+import { agentPurgeWrite, purgePartition } from '../../../lib/table/purges/purge-items.ts';
 import { purgeAgent } from '../../../lib/table/purges/purges.ts';
 import { transact } from '../../../lib/table/transact.ts';
 import type { Write } from '../../../lib/table/write.ts';
@@ -56,12 +56,6 @@ describe('a purge', () => {
     expect(await left()).toEqual(before);
   });
 
-  it('can be made again, and by two at once', async () => {
-    await Promise.all([purgeAgent(board, purge(organization), noTask), purgeAgent(board, purge(organization), noTask)]);
-    await purgeAgent(board, purge(organization), noTask);
-    expect(await left()).toEqual(before);
-  });
-
   it('that stopped at any step is still listed, and is completed by the next', async () => {
     for (let step = 0; step < 7; step++) {
       await expect(purgeAgent({ table: dyingTable(step) }, purge(organization), noTask)).rejects.toThrow('killed');
@@ -72,14 +66,5 @@ describe('a purge', () => {
     await purgeAgent(board, purge(organization), noTask);
     expect(await left()).toEqual(before);
     expect(await Array.fromAsync(readDue(board, [purgePartition], '9999-12-31T23:59:59.999Z'))).toEqual([]);
-  });
-
-  it('is listed when it is overdue, and later after it was postponed', async () => {
-    expect(await Array.fromAsync(readDue(board, [purgePartition], '2026-01-01T00:00:59.999Z'))).toEqual([]);
-    const [overdue] = await Array.fromAsync(readDue(board, [purgePartition], dueAt));
-    const moved = overdue && (await postponeDue(board, overdue, '2026-01-01T00:06:00.000Z'));
-    expect(moved && purgeFrom(moved)).toEqual(purge(organization));
-    expect(await Array.fromAsync(readDue(board, [purgePartition], dueAt))).toEqual([]);
-    expect(overdue && (await postponeDue(board, overdue, '2026-01-01T00:07:00.000Z'))).toBeUndefined();
   });
 });
