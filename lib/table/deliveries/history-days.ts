@@ -1,15 +1,15 @@
-import { timeOf, timestamp, ulidFrom } from '../../contract/ids.ts';
-import type { Periods } from '../lists/listing.ts';
+import { timestamp, ulidFrom } from '../../contract/ids.ts';
 
 /** How many whole UTC days events and attempts are kept. */
 const keptDays = 90;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** UTC days as the periods of a list: totals stay exact when whole days leave the history. */
-export const utcDays: Periods = {
-  of: (ulid) => timestamp(timeOf(ulid)).slice(0, 10),
-  first: (day) => ulidFrom(Date.parse(day), new Uint8Array(10)),
-  last: (day) => ulidFrom(Date.parse(day) + dayMs - 1, new Uint8Array(10).fill(255)),
+export const utcDays = {
+  /** Returns the least ULID of a day. */
+  first: (day: string): string => ulidFrom(Date.parse(day), new Uint8Array(10)),
+  /** Returns the greatest ULID of a day. */
+  last: (day: string): string => ulidFrom(Date.parse(day) + dayMs - 1, new Uint8Array(10).fill(255)),
 };
 
 /** Returns the next UTC day, such as `2026-11-22`. */

@@ -31,23 +31,16 @@ export type ListMembership = {
 };
 
 /**
- * Divides the time of a list into periods, each with its own counters. A read at an offset uses the counters to skip
- * whole periods. When all rows of a period expire, its counters expire too, so the total stays exact.
+ * Divide the time of a list into periods of 2³⁰ ms (12.4 days), each with its own counters: the first 4 characters of a
+ * ULID. A year has 30 periods. A read at an offset uses the counters to skip whole periods.
  */
-export type Periods = {
+export const ulidPeriods = {
   /** Returns the period of a ULID. Periods sort by time. */
-  of: (ulid: string) => string;
+  of: (ulid: string): string => ulid.slice(0, 4),
   /** Returns the least ULID of a period. */
-  first: (period: string) => string;
+  first: (period: string): string => period.padEnd(26, '0'),
   /** Returns the greatest ULID of a period. */
-  last: (period: string) => string;
-};
-
-/** Periods of 2³⁰ ms (12.4 days): the first 4 characters of a ULID. A year has 30 periods. */
-export const ulidPeriods: Periods = {
-  of: (ulid) => ulid.slice(0, 4),
-  first: (period) => period.padEnd(26, '0'),
-  last: (period) => period.padEnd(26, 'Z'),
+  last: (period: string): string => period.padEnd(26, 'Z'),
 };
 
 /** Returns the facets whose rows and counters include an item with the given facet. */
@@ -58,9 +51,6 @@ const hasRows = ({ items }: ListScope, facet: string) => facet !== everything ||
 const isIn = (membership: ListMembership | undefined, list: ListScope): membership is ListMembership =>
   membership?.lists.some((other) => other.rows === list.rows) ?? false;
 
-/** The periods of a list, and when its new rows and counters expire (Unix time in seconds; never by default). */
-export type ListOptions = { periods?: Periods; expiresAt?: number };
-
 /**
  * Returns the writes that move an item from its lists to other lists or another facet. They belong in the transaction
  * that changes the item. Each list takes 3 writes for an item that enters, leaves or changes its facet, and 2 writes
@@ -69,7 +59,7 @@ export type ListOptions = { periods?: Periods; expiresAt?: number };
  * @param before `undefined` for a new item
  * @param after `undefined` for a deleted item
  */
-export function listingWrites(before?: ListMembership, after?: ListMembership, options: ListOptions = {}): Write[] {
+export function listingWrites(before?: ListMembership, after?: ListMembership): Write[] {
   const ulid = ((after ?? before) as ListMembership).ulid;
   const lists = new Map([...(before?.lists ?? []), ...(after?.lists ?? [])].map((list) => [list.rows, list]));
   return [...lists.values()].flatMap((list) => {
@@ -85,8 +75,8 @@ export function listingWrites(before?: ListMembership, after?: ListMembership, o
         .map((facet): Write => ({ Delete: { Key: keys.listRow(list, facet, ulid) } })),
       ...enters
         .filter((facet) => hasRows(list, facet) && (rewritten || !leaves.includes(facet)))
-        .map((facet) => put({ ...keys.listRow(list, facet, ulid), ...after?.entry }, options)),
-      ...(left === entered ? [] : [addToCounter(list, ulid, countChanges(leaves, enters), options)]),
+        .map((facet): Write => ({ Put: { Item: { ...keys.listRow(list, facet, ulid), ...after?.entry } } })),
+      ...(left === entered ? [] : [addToCounter(list, ulid, countChanges(leaves, enters))]),
     ];
   });
 }
@@ -118,12 +108,8 @@ export function leavingWrites(
   );
   return [
     ...rows.map((Key): Write => ({ Delete: { Key, ConditionExpression: 'attribute_exists(pk)' }, onConditionFailed })),
-    addToCounter(list, (items[0] as ListMembership).ulid, changes, {}),
+    addToCounter(list, (items[0] as ListMembership).ulid, changes),
   ];
-}
-
-function put(item: Item, { expiresAt }: ListOptions): Write {
-  return { Put: { Item: { ...item, ...(expiresAt && { [tableSchema.expiry]: expiresAt }) } } };
 }
 
 /** Returns by how much the number of each facet changes, without changes of 0. */
@@ -134,28 +120,16 @@ function countChanges(leaves: readonly string[], enters: readonly string[]): Rec
   return Object.fromEntries(Object.entries(changes).filter(([, change]) => change !== 0));
 }
 
-function addToCounter(
-  list: ListScope,
-  ulid: string,
-  changes: Record<string, number>,
-  { periods = ulidPeriods, expiresAt }: ListOptions,
-): Write {
+function addToCounter(list: ListScope, ulid: string, changes: Record<string, number>): Write {
   const facets = Object.entries(changes);
-  const add = `ADD ${facets.map((_, at) => `#facet${at} :change${at}`).join(', ')}`;
-  const keyIn = (shard: number) => keys.listCounter(list, periods.of(ulid), shard);
+  const keyIn = (shard: number) => keys.listCounter(list, ulidPeriods.of(ulid), shard);
   return {
     keyIn,
     Update: {
       Key: keyIn(shardOf(ulid)),
-      UpdateExpression: expiresAt ? `SET #expiry = :expiry ${add}` : add,
-      ExpressionAttributeNames: {
-        ...Object.fromEntries(facets.map(([facet], at) => [`#facet${at}`, facet])),
-        ...(expiresAt && { '#expiry': tableSchema.expiry }),
-      },
-      ExpressionAttributeValues: {
-        ...Object.fromEntries(facets.map(([, change], at) => [`:change${at}`, change])),
-        ...(expiresAt && { ':expiry': expiresAt }),
-      },
+      UpdateExpression: `ADD ${facets.map((_, at) => `#facet${at} :change${at}`).join(', ')}`,
+      ExpressionAttributeNames: Object.fromEntries(facets.map(([facet], at) => [`#facet${at}`, facet])),
+      ExpressionAttributeValues: Object.fromEntries(facets.map(([, change], at) => [`:change${at}`, change])),
     },
   };
 }
@@ -167,7 +141,6 @@ export type ListQuery = {
   facets?: readonly string[] | undefined;
   limit: number;
   offset: number;
-  periods?: Periods;
   /** The least ULID to read, at the start of a period. Older rows have expired, but may not be deleted yet. */
   since?: string;
   /** For a list without counters: counts the items of each period, newest period first. */
@@ -235,22 +208,22 @@ function periodsOfPage(counts: PeriodCount[], offset: number, limit: number) {
 const totalOf = (counts: PeriodCount[]) => counts.reduce((total, { number }) => total + number, 0);
 
 /** Returns the number of items with the queried facets in each period, newest period first. */
-async function countPeriods(
-  table: Table,
-  query: Pick<ListQuery, 'list' | 'facets' | 'periods' | 'since'>,
-): Promise<PeriodCount[]> {
-  const { list, facets = [everything], periods = ulidPeriods, since } = query;
+async function countPeriods(table: Table, query: Pick<ListQuery, 'list' | 'facets'>): Promise<PeriodCount[]> {
+  const { list, facets = [everything] } = query;
   const counts = new Map<string, number>();
   for await (const { sk, ...numbers } of queryItems(table, {
     pk: list.counters,
-    from: since && periods.of(since),
     // A year has about a hundred counters of up to 25 numbers, so parse only the needed numbers.
     only: facets,
   })) {
     const [period] = (sk as string).split('#') as [string];
     for (const number of Object.values(numbers)) counts.set(period, (counts.get(period) ?? 0) + (number as number));
   }
-  return [...counts].map(([period, number]) => ({ number, first: periods.first(period), last: periods.last(period) }));
+  return [...counts].map(([period, number]) => ({
+    number,
+    first: ulidPeriods.first(period),
+    last: ulidPeriods.last(period),
+  }));
 }
 
 /**

@@ -12,9 +12,9 @@ import {
 import { attemptOrder } from '../../../lib/table/deliveries/attempt-items.ts';
 import { insertAttempt, placeOf } from '../../../lib/table/deliveries/attempt-log.ts';
 import { readAttemptPage } from '../../../lib/table/deliveries/history.ts';
-import { firstKeptDay, historyExpiry, utcDays } from '../../../lib/table/deliveries/history-days.ts';
+import { firstKeptDay, historyExpiry } from '../../../lib/table/deliveries/history-days.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { everything, listingWrites } from '../../../lib/table/lists/listing.ts';
+import { everything } from '../../../lib/table/lists/listing.ts';
 import { getItem } from '../../../lib/table/reads.ts';
 import { transact } from '../../../lib/table/transact.ts';
 import { fc } from '../../seeded.ts';
@@ -66,15 +66,20 @@ async function attempt(agoMs = 0, time = now - agoMs): Promise<void> {
 /** Writes the row and the count of an attempt as the version before the attempt log did. */
 async function oldAttempt(time: number): Promise<void> {
   const ulid = ulidFrom(time, nextBytes());
-  const { pk, sk, ...record } = {
-    pk: '',
-    sk: '',
-    ...attemptFor(newMessage(organization, { webhookId, deliveryId: `dlv_${ulid}`, dueAt: timestamp(time) })).record,
-  };
+  const { record } = attemptFor(
+    newMessage(organization, { webhookId, deliveryId: `dlv_${ulid}`, dueAt: timestamp(time) }),
+  );
   written.push({ order: ulid, id: record.id, time });
   const list = keys.attemptScope(organization, ulidOf(webhookId));
-  const membership = { ulid, facet: everything, lists: [list], entry: record };
-  await transact(table, listingWrites(undefined, membership, { periods: utcDays, expiresAt: historyExpiry(time) }));
+  const expiresAt = historyExpiry(time);
+  const counter = {
+    Key: { pk: list.counters, sk: `${timestamp(time).slice(0, 10)}#${written.length % 4}` },
+    UpdateExpression: 'SET expiresAt = :expiresAt ADD #all :one',
+    ExpressionAttributeNames: { '#all': everything },
+    ExpressionAttributeValues: { ':expiresAt': expiresAt, ':one': 1 },
+  };
+  const Item = { ...record, ...keys.listRow(list, everything, ulid), expiresAt };
+  await transact(table, [{ Put: { Item } }, { Update: counter }]);
 }
 
 const close = () => closeAttemptCounts(context, organization, webhookId, now);

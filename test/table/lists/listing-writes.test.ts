@@ -7,7 +7,6 @@ const organization = 'org' as Organization;
 const ulid = '01KE0000000000000000000004';
 const all = keys.taskScope(organization, {});
 const agents = keys.taskScope(organization, { agent: 'a' });
-const projects = keys.taskScope(organization, { project: 'p' });
 
 const membership = (facet: string, ...lists: ListMembership['lists']): ListMembership => ({ ulid, facet, lists });
 
@@ -24,59 +23,37 @@ function inShort(writes: ReturnType<typeof listingWrites>): string[] {
   });
 }
 
-describe('listingWrites', () => {
-  it('puts two rows and adds to the counter for an item that enters a list', () => {
-    expect(inShort(listingWrites(undefined, membership('bm', agents)))).toEqual([
-      `put O#org#TA#a *#${ulid}`,
-      `put O#org#TA#a bm#${ulid}`,
-      'add O#org#C#TA#a 01KE#0 * 1, bm 1',
-    ]);
-  });
+const entersAgents = [`put O#org#TA#a *#${ulid}`, `put O#org#TA#a bm#${ulid}`, 'add O#org#C#TA#a 01KE#0 * 1, bm 1'];
+const leavesAgents = [
+  `delete O#org#TA#a *#${ulid}`,
+  `delete O#org#TA#a bm#${ulid}`,
+  'add O#org#C#TA#a 01KE#0 * -1, bm -1',
+];
 
-  it('deletes the rows and subtracts from the counter for an item that leaves a list', () => {
-    expect(inShort(listingWrites(membership('bm', agents), undefined))).toEqual([
-      `delete O#org#TA#a *#${ulid}`,
-      `delete O#org#TA#a bm#${ulid}`,
-      'add O#org#C#TA#a 01KE#0 * -1, bm -1',
-    ]);
-  });
-
-  it('writes one row and the counter for an item that enters or leaves a list whose items are one partition', () => {
-    expect(inShort(listingWrites(undefined, membership('bm', all)))).toEqual([
-      `put O#org#TX bm#${ulid}`,
-      'add O#org#C#TX 01KE#0 * 1, bm 1',
-    ]);
-    expect(inShort(listingWrites(membership('bm', all), undefined))).toEqual([
-      `delete O#org#TX bm#${ulid}`,
-      'add O#org#C#TX 01KE#0 * -1, bm -1',
-    ]);
-  });
-
-  it('replaces one row and writes one counter for an item that changes its facet', () => {
-    expect(inShort(listingWrites(membership('bm', all), membership('dm', all)))).toEqual([
-      `delete O#org#TX bm#${ulid}`,
-      `put O#org#TX dm#${ulid}`,
-      'add O#org#C#TX 01KE#0 bm -1, dm 1',
-    ]);
-  });
-
-  it('writes nothing to the list that an item stays in', () => {
-    expect(inShort(listingWrites(membership('bm', all, agents), membership('bm', all, projects)))).toEqual([
-      `delete O#org#TA#a *#${ulid}`,
-      `delete O#org#TA#a bm#${ulid}`,
-      'add O#org#C#TA#a 01KE#0 * -1, bm -1',
-      `put O#org#TP#p *#${ulid}`,
-      `put O#org#TP#p bm#${ulid}`,
-      'add O#org#C#TP#p 01KE#0 * 1, bm 1',
-    ]);
-  });
-
-  it('writes one row and the counter for an item without facets', () => {
-    expect(inShort(listingWrites(undefined, membership(everything, agents)))).toEqual([
-      `put O#org#TA#a *#${ulid}`,
-      'add O#org#C#TA#a 01KE#0 * 1',
-    ]);
-  });
+it.each<[string, ListMembership | undefined, ListMembership | undefined, string[]]>([
+  ['that enters a list: two rows and a counter', undefined, membership('bm', agents), entersAgents],
+  ['that leaves a list: two rows and a counter', membership('bm', agents), undefined, leavesAgents],
+  [
+    'that enters a list whose items are one partition: a row and a counter',
+    undefined,
+    membership('bm', all),
+    [`put O#org#TX bm#${ulid}`, 'add O#org#C#TX 01KE#0 * 1, bm 1'],
+  ],
+  [
+    'that changes its facet: the old and the new row and a counter',
+    membership('bm', all),
+    membership('dm', all),
+    [`delete O#org#TX bm#${ulid}`, `put O#org#TX dm#${ulid}`, 'add O#org#C#TX 01KE#0 bm -1, dm 1'],
+  ],
+  ['that stays in one of its lists: nothing there', membership('bm', all, agents), membership('bm', all), leavesAgents],
+  [
+    'without facets: a row and a counter',
+    undefined,
+    membership(everything, agents),
+    [`put O#org#TA#a *#${ulid}`, 'add O#org#C#TA#a 01KE#0 * 1'],
+  ],
+])('listingWrites for an item %s', (_, before, after, writes) => {
+  expect(inShort(listingWrites(before, after))).toEqual(writes);
 });
 
 describe('rows with an entry', () => {
@@ -106,15 +83,10 @@ describe('shards', () => {
   };
   const everyLastCharacter = [...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'].map((character) => ulid.slice(0, 25) + character);
 
-  it('are four for all last characters of a ULID', () => {
-    expect([...new Set(everyLastCharacter.map(counterOf))].sort()).toEqual(['01KE#0', '01KE#1', '01KE#2', '01KE#3']);
-  });
-
-  it('get the same share of ULIDs within a factor of two', () => {
-    const shares = Map.groupBy(everyLastCharacter, counterOf)
-      .values()
-      .map((ids) => ids.length);
-    const sorted = [...shares].sort((a, b) => a - b);
-    expect(sorted.at(-1)).toBeLessThanOrEqual(2 * (sorted[0] ?? 0));
+  it('are four, and each gets the same share of ULIDs within a factor of two', () => {
+    const shares = Map.groupBy(everyLastCharacter, counterOf);
+    expect([...shares.keys()].sort()).toEqual(['01KE#0', '01KE#1', '01KE#2', '01KE#3']);
+    const sizes = [...shares.values()].map(({ length }) => length);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(2 * Math.min(...sizes));
   });
 });
