@@ -16,10 +16,9 @@ import {
 import { fc } from '../../seeded.ts';
 import { completed, failed } from './execution-table.ts';
 
-const ulid = '01KE0000000000000000000004';
 const running: RunningExecution = {
   organization: 'org' as Organization,
-  id: `ex_${ulid}`,
+  id: 'ex_01KE0000000000000000000004',
   agentId: 'ag_01KE0000000000000000000000',
   agentName: 'writer',
   taskId: 'tk_01KE0000000000000000000001',
@@ -30,6 +29,7 @@ const running: RunningExecution = {
   qaReview: 'pending',
   claims: 0,
 };
+const { taskId: _, ...withoutTask } = running;
 const dueAt = '2026-01-02T18:38:22.304Z';
 
 /** Returns the items of an execution that ended with an output. */
@@ -38,42 +38,29 @@ const itemsOf = (output: string, ending = completed()) => {
   return [{ ...head, ...ending }, inputItem(running, { input: 'Do it.' }), ...outputItems(running, output)];
 };
 
-const partBytes = 300_000;
-const partsOf = (output: string) => outputItems(running, output).map(({ text }) => text as string);
-
 describe('an output', () => {
-  it.each(['x', 'é', '€', '🙂'])('is split between characters into parts of the greatest size: %s', (letter) => {
-    const width = Buffer.byteLength(letter);
-    for (let shift = 0; shift < width; shift++) {
-      const output = 'x'.repeat(shift) + letter.repeat(Math.ceil((2.5 * partBytes) / width));
-      const parts = partsOf(output);
-      expect(parts.join('') === output).toBe(true);
-      expect(parts.every((part) => part.isWellFormed())).toBe(true);
-      const sizes = parts.map((part) => Buffer.byteLength(part));
-      expect(sizes).toHaveLength(3);
-      for (const size of sizes.slice(0, 2)) {
-        expect(size).toBeLessThanOrEqual(partBytes);
-        expect(size).toBeGreaterThan(partBytes - width);
-      }
-    }
-  });
+  const partBytes = 300_000;
+  const partsOf = (output: string) => outputItems(running, output).map(({ text }) => text as string);
 
   it.each([0, 1, partBytes - 1, partBytes, partBytes + 1, 2 * partBytes])('of %i bytes has no empty part', (bytes) => {
-    expect(partsOf('x'.repeat(bytes)).map(({ length }) => length)).toEqual(
-      [partBytes, partBytes, partBytes]
-        .map((_, nth) => Math.min(partBytes, bytes - nth * partBytes))
-        .filter((n) => n > 0),
-    );
+    const sizes = [0, 1, 2].map((nth) => Math.min(partBytes, bytes - nth * partBytes)).filter((size) => size > 0);
+    expect(partsOf('x'.repeat(bytes)).map(({ length }) => length)).toEqual(sizes);
   });
 
-  it('of any characters is the same after its parts are joined, in any order', () => {
-    const letters = fc.constantFrom('x', '\u0000', '\u07ff', '\uffff', '\u{10000}', '\u{10ffff}', '👩‍👩‍👧');
+  it('is split between characters into parts of the greatest size, which are joined in any order', () => {
+    const letters = fc.constantFrom('x', 'é', '€', '🙂', '\u0000', '\u07ff', '\uffff', '\u{10000}', '👩‍👩‍👧');
     const passage = fc.tuple(letters, fc.nat(400_000)).map(([letter, count]) => letter.repeat(count / letter.length));
     fc.assert(
       fc.property(fc.array(passage, { maxLength: 4 }), (passages) => {
         const output = passages.join('');
         const items = itemsOf(output);
-        return wholeExecution(items)?.output === output && wholeExecution(items.toReversed())?.output === output;
+        const sizes = partsOf(output).map((part) => Buffer.byteLength(part));
+        return (
+          wholeExecution(items)?.output === output &&
+          wholeExecution(items.toReversed())?.output === output &&
+          partsOf(output).every((part) => part.isWellFormed()) &&
+          sizes.every((size, at) => size <= partBytes && (at === sizes.length - 1 || size > partBytes - 4))
+        );
       }),
       { seed: 1, numRuns: 20 },
     );
@@ -86,61 +73,42 @@ describe('an output', () => {
   });
 });
 
-describe('a context', () => {
-  it.each([
-    '{"zebra":1,"ant":{"y":[],"b":null},"constructor":{"prototype":2},"__proto__":"p","toString":false,"":0}',
-    '{}',
-    '{"text":"\\u0000 🙂","number":1e-7}',
-  ])('keeps all keys and their order: %s', (text) => {
-    const item = inputItem(running, { input: 'Do it.', context: JSON.parse(text) });
-    const asked = inputFrom(item);
-    expect(JSON.stringify(asked.context)).toBe(text);
-    expect(asked.input).toBe('Do it.');
-  });
-
-  it('is absent if the input has none', () => {
-    expect(inputFrom(inputItem(running, { input: 'Do it.' }))).toEqual({ input: 'Do it.' });
-  });
+it('a context keeps all keys and their order, and is absent if the input has none', () => {
+  const text =
+    '{"zebra":1,"ant":{"y":[],"b":null},"constructor":{"prototype":2},"__proto__":"p","toString":false,"":0,"n":1e-7}';
+  const input = inputFrom(inputItem(running, { input: 'Do it.', context: JSON.parse(text) }));
+  expect([input.input, JSON.stringify(input.context)]).toEqual(['Do it.', text]);
+  expect(inputFrom(inputItem(running, { input: 'Do it.' }))).toEqual({ input: 'Do it.' });
 });
 
-describe('a head', () => {
-  it('is the same after it was stored, with the id and start of its key', () => {
-    expect(executionFrom(executionItem(running, dueAt))).toEqual(running);
-    const { taskId: _, ...bare } = running;
-    expect(executionFrom(executionItem(bare, dueAt))).toEqual(bare);
-  });
-
-  it('is listed for the sweeper', () => {
-    expect(executionItem(running, dueAt)).toMatchObject({ due: 'execution', dueAt });
-  });
+it('a head is the same after it was stored, with the id and start of its key, and is listed for the sweeper', () => {
+  for (const head of [running, withoutTask]) expect(executionFrom(executionItem(head, dueAt))).toEqual(head);
+  expect(executionItem(running, dueAt)).toMatchObject({ due: 'execution', dueAt });
 });
 
 const specified = ['id', 'agentName', 'taskId', 'status', 'startedAt'];
 const end = ['completedAt', 'durationMs'];
 
 it.each<[string, ExecutionHead, string[]]>([
-  ['that runs', running, specified],
   ['that a worker has leased', { ...running, claims: 1, claim: 'mine', leaseUntil: dueAt }, specified],
+  ['without a task', withoutTask, specified.filter((field) => field !== 'taskId')],
   ['that is completed', { ...running, ...completed() }, [...specified, ...end]],
   ['that failed', { ...running, ...failed() }, [...specified, ...end]],
 ])('the list item of an execution %s has exactly the specified fields', (_, head, fields) => {
   expect(Object.keys(listItemOf(head))).toEqual(fields);
-  const { taskId: __, ...bare } = head;
-  expect(Object.keys(listItemOf(bare))).toEqual(fields.filter((field) => field !== 'taskId'));
 });
 
 describe('a whole execution', () => {
-  const later = ['completedAt', 'durationMs', 'output', 'tokensUsed', 'error'] as const;
-
   it('has no fields of its end while it runs', () => {
-    const whole = wholeExecution([executionItem(running, dueAt), inputItem(running, { input: 'Do it.' })]);
-    expect(later.filter((field) => field in (whole ?? {}))).toEqual([]);
+    const whole = wholeExecution([executionItem(running, dueAt), inputItem(running, { input: 'Do it.' })]) ?? {};
+    for (const field of ['completedAt', 'durationMs', 'output', 'tokensUsed', 'error'])
+      expect(whole).not.toHaveProperty(field);
     expect(whole).toMatchObject({ input: 'Do it.', qualityGates: { selfTest: 'pending', qaReview: 'pending' } });
   });
 
   it('has an output, even an empty one, and no error if it completed', () => {
     const { selfTest, qaReview, ...ending } = completed();
-    const whole = wholeExecution(itemsOf('', completed()));
+    const whole = wholeExecution(itemsOf(''));
     expect(whole).toMatchObject({ ...ending, output: '', qualityGates: { selfTest, qaReview } });
     expect(whole).not.toHaveProperty('error');
   });
@@ -152,24 +120,18 @@ describe('a whole execution', () => {
   });
 
   it('is `undefined` if its head or its input is missing', () => {
-    const [head, input] = itemsOf('');
-    expect([wholeExecution([]), wholeExecution([head ?? {}]), wholeExecution([input ?? {}])]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    const [head = {}, input = {}] = itemsOf('');
+    for (const items of [[], [head], [input]]) expect(wholeExecution(items)).toBeUndefined();
   });
 });
 
-describe('a delegation', () => {
-  it.each<[string, ExecutionHead, string]>([
-    ['was never leased', running, 'accepted'],
-    ['is leased', { ...running, claims: 1, firstLeasedAt: dueAt }, 'running'],
-    ['was leased by a version that stored no time of the first lease', { ...running, claims: 1 }, 'running'],
-    ['was leased and then returned', { ...running, firstLeasedAt: dueAt }, 'running'],
-    ['completed', { ...running, ...completed() }, 'completed'],
-    ['failed before its first lease', { ...running, ...failed() }, 'failed'],
-  ])('whose execution %s has its status', (_, execution, status) => {
-    expect(delegationFrom(delegationItem(execution), execution).status).toBe(status);
-  });
+it.each<[string, ExecutionHead, string]>([
+  ['was never leased', running, 'accepted'],
+  ['is leased', { ...running, claims: 1, firstLeasedAt: dueAt }, 'running'],
+  ['was leased by a version that stored no time of the first lease', { ...running, claims: 1 }, 'running'],
+  ['was leased and then returned', { ...running, firstLeasedAt: dueAt }, 'running'],
+  ['completed', { ...running, ...completed() }, 'completed'],
+  ['failed before its first lease', { ...running, ...failed() }, 'failed'],
+])('the delegation of an execution that %s has its status', (_, execution, status) => {
+  expect(delegationFrom(delegationItem(execution), execution).status).toBe(status);
 });
