@@ -1,89 +1,166 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Request } from '../../lib/table/idempotency.ts';
-import { idempotencyRecordWrite, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
+import { deleteIdempotencyLease, idempotencyRecordWrite, leaseIdempotencyRecord, type Request, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
 import { AlreadyDone, transact } from '../../lib/table/transact.ts';
 import { listTasks } from '../../lib/tasks/tasks.ts';
 import { dumpOf } from '../table-dump.ts';
 import { createTestTable, type TestTable } from './tasks/test-table.ts';
 
-const hourMs = 60 * 60 * 1000;
-const request: Request = { key: 'key-1', operation: 'POST /things', path: '/things', body: { title: 'secret words' } };
+const leaseMs = 30_000;
+const dayMs = 24 * 60 * 60 * 1000;
+const request: Request = { key: 'key-1', operation: 'POST /calls', path: '/calls', body: { text: 'secret words' } };
+const otherRequests: [string, Partial<Request>][] = [
+  ['body', { body: { text: 'other words' } }],
+  ['path', { path: '/others' }],
+];
+const otherKeys: [string, Partial<Request>][] = [
+  ['key', { key: 'key-2' }],
+  ['operation', { operation: 'POST /others' }],
+];
 
 let board: TestTable;
-const find = (asked: Partial<Request> = {}) =>
-  readIdempotencyRecord(board.app, board.organization, { ...request, ...asked });
-const record = (answer: unknown, asked: Partial<Request> = {}) =>
-  transact(board.table, [idempotencyRecordWrite(board.app, board.organization, { ...request, ...asked }, answer)]);
+const find = (differing: Partial<Request> = {}) =>
+  readIdempotencyRecord(board.app, board.organization, { ...request, ...differing });
+const begin = (differing: Partial<Request> = {}) =>
+  leaseIdempotencyRecord(board.app, board.organization, { ...request, ...differing });
+const release = (claim: string) => deleteIdempotencyLease(board.app, board.organization, request, claim);
+const write = (answer: unknown, claim?: string, differing: Partial<Request> = {}) =>
+  idempotencyRecordWrite(board.app, board.organization, { ...request, ...differing }, answer, claim);
+const record = (...args: Parameters<typeof write>) => transact(board.table, [write(...args)]);
+const lostOf = (results: PromiseSettledResult<unknown>[]) =>
+  results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
 
 beforeEach(async () => {
   board = await createTestTable();
 });
 
 describe('a recorded response', () => {
-  it('is found by the same request', async () => {
-    await record({ id: 'tk_1', tags: ['a'] });
-    expect(await find()).toEqual({ data: { id: 'tk_1', tags: ['a'] } });
-  });
-
-  it('without data is found as null', async () => {
-    await record(undefined);
-    expect(await find()).toEqual({ data: null });
-  });
-
   it.each([
-    ['body', { body: { title: 'other words' } }],
-    ['path', { path: '/others' }],
-  ])('belongs to another request if the %s differs', async (_, asked) => {
-    await record('done');
-    expect(await find(asked)).toBe('another request');
+    [{ id: 'tk_1', tags: ['a'] }, { id: 'tk_1', tags: ['a'] }],
+    [undefined, null],
+  ])('is found by the same request: %j', async (answer, data) => {
+    await record(answer);
+    expect(await find()).toEqual({ data });
   });
 
-  it.each([
-    ['key', { key: 'key-2' }],
-    ['operation', { operation: 'POST /others' }],
-  ])('is not found by another %s', async (_, asked) => {
+  it.each(otherRequests)('belongs to another request if the %s differs', async (_, differing) => {
     await record('done');
-    expect(await find(asked)).toBeUndefined();
+    expect(await find(differing)).toBe('another request');
   });
 
-  it('contains neither the key nor the body', async () => {
+  it.each(otherKeys)('is not found by another %s', async (_, differing) => {
     await record('done');
-    expect(JSON.stringify(await dumpOf(board.table, board.organization))).not.toMatch(/key-1|secret words/);
+    expect(await find(differing)).toBeUndefined();
   });
-});
 
-describe('after 24 hours', () => {
-  it('a recorded response is not found, even if its item still exists', async () => {
-    await record('done');
-    board.clock.now += 24 * hourMs - 1000;
-    expect(await find()).toEqual({ data: 'done' });
+  it('is not found after 24 hours, even if its item still exists; the key can record another response', async () => {
+    await record('first');
+    board.clock.now += dayMs - 1000;
+    expect(await find()).toEqual({ data: 'first' });
     board.clock.now += 1000;
     expect(await find()).toBeUndefined();
+    const [[, differing]] = otherRequests as [[string, Partial<Request>]];
+    await record('second', undefined, differing);
+    expect(await find(differing)).toEqual({ data: 'second' });
   });
 
-  it('the key can record another response', async () => {
-    await record('first');
-    board.clock.now += 24 * hourMs;
-    await record('second', { body: { title: 'other words' } });
-    expect(await find({ body: { title: 'other words' } })).toEqual({ data: 'second' });
-  });
-});
-
-describe('a second duplicate request', () => {
-  it('throws `AlreadyDone` and keeps the first response', async () => {
+  it('stays after a second duplicate request, which throws `AlreadyDone`', async () => {
     await record('first');
     await expect(record('second')).rejects.toBeInstanceOf(AlreadyDone);
     expect(await find()).toEqual({ data: 'first' });
   });
 
-  it('lets one of eight concurrent duplicate requests create a task', async () => {
-    const once = (answer: unknown) => idempotencyRecordWrite(board.app, board.organization, request, answer);
-    const results = await Promise.allSettled(Array.from({ length: 8 }, () => board.put({}, once)));
-    const lost = results.filter((result) => result.status === 'rejected');
-    expect(lost).toHaveLength(7);
-    for (const { reason } of lost) expect(reason).toBeInstanceOf(AlreadyDone);
+  it('is recorded by one of eight concurrent duplicate requests, which creates a task', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => board.put({}, (answer) => write(answer))));
+    expect(lostOf(results)).toEqual(Array(7).fill(expect.any(AlreadyDone)));
     const { total, items } = await listTasks(board, board.organization, {}, { limit: 20, offset: 0 });
     expect(total).toBe(1);
     expect(await find()).toMatchObject({ data: { id: items[0]?.id } });
+  });
+});
+
+describe('a request in progress', () => {
+  it('is found as in progress until its lease expires', async () => {
+    await begin();
+    board.clock.now += leaseMs - 1;
+    expect(await find()).toBe('in progress');
+    board.clock.now += 1;
+    expect(await find()).toBeUndefined();
+  });
+
+  it.each(otherRequests)('is another request if the %s differs, until its lease expires', async (_, differing) => {
+    await begin();
+    expect(await find(differing)).toBe('another request');
+    await expect(begin(differing)).rejects.toBeInstanceOf(AlreadyDone);
+    board.clock.now += leaseMs;
+    expect(await find(differing)).toBeUndefined();
+    await begin(differing);
+    expect(await find()).toBe('another request');
+  });
+
+  it('is leased by one of ten duplicate requests', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 10 }, () => begin()));
+    expect(lostOf(results)).toEqual(Array(9).fill(expect.any(AlreadyDone)));
+  });
+
+  it('and its response are stored without the key and the body', async () => {
+    const stored = async () => JSON.stringify(await dumpOf(board.table, board.organization));
+    const claim = await begin();
+    expect(await stored()).toContain('leaseUntil');
+    expect(await stored()).not.toMatch(/key-1|secret words/);
+    await record('done', claim);
+    expect(await stored()).not.toMatch(/key-1|secret words/);
+  });
+
+  it('is replaced by its response, for 24 hours from then; a later release does not remove it', async () => {
+    const claim = await begin();
+    board.clock.now += 10_000;
+    await record({ id: 'dlv_1' }, claim);
+    await release(claim);
+    await expect(begin()).rejects.toBeInstanceOf(AlreadyDone);
+    board.clock.now += dayMs - 1000;
+    expect(await find()).toEqual({ data: { id: 'dlv_1' } });
+    board.clock.now += 1000;
+    expect(await find()).toBeUndefined();
+    await begin();
+  });
+
+  it('is recorded after the lease has expired, if no other request has leased it', async () => {
+    const claim = await begin();
+    board.clock.now += 10 * leaseMs;
+    await record('late', claim);
+    expect(await find()).toEqual({ data: 'late' });
+  });
+
+  it('can begin again at once after it failed, and may be released twice', async () => {
+    const claim = await begin();
+    await release(claim);
+    await release(claim);
+    expect(await find()).toBeUndefined();
+    await begin();
+    expect(await find()).toBe('in progress');
+  });
+});
+
+describe('a worker whose lease was taken over', () => {
+  let late: string;
+  let claim: string;
+  beforeEach(async () => {
+    late = await begin();
+    board.clock.now += leaseMs;
+    claim = await begin();
+  });
+
+  it('can record no response, neither while the other is in progress nor after its response', async () => {
+    await expect(record('of the late one', late)).rejects.toBeInstanceOf(AlreadyDone);
+    expect(await find()).toBe('in progress');
+    await record('of the other', claim);
+    await expect(record('of the late one', late)).rejects.toBeInstanceOf(AlreadyDone);
+    expect(await find()).toEqual({ data: 'of the other' });
+  });
+
+  it('does not release the lease of the other', async () => {
+    await release(late);
+    expect(await find()).toBe('in progress');
+    await record('of the other', claim);
   });
 });

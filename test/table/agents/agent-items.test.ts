@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import {
-  agentFrom,
-  agentItem,
-  headOf,
-  textItems,
-  textKeys,
-  wholeAgent,
-} from '../../../lib/table/agents/agent-items.ts';
+import { agentFrom, agentItem, headOf, textItems, textKeys, wholeAgent } from '../../../lib/table/agents/agent-items.ts';
 import { storedAgent } from './agent-seed.ts';
 
 const organization = 'org' as Organization;

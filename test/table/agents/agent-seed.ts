@@ -1,9 +1,9 @@
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { ulid } from 'ulid';
 import { timeOf, timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { agentItem, headOf, type StoredAgent, textItems } from '../../../lib/table/agents/agent-items.ts';
 import type { Table } from '../../../lib/table/client.ts';
+import { writeItems } from '../tasks/seed.ts';
 
 /** Returns an agent as a creation would have stored it, with default values for absent fields. */
 export function storedAgent(fields: Partial<StoredAgent> = {}, createdMs = Date.UTC(2026, 0, 1)): StoredAgent {
@@ -28,14 +28,7 @@ export function storedAgent(fields: Partial<StoredAgent> = {}, createdMs = Date.
 }
 
 /** Writes agents in batches, as their creations would have written them. */
-export async function seedAgents(
-  table: Table,
-  organization: Organization,
-  agents: readonly StoredAgent[],
-): Promise<void> {
+export function seedAgents(table: Table, organization: Organization, agents: readonly StoredAgent[]): Promise<void> {
   const items = agents.flatMap((agent) => [agentItem(organization, headOf(agent)), ...textItems(organization, agent)]);
-  for (let at = 0; at < items.length; at += 25) {
-    const puts = items.slice(at, at + 25).map((Item) => ({ PutRequest: { Item } }));
-    await table.client.send(new BatchWriteCommand({ RequestItems: { [table.name]: puts } }));
-  }
+  return writeItems(table, items);
 }

@@ -7,12 +7,7 @@ import { runPurge } from '../../../lib/executions/purges.ts';
 import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
 import { executionPartition } from '../../../lib/table/executions/execution-items.ts';
 import { LeaseLost } from '../../../lib/table/executions/execution-steps.ts';
-import {
-  endExecution,
-  leaseExecution,
-  readExecutionHead,
-  renewLease,
-} from '../../../lib/table/executions/executions.ts';
+import { endExecution, leaseExecution, readExecutionHead, renewLease } from '../../../lib/table/executions/executions.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { readDue } from '../../../lib/table/lists/due.ts';
 import { dumpOf } from '../../table-dump.ts';

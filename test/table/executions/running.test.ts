@@ -2,12 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { ApiError } from '../../../lib/contract/errors.ts';
 import { ulidFrom } from '../../../lib/contract/ids.ts';
 import { findDifferences, repairDifferences } from '../../../lib/reconcile/differences.ts';
-import {
-  endExecution,
-  insertExecution,
-  leaseExecution,
-  readExecutionPage,
-} from '../../../lib/table/executions/executions.ts';
+import { endExecution, insertExecution, leaseExecution, readExecutionPage } from '../../../lib/table/executions/executions.ts';
 import type { StartContext } from '../../../lib/table/executions/running.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { changeSettings } from '../../../lib/table/organizations/settings.ts';
@@ -106,13 +101,10 @@ describe('the executions that an organization starts in a minute of the clock', 
   it('are given no place back by executions that end', async () => {
     const context = container();
     for (let count = 0; count < perMinute; count++) await start(context, 0);
-    const { items } = await readExecutionPage(board, board.organization, {}, { limit: 1, offset: 0 });
-    const execution = await leaseExecution(
-      board,
-      { organization: board.organization, id: items[0]?.id as string },
-      lease('first'),
-    );
-    await endExecution(board, execution as never, completed(), {});
+    const { organization } = board;
+    const { items } = await readExecutionPage(board, organization, {}, { limit: 1, offset: 0 });
+    const leased = await leaseExecution(board, { organization, id: items[0]?.id as string }, lease('first'));
+    await endExecution(board, leased as never, completed(), {});
     expect(await counts()).toMatchObject({ running: 2, starts: 3 });
     expect((await startError(context, 0)).code).toBe('rate_limited');
   });

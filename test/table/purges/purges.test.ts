@@ -44,8 +44,8 @@ beforeEach(async () => {
 
 const left = () => dumpOf(board.table, organization);
 
-/** The table, whose requests fail from one on: a worker that is killed there. */
-const dyingTable = (step: number) =>
+/** The table of a worker that is killed at a request. */
+const tableKilledAt = (step: number) =>
   watchedTable(board.table, ({ nth }) => {
     if (nth >= step) throw new Error('killed');
   }).table;
@@ -58,7 +58,7 @@ describe('a purge', () => {
 
   it('that stopped at any step is still listed, and is completed by the next', async () => {
     for (let step = 0; step < 7; step++) {
-      await expect(purgeAgent({ table: dyingTable(step) }, purge(organization), noTask)).rejects.toThrow('killed');
+      await expect(purgeAgent({ table: tableKilledAt(step) }, purge(organization), noTask)).rejects.toThrow('killed');
       const [overdue, ...more] = await Array.fromAsync(readDue(board, [purgePartition], dueAt));
       expect([overdue?.dueAt, more]).toEqual([dueAt, []]);
       await putAll(ulid, 120);
