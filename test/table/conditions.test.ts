@@ -47,23 +47,13 @@ it.each([
   ['put', mustBeNew],
   ['update', change({ pk, sk })],
   ['delete', remove],
-])('onConditionFailed of a single %s receives the stored item', async (_, write) => {
+])('onConditionFailed of a %s receives the stored item, alone and in a transaction', async (_, write) => {
   expect(await foundBy(write)).toEqual([existing]);
-});
-
-it('onConditionFailed of a single write receives `undefined` if there is no item', async () => {
-  expect(await foundBy(change(absent))).toEqual([undefined]);
-});
-
-it.each([
-  ['put', mustBeNew],
-  ['update', change({ pk, sk })],
-  ['delete', remove],
-])('onConditionFailed of a %s in a transaction receives the stored item', async (_, write) => {
   expect(await foundBy(fresh, write)).toEqual(['not called', existing]);
 });
 
-it('onConditionFailed of each write in a transaction receives its own item, and nothing is written', async () => {
+it('onConditionFailed receives `undefined` if there is no item, and nothing of a transaction is written', async () => {
+  expect(await foundBy(change(absent))).toEqual([undefined]);
   expect(await foundBy(fresh, check, remove)).toEqual(['not called', undefined, existing]);
   expect(await getItem(table, { pk, sk: 'fresh' })).toBeUndefined();
   expect(await getItem(table, { pk, sk })).toEqual(existing);

@@ -13,11 +13,11 @@ import { beginAttempt, insertAttempt, placeOf, unlistAttempt } from '../../lib/t
 import { appendEvent, readEvents } from '../../lib/table/deliveries/event-log.ts';
 import { leaseSlowAttempt, updatePace } from '../../lib/table/deliveries/webhook-attempts.ts';
 import { insertWebhook, readTarget } from '../../lib/table/deliveries/webhooks.ts';
-import { leaseExecution, readExecutionHead, renewLease, returnLease } from '../../lib/table/executions/executions.ts';
+import { leaseExecution, readExecutionHead, returnLease } from '../../lib/table/executions/executions.ts';
 import { idempotencyRecordWrite, leaseIdempotencyRecord, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
 import { sweep } from '../../lib/table/lists/due.ts';
 import { takeFromBucket } from '../../lib/table/organizations/request-bucket.ts';
-import { changeSettings, readSettings, replaceDefaultModel } from '../../lib/table/organizations/settings.ts';
+import { changeSettings, readSettings } from '../../lib/table/organizations/settings.ts';
 import { agentPurgeWrite, purgePartition, taskPurgeWrite } from '../../lib/table/purges/purge-items.ts';
 import { getItem, getItems, queryItems } from '../../lib/table/reads.ts';
 import { purgeTask } from '../../lib/table/tasks/task-removal.ts';
@@ -111,15 +111,6 @@ const singleWrites: [string, unknown, (lose: () => void) => Promise<unknown>][] 
     },
   ],
   [
-    'a lease of a slow webhook is taken',
-    true,
-    async (lose) => {
-      const id = await insertTestWebhook();
-      lose();
-      return leaseSlowAttempt(context, organization, id, { number: 0, now: at(0), until: at(20) });
-    },
-  ],
-  [
     'a sweep sends the message of a postponed purge',
     [{ woken: 1, unfinished: false }, 1],
     async (lose) => {
@@ -139,16 +130,6 @@ const singleWrites: [string, unknown, (lose: () => void) => Promise<unknown>][] 
       const execution = await board.start();
       lose();
       return leaseExecution(context, execution, lease('own'));
-    },
-  ],
-  [
-    'a lease of an execution is renewed',
-    at(90),
-    async (lose) => {
-      const execution = await board.leased();
-      lose();
-      await renewLease(context, execution, at(90));
-      return (await readExecutionHead(board, execution))?.leaseUntil;
     },
   ],
   [
@@ -196,15 +177,6 @@ const singleWrites: [string, unknown, (lose: () => void) => Promise<unknown>][] 
       const fullAt = await takeFromBucket(lossy, organization, { fullAt: 0, takesMs: 50, now });
       loseResponses(engine);
       return takeFromBucket(lossy, organization, { fullAt, takesMs: 50, now });
-    },
-  ],
-  [
-    'a default model is replaced',
-    true,
-    async (lose) => {
-      await changeSettings(context, organization, { defaultModel: 'm' });
-      lose();
-      return replaceDefaultModel(context, organization, { from: 'm', to: 'n' });
     },
   ],
   [

@@ -30,23 +30,19 @@ describe('a cancelled transaction', () => {
     ['with too much throughput of the whole request', dynamodbError('ProvisionedThroughputExceededException')],
   ] as const;
 
-  it.each(transient)('%s is sent again with the same items and the same token', async (_, error) => {
+  it.each(transient)('%s is sent again unchanged, and throws `unavailable` after eight tries', async (_, error) => {
     const { table, dynamodb } = mockTable();
     failFirst(dynamodb, error, error, error);
     await transact(table, two);
     expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 4);
     expect(new Set(tokensOf(dynamodb)).size).toBe(1);
     for (const items of itemsOf(dynamodb)) expect(items).toEqual(itemsOf(dynamodb)[0]);
-  });
-
-  it.each(transient)('%s throws `unavailable` after eight tries', async (_, error) => {
-    const { table, dynamodb, pauses } = mockTable();
-    dynamodb.rejects(error);
-    const thrown = await errorOf(transact(table, two));
-    expect(thrown?.code).toBe('unavailable');
-    expect(thrown?.headers).toEqual({ 'Retry-After': '1' });
-    expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 8);
-    expect(pauses).toHaveLength(7);
+    const failing = mockTable();
+    failing.dynamodb.rejects(error);
+    const thrown = await errorOf(transact(failing.table, two));
+    expect(thrown).toMatchObject({ code: 'unavailable', headers: { 'Retry-After': '1' } });
+    expect(failing.dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 8);
+    expect(failing.pauses).toHaveLength(7);
   });
 
   it('with a failed condition and conflicts throws the error of the condition at once', async () => {
@@ -63,58 +59,37 @@ describe('a cancelled transaction', () => {
     expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 1);
   });
 
-  it('with an unknown reason throws the error of DynamoDB at once', async () => {
+  it.each([
+    ['with an unknown reason', cancelled('ValidationError', 'TransactionConflict')],
+    ['without reasons', cancelled()],
+  ])('%s throws the error of DynamoDB at once', async (_, error) => {
     const { table, dynamodb } = mockTable();
-    dynamodb.rejects(cancelled('ValidationError', 'TransactionConflict'));
-    await expect(transact(table, two)).rejects.toThrow('Cancelled.');
-    expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 1);
-  });
-
-  it('without reasons throws the error of DynamoDB at once', async () => {
-    const { table, dynamodb } = mockTable();
-    dynamodb.rejects(cancelled());
+    dynamodb.rejects(error);
     await expect(transact(table, two)).rejects.toThrow('Cancelled.');
     expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 1);
   });
 });
 
-it('each transaction has its own token', async () => {
+it('each transaction has its own token, and requests the stored item for each failed condition', async () => {
   const { table, dynamodb } = mockTable();
   await transact(table, two);
+  const common = { TableName: table.name, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' };
+  expect(itemsOf(dynamodb)).toEqual([two.map((write) => ({ Put: { ...('Put' in write && write.Put), ...common } }))]);
   await transact(table, two);
   expect(new Set(tokensOf(dynamodb)).size).toBe(2);
 });
 
-it('a transaction requests the stored item for each failed condition', async () => {
-  const { table, dynamodb } = mockTable();
-  await transact(table, two);
-  const common = { TableName: table.name, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' };
-  const TransactItems = two.map((write) => ({ Put: { ...('Put' in write && write.Put), ...common } }));
-  expect(itemsOf(dynamodb)).toEqual([TransactItems]);
-});
-
-describe('a transaction in conflict over a counter', () => {
+it('a transaction in conflict over a counter keeps its items and token while an earlier try may be in progress', async () => {
   const counter: Write = {
     Update: { Key: { pk: 'c', sk: '0' }, UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': 1 } },
     keyIn: (shard) => ({ pk: 'c', sk: `${shard}` }),
   };
-  const conflicting = cancelled('None', 'TransactionConflict');
-
-  it('is retried with another token', async () => {
-    const { table, dynamodb } = mockTable();
-    failFirst(dynamodb, conflicting);
-    await transact(table, [put('a'), counter]);
-    expect(new Set(tokensOf(dynamodb)).size).toBe(2);
-  });
-
-  it('keeps its items and its token while an earlier try may be in progress', async () => {
-    const { table, dynamodb } = mockTable();
-    failFirst(dynamodb, inProgress(), conflicting, conflicting, conflicting);
-    await transact(table, [put('a'), counter]);
-    expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 5);
-    expect(new Set(tokensOf(dynamodb)).size).toBe(1);
-    for (const items of itemsOf(dynamodb)) expect(items).toEqual(itemsOf(dynamodb)[0]);
-  });
+  const { table, dynamodb } = mockTable();
+  failFirst(dynamodb, inProgress(), ...Array(3).fill(cancelled('None', 'TransactionConflict')));
+  await transact(table, [put('a'), counter]);
+  expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 5);
+  expect(new Set(tokensOf(dynamodb)).size).toBe(1);
+  for (const items of itemsOf(dynamodb)) expect(items).toEqual(itemsOf(dynamodb)[0]);
 });
 
 describe('a single write', () => {
@@ -176,28 +151,20 @@ describe('several failed conditions', () => {
     }
   });
 
-  it('throw a conflict before an API error', async () => {
-    const error = await failing(apiError('not_found', 'a'), () => new Conflict());
-    expect(error).toBeInstanceOf(Conflict);
-  });
-
-  it('throw `AlreadyDone` before all other errors', async () => {
-    const conflicting = () => new Conflict();
-    const error = await failing(apiError('not_found', 'a'), conflicting, () => new AlreadyDone());
-    expect(error).toBeInstanceOf(AlreadyDone);
+  it('throw a conflict before an API error, and `AlreadyDone` before all others', async () => {
+    const meanings = [apiError('not_found', 'a'), () => new Conflict()];
+    expect(await failing(...meanings)).toBeInstanceOf(Conflict);
+    expect(await failing(...meanings, () => new AlreadyDone())).toBeInstanceOf(AlreadyDone);
   });
 });
 
-describe('a transaction', () => {
+it('a transaction can have 100 items; with 101 it throws an error and sends nothing', async () => {
   const many = (count: number) => Array.from({ length: count }, (_, at) => put(`${at}`));
-
-  it('can have 100 items; with 101 it throws an error and sends nothing', async () => {
-    const { table, dynamodb } = mockTable();
-    await expect(transact(table, many(101))).rejects.toThrow('101');
-    expect(dynamodb).not.toHaveReceivedAnyCommand();
-    await transact(table, many(100));
-    expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 1);
-  });
+  const { table, dynamodb } = mockTable();
+  await expect(transact(table, many(101))).rejects.toThrow('101');
+  expect(dynamodb).not.toHaveReceivedAnyCommand();
+  await transact(table, many(100));
+  expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 1);
 });
 
 describe('retryOnConflict', () => {

@@ -129,24 +129,16 @@ describe('a sweep of 10,000 that are overdue', () => {
   });
 });
 
-describe('a sweep that reaches ahead', () => {
-  const ahead = { until: Date.parse('9999-12-31T23:59:59.999Z'), limited: false, done: false };
-
-  it('sends the message of each item once, overdue or due in an hour, and holds a page of each partition at most', async () => {
-    const index = simulatedIndex();
-    index.add(1_000);
-    index.add(1_000, { from: opening + 60 * minuteMs });
-    const { woken, mostHeld, unfinished } = await index.minute(ahead);
-    expect({ woken, unfinished }).toEqual({ woken: 2_000, unfinished: false });
-    expect(new Set(index.sent).size).toBe(2_000);
-    expect(mostHeld).toBeLessThanOrEqual(400);
-  });
-
-  it('does so too where an item is listed for the very moment that overdue ones are moved to', async () => {
-    const index = simulatedIndex();
-    index.add(500, { from: opening + 5 * minuteMs - 250 });
-    await index.minute(ahead);
-    expect(index.sent).toHaveLength(500);
-    expect(new Set(index.sent).size).toBe(500);
-  });
+it.each([
+  ['overdue or due in an hour', 1_000, opening + 60 * minuteMs],
+  ['due at the very moment that overdue items are moved to', 0, opening + 5 * minuteMs - 250],
+])('a sweep that reaches ahead sends the message of each item once: %s', async (_, overdue, from) => {
+  const index = simulatedIndex();
+  index.add(overdue);
+  index.add(500, { from });
+  const until = Date.parse('9999-12-31T23:59:59.999Z');
+  const { woken, mostHeld, unfinished } = await index.minute({ until, limited: false, done: false });
+  expect({ woken, unfinished }).toEqual({ woken: overdue + 500, unfinished: false });
+  expect(new Set(index.sent).size).toBe(overdue + 500);
+  expect(mostHeld).toBeLessThanOrEqual(400);
 });

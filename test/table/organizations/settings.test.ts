@@ -1,4 +1,3 @@
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { Table } from '../../../lib/table/client.ts';
@@ -6,7 +5,7 @@ import { changeSettings, readSettings, replaceDefaultModel } from '../../../lib/
 import { insertToken } from '../../../lib/table/organizations/token-writes.ts';
 import { readStoredTokens, type StoredToken } from '../../../lib/table/organizations/tokens.ts';
 import { dumpOf } from '../../table-dump.ts';
-import { interceptTable } from '../fixtures/intercepted-table.ts';
+import { watchedTable } from '../fixtures/watched-table.ts';
 import { createTestTable } from '../tasks/test-table.ts';
 
 let table: Table;
@@ -14,11 +13,14 @@ beforeAll(async () => {
   ({ table } = await createTestTable());
 });
 
-it('settings have their last value, in their own organization only', async () => {
+it('settings have their last value, in their own organization only; those that a change does not name stay', async () => {
   const [one, other] = ['one', 'one-2'] as Organization[] as [Organization, Organization];
-  await changeSettings({ table }, one, { defaultModel: 'first.model' });
-  await changeSettings({ table }, one, { defaultModel: 'second.model' });
-  expect(await readSettings({ table }, one)).toEqual({ defaultModel: 'second.model' });
+  await changeSettings({ table }, one, { defaultModel: 'first.model', requestsPerMinute: 5 });
+  await changeSettings({ table }, one, { defaultModel: 'second.model', executionsPerMinute: 7 });
+  const limits = { requestsPerMinute: 5, executionsPerMinute: 7 };
+  expect(await readSettings({ table }, one)).toEqual({ defaultModel: 'second.model', ...limits });
+  await changeSettings({ table }, one, { defaultModel: undefined });
+  expect(await readSettings({ table }, one)).toEqual(limits);
   expect(await readSettings({ table }, other)).toEqual({});
 });
 
@@ -38,21 +40,7 @@ it('removed settings leave no item', async () => {
   await changeSettings({ table }, organization, { defaultModel: undefined });
   await changeSettings({ table }, organization, { defaultModel: 'some.model' });
   await changeSettings({ table }, organization, { defaultModel: undefined });
-  expect(await readSettings({ table }, organization)).toEqual({});
   expect(await dumpOf(table, organization)).toEqual({});
-});
-
-it('settings that a change does not name stay', async () => {
-  const organization = 'several' as Organization;
-  await changeSettings({ table }, organization, {
-    defaultModel: 'some.model',
-    requestsPerMinute: 5,
-    executionsPerMinute: 6,
-  });
-  await changeSettings({ table }, organization, { defaultModel: undefined, executionsPerMinute: 7 });
-  expect(await readSettings({ table }, organization)).toEqual({ requestsPerMinute: 5, executionsPerMinute: 7 });
-  await changeSettings({ table }, organization, { requestsPerMinute: undefined });
-  expect(await readSettings({ table }, organization)).toEqual({ executionsPerMinute: 7 });
 });
 
 describe('a limit of requests', () => {
@@ -74,30 +62,12 @@ describe('a limit of requests', () => {
     expect(await limitsOf(one)).toEqual(ids.map(() => undefined));
   });
 
-  it('is written to a token that is inserted later', async () => {
-    const organization = 'later' as Organization;
-    await changeSettings({ table }, organization, { requestsPerMinute: 5 });
-    await insertToken(table, token(organization, 'later'));
-    expect(await limitsOf(organization)).toEqual([5]);
-  });
-
   it('is written to a token that is inserted at the same time', async () => {
     const organization = 'concurrent' as Organization;
+    const limit = { requestsPerMinute: 5 };
     // The limit changes after the settings were read, and before the token is stored.
-    const slow = beforeFirstTransaction(table, () => changeSettings({ table }, organization, { requestsPerMinute: 5 }));
-    await insertToken(slow, token(organization, 'concurrent'));
+    const slow = watchedTable(table, ({ nth }) => nth === 1 && changeSettings({ table }, organization, limit));
+    await insertToken(slow.table, token(organization, 'concurrent'));
     expect(await limitsOf(organization)).toEqual([5]);
   });
 });
-
-/** Returns a table that runs a function before its first transaction. */
-function beforeFirstTransaction(table: Table, run: () => Promise<void>): Table {
-  let first = true;
-  return interceptTable(table, async (send, command) => {
-    if (first && command instanceof TransactWriteCommand) {
-      first = false;
-      await run();
-    }
-    return send();
-  });
-}
