@@ -1,15 +1,19 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { deleteAgent } from '../../../lib/agents/agents.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { runPurge } from '../../../lib/executions/purges.ts';
-import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
-import { executionPartition } from '../../../lib/table/executions/execution-items.ts';
+import { executionPartition, type RunningExecution } from '../../../lib/table/executions/execution-items.ts';
 import { LeaseLost } from '../../../lib/table/executions/execution-steps.ts';
-import { endExecution, leaseExecution, readExecutionHead, renewLease } from '../../../lib/table/executions/executions.ts';
+import {
+  endExecution,
+  leaseExecution,
+  readExecutionHead,
+  renewLease,
+} from '../../../lib/table/executions/executions.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { readDue } from '../../../lib/table/lists/due.ts';
+import { transact } from '../../../lib/table/transact.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { conditionFailed } from '../fixtures/dynamodb-errors.ts';
 import { mockTable } from '../fixtures/mock-table.ts';
@@ -33,30 +37,19 @@ describe('a lease', () => {
     expect(await due()).toEqual([at(30)]);
   });
 
-  it('is not taken or counted before the lease of another worker expires', async () => {
+  it('is not taken before the lease of another worker expires, then it is taken and counted again', async () => {
     const execution = await board.leased();
     const before = await dump();
     expect(await leaseExecution(board, execution, lease('second', 29.999))).toBeUndefined();
     expect(await dump()).toEqual(before);
-  });
-
-  it('is taken by the next worker when the lease has expired, and counted again', async () => {
-    const execution = await board.leased();
     const second = await leaseExecution(board, execution, lease('second', 30));
     expect(second).toEqual({ ...execution, claims: 2, claim: 'second', leaseUntil: at(60) });
   });
 
-  it('keeps the time of the first lease, and sets it for an execution without one', async () => {
+  it('sets the time of the first lease for an execution without one', async () => {
     const execution = await board.leased();
-    const second = await leaseExecution(board, execution, lease('second', 30));
-    expect(second?.firstLeasedAt).toBe(at(0));
-    await board.table.client.send(
-      new UpdateCommand({
-        TableName: board.table.name,
-        Key: keys.executionHead(execution.organization, ulidOf(execution.id)),
-        UpdateExpression: 'REMOVE firstLeasedAt',
-      }),
-    );
+    const Key = keys.executionHead(execution.organization, ulidOf(execution.id));
+    await transact(board.table, [{ Update: { Key, UpdateExpression: 'REMOVE firstLeasedAt' } }]);
     const third = await leaseExecution(board, execution, lease('third', 60));
     expect(third?.firstLeasedAt).toBe(at(60));
   });

@@ -1,15 +1,28 @@
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { moveOnStart } from '../../../lib/executions/task-moves.ts';
-import type { Ending, RunningExecution } from '../../../lib/table/executions/execution-items.ts';
-import { executionPartition } from '../../../lib/table/executions/execution-items.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import {
+  type Ending,
+  executionPartition,
+  type RunningExecution,
+} from '../../../lib/table/executions/execution-items.ts';
 import { LeaseLost } from '../../../lib/table/executions/execution-steps.ts';
-import { endExecution, leaseExecution, readExecution, readExecutionHead, readExecutionPage } from '../../../lib/table/executions/executions.ts';
+import {
+  endExecution,
+  leaseExecution,
+  readExecution,
+  readExecutionHead,
+  readExecutionPage,
+} from '../../../lib/table/executions/executions.ts';
 import { idempotencyRecordWrite } from '../../../lib/table/idempotency.ts';
 import { readDue } from '../../../lib/table/lists/due.ts';
 import { Conflict, transactionLimit } from '../../../lib/table/transact.ts';
+import type { Item } from '../../../lib/table/write.ts';
 import { deleteTask, updateTask } from '../../../lib/tasks/tasks.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { meter } from '../fixtures/capacity.ts';
+import { interceptTable } from '../fixtures/intercepted-table.ts';
 import { faultsOf } from '../tasks/oracle.ts';
 import { always } from '../tasks/test-table.ts';
 import { at, completed, createExecutionTable, type ExecutionTable, failed, lease } from './execution-table.ts';
@@ -60,7 +73,7 @@ describe('an end', () => {
         expect(await readExecutionPage(board, organization, filter, firstPage)).toEqual(shown);
       const left = await readExecutionPage(board, organization, { status: 'running' }, firstPage);
       expect(left).toEqual({ items: [], total: 0 });
-          expect(await Array.fromAsync(readDue(board, [executionPartition], '9999'))).toEqual([]);
+      expect(await Array.fromAsync(readDue(board, [executionPartition], '9999'))).toEqual([]);
       expect(await faults()).toEqual([]);
     },
   );
@@ -76,7 +89,7 @@ describe('an end', () => {
     expect(lost).toHaveLength(5);
     expect(lost.every((reason) => reason instanceof LeaseLost)).toBe(true);
     expect(tried[0]?.status === 'fulfilled' || tried[2]?.status === 'fulfilled').toBe(false);
-      expect(await faults()).toEqual([]);
+    expect(await faults()).toEqual([]);
   });
 
   it('is rejected for a worker whose lease another worker took over, and for one that never had the lease', async () => {
@@ -134,3 +147,35 @@ it('the largest start and the largest end are one transaction each', async () =>
   expect((await readExecution(board, leased))?.output === output).toBe(true);
   expect(await faults()).toEqual([]);
 });
+
+/**
+ * Returns a table whose first query reads the head after the end of an execution, and misses parts of the output. A query
+ * of DynamoDB can read some items before a transaction and others after it (Developer Guide, "Isolation levels for
+ * DynamoDB transactions").
+ */
+function tornTable(table: Table, isMissed: (item: Item) => boolean): Table {
+  let queries = 0;
+  const torn = interceptTable(table, async (send, command) => {
+    const output = (await send()) as { Items?: Item[] };
+    if (!(command instanceof QueryCommand) || queries++ > 0) return output;
+    return { ...output, Items: output.Items?.filter((item) => !isMissed(item)) };
+  });
+  return { ...torn, sleep: async () => {} };
+}
+
+it.each([
+  ['none', 'OUT#'],
+  ['all but the last', 'OUT#1'],
+  ['all but the first', 'OUT#0'],
+])(
+  'a read during the end of an execution returns the whole output, if its first query finds %s of the parts',
+  async (_, missed) => {
+    const leased = await board.leased();
+    const output = `${'x'.repeat(300_000)}The end.`;
+    await endExecution(board, leased, completed(), { output });
+    const torn = tornTable(board.table, ({ sk }) => (sk as string).startsWith(missed));
+    const whole = await readExecution({ table: torn }, leased);
+    expect(whole?.status).toBe('completed');
+    expect(whole?.output === output).toBe(true);
+  },
+);
