@@ -57,8 +57,8 @@ export function script(length: number): fc.Arbitrary<Step[]> {
   return fc.array(step, { minLength: length, maxLength: length, size: 'max' });
 }
 
-/** The changes of a task from the responses to its writers. */
-type Life = { created: Known; changes: { version: number; patch: TaskPatch }[]; deleted: boolean };
+/** A task as it was created, and its changes from the responses to its writers. */
+type Written = { created: Known; changes: { version: number; patch: TaskPatch }[]; deleted: boolean };
 
 /** Error codes that concurrent writers can get. */
 const expected = ['not_found', 'unknown_reference', 'dependency_cycle', 'has_dependents'];
@@ -70,10 +70,10 @@ const expected = ['not_found', 'unknown_reference', 'dependency_cycle', 'has_dep
 export async function write(board: TestTable, steps: readonly Step[], count = 16) {
   const { organization, clock } = board;
   const start = clock();
-  const lives: Life[] = [];
+  const written: Written[] = [];
   const missed: string[] = [];
-  const lifeAt = (target: number) => lives[target % lives.length];
-  const idsAt = (some: readonly number[]) => [...new Set(some.flatMap((one) => lifeAt(one)?.created.id ?? []))];
+  const writtenAt = (target: number) => written[target % written.length];
+  const idsAt = (some: readonly number[]) => [...new Set(some.flatMap((one) => writtenAt(one)?.created.id ?? []))];
 
   const todo = {
     create: async ({ day, fields, dependsOn, narrowed }: Create) => {
@@ -86,20 +86,20 @@ export async function write(board: TestTable, steps: readonly Step[], count = 16
       );
       const { items } = await listTasks(board, organization, filterFor(created, narrowed), { limit: 100, offset: 0 });
       if (!items.some(({ id }) => id === created.id)) missed.push(created.id);
-      lives.push({ created, changes: [], deleted: false });
+      written.push({ created, changes: [], deleted: false });
     },
     change: async ({ target, patch, dependsOn }: Change) => {
-      const life = lifeAt(target);
-      if (!life) return;
+      const task = writtenAt(target);
+      if (!task) return;
       const whole = dependsOn ? { ...patch, dependsOn: idsAt(dependsOn) } : patch;
-      const { version } = await updateTask(board, organization, life.created.id, whole, always);
-      life.changes.push({ version, patch });
+      const { version } = await updateTask(board, organization, task.created.id, whole, always);
+      task.changes.push({ version, patch });
     },
     delete: async ({ target }: Delete) => {
-      const life = lifeAt(target);
-      if (!life) return;
-      await deleteTask(board, organization, life.created.id, always);
-      life.deleted = true;
+      const task = writtenAt(target);
+      if (!task) return;
+      await deleteTask(board, organization, task.created.id, always);
+      task.deleted = true;
     },
   };
 
@@ -111,7 +111,7 @@ export async function write(board: TestTable, steps: readonly Step[], count = 16
     }
   };
   await Promise.all(Array.from({ length: count }, writer));
-  return { tasks: lives.filter(({ deleted }) => !deleted).map(lived), missed };
+  return { tasks: written.filter(({ deleted }) => !deleted).map(changed), missed };
 }
 
 /** Returns a filter that matches a task by its status and some other fields. */
@@ -126,7 +126,7 @@ function filterFor({ status, priority, assignedAgent, projectId }: Known, narrow
 }
 
 /** Returns a task after its changes in the order of their versions. */
-function lived({ created, changes }: Life): Known {
+function changed({ created, changes }: Written): Known {
   const { id } = created;
   let { status, priority, assignedAgent, projectId } = created;
   for (const { patch } of changes.sort((a, b) => a.version - b.version)) {
