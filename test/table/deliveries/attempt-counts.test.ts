@@ -204,6 +204,7 @@ describe('a close', () => {
     now += dayMs;
     await close();
     now += 89 * dayMs;
+    for (const offset of [0, 1]) expect(await differences(100, offset)).toEqual([]);
     expect(await total()).toBe(1);
     expect(await closedDays()).toEqual({ '2026-03-01': 1, '2026-03-02': 1 });
     await close();
