@@ -21,34 +21,24 @@ beforeEach(async () => {
 const [assignedAgent, otherAgent] = agents;
 const [projectId, otherProject] = projects;
 
-it('a creation with an agent, a project, 25 dependencies and an Idempotency-Key is one transaction', async () => {
-  const dependencies = bareTasks(25);
-  await seed(board.table, board.organization, dependencies);
+it('a creation and a change of all fields, with 25 dependencies and an Idempotency-Key, are one transaction', async () => {
+  const tasks = bareTasks(50);
+  await seed(board.table, board.organization, tasks);
+  const idsOf = (some: StoredTask[]) => some.map((task) => task.id);
+  const [before, after] = [idsOf(tasks.slice(0, 25)), idsOf(tasks.slice(25))];
   const request = { key: 'k', operation: 'o', path: '/', body: {} };
   const record = (response: unknown) => idempotencyRecordWrite(board.app, board.organization, request, response);
-  const fields = { assignedAgent, projectId, dependsOn: dependencies.map(({ id }) => id) };
-  const sizes = await metered.transactionsOf(() => board.put(fields, record));
-  expect(sizes).toHaveLength(1);
-  expect(sizes[0]).toBeLessThanOrEqual(transactionLimit);
-});
-
-it('a change of all fields, with 25 dependencies replaced by 25 others, is one transaction', async () => {
-  const ids = bareTasks(50);
-  await seed(board.table, board.organization, ids);
-  const [before, after] = [ids.slice(0, 25), ids.slice(25)].map((some) => some.map(({ id }) => id));
-  const { id } = await board.put({ assignedAgent, projectId, dependsOn: before });
+  let id = '';
+  const creation = await metered.transactionsOf(async () => {
+    ({ id } = await board.put({ assignedAgent, projectId, dependsOn: before }, record));
+  });
   const patch = {
-    title: 'Another',
-    description: 'Changed',
-    status: 'done',
-    priority: 'low',
-    assignedAgent: otherAgent,
-    projectId: otherProject,
-    dependsOn: after,
-  } as const;
-  const sizes = await metered.transactionsOf(() => updateTask(board, board.organization, id, patch, always));
-  expect(sizes).toHaveLength(1);
-  expect(sizes[0]).toBeLessThanOrEqual(transactionLimit);
+    ...({ title: 'Another', description: 'Changed', status: 'done', priority: 'low' } as const),
+    ...{ assignedAgent: otherAgent, projectId: otherProject, dependsOn: after },
+  };
+  const change = await metered.transactionsOf(() => updateTask(board, board.organization, id, patch, always));
+  expect([creation.length, change.length]).toEqual([1, 1]);
+  expect(Math.max(...creation, ...change)).toBeLessThanOrEqual(transactionLimit);
   expect(await faultsOf(board.table, board.organization)).toEqual([]);
 });
 
