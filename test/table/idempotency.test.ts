@@ -1,5 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { deleteIdempotencyLease, idempotencyRecordWrite, leaseIdempotencyRecord, type Request, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
+import {
+  deleteIdempotencyLease,
+  idempotencyRecordWrite,
+  leaseIdempotencyRecord,
+  type Request,
+  readIdempotencyRecord,
+} from '../../lib/table/idempotency.ts';
 import { AlreadyDone, transact } from '../../lib/table/transact.ts';
 import { listTasks } from '../../lib/tasks/tasks.ts';
 import { dumpOf } from '../table-dump.ts';
@@ -35,7 +41,10 @@ beforeEach(async () => {
 
 describe('a recorded response', () => {
   it.each([
-    [{ id: 'tk_1', tags: ['a'] }, { id: 'tk_1', tags: ['a'] }],
+    [
+      { id: 'tk_1', tags: ['a'] },
+      { id: 'tk_1', tags: ['a'] },
+    ],
     [undefined, null],
   ])('is found by the same request: %j', async (answer, data) => {
     await record(answer);

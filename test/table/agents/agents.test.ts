@@ -3,15 +3,26 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { getAgent, updateAgent } from '../../../lib/agents/agents.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { headOf, type StoredAgent, textItems } from '../../../lib/table/agents/agent-items.ts';
-import { changeAgent, insertAgent, insertAgentSkill, insertMissingAgents, readAgent, readAgentHead, readAgentSkills, readAgents, removeAgent, removeAgentSkill } from '../../../lib/table/agents/agents.ts';
+import {
+  changeAgent,
+  insertAgent,
+  insertAgentSkill,
+  insertMissingAgents,
+  readAgent,
+  readAgentHead,
+  readAgentSkills,
+  readAgents,
+  removeAgent,
+  removeAgentSkill,
+} from '../../../lib/table/agents/agents.ts';
 import { readPreparedAgent } from '../../../lib/table/agents/prepared-agents.ts';
 import type { RecordResponse } from '../../../lib/table/idempotency.ts';
 import { idempotencyRecordWrite } from '../../../lib/table/idempotency.ts';
 import { Conflict } from '../../../lib/table/transact.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { meter } from '../fixtures/capacity.ts';
-import { watchedTable } from '../fixtures/watched-table.ts';
 import { sendTransactionsTogether } from '../fixtures/concurrent-transactions.ts';
+import { watchedTable } from '../fixtures/watched-table.ts';
 import { always, createTestTable, errorOf } from '../tasks/test-table.ts';
 import { storedAgent } from './agent-seed.ts';
 

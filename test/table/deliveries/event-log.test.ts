@@ -2,7 +2,14 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp, ulidFrom, ulidOf } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { deliveryPartitions } from '../../../lib/table/deliveries/delivery-partitions.ts';
-import { appendEvent, eventFrom, isEvent, type LoggedEvent, readEvents, sampledAfterMs } from '../../../lib/table/deliveries/event-log.ts';
+import {
+  appendEvent,
+  eventFrom,
+  isEvent,
+  type LoggedEvent,
+  readEvents,
+  sampledAfterMs,
+} from '../../../lib/table/deliveries/event-log.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { postponeDue, readDue } from '../../../lib/table/lists/due.ts';
 import { getItem } from '../../../lib/table/reads.ts';

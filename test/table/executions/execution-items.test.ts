@@ -1,6 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { delegationFrom, delegationItem, type ExecutionHead, executionFrom, executionItem, inputFrom, inputItem, listItemOf, outputItems, type RunningExecution, wholeExecution } from '../../../lib/table/executions/execution-items.ts';
+import {
+  delegationFrom,
+  delegationItem,
+  type ExecutionHead,
+  executionFrom,
+  executionItem,
+  inputFrom,
+  inputItem,
+  listItemOf,
+  outputItems,
+  type RunningExecution,
+  wholeExecution,
+} from '../../../lib/table/executions/execution-items.ts';
 import { fc } from '../../seeded.ts';
 import { completed, failed } from './execution-table.ts';
 

@@ -3,7 +3,14 @@ import { timeOf, timestamp, ulidOf } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { StoredAgent } from '../../../lib/table/agents/agent-items.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { type ExecutionHead, executionItem, executionMembership, inputItem, outputItems, type RunningExecution } from '../../../lib/table/executions/execution-items.ts';
+import {
+  type ExecutionHead,
+  executionItem,
+  executionMembership,
+  inputItem,
+  outputItems,
+  type RunningExecution,
+} from '../../../lib/table/executions/execution-items.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { derivedFrom, writeItems } from '../tasks/seed.ts';
 import { countsOf } from './execution-oracle.ts';

@@ -4,7 +4,14 @@ import { ulidOf } from '../../../lib/contract/ids.ts';
 import { moveOnStart } from '../../../lib/executions/task-moves.ts';
 import { changeAgent, insertAgent } from '../../../lib/table/agents/agents.ts';
 import { executionFrom, executionPartition } from '../../../lib/table/executions/execution-items.ts';
-import { endExecution, leaseExecution, readExecution, readExecutionHead, readExecutionInput, readExecutionPage } from '../../../lib/table/executions/executions.ts';
+import {
+  endExecution,
+  leaseExecution,
+  readExecution,
+  readExecutionHead,
+  readExecutionInput,
+  readExecutionPage,
+} from '../../../lib/table/executions/executions.ts';
 import { idempotencyRecordWrite, readIdempotencyRecord } from '../../../lib/table/idempotency.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { postponeDue, readDue } from '../../../lib/table/lists/due.ts';

@@ -2,7 +2,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { ApiError } from '../../../lib/contract/errors.ts';
 import { ulidFrom } from '../../../lib/contract/ids.ts';
 import { findDifferences, repairDifferences } from '../../../lib/reconcile/differences.ts';
-import { endExecution, insertExecution, leaseExecution, readExecutionPage } from '../../../lib/table/executions/executions.ts';
+import {
+  endExecution,
+  insertExecution,
+  leaseExecution,
+  readExecutionPage,
+} from '../../../lib/table/executions/executions.ts';
 import type { StartContext } from '../../../lib/table/executions/running.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { changeSettings } from '../../../lib/table/organizations/settings.ts';

@@ -14,7 +14,7 @@ export function periodBorders(ids: readonly string[]): number[] {
 }
 
 /** Returns offsets to test: the start, the borders of pages and periods, the middle, the last page and past the end. */
-export function offsetsInto(ids: readonly string[], limit: number): number[] {
+function offsetsInto(ids: readonly string[], limit: number): number[] {
   const total = ids.length;
   const lastPage = Math.max(0, Math.ceil(total / limit) - 1) * limit;
   const around = [limit, ...periodBorders(ids).slice(0, 3)].flatMap((border) => [border - 1, border, border + 1]);
