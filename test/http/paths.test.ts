@@ -7,26 +7,24 @@ const { newTaskCaller } = await createTaskCallers();
 const gateway = await startGateway(0);
 const board = await newTaskCaller();
 const port = Number(new URL(gateway.url).port);
+const path = '/api/kanban-tasks';
 
 afterAll(() => gateway.stop());
 
 type RawAnswer = { status: number; headers: Record<string, string>; body: string };
 
-/** Sends a request over a raw socket, since clients reject such paths. */
-function sendRaw(method: string, target: string, more: string[] = [], body: string | Buffer = ''): Promise<RawAnswer> {
-  const head = [
-    `${method} ${target} HTTP/1.1`,
-    'Host: localhost',
-    'Connection: close',
-    `Authorization: Bearer ${board.token}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    ...more,
-  ];
+/** Returns the head of a request after which the gateway closes the connection. */
+function headOf(method: string, target: string, more: readonly string[]): string {
+  const fixed = ['Host: localhost', 'Connection: close', `Authorization: Bearer ${board.token}`];
+  return `${[`${method} ${target} HTTP/1.1`, ...fixed, ...more].join('\r\n')}\r\n\r\n`;
+}
+
+/** Writes bytes to a socket, since clients reject such requests, and returns the response. */
+function exchange(...parts: (string | Buffer)[]): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const socket = connect(port, '127.0.0.1', () => {
-      socket.write(`${head.join('\r\n')}\r\n\r\n`);
-      socket.write(body);
+      for (const part of parts) socket.write(part);
     });
     socket.on('error', reject);
     socket.on('data', (chunk) => chunks.push(chunk));
@@ -43,42 +41,33 @@ function sendRaw(method: string, target: string, more: string[] = [], body: stri
   });
 }
 
-const codeOf = (answer: RawAnswer) => /"code":"(\w+)"/.exec(answer.body)?.[1];
+function send(method: string, target: string, more: string[] = [], body: string | Buffer = ''): Promise<RawAnswer> {
+  return exchange(headOf(method, target, [`Content-Length: ${Buffer.byteLength(body)}`, ...more]), body);
+}
+
+/** Sends a create with this body, and with further headers instead of the length. */
+const create = (body: (string | Buffer)[], ...more: string[]) =>
+  exchange(headOf('POST', path, ['Content-Type: application/json', ...more]), ...body);
+
+const codeOf = ({ body }: RawAnswer) => /"code":"(\w+)"/.exec(body)?.[1];
 
 describe('an unusual path leads to 404 not_found at the gateway', () => {
   it.each([
-    '/api/kanban-tasks/%ZZ',
-    '/api/kanban-tasks/%',
-    '/api/kanban-tasks/%2e%2e',
-    '/api/kanban-tasks/../health',
-    '/api/kanban-tasks/%2Fhealth',
-    '/api/kanban-tasks/%00',
-    '/api/kanban-tasks/%ff',
-    '/api/kanban-tasks/%C3%28',
-    '/api/kanban-tasks/%F0%9F%98%80',
-    '/api/kanban-tasks/%23',
-    '/api/kanban-tasks/__proto__',
-    '/api/kanban-tasks/:id',
-    '/api/kanban-tasks//',
-    '//api/kanban-tasks',
-    '//',
-    '/%',
-    '/%5c..%5c',
-    '/api/kanban-tasks%3Flimit=1',
-  ])('%s', async (target) => {
-    const answer = await sendRaw('GET', target);
+    ...['%ZZ', '%', '%2e%2e', '../health', '%2Fhealth', '%2f%2e%2e%2fwebhooks', '%00', '%ff', '%C3%28', '%23'],
+    ...['%F0%9F%98%80', 'tk_01K00000000000000000000000%2500', '__proto__', ':id', '/', '..', 'x'.repeat(10_240)],
+  ])('/api/kanban-tasks/%.40s', async (id) => {
+    const answer = await send('GET', `${path}/${id}`);
     expect([answer.status, codeOf(answer)]).toEqual([404, 'not_found']);
     expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     expect(answer.body).toContain(answer.headers['x-request-id']);
   });
 
-  it.each(['/api/kanban-tasks/', '/'])('of 10 KB after %s', async (start) => {
-    const answer = await sendRaw('GET', start + 'x'.repeat(10_240));
+  it.each([
+    ...['//api/kanban-tasks', '/api/../health', '/', '//', '/%', '/%5c..%5c', '/api/kanban-tasks%3Flimit=1'],
+    ...[`/${'x'.repeat(10_240)}`, 'http://localhost/nothing'],
+  ])('%.40s', async (target) => {
+    const answer = await send('GET', target);
     expect([answer.status, codeOf(answer)]).toEqual([404, 'not_found']);
-  });
-
-  it('in absolute form, as for proxies', async () => {
-    expect((await sendRaw('GET', 'http://localhost/nothing')).status).toBe(404);
   });
 });
 
@@ -86,52 +75,92 @@ describe('at the gateway', () => {
   it('a path is decoded once', async () => {
     const id = await board.put();
     const encoded = [...id].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
-    expect((await sendRaw('GET', `/api/kanban-tasks/${encoded}`)).status).toBe(200);
-    expect((await sendRaw('GET', `/api/kanban-tasks/${encoded.replaceAll('%', '%25')}`)).status).toBe(404);
+    expect((await send('GET', `${path}/${encoded}`)).status).toBe(200);
+    expect((await send('GET', `${path}/${encoded.replaceAll('%', '%25')}`)).status).toBe(404);
   });
 
-  it('malformed percent-encoding in a query leads to 400', async () => {
-    for (const query of ['limit=%', 'limit=%ZZ', 'status=%00', 'a=%ff', '%=1', 'limit=5&limit=5', 'limit=', '=&='])
-      expect((await sendRaw('GET', `/api/kanban-tasks?${query}`)).status).toBe(400);
-  });
-
-  it('an empty query is no query', async () => {
-    for (const query of ['?', '?&', '?&&&'])
-      expect((await sendRaw('GET', `/api/kanban-tasks${query}`)).status).toBe(200);
-  });
-
-  it('a second question mark belongs to the query', async () => {
-    const answer = await sendRaw('GET', '/api/kanban-tasks?limit=5?limit=6');
+  it.each([
+    ...['limit=%', 'limit=%ZZ', 'status=%00', 'a=%ff', '%=1', 'limit=5&limit=5', 'limit=', '=&=', '%'],
+    ...['limit=5?limit=6', 'constructor=1', 'limit=%EF%BC%91'],
+  ])('the query %s leads to 400', async (query) => {
+    const answer = await send('GET', `${path}?${query}`);
     expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed']);
   });
 
-  it('an unsupported method leads to 405, without a body for HEAD', async () => {
-    const [put, head] = [await sendRaw('PUT', '/api/kanban-tasks/%ZZ'), await sendRaw('HEAD', '/api/kanban-tasks')];
-    expect([put.status, codeOf(put)]).toEqual([405, 'method_not_allowed']);
-    expect([head.status, head.headers.allow, head.body]).toEqual([405, 'GET, POST', '']);
+  it('an empty query is no query', async () => {
+    for (const query of ['?', '?&', '?&&&']) expect((await send('GET', path + query)).status).toBe(200);
   });
 
-  it.each(['/health', '/openapi.json', '/docs', '/docs/script.js'])(
-    'HEAD of the open endpoint %s leads to 405 too',
-    async (target) => {
-      const { status, headers, body } = await sendRaw('HEAD', target);
-      expect([status, headers.allow, body]).toEqual([405, 'GET', '']);
-    },
-  );
+  it('an unsupported method leads to 405', async () => {
+    for (const [method, target] of [['PUT', `${path}/%ZZ`] as const, ['PROPFIND', path] as const]) {
+      const answer = await send(method, target);
+      expect([answer.status, codeOf(answer)]).toEqual([405, 'method_not_allowed']);
+    }
+  });
+
+  it.each([
+    [path, 405, 'GET, POST'],
+    ...['/health', '/openapi.json', '/docs', '/docs/script.js'].map((open) => [open, 405, 'GET'] as const),
+    ['/nowhere', 404, undefined],
+  ] as const)('HEAD of %s leads to %i without a body', async (target, status, allow) => {
+    const answer = await send('HEAD', target);
+    expect([answer.status, answer.headers.allow, answer.body]).toEqual([status, allow, '']);
+  });
 
   it('OPTIONS leads to 204 with Allow and without a body', async () => {
-    const answer = await sendRaw('OPTIONS', '/api/kanban-tasks/%ZZ');
+    const answer = await send('OPTIONS', `${path}/%ZZ`);
     expect([answer.status, answer.headers.allow, answer.body]).toEqual([204, 'DELETE, GET, PATCH', '']);
+  });
+
+  it('two Authorization headers lead to 401', async () => {
+    const answer = await send('GET', path, [`Authorization: Bearer ${board.token}`]);
+    expect([answer.status, codeOf(answer)]).toEqual([401, 'unauthorized']);
   });
 
   it('a body that is not UTF-8 leads to invalid_json', async () => {
     const body = Buffer.from([0x22, 0xff, 0xfe, 0x22]);
-    const answer = await sendRaw('POST', '/api/kanban-tasks', ['Content-Type: application/json'], body);
+    const answer = await create([body], `Content-Length: ${body.length}`);
     expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_json']);
   });
 
-  it('two Authorization headers lead to 401', async () => {
-    const answer = await sendRaw('GET', '/api/kanban-tasks', [`Authorization: Bearer ${board.token}`]);
-    expect([answer.status, codeOf(answer)]).toEqual([401, 'unauthorized']);
+  it('a body can come in chunks that split a character', async () => {
+    const body = Buffer.from('{"title":"Grüße"}');
+    const cut = body.indexOf(0xc3) + 1;
+    const chunks = [body.subarray(0, cut), body.subarray(cut)].flatMap((part) => [
+      `${part.length.toString(16)}\r\n`,
+      part,
+      '\r\n',
+    ]);
+    const answer = await create([...chunks, '0\r\n\r\n'], 'Transfer-Encoding: chunked');
+    expect(answer.status).toBe(201);
+    expect(answer.body).toContain('Grüße');
+  });
+
+  it('a chunked body of 300 KB leads to 413', async () => {
+    const chunk = `${(300_000).toString(16)}\r\n${'x'.repeat(300_000)}\r\n0\r\n\r\n`;
+    expect((await create([chunk], 'Transfer-Encoding: chunked')).status).toBe(413);
+  });
+
+  it('Expect: 100-continue gets 100, and then the response', async () => {
+    const body = '{"title":"Expected"}';
+    const answer = await create([body], `Content-Length: ${body.length}`, 'Expect: 100-continue');
+    expect([answer.status, answer.body.startsWith('HTTP/1.1 201')]).toEqual([100, true]);
+  });
+
+  it('a request can come in single bytes', async () => {
+    const body = '{"title":"Slow"}';
+    const head = headOf('POST', path, ['Content-Type: application/json', `Content-Length: ${body.length}`]);
+    expect((await exchange(...head, ...body)).status).toBe(201);
+  });
+
+  it('other requests are processed after clients that close the connection during a request', async () => {
+    for (let round = 0; round < 20; round++)
+      await new Promise<void>((resolve) => {
+        const socket = connect(port, '127.0.0.1', () => {
+          socket.write(`${headOf('POST', path, ['Content-Length: 1000'])}{"title":`, () => socket.destroy());
+        });
+        socket.on('close', () => resolve());
+      });
+    expect((await send('GET', '/health')).status).toBe(200);
   });
 });
