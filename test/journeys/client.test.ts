@@ -1,25 +1,12 @@
 import { expect, it } from 'vitest';
-import { findRunning, tableName } from '../../infra/local/running.ts';
-import { CrewboardError, createClient, everyItem } from '../../lib/client/client.ts';
+import { CrewboardError, createClient } from '../../lib/client/client.ts';
 import type { Deliveries } from '../../lib/client/operations.ts';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
-import type { Organization } from '../../lib/contract/organization.ts';
-import { environment } from '../../lib/deployment/environment.ts';
-import { openTable } from '../../lib/table/client.ts';
-import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
-import { bareTasks, seed } from '../table/tasks/seed.ts';
 import { startDeployment, until } from './deployment.ts';
 import { startReceiver } from './receiver.ts';
 
 const service = await startDeployment();
 const crewboard = createClient(service);
-
-/** The tasks in the table before the first test, from the oldest. */
-const seeded = bareTasks(250, (nth) => Date.UTC(2026, 0, 1) + nth).map(
-  (task): StoredTask => ({ ...task, priority: 'high' }),
-);
-const running = await findRunning(service.dataFolder);
-await seed(openTable(tableName, running.environment[environment.dynamodbEndpoint]), 'local' as Organization, seeded);
 
 /** Returns the error of a call. */
 async function errorOf(call: Promise<unknown>): Promise<CrewboardError> {
@@ -49,51 +36,6 @@ it('creates, reads, changes and deletes tasks', async () => {
 
   expect((await crewboard.deleteTask({ params: { id: second.id } })).data).toBeUndefined();
   expect(await errorOf(crewboard.getTask({ params: { id: second.id } }))).toMatchObject({ code: 'not_found' });
-});
-
-it('throws an error with each invalid field of a request', async () => {
-  const { status, code, details } = await errorOf(
-    crewboard.createTask({ body: { title: '', priorty: 'low' } as never }),
-  );
-  expect([status, code]).toEqual([400, 'validation_failed']);
-  expect(details.map(({ path, code }) => [path, code]).sort()).toEqual([
-    ['priorty', 'unknown_field'],
-    ['title', 'invalid_value'],
-  ]);
-});
-
-it('creates once with one key, and twice without', async () => {
-  const query = { project_id: 'proj_keys' };
-  const request = { body: { title: 'Once', projectId: query.project_id }, idempotencyKey: 'k-1' };
-  const answers = [await crewboard.createTask(request), await crewboard.createTask(request)];
-  expect(answers[1]?.data).toEqual(answers[0]?.data);
-  expect(answers.map(({ replayed }) => replayed)).toEqual([false, true]);
-  const other = await errorOf(crewboard.createTask({ ...request, body: { title: 'Other' } }));
-  expect([other.status, other.code]).toEqual([422, 'idempotency_key_reused']);
-  expect((await crewboard.listTasks({ query })).pagination.total).toBe(1);
-  const { body } = request;
-  for (const _ of [1, 2]) await crewboard.createTask({ body });
-  expect((await crewboard.listTasks({ query })).pagination.total).toBe(3);
-});
-
-it('creates once when the response is lost', async () => {
-  let sent = 0;
-  /** Sends the request, and loses the first response. */
-  const losing: typeof fetch = async (target, init) => {
-    const answer = await fetch(target, init);
-    if (++sent > 1) return answer;
-    throw new TypeError('fetch failed');
-  };
-  const client = createClient({ ...service, fetch: losing, wait: async () => {} });
-  const { replayed } = await client.createTask({ body: { title: 'Once', projectId: 'proj_lost' } });
-  expect([replayed, sent]).toEqual([true, 2]);
-  expect((await crewboard.listTasks({ query: { project_id: 'proj_lost' } })).pagination.total).toBe(1);
-});
-
-it('everyItem returns all 250 items of a filtered list in its order', async () => {
-  await crewboard.createTask({ body: { title: 'Of another priority', priority: 'low' } });
-  const all = await Array.fromAsync(everyItem(crewboard.listTasks, { query: { priority: 'high' } }));
-  expect(all.map(({ id }) => id)).toEqual(seeded.map(({ id }) => id).reverse());
 });
 
 it('runs an agent, and gets the event of its end by a webhook', async () => {

@@ -1,19 +1,16 @@
 import { expect, it } from 'vitest';
 import type { ExecutionStarted } from '../../lib/contract/executions.ts';
-import { dataOf, paginationOf, successOf } from '../api.ts';
+import { dataOf, successOf } from '../api.ts';
 import { createApiOverHttp } from '../api-over-http.ts';
-import { startDeployment, until } from './deployment.ts';
+import { startDeployment } from './deployment.ts';
 import { startHeldModel } from './held-model.ts';
 import { startReceiver } from './receiver.ts';
 import {
   attemptsOf,
-  countOf,
   createAgent,
   createTask,
   endings,
   endOf,
-  eventsAbout,
-  execute,
   newToken,
   readExecution,
   readTask,
@@ -93,37 +90,4 @@ it('an execution moves its task, and each step is delivered to a webhook', async
       occurredAt: ended.completedAt,
     },
   ]);
-});
-
-it('the executions of a deleted agent end without an event, and its task and its places are free again', async () => {
-  const organization = await newOrganization('with-a-deleted-agent');
-  const { api } = organization;
-  const receiver = await startReceiver();
-  await register(organization, { url: receiver.url, events: ['agent.spawned', ...endings] });
-  const [deleted, other] = [await createAgent(organization, 'deleted'), await createAgent(organization, 'other')];
-  const taskId = await createTask(organization, 'Of a deleted agent');
-  const asked = model.count();
-  const ran = [
-    await execute(organization, deleted, 'Do it', { taskId }),
-    await execute(organization, deleted, 'Do it'),
-  ];
-  await model.asked(asked + 2);
-  successOf(await api.deleteAgent({ params: { name: deleted } }));
-  expect(paginationOf(await api.listExecutions()).total).toBe(0);
-  expect(await countOf(organization, 'running')).toBe(0);
-  expect((await api.getExecution({ params: { name: deleted, id: ran[0] as string } })).status).toBe(404);
-  const statusOf = async () => (await readTask(organization, taskId)).status;
-  await until('the task is assigned', async () => (await statusOf()) === 'assigned');
-
-  // Both places are free again, and the model's responses to the deleted executions are dropped.
-  const request = { params: { name: other }, body: { input: 'After them' } };
-  const start = async () => dataOf<ExecutionStarted | undefined>(await api.executeAgent(request))?.executionId;
-  const later = [await until('a place is free', start), await until('both are', start)] as string[];
-  await model.asked(asked + 4);
-  model.answer();
-  for (const id of later) expect((await endOf(organization, other, id)).status).toBe('completed');
-  await receiver.once('the ends of the later ones', () => later.every((id) => eventsAbout(receiver, id).length === 2));
-  for (const id of ran) expect(eventsAbout(receiver, id)).toEqual(['agent.spawned']);
-  expect(paginationOf(await api.listExecutions()).total).toBe(2);
-  expect(await statusOf()).toBe('assigned');
 });

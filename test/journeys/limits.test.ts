@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { createClient } from '../../lib/client/client.ts';
 import { paginationOf, statusAndCodeOf } from '../api.ts';
 import { run, startDeployment } from './deployment.ts';
 import { newToken } from './requests.ts';
@@ -26,18 +25,6 @@ it('a response over the limit says when to retry, and another organization is se
   expect(refused.headers.RateLimit).toBe(`"requests";r=0;t=${wait}`);
 
   expect(paginationOf(await api.listTasks({ token: other })).total).toBe(0);
-});
-
-it('the client waits for Retry-After before it retries', async () => {
-  const token = await newToken(service, 'retried');
-  await api.listTasks({ token });
-  const waits: number[] = [];
-  const client = createClient({ url: service.url, token, tries: 2, wait: async (ms) => void waits.push(ms) });
-  await expect(client.updateTask({ params: { id: 'tk_01K00000000000000000000000' } })).rejects.toMatchObject({
-    code: 'rate_limited',
-  });
-  expect(waits).toHaveLength(1);
-  expect(waits[0]).toBeGreaterThanOrEqual(1_000);
 });
 
 it('an operator sets the limits of one organization', async () => {

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { Execution } from '../../lib/contract/executions.ts';
 import type { TaskDetail } from '../../lib/contract/tasks.ts';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
-import { type Api, dataOf, paginationOf, successOf } from '../api.ts';
+import { type Api, dataOf, successOf } from '../api.ts';
 import { type Deployment, newFolder, run, until } from './deployment.ts';
 import type { Receiver } from './receiver.ts';
 
@@ -84,11 +84,6 @@ export function endOf(service: ToApi, name: string, id: string, withinMs?: numbe
     return execution.status !== 'running' && execution;
   };
   return until(`${id} ends`, look, withinMs) as Promise<Execution>;
-}
-
-/** Returns how many executions of all agents have a status. */
-export async function countOf({ api }: ToApi, status: Execution['status']): Promise<number> {
-  return paginationOf(await api.listExecutions({ query: `limit=1&status=${status}` })).total;
 }
 
 /** Returns the events that a receiver got about an execution, each once, in alphabetical order. */
