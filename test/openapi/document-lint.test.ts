@@ -1,5 +1,5 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { document, type Json } from './published.ts';
 
 const strictly = { severity: 'error', allowAdditionalProperties: false } as const;
@@ -25,38 +25,18 @@ async function problemsOf(of: Json): Promise<string[]> {
   return problems.map(({ ruleId, location: [place] }) => `${ruleId} at ${place?.pointer}`);
 }
 
-const create = '#/paths/~1api~1kanban-tasks/post';
-const operation = (of: Json) => (of.paths as Json)['/api/kanban-tasks']?.post as Json;
+it('the linter of OpenAPI documents finds no problem', async () => {
+  expect(await problemsOf(document)).toEqual([]);
+});
 
-describe('the linter of OpenAPI documents', () => {
-  it('finds no problem', async () => {
-    expect(await problemsOf(document)).toEqual([]);
-  });
-
-  it.each<[string, (of: Json) => void, string]>([
-    [
-      'an operation without a description',
-      (of) => delete operation(of).description,
-      `operation-description at ${create}`,
-    ],
-    [
-      'an example of a body with an unknown field',
-      (of) => Object.assign(operation(of).requestBody?.content?.['application/json']?.example as Json, { owner: 'me' }),
-      `no-invalid-media-type-examples at ${create}/requestBody/content/application~1json/example/owner`,
-    ],
-    [
-      'an example of an event with an invalid value',
-      (of) =>
-        Object.assign(
-          of.webhooks?.['task.created']?.post?.requestBody?.content?.['application/json']?.example?.data?.task as Json,
-          { status: 'doing' },
-        ),
-      'no-invalid-media-type-examples at #/webhooks/task.created/post/requestBody/content/application~1json/example/data/task/status',
-    ],
-    ['a broken reference', (of) => delete of.components?.schemas?.TaskCreated, 'no-unresolved-refs'],
-  ])('finds %s', async (_, change, found) => {
-    const broken = structuredClone(document);
-    change(broken);
-    expect((await problemsOf(broken)).join('\n')).toContain(found);
-  });
+it('the linter finds a missing description and an unknown field in an example', async () => {
+  const broken = structuredClone(document);
+  const create = broken.paths?.['/api/kanban-tasks']?.post as Json;
+  delete create.description;
+  Object.assign(create.requestBody?.content?.['application/json']?.example as Json, { owner: 'me' });
+  const at = '#/paths/~1api~1kanban-tasks/post';
+  expect((await problemsOf(broken)).sort()).toEqual([
+    `no-invalid-media-type-examples at ${at}/requestBody/content/application~1json/example/owner`,
+    `operation-description at ${at}/description`,
+  ]);
 });
