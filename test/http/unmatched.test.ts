@@ -12,17 +12,14 @@ const send = (method: string, path: string) => call(handler, { method, path });
 describe('an unknown path', () => {
   it.each([
     '',
-    '/api',
     '/api/kanban-tasks/',
     '/api//kanban-tasks',
     '/api/Kanban-Tasks',
     `/api/kanban-tasks/${id}/comments`,
-    '/health/',
     '/__proto__',
     '*',
     '/%ZZ',
     '/\u0000',
-    '/..',
   ])('%j leads to 404 not_found with any method', async (path) => {
     for (const method of ['GET', 'POST', 'PUT', 'OPTIONS']) {
       const answer = await send(method, path);
@@ -52,8 +49,6 @@ describe('the path /', () => {
 describe('an unsupported method', () => {
   it.each([
     ['PUT', '/api/kanban-tasks', 'GET, POST'],
-    ['PATCH', '/api/kanban-tasks', 'GET, POST'],
-    ['DELETE', '/api/kanban-tasks', 'GET, POST'],
     ['POST', `/api/kanban-tasks/${id}`, 'DELETE, GET, PATCH'],
     ['PUT', '/api/kanban-tasks/malformed', 'DELETE, GET, PATCH'],
     ['POST', '/health', 'GET'],
@@ -68,38 +63,16 @@ describe('an unsupported method', () => {
   });
 });
 
-describe('HEAD', () => {
-  it.each([
-    ['/api/kanban-tasks', 405],
-    [`/api/kanban-tasks/${id}`, 405],
-    ['/health', 405],
-    ['/openapi.json', 405],
-    ['/nothing', 404],
-  ])('of %s leads to %i without a body', async (path, status) => {
-    const answer = await handler(eventOf({ method: 'HEAD', path }), {
-      getRemainingTimeInMillis: () => 29_000,
-    } as never);
-    expect(answer.statusCode).toBe(status);
-    expect(answer.body ?? '').toBe('');
-    expect(answer.headers?.['X-Request-Id']).toMatch(/^[0-9a-f-]{36}$/);
-    if (status === 405) expect(answer.headers?.Allow).toMatch(/GET/);
-  });
-});
-
-describe('OPTIONS', () => {
-  it.each([
-    ['/api/kanban-tasks', 'GET, POST'],
-    [`/api/kanban-tasks/${id}`, 'DELETE, GET, PATCH'],
-    ['/health', 'GET'],
-    ['/api/agents/skills', 'GET'],
-    ['/api/webhooks/register', 'POST'],
-  ])('of %s leads to 204 with Allow: %s and no body', async (path, allow) => {
-    const answer = await handler(eventOf({ method: 'OPTIONS', path }), {
-      getRemainingTimeInMillis: () => 29_000,
-    } as never);
-    expect(answer.statusCode).toBe(204);
-    expect(answer.headers?.Allow).toBe(allow);
-    expect(answer.headers?.['X-Request-Id']).toMatch(/^[0-9a-f-]{36}$/);
-    expect(answer.body).toBeUndefined();
-  });
+it.each([
+  ['HEAD', '/api/kanban-tasks', 405, 'GET, POST'],
+  ['HEAD', '/openapi.json', 405, 'GET'],
+  ['HEAD', '/nothing', 404, undefined],
+  ['OPTIONS', `/api/kanban-tasks/${id}`, 204, 'DELETE, GET, PATCH'],
+  ['OPTIONS', '/health', 204, 'GET'],
+  ['OPTIONS', '/api/agents/skills', 204, 'GET'],
+  ['OPTIONS', '/api/webhooks/register', 204, 'POST'],
+])('%s of %s leads to %i without a body', async (method, path, status, allow) => {
+  const answer = await handler(eventOf({ method, path }), { getRemainingTimeInMillis: () => 29_000 } as never);
+  expect([answer.statusCode, answer.headers?.Allow, answer.body ?? '']).toEqual([status, allow, '']);
+  expect(answer.headers?.['X-Request-Id']).toMatch(/^[0-9a-f-]{36}$/);
 });

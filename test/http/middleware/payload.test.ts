@@ -193,15 +193,6 @@ describe('a page that is too large', () => {
   });
 });
 
-it.each(['listExecutions', 'listAgentExecutions', 'listDeliveries'])(
-  'the largest page of %s is complete without gzip',
-  async (operation) => {
-    const page = await pageOf(operation, 0, { headers: { 'Accept-Encoding': 'gzip' } });
-    expect(page.isBase64Encoded).toBeUndefined();
-    expect(bodyOf(page).data).toHaveLength(100);
-  },
-);
-
 it.each(Object.entries(largestReads))(
   'the largest response of %s is within the limit of Lambda without gzip',
   async (operation, data) => {
@@ -222,9 +213,7 @@ it.each(routes.filter(([, row]) => !row.scope))(
   'the response of %s is within the limit of Lambda',
   async (operation, row) => {
     const handler = await loadHandler(familyOf(row), fileNameOf(operation));
-    for (const accepted of ['identity', 'gzip']) {
-      const event = eventOf({ path: row.path, headers: { 'Accept-Encoding': accepted } });
-      expect(payloadBytes(await handler(event, contextOf('test', 29)))).toBeLessThanOrEqual(payloadLimit);
-    }
+    const answer = await handler(eventOf({ path: row.path }), contextOf('test', 29));
+    expect(payloadBytes(answer)).toBeLessThanOrEqual(payloadLimit);
   },
 );

@@ -1,14 +1,13 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { endpoints } from '../../../../lib/contract/endpoints.ts';
 import { errorOf } from '../../../api.ts';
 import { type EngineRequest, recordsKey, runTogether } from '../../../engine-proxy.ts';
 import { runKillable } from '../../../killable.ts';
 import type { Answer } from '../../../service.ts';
 import { cases, type Post } from './cases.ts';
-import { createTenants, type Request, start, type Tenant } from './tenant.ts';
+import { createTenants, type Request, type Tenant } from './tenant.ts';
 
 const { newTenant, engine, hold } = await createTenants();
-const leaseMs = 30_000;
 const posts = Object.entries(cases).map(([operation, one]) => [operation as Post, one] as const);
 const callsOut = (operation: Post) => 'callsOut' in endpoints[operation];
 const inProgress = [409, 'request_in_progress'];
@@ -73,25 +72,6 @@ describe.each(posts)('%s', (operation, one) => {
       expect(first && replayed(first)).toBe(false);
       expect((await send()).body).toEqual(first?.body);
       await once();
-    });
-
-    it('is carried out after its lease expires if its worker does not end; until then duplicates get request_in_progress', async () => {
-      const held = hold();
-      const late = send();
-      await held.reached;
-      hold().goOn();
-      vi.setSystemTime(start + leaseMs - 1);
-      expect(codeOf(await send())).toEqual(inProgress);
-      vi.setSystemTime(start + leaseMs);
-      const answer = await send();
-      expect([answer.status, replayed(answer)]).toEqual([200, false]);
-      expect(await one.counts(tenant, request)).toEqual([1, 2]);
-      // The first worker ends after all, but too late.
-      const before = await tenant.dump();
-      held.goOn();
-      for (const again of [await late, await send()])
-        expect([replayed(again), again.body]).toEqual([true, answer.body]);
-      expect(await tenant.dump()).toEqual(before);
     });
   } else {
     it('is carried out once for ten concurrent duplicates, which all get the same response', async () => {
