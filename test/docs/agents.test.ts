@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { periodDays } from '../../lib/contract/agent-metrics.ts';
 import { type ErrorCode, errorStatus } from '../../lib/contract/errors.ts';
 import { delegateTask } from '../../lib/contract/executions.ts';
 import { NewImprovement } from '../../lib/contract/improvements.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { routes } from '../../lib/contract/routes.ts';
-import { systemPromptOf, userPromptOf, verdictOf } from '../../lib/executions/prompts.ts';
+import { systemPromptOf, userPromptOf } from '../../lib/executions/prompts.ts';
 import { validate } from '../../lib/http/validate.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { storedAgent } from '../table/agents/agent-seed.ts';
@@ -30,11 +29,6 @@ describe('the page on agents', () => {
     expect(firstColumnOf(sectionOf('## The prompt'))).toEqual(tags);
   });
 
-  it('has the verdicts that are recognized', () => {
-    const [, pass = '', fail = ''] = /`(VERDICT: PASS)` or `(VERDICT: FAIL)`/.exec(sectionOf('## Quality gates')) ?? [];
-    expect([pass, fail, `${pass}\nBut no.`].map(verdictOf)).toEqual(['passed', 'failed', 'skipped']);
-  });
-
   it('lists error codes of a delegation with their statuses', () => {
     const rows = firstColumnOf(sectionOf('## Delegation'));
     const listed = rows.map((row) => /^(\d+) `(\w+)`$/.exec(row) as unknown as [string, string, ErrorCode]);
@@ -42,14 +36,6 @@ describe('the page on agents', () => {
     for (const [, status, code] of listed) {
       expect(delegateTask.errors).toContain(code);
       expect(errorStatus[code]).toBe(Number(status));
-    }
-  });
-
-  it('lists the periods of metrics', () => {
-    const section = sectionOf('## Metrics');
-    for (const [period, days] of Object.entries(periodDays)) {
-      expect(section).toContain(`\`${period}\``.replace('`7d`', 'period=7d'));
-      expect(section).toMatch(new RegExp(`The last .*\\b${days}\\b.* UTC days`));
     }
   });
 

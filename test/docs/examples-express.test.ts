@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventNames } from '../../lib/contract/events.ts';
 import { until } from '../journeys/deployment.ts';
-import { delivery, minutes, type Posted, secret, tampered } from './posted.ts';
+import { delivery, minutes, type Posted, secret } from './posted.ts';
 import { type Started, startReceiver } from './receiver-program.ts';
 
 const command = [process.execPath, 'docs/examples/express-receiver.ts'];
@@ -69,13 +69,9 @@ it('processes a duplicate once, also with a new signature', async () => {
   expect((await printed()).filter((line) => line === 'Twice is done')).toHaveLength(1);
 });
 
-it.each<[string, () => Posted]>([
-  ['forged', () => ofTask('Refused', { key: 'another secret' })],
-  ['changed on its way', () => tampered((body) => body.replace('A sample task', 'Refused'))],
-  ['too old', () => ofTask('Refused', { sentAt: Date.now() - minutes(6) })],
-  ['empty', () => ({ ...ofTask('Refused'), body: '' })],
-])('rejects a delivery that is %s, and does nothing', async (_, make) => {
-  expect(await post(make())).toBe(401);
+it('rejects a forged delivery and an empty one, and does nothing', async () => {
+  const forged = ofTask('Refused', { key: 'another secret' });
+  for (const each of [forged, { ...ofTask('Refused'), body: '' }]) expect(await post(each)).toBe(401);
   expect((await printed()).filter((line) => line.includes('Refused'))).toEqual([]);
 });
 

@@ -6,7 +6,7 @@ import { DeleteCommand, DynamoDBDocumentClient, GetCommand, ScanCommand } from '
 import type { LambdaFunctionURLEvent } from 'aws-lambda';
 import { afterAll, beforeAll, beforeEach, expect, inject, it, vi } from 'vitest';
 import type { handler as Handler } from '../../docs/examples/lambda-receiver.ts';
-import { delivery, minutes, type Posted, secret, tampered } from './posted.ts';
+import { delivery, minutes, type Posted, secret } from './posted.ts';
 
 const file = 'docs/examples/lambda-receiver.ts';
 const TableName = 'lambda-receiver';
@@ -118,20 +118,13 @@ it('processes a duplicate once, also with a new signature', async () => {
   expect(await itemCount()).toBe(before);
 });
 
-it.each<[string, () => Posted]>([
-  ['forged', () => delivery({ event: 'task.completed', key: 'another secret' })],
-  ['changed on its way', () => tampered((body) => body.replace('A sample', 'B sample'))],
-  ['too old', () => delivery({ event: 'task.completed', sentAt: Date.now() - minutes(6) })],
-])('rejects a delivery that is %s, and does nothing', async (_, make) => {
+it('rejects a forged delivery and a request without a body, and does nothing', async () => {
   const before = await itemCount();
-  expect(await handler(eventOf(make()))).toEqual({ statusCode: 401 });
-  expect(await itemCount()).toBe(before);
-  expect(console.error).toHaveBeenCalledOnce();
-});
-
-it('rejects a request without a body', async () => {
+  const forged = eventOf(delivery({ event: 'task.completed', key: 'another secret' }));
   const { body: _, ...empty } = eventOf(delivery());
-  expect(await handler(empty)).toEqual({ statusCode: 401 });
+  for (const event of [forged, empty]) expect(await handler(event)).toEqual({ statusCode: 401 });
+  expect(await itemCount()).toBe(before);
+  expect(console.error).toHaveBeenCalledTimes(2);
 });
 
 it('fails if the work fails, and processes the retry', async () => {

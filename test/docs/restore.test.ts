@@ -45,11 +45,7 @@ function commandsUpTo(end: string): string {
 function restore(name: string, { asked, tags }: { asked: number; tags: string }): string[] {
   const state = join(folder, name);
   mkdirSync(state);
-  for (const [file, text] of [
-    ['busy', '0'],
-    ['tries', '0'],
-    ['changes', ''],
-  ] as const)
+  for (const [file, text] of Object.entries({ busy: '0', tries: '0', changes: '' }))
     writeFileSync(join(state, file), text);
   writeFileSync(join(state, 'aws'), cli, { mode: 0o755 });
   execFileSync('bash', ['-euc', `sleep() { :; }\n${commandsUpTo('# 3. ')}`], {
@@ -67,8 +63,8 @@ function restore(name: string, { asked, tags }: { asked: number; tags: string })
 }
 
 it('the commands wait for a restore that takes longer than the CLI waits, and for each change', () => {
-  // One request in ten seconds: twice the time of `aws dynamodb wait table-exists`, which sends 25 requests in 8 minutes 20 s.
-  const changes = restore('long', { asked: 100, tags: '[{"Key":"team","Value":"board"}]' });
+  // One request in ten seconds: longer than `aws dynamodb wait table-exists`, which waits for 8 minutes 20 s.
+  const changes = restore('long', { asked: 60, tags: '[{"Key":"team","Value":"board"}]' });
   expect(changes.map((change) => change.replace('dynamodb ', '').replaceAll(/--table-name \S+ ?/g, ''))).toEqual([
     expect.stringMatching(
       /^restore-table-to-point-in-time --source-table-name own --target-table-name crewboard-restored /,
