@@ -23,29 +23,25 @@ export class NoPython extends Problem {}
  * @returns the folder of the programs
  * @throws `NoPython` if no suitable Python is installed, `Problem` if the installation fails
  */
-export async function installPrograms(
-  folder: string,
-  { what, requirements }: PythonPrograms,
-  pythons: readonly string[] = names,
-): Promise<string> {
+export async function installPrograms(folder: string, { what, requirements }: PythonPrograms): Promise<string> {
   const version = createHash('sha256').update(readFileSync(requirements)).digest('hex');
   const programs = join(folder, 'bin');
   const mark = join(folder, 'installed');
   if (existsSync(mark) && readFileSync(mark, 'utf8') === version) return programs;
 
-  const python = await findPython(pythons, what);
+  const python = await findPython(what);
   rmSync(folder, { recursive: true, force: true });
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-input', '-r', requirements];
   for (const [program, args] of [[python, ['-m', 'venv', folder]] as const, [join(programs, 'python'), pip] as const]) {
-    const { code, output } = await run(program, args);
+    const { code, output } = await runToEnd(program, args);
     if (code !== 0) throw new Problem(`Cannot install ${what}:\n${output}`);
   }
   writeFileSync(mark, version);
   return programs;
 }
 
-async function findPython(pythons: readonly string[], what: string): Promise<string> {
-  for (const name of pythons) if ((await run(name, ['-c', probe])).code === 0) return name;
+async function findPython(what: string): Promise<string> {
+  for (const name of names) if ((await runToEnd(name, ['-c', probe])).code === 0) return name;
   throw new NoPython(
     `To install ${what}, Python 3.10 or later with its modules venv and ensurepip is needed, and none is on the PATH. ` +
       'Install it (on Debian and Ubuntu: apt-get install python3 python3-venv).',
@@ -53,8 +49,12 @@ async function findPython(pythons: readonly string[], what: string): Promise<str
 }
 
 /** Runs a program to its end. The code of a missing program is null. */
-function run(program: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+export function runToEnd(
+  program: string,
+  args: readonly string[],
+  env = process.env,
+): Promise<{ code: number | null; output: string }> {
+  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runToEnd } from '../python.ts';
 
 /** Returns the folder of this run, which the start of the emulator sets. */
 export function folderOfRun(): string {
@@ -20,19 +20,14 @@ export async function cdk(args: string[], settings?: object): Promise<string> {
   const folder = folderOfRun();
   const options = ['--no-notices', '--output', join(folder, 'cdk.out'), ...(settings ? appWith(settings) : [])];
   const program = join('node_modules', 'aws-cdk', 'bin', 'cdk');
-  const child = spawn(process.execPath, [program, ...args, ...options], {
-    env: { ...process.env, PATH: `${join(process.execPath, '..')}:${process.env.PATH}`, CI: 'true' },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const { code, output } = await runToEnd(process.execPath, [program, ...args, ...options], {
+    ...process.env,
+    PATH: `${join(process.execPath, '..')}:${process.env.PATH}`,
+    CI: 'true',
   });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-    });
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  appendFileSync(join(folder, 'cdk.log'), said);
-  if (code !== 0) throw new Error(`cdk ${args.join(' ')} ended with ${code}:\n${said}`);
-  return said;
+  appendFileSync(join(folder, 'cdk.log'), output);
+  if (code !== 0) throw new Error(`cdk ${args.join(' ')} ended with ${code}:\n${output}`);
+  return output;
 }
 
 /** Writes a settings file, and returns the options of the CDK that have the app read it. */

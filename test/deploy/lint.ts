@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { runToEnd } from '../python.ts';
 
 /**
  * Checks a template with cfn-lint by CloudFormation's own schemas, without its warnings.
@@ -8,14 +8,7 @@ import { join } from 'node:path';
  */
 export async function errorsOf(template: string): Promise<string> {
   const { DEPLOY_PROGRAMS = '' } = process.env;
-  const child = spawn(join(DEPLOY_PROGRAMS, 'cfn-lint'), ['--ignore-checks', 'W', '--', template], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-    });
-  const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
-  return code === 0 ? '' : said || `cfn-lint ended with ${code}.`;
+  const args = ['--ignore-checks', 'W', '--', template];
+  const { code, output } = await runToEnd(join(DEPLOY_PROGRAMS, 'cfn-lint'), args);
+  return code === 0 ? '' : output || `cfn-lint ended with ${code}.`;
 }
