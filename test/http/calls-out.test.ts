@@ -113,17 +113,6 @@ describe('a request with an Idempotency-Key to an endpoint that calls out', () =
     expect(codeOf(await send('2'))).toEqual([422, 'idempotency_key_reused']);
     expect(calls).toHaveLength(1);
   });
-
-  it('does not delay a request with another key', async () => {
-    const { send, made } = await createCallingEndpoint();
-    const first = send('1', 'one');
-    const { end } = await made(1);
-    const second = send('1', 'other');
-    (await made(2)).end('second');
-    expect(saidOf(await second)).toEqual(['second', false]);
-    end('first');
-    expect(saidOf(await first)).toEqual(['first', false]);
-  });
 });
 
 it('a duplicate that finds its key leased, and then no record, gets request_in_progress', async () => {
