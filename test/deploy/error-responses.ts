@@ -2,11 +2,7 @@ import { expect, it } from 'vitest';
 import { routes } from '../../lib/contract/routes.ts';
 import { errorOf, statusAndCodeOf } from '../api.ts';
 import { sendRequest } from '../api-over-http.ts';
-import { until } from '../journeys/deployment.ts';
-import { headerOf, openDeployed, tokenCommand } from './deployed.ts';
-
-/** The revocation of a token takes effect within 30 s, and a request takes some time. In milliseconds. */
-const revokedWithinMs = 40_000;
+import { headerOf, openDeployed } from './deployed.ts';
 
 /** Defines the tests of the responses to requests without a right, and to paths that no route has. */
 export function testErrorResponses(): void {
@@ -18,14 +14,6 @@ export function testErrorResponses(): void {
       const seen = [answer.status, headerOf(answer, 'WWW-Authenticate'), errorOf(answer)?.code];
       expect([operation, seen]).toEqual([operation, [401, 'Bearer', 'unauthorized']]);
     }
-  });
-
-  it('a revoked token is refused within 30 s', async () => {
-    const { api, token } = await openDeployed('revoked');
-    const status = async () => (await api.listTasks()).status;
-    expect(await status()).toBe(200);
-    await tokenCommand('revoke', token);
-    await until('the token is refused', async () => (await status()) === 401, revokedWithinMs);
   });
 
   it('unknown methods and paths have error responses in the envelope', async () => {
