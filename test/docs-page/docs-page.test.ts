@@ -1,7 +1,7 @@
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Task } from '../../lib/contract/tasks.ts';
-import { dataOf, successOf } from '../api.ts';
+import { dataOf } from '../api.ts';
 import { type Deployment, startDeployment } from '../journeys/deployment.ts';
 import { findChromium } from './chromium.ts';
 import { openDocs, type Reader, screens } from './reader.ts';
@@ -60,11 +60,6 @@ describe.runIf(program)('the documentation page', () => {
       expect(await reader.overhang()).toBe(0);
     });
 
-    it('links to the OpenAPI document', async () => {
-      const link = reader.page.getByRole('link', { name: 'OpenAPI document', exact: true });
-      expect(await link.getAttribute('href')).toBe('/openapi.json');
-    });
-
     it.each([
       ['post', tasks, 'its summary'],
       ['post', '/api/agents/{name}/self-improve', 'its summary'],
@@ -98,16 +93,6 @@ describe.runIf(program)('the documentation page', () => {
       expect(await reader.overhang()).toBe(0);
       const listed = dataOf<Task[]>(await service.api.listTasks());
       expect(listed.filter((task) => task.title === title)).toMatchObject([{ title, priority: 'high' }]);
-    });
-
-    it('lists tasks with a token, and shows the 200', async () => {
-      const { id } = successOf(await service.api.createTask({ body: { title: 'To be read' } }));
-      await reader.enterToken(service.token);
-      await reader.search(tasks);
-      await reader.choose(await summaryOf('get', tasks));
-      await reader.openClient('get', tasks);
-      await reader.send('200 OK');
-      expect(await reader.shownBody()).toContain(`"${id}"`);
     });
 
     it('does not store a token, so that it is gone after a reload', async () => {
