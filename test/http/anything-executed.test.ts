@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { readExecutionInput } from '../../lib/table/executions/executions.ts';
 import { createTestExecutions, startedOf } from '../functions/agents/test-executions.ts';
 import { fc } from '../seeded.ts';
+import { anyText } from './any-text.ts';
 
 const { service, newExecutionsApi } = await createTestExecutions(999_999);
 
@@ -14,8 +15,6 @@ class Json {
 }
 const jsonOf = (one: unknown): string => (one instanceof Json ? one.text : JSON.stringify(one));
 
-/** Any text, lone surrogates and control characters included. */
-const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)) });
 const text = fc.oneof({ weight: 3, arbitrary: fc.string({ unit: 'grapheme' }) }, anyText);
 const key = fc.oneof(text, fc.constantFrom('__proto__', 'constructor', 'toJSON', '', 'a.b', '0'));
 const { value } = fc.letrec((tie) => ({

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createTaskCallers } from '../functions/kanban-tasks/task-caller.ts';
 import { fc } from '../seeded.ts';
+import { anyText } from './any-text.ts';
 
 const { newTaskCaller } = await createTaskCallers();
+const board = await newTaskCaller();
 
-/** Any text, lone surrogates and control characters included. */
-const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)) });
 const oddName = fc.constantFrom('__proto__', 'constructor', 'toString', 'length', '', 'id', 'version', 'Title');
 const field = fc.constantFrom('title', 'description', 'status', 'priority', 'assignedAgent', 'projectId', 'dependsOn');
 const value = fc.oneof(
@@ -20,7 +20,6 @@ const anyBody = fc
 
 describe('random input leads to a status below 500', () => {
   it('as the body of a create and of a patch', async () => {
-    const board = await newTaskCaller();
     const id = await board.put();
     await fc.assert(
       fc.asyncProperty(fc.oneof(anyBody, fc.json(), anyText), async (body) => {
@@ -32,7 +31,6 @@ describe('random input leads to a status below 500', () => {
   });
 
   it('as the query of a list', async () => {
-    const board = await newTaskCaller();
     const name = fc.oneof(
       fc.constantFrom('status', 'priority', 'assigned_agent', 'project_id', 'limit', 'offset'),
       oddName,
@@ -51,7 +49,6 @@ describe('random input leads to a status below 500', () => {
   });
 
   it('as an id', async () => {
-    const board = await newTaskCaller();
     const ulid = fc.string({
       unit: fc.constantFrom(...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'),
       minLength: 26,
@@ -73,7 +70,6 @@ describe('random input leads to a status below 500', () => {
   });
 
   it('as a header', async () => {
-    const board = await newTaskCaller();
     const id = await board.put();
     const name = fc.constantFrom('Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'X-Request-Id');
     await fc.assert(

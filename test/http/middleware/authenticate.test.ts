@@ -95,14 +95,8 @@ describe('a request is accepted', () => {
   it('with a token that was invalid before it was created', async () => {
     const minted = mintToken();
     expect((await sendToken(writeToken(minted))).status).toBe(401);
-    const createdAt = at(0);
-    await insertToken(app.table, {
-      ...minted,
-      hash: hashSecret(minted.secret),
-      organization,
-      scopes: [...scopes],
-      createdAt,
-    });
+    const stored = { ...minted, hash: hashSecret(minted.secret), organization, scopes: [...scopes], createdAt: at(0) };
+    await insertToken(app.table, stored);
     expect((await sendToken(writeToken(minted))).status).toBe(200);
   });
 });
@@ -158,13 +152,6 @@ describe('a cached token', () => {
     expect((await guarded.sendToken(expired)).status).toBe(200);
     guarded.clock.now = start + 10_000;
     expect((await guarded.sendToken(expired)).status).toBe(401);
-  });
-
-  it('is read once, even if other tokens are read in between', async () => {
-    const guarded = await createGuarded();
-    const [one, other] = [await newCaller(guarded.app), await newCaller(guarded.app)];
-    for (const caller of [one, other, one, other]) await guarded.sendToken(caller.token);
-    expect(guarded.reads).toHaveLength(2);
   });
 
   it('is one of 1,000, and the 1,001st replaces the oldest', async () => {

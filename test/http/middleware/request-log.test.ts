@@ -9,7 +9,7 @@ import { serve } from '../../../lib/http/serve.ts';
 import { readToken } from '../../../lib/http/token.ts';
 import * as tasks from '../../../lib/tasks/tasks.ts';
 import { errorOf } from '../../api.ts';
-import { createTaskCallers } from '../../functions/kanban-tasks/task-caller.ts';
+import { createTaskCallers, type TaskCaller } from '../../functions/kanban-tasks/task-caller.ts';
 import { call, eventOf } from '../../service.ts';
 import { failRequests } from '../fail-requests.ts';
 
@@ -19,7 +19,10 @@ const absent = 'tk_01K00000000000000000000000';
 /** The logged lines: level, message and fields. */
 let lines: [string, string, Record<string, unknown>][] = [];
 
-beforeEach(() => {
+let board: TaskCaller;
+
+beforeEach(async () => {
+  board = await newTaskCaller();
   lines = [];
   for (const level of ['debug', 'info', 'warn', 'error'] as const)
     vi.spyOn(processContext().log, level).mockImplementation((...logged: unknown[]) => {
@@ -31,7 +34,6 @@ afterEach(() => vi.restoreAllMocks());
 
 describe('the log', () => {
   it('has one line for each request, with route, status, requestId, organization and token id', async () => {
-    const board = await newTaskCaller();
     const answer = await board.createTask({ body: { title: 'A task' } });
     expect(lines).toEqual([
       [
@@ -52,7 +54,6 @@ describe('the log', () => {
   });
 
   it('has the route without the id, and the code of an error', async () => {
-    const board = await newTaskCaller();
     const answer = await board.updateTask({ params: { id: absent }, body: { title: 't' } });
     expect(lines).toHaveLength(1);
     expect(lines[0]?.[2]).toMatchObject({
@@ -65,7 +66,6 @@ describe('the log', () => {
   });
 
   it('has a line without organization and token id for a request without a token', async () => {
-    const board = await newTaskCaller();
     await board.listTasks({ token: undefined });
     expect(lines).toHaveLength(1);
     expect(lines[0]?.[2]).toMatchObject({ route: 'GET /api/kanban-tasks', status: 401, code: 'unauthorized' });
@@ -73,13 +73,12 @@ describe('the log', () => {
   });
 
   it('has the token id if the token does not have the scope', async () => {
-    const board = await newTaskCaller(['agents:read']);
-    await board.listTasks();
-    expect(lines[0]?.[2]).toMatchObject({ status: 403, tokenId: readToken(board.token)?.id });
+    const { listTasks, token } = await newTaskCaller(['agents:read']);
+    await listTasks();
+    expect(lines[0]?.[2]).toMatchObject({ status: 403, tokenId: readToken(token)?.id });
   });
 
   it('has a line for a replayed request', async () => {
-    const board = await newTaskCaller();
     const headers = { 'Idempotency-Key': 'once' };
     await board.createTask({ body: { title: 't' }, headers });
     await board.createTask({ body: { title: 't' }, headers });
@@ -93,7 +92,6 @@ describe('the log', () => {
   });
 
   it('has an error line with the error for an internal error', async () => {
-    const board = await newTaskCaller();
     const error = new Error('internal details');
     failRequests(processContext().table, '#T"', error);
     await board.getTask({ params: { id: absent } });
@@ -107,7 +105,6 @@ describe('the log', () => {
     ['broken JSON', 400, '{"title":"private words"'],
     ['a dependency that does not exist', 422, { title: 'private words', dependsOn: [absent] }],
   ])('never has the token or the text of %s', async (_, status, body) => {
-    const board = await newTaskCaller();
     const answer = await board.createTask({ body, headers: { 'Idempotency-Key': 'private-key' } });
     expect(answer.status).toBe(status);
     const logged = JSON.stringify(lines);
@@ -117,7 +114,7 @@ describe('the log', () => {
   });
 
   it('never has the text of a create that fails with an internal error', async () => {
-    const { token } = await newTaskCaller();
+    const { token } = board;
     const sameId = { ...processContext(), ulid: () => '01K00000000000000000000000' };
     const create = serve(
       createTask,
@@ -132,14 +129,12 @@ describe('the log', () => {
   });
 
   it('never has an invalid token', async () => {
-    const board = await newTaskCaller();
     const token = `${board.token.slice(0, -1)}-`;
     await board.listTasks({ token });
     expect(JSON.stringify(lines)).not.toContain(token);
   });
 
   it('never has the query', async () => {
-    const board = await newTaskCaller();
     await board.listTasks({ query: 'assigned_agent=private-words' });
     expect(JSON.stringify(lines)).not.toContain('private');
   });
