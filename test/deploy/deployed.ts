@@ -48,7 +48,7 @@ export function headerOf({ headers }: Answer, name: string): string {
 }
 
 /** Runs the token command of an operator, and returns its output. */
-export async function tokenCommand(...args: string[]): Promise<string> {
+async function tokenCommand(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await run(
     ['infra/cli/main.ts', 'token', ...args, '--stack', stack],
     process.env as Record<string, string>,

@@ -30,13 +30,11 @@ describe('a token', () => {
 
   it.each([
     ['an empty text', ''],
-    ['its prefix alone', 'crew_'],
     ['a character less', writeToken(token).slice(0, -1)],
     ['a character more', `${writeToken(token)}0`],
     ['a line break after it', `${writeToken(token)}\n`],
     ['a space before it', ` ${writeToken(token)}`],
     ['another prefix', writeToken(token).replace('crew_', 'ghp_')],
-    ['capitals', writeToken(token).toUpperCase()],
     ['a zero byte', `crew_${'\u0000'.repeat(50)}`],
     ['digits of another script', `crew_${'٣'.repeat(50)}`],
     ['a million characters', `crew_${'a'.repeat(1_000_000)}`],

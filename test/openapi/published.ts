@@ -7,7 +7,7 @@ export type Json = { [key: string]: Json };
 export const document = openApiDocument() as unknown as Json;
 
 /** Casts a value of the document to a string. */
-export const textOf = (value: Json | undefined) => value as unknown as string | undefined;
+const textOf = (value: Json | undefined) => value as unknown as string | undefined;
 
 /** Returns the value of a reference, or `undefined` if there is none. */
 function resolved(reference: string): Json | undefined {
