@@ -3,10 +3,14 @@ import { expect, it } from 'vitest';
 import type { Improvement } from '../../lib/contract/improvements.ts';
 import { successOf } from '../api.ts';
 import { startDeployment } from './deployment.ts';
-import { createAgent, endOf, execute } from './requests.ts';
+import { createAgent, endOf, execute, newScript } from './requests.ts';
 
 it('responds within half a minute that nothing was improved when the model takes a minute', async () => {
-  const quick = await startDeployment();
+  const rules = [
+    { match: 'VERDICT:', text: 'It could be better.\nVERDICT: FAIL' },
+    { match: '', text: 'Plain.' },
+  ];
+  const quick = await startDeployment({ environment: { MODEL_SCRIPT: newScript(rules) } });
   const params = { name: await createAgent(quick, 'citing', { systemPrompt: 'Cite.' }) };
   await endOf(quick, params.name, await execute(quick, params.name, 'When was that?'));
   await quick.stop();
