@@ -5,7 +5,7 @@ import { type Endpoint, endpoint } from '../../lib/contract/endpoint.ts';
 import { ApiError } from '../../lib/contract/errors.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { AlreadyDone, transact } from '../../lib/table/transact.ts';
-import { dataOf, errorOf } from '../api.ts';
+import { dataOf, statusAndCodeOf } from '../api.ts';
 import { type Answer, call, clockAt, eventOf, newCaller, openService, type Sent } from '../service.ts';
 import { watchedTable } from '../table/fixtures/watched-table.ts';
 
@@ -82,7 +82,6 @@ async function createCallingEndpoint({
   };
 }
 
-const codeOf = (answer: Answer) => [answer.status, errorOf(answer)?.code];
 const saidOf = (answer: Answer) => [
   dataOf<Result | undefined>(answer)?.said,
   answer.headers['Idempotency-Replayed'] === 'true',
@@ -95,7 +94,7 @@ describe('a request with an Idempotency-Key to an endpoint that calls out', () =
     const first = send();
     const { end } = await made(1);
     const duplicates = await Promise.all(Array.from({ length: 9 }, () => send()));
-    expect(duplicates.map(codeOf)).toEqual(Array(9).fill(inProgress));
+    expect(duplicates.map(statusAndCodeOf)).toEqual(Array(9).fill(inProgress));
     expect(duplicates.map(({ headers }) => headers['Retry-After'])).toEqual(Array(9).fill('1'));
     end('hello');
     expect(saidOf(await first)).toEqual(['hello', false]);
@@ -107,10 +106,10 @@ describe('a request with an Idempotency-Key to an endpoint that calls out', () =
     const { send, made, calls } = await createCallingEndpoint();
     const first = send('1');
     const { end } = await made(1);
-    expect(codeOf(await send('2'))).toEqual([422, 'idempotency_key_reused']);
+    expect(statusAndCodeOf(await send('2'))).toEqual([422, 'idempotency_key_reused']);
     end('hello');
     await first;
-    expect(codeOf(await send('2'))).toEqual([422, 'idempotency_key_reused']);
+    expect(statusAndCodeOf(await send('2'))).toEqual([422, 'idempotency_key_reused']);
     expect(calls).toHaveLength(1);
   });
 });
@@ -120,7 +119,7 @@ it('a duplicate that finds its key leased, and then no record, gets request_in_p
     if (names('leaseUntil')) throw new AlreadyDone();
   });
   const { send, calls } = await createCallingEndpoint({ opened: { ...app, table: taken } });
-  expect(codeOf(await send())).toEqual(inProgress);
+  expect(statusAndCodeOf(await send())).toEqual(inProgress);
   expect(calls).toHaveLength(0);
 });
 
@@ -147,7 +146,7 @@ describe('the key of a failed request', () => {
     const { send, made } = await createCallingEndpoint();
     const first = send();
     (await made(1)).fail(error);
-    expect(codeOf(await first)).toEqual(expected);
+    expect(statusAndCodeOf(await first)).toEqual(expected);
     const second = send('2');
     (await made(2)).end('hello');
     expect(saidOf(await second)).toEqual(['hello', false]);
@@ -160,8 +159,8 @@ describe('the key of a failed request', () => {
     const { send, made } = await createCallingEndpoint({ opened: { ...app, table: away } });
     const first = send();
     (await made(1)).fail(new ApiError('url_not_allowed', 'Not there.'));
-    expect(codeOf(await first)).toEqual([422, 'url_not_allowed']);
-    expect(codeOf(await send())).toEqual(inProgress);
+    expect(statusAndCodeOf(await first)).toEqual([422, 'url_not_allowed']);
+    expect(statusAndCodeOf(await send())).toEqual(inProgress);
     clock.now += leaseMs;
     const second = send();
     (await made(2)).end('hello');
@@ -173,7 +172,7 @@ describe('the key of a failed request', () => {
     expect(await sendWithin(50)).toBe(503);
     await made(1);
     void made(2).then(({ end }) => end('again'));
-    expect(codeOf(await send())).toEqual(inProgress);
+    expect(statusAndCodeOf(await send())).toEqual(inProgress);
   });
 });
 
@@ -183,7 +182,7 @@ describe('a request that does not end', () => {
     const lost = send();
     const { end } = await made(1);
     clock.now += leaseMs - 1;
-    expect(codeOf(await send())).toEqual(inProgress);
+    expect(statusAndCodeOf(await send())).toEqual(inProgress);
     clock.now += 1;
     const second = send();
     (await made(2)).end('hello');
@@ -216,8 +215,8 @@ describe('a request that does not end', () => {
     const second = send();
     const { end } = await made(2);
     ending(first);
-    expect(codeOf(await late)).toEqual(expected);
-    expect(codeOf(await send())).toEqual(inProgress);
+    expect(statusAndCodeOf(await late)).toEqual(expected);
+    expect(statusAndCodeOf(await send())).toEqual(inProgress);
     end('second');
     expect(saidOf(await second)).toEqual(['second', false]);
   });

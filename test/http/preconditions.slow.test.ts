@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { endpoints } from '../../lib/contract/endpoints.ts';
 import { type Operation, routes } from '../../lib/contract/routes.ts';
 import { environment } from '../../lib/deployment/environment.ts';
-import { dataOf, errorOf } from '../api.ts';
+import { dataOf, statusAndCodeOf } from '../api.ts';
 import { changesVersion, runTogether, startEngineProxy } from '../engine-proxy.ts';
 import { createTestExecutions, type ExecutionsApi } from '../functions/agents/test-executions.ts';
 import type { Answer } from '../service.ts';
@@ -82,7 +82,6 @@ const send = (operation: Versioned, params: Params, body?: object, ifMatch?: str
     body,
     ...(ifMatch !== undefined && { headers: { 'If-Match': ifMatch } }),
   });
-const codeOf = (answer: Answer) => [answer.status, errorOf(answer)?.code];
 const read = (kind: Kind, params: Params) => send(kinds[kind].read, params);
 const refused = [412, 'precondition_failed'];
 
@@ -126,16 +125,17 @@ describe.each(changing)('If-Match of %s', (operation) => {
     const before = await api.dump();
     const tags = ['"1"', '"3"', 'W/"2"', '2', '"2', "'2'", '"02"', '""', '', ' ', ',', '"7", "8"', '"7", *', 'garbage'];
     for (const tag of [...tags, 'W/"7", W/"2"', '"\u00ff"', '"2" "2"'])
-      expect([tag, ...codeOf(await send(operation, params, one, tag))]).toEqual([tag, ...refused]);
+      expect([tag, ...statusAndCodeOf(await send(operation, params, one, tag))]).toEqual([tag, ...refused]);
     // An update without changes gets 412 as well, because the caller has read another version.
     const same = cases[kinds[kind].patch].other;
-    if (operation === kinds[kind].patch) expect(codeOf(await send(operation, params, same, '"1"'))).toEqual(refused);
+    if (operation === kinds[kind].patch)
+      expect(statusAndCodeOf(await send(operation, params, same, '"1"'))).toEqual(refused);
     expect(await api.dump()).toEqual(before);
   });
 
   it('leads to 404 for an absent resource with any value', async () => {
     for (const tag of ['*', '"1"', 'garbage'])
-      expect(codeOf(await send(operation, kinds[kind].absent, one, tag))).toEqual([404, 'not_found']);
+      expect(statusAndCodeOf(await send(operation, kinds[kind].absent, one, tag))).toEqual([404, 'not_found']);
   });
 
   it('lets only one of two concurrent requests with the same version succeed', async () => {
@@ -145,7 +145,7 @@ describe.each(changing)('If-Match of %s', (operation) => {
     const answers = await Promise.all(bodies.map((body) => send(operation, params, body, '"1"')));
     const [won, lost] = answers.toSorted((a, b) => a.status - b.status) as [Answer, Answer];
     expect(won.status).toBe(200);
-    expect(codeOf(lost)).toEqual(removes(operation) ? [404, 'not_found'] : refused);
+    expect(statusAndCodeOf(lost)).toEqual(removes(operation) ? [404, 'not_found'] : refused);
     if (removes(operation)) return;
     const now = await read(kind, params);
     expect(now.headers.ETag).toBe('"2"');
@@ -166,7 +166,7 @@ describe.each(changing)('If-Match of %s', (operation) => {
     };
     const late = await send(operation, params, one, '"1"');
     expect(between?.status).toBe(200);
-    expect(codeOf(late)).toEqual(removes(other) ? [404, 'not_found'] : refused);
+    expect(statusAndCodeOf(late)).toEqual(removes(other) ? [404, 'not_found'] : refused);
     expect(await api.dump()).toEqual(left);
   });
 });

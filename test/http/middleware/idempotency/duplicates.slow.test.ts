@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { endpoints } from '../../../../lib/contract/endpoints.ts';
-import { errorOf } from '../../../api.ts';
+import { statusAndCodeOf } from '../../../api.ts';
 import { type EngineRequest, recordsKey, runTogether } from '../../../engine-proxy.ts';
 import { runKillable } from '../../../killable.ts';
 import type { Answer } from '../../../service.ts';
@@ -12,7 +12,6 @@ const posts = Object.entries(cases).map(([operation, one]) => [operation as Post
 const callsOut = (operation: Post) => 'callsOut' in endpoints[operation];
 const inProgress = [409, 'request_in_progress'];
 const replayed = ({ headers }: Answer) => headers['Idempotency-Replayed'] === 'true';
-const codeOf = (answer: Answer) => [answer.status, errorOf(answer)?.code];
 
 /** Returns whether a request to the table writes the idempotency record with the response. */
 const recordsAnswer = (asked: EngineRequest) => recordsKey(asked) && asked.json.includes('"answer"');
@@ -67,7 +66,7 @@ describe.each(posts)('%s', (operation, one) => {
       });
       await reached;
       const answers = await Promise.all(all);
-      expect(waiting.slice(0, 9).map(codeOf)).toEqual(Array(9).fill(inProgress));
+      expect(waiting.slice(0, 9).map(statusAndCodeOf)).toEqual(Array(9).fill(inProgress));
       const [first] = answers.filter(({ status }) => status === 200);
       expect(first && replayed(first)).toBe(false);
       expect((await send()).body).toEqual(first?.body);

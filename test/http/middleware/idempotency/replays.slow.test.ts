@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { endpoints } from '../../../../lib/contract/endpoints.ts';
 import { routes } from '../../../../lib/contract/routes.ts';
-import { errorOf } from '../../../api.ts';
+import { errorOf, statusAndCodeOf } from '../../../api.ts';
 import type { Answer } from '../../../service.ts';
 import { cases, type Post } from './cases.ts';
 import { createTenants, type Request, start, type Tenant } from './tenant.ts';
@@ -10,7 +10,6 @@ const { newTenant } = await createTenants();
 const day = 24 * 60 * 60 * 1000;
 const key = 'key';
 const replayed = ({ headers }: Answer) => headers['Idempotency-Replayed'];
-const codeOf = (answer: Answer) => [answer.status, errorOf(answer)?.code];
 const posts = Object.entries(cases).map(([operation, one]) => [operation as Post, one] as const);
 
 it('every POST of the contract has a case', () => {
@@ -55,7 +54,7 @@ describe.each(posts)('%s with an Idempotency-Key', (operation, one) => {
     const before = await left();
     await expectReplay(first);
     await expectReplay(first, send({}, { key, token }));
-    expect(codeOf(await send({}, { key, token: other }))).toEqual([403, 'insufficient_scope']);
+    expect(statusAndCodeOf(await send({}, { key, token: other }))).toEqual([403, 'insufficient_scope']);
     expect(await left()).toEqual(before);
   });
 
@@ -83,7 +82,8 @@ describe.each(posts)('%s with an Idempotency-Key', (operation, one) => {
     const otherParams = await one.otherParams?.(tenant);
     const first = await send();
     await refuses(async () => {
-      if (otherParams) expect(codeOf(await send({ params: otherParams }))).toEqual([422, 'idempotency_key_reused']);
+      if (otherParams)
+        expect(statusAndCodeOf(await send({ params: otherParams }))).toEqual([422, 'idempotency_key_reused']);
       return send({ body: one.otherBody });
     }, 'idempotency_key_reused');
     await expectReplay(first);
