@@ -54,7 +54,7 @@ const codeOf = ({ body }: RawAnswer) => /"code":"(\w+)"/.exec(body)?.[1];
 describe('an unusual path leads to 404 not_found at the gateway', () => {
   it.each([
     ...['%ZZ', '%', '%2e%2e', '../health', '%2Fhealth', '%2f%2e%2e%2fwebhooks', '%00', '%ff', '%C3%28', '%23'],
-    ...['%F0%9F%98%80', 'tk_01K00000000000000000000000%2500', '__proto__', ':id', '/', '..', 'x'.repeat(10_240)],
+    ...['%F0%9F%98%80', 'tk_01K00000000000000000000000%2500', '__proto__', ':id', '..', 'x'.repeat(10_240)],
   ])('/api/kanban-tasks/%.40s', async (id) => {
     const answer = await send('GET', `${path}/${id}`);
     expect([answer.status, codeOf(answer)]).toEqual([404, 'not_found']);
@@ -63,7 +63,7 @@ describe('an unusual path leads to 404 not_found at the gateway', () => {
   });
 
   it.each([
-    ...['//api/kanban-tasks', '/api/../health', '/', '//', '/%', '/%5c..%5c', '/api/kanban-tasks%3Flimit=1'],
+    ...['//api/kanban-tasks', '/api/../health', '//', '/%', '/%5c..%5c', '/api/kanban-tasks%3Flimit=1'],
     ...[`/${'x'.repeat(10_240)}`, 'http://localhost/nothing'],
   ])('%.40s', async (target) => {
     const answer = await send('GET', target);
