@@ -198,7 +198,7 @@ export async function assignSkill(
   recordResponse: RecordResponse,
 ): Promise<void> {
   const agent = await requireAgentHead(context, organization, name);
-  if (!catalogue.some(({ id }) => id === skillId)) throw notFound();
+  if (!catalogue.some(({ id }) => id === skillId)) throw notFound('skill');
   const skill = { id: skillId, assignedAt: timestamp(context.clock()) };
   await insertAgentSkill(context, organization, agent, skill, recordResponse);
 }
@@ -222,13 +222,13 @@ type ModelContext = Pick<Context, 'table' | 'defaultModel' | 'allowedModels'>;
 
 async function requireAgentHead(context: AgentContext, organization: Organization, name: string): Promise<AgentHead> {
   const agent = await readAgentHead(context, organization, name);
-  if (!agent) throw notFound();
+  if (!agent) throw notFound('agent');
   return agent;
 }
 
 async function requireAgent(context: AgentContext, organization: Organization, name: string): Promise<StoredAgent> {
   const agent = await readAgent(context, organization, name);
-  if (!agent) throw notFound();
+  if (!agent) throw notFound('agent');
   return agent;
 }
 

@@ -20,7 +20,7 @@ export async function getMetrics(
   period: Period,
 ): Promise<AgentMetrics> {
   const agent = await readAgentHead(context, organization, name);
-  if (!agent) throw notFound();
+  if (!agent) throw notFound('agent');
   const since = firstDayOf(periodDays[period], context.clock());
   const totals = await readTotals(context, organization, agent.id, since);
   const isExact = totals.completed + totals.failed <= exactUpTo;

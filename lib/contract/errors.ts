@@ -80,12 +80,15 @@ export class ApiError extends Error {
   }
 }
 
+/** A kind of resource that a path names. */
+export type Resource = 'agent' | 'execution' | 'skill' | 'task' | 'webhook';
+
 /**
  * Returns the error for a resource that is absent, belongs to another organization, or has a malformed id: the response
  * is the same.
  */
-export function notFound(): ApiError {
-  return new ApiError('not_found', 'There is no such resource; check the path.');
+export function notFound(resource: Resource): ApiError {
+  return new ApiError('not_found', `The organization has no such ${resource}; check the path.`);
 }
 
 /** The second half of the message of an error after which the outcome of the request is unknown. */

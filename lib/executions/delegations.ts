@@ -41,7 +41,7 @@ export async function delegateTask(
       readAgentHead(context, organization, toAgent),
       taskId === undefined ? undefined : readTask(context, organization, taskId),
     ]);
-    if (!from) throw notFound();
+    if (!from) throw notFound('agent');
     const unknown = [
       ...(to ? [] : [unknownAgent(toAgent, 'toAgent')]),
       ...(taskId !== undefined && !task ? [unknownTask(taskId, 'taskId')] : []),

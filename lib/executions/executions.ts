@@ -91,13 +91,13 @@ export async function getExecution(
     requireAgent(context, organization, name),
     readExecution(context, { organization, id }),
   ]);
-  if (execution?.agentId !== agent.id) throw notFound();
+  if (execution?.agentId !== agent.id) throw notFound('execution');
   return execution;
 }
 
 async function requireAgent(context: AgentContext, organization: Organization, name: string): Promise<AgentHead> {
   const agent = await readAgentHead(context, organization, name);
-  if (!agent) throw notFound();
+  if (!agent) throw notFound('agent');
   return agent;
 }
 

@@ -38,7 +38,7 @@ export function unknownFieldErrors(
       if (readOnly.includes(name))
         return { path: name, code: 'read_only', message: `${name} cannot be set here; leave it out` };
       const similarName = nearestName(name, Object.keys(known));
-      const hint = similarName ? `; did you mean ${similarName}?` : '';
+      const hint = similarName ? ` (did you mean ${similarName}?)` : '';
       return {
         path: name,
         code: 'unknown_field',

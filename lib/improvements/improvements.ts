@@ -40,11 +40,11 @@ export async function selfImproveAgent(
 ): Promise<Improvement> {
   const startedAt = context.clock();
   const agent = await readAgentHead(context, organization, name);
-  if (!agent) throw notFound();
+  if (!agent) throw notFound('agent');
   const leaseId = await leaseImprovement(context, organization, agent.id);
   try {
     const prepared = await readPreparedAgent(context, organization, name);
-    if (prepared?.agent.id !== agent.id) throw notFound();
+    if (prepared?.agent.id !== agent.id) throw notFound('agent');
     const result = await passOf(context, organization, prepared, options, tools, startedAt);
     return await conclude(context, organization, prepared.agent, result, recordResponse);
   } finally {

@@ -17,16 +17,16 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
     message: 'The request has 2 errors; see details.',
     details: [
       {
-        path: 'assigned_to',
+        path: 'titel',
         code: 'unknown_field',
-        message: '"assigned_to" is not a known field; did you mean title?',
+        message: '"titel" is not a known field (did you mean title?)',
       },
       { path: 'title', code: 'required', message: 'title is required' },
     ],
   },
   unauthorized: {
     when: 'The access token is missing, malformed, unknown, expired or revoked.',
-    message: 'The access token is missing or invalid; send a valid one, as in Authorization: Bearer crew_….',
+    message: 'The access token is not valid; send a valid one, as in Authorization: Bearer crew_….',
   },
   insufficient_scope: {
     when: 'The access token does not have the scope of this operation.',
@@ -38,7 +38,7 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
   },
   not_found: {
     when: 'The resource in the path does not exist or belongs to another organization.',
-    message: 'There is no such resource; check the path.',
+    message: 'The organization has no such task; check the path.',
   },
   method_not_allowed: {
     when: 'The path does not support this method. The `Allow` header lists the supported methods.',

@@ -123,7 +123,7 @@ export async function deleteTask(
 
 async function requireTask(context: TableContext, organization: Organization, id: string): Promise<StoredTask> {
   const task = await readTask(context, organization, id);
-  if (!task) throw notFound();
+  if (!task) throw notFound('task');
   return task;
 }
 

@@ -30,7 +30,7 @@ export async function testWebhook(
 ): Promise<TestResult> {
   const { table, ulid, clock } = context;
   const target = await readTarget(context, organization, webhookId);
-  if (!target) throw notFound();
+  if (!target) throw notFound('webhook');
   const begun = clock();
   const deliveryId = `dlv_${ulid()}`;
   const { data } = sampleOf(event, ulid, begun);

@@ -53,7 +53,7 @@ export async function listDeliveries(
 
 async function requireWebhook(context: TableContext, organization: Organization, id: string): Promise<Webhook> {
   const webhook = await readWebhook(context, organization, id);
-  if (!webhook) throw notFound();
+  if (!webhook) throw notFound('webhook');
   return webhook;
 }
 

@@ -55,7 +55,7 @@ describe('unknownFieldErrors', () => {
 
   it('suggests the most similar known field', () => {
     const [error] = unknownFieldErrors(['assigned_agent'], known, 'query parameter');
-    expect(error?.message).toBe('"assigned_agent" is not a known query parameter; did you mean assignedAgent?');
+    expect(error?.message).toBe('"assigned_agent" is not a known query parameter (did you mean assignedAgent?)');
   });
 
   it('reports a read-only field as read_only', () => {

@@ -34,10 +34,15 @@ export function authenticate(row: Endpoint, getContext: () => Context): Middlewa
   };
 }
 
+/** The same for an unknown, expired or revoked token: it reveals nothing to attackers. */
+const invalid = 'The access token is not valid; send a valid one';
+
 async function identify(authorization: string | undefined, context: Context): Promise<Caller> {
-  const [, sent = ''] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
+  if (!authorization) throw unauthorized('The request has no access token; send one');
+  const [, sent = ''] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
   const parts = readToken(sent);
-  const token = parts && (await find(parts.id, context));
+  if (!parts) throw unauthorized('The access token is malformed; send it unchanged');
+  const token = await find(parts.id, context);
   if (!token || !isSecret(parts.secret, token.hash) || token.revokedAt) throw unauthorized();
   if (token.expires && Date.parse(token.expires) <= context.clock()) throw unauthorized();
   const { organization, scopes, requestsPerMinute } = token;
@@ -56,11 +61,8 @@ async function find(id: string, context: Context): Promise<StoredToken | undefin
   return token;
 }
 
-/**
- * Returns the same error for a missing, malformed, unknown, expired or revoked token, which reveals nothing to
- * attackers.
- */
-function unauthorized(): ApiError {
-  const message = 'The access token is missing or invalid; send a valid one, as in Authorization: Bearer crew_….';
+/** Returns the error for a request without a valid token. */
+function unauthorized(problem = invalid): ApiError {
+  const message = `${problem}, as in Authorization: Bearer crew_….`;
   return new ApiError('unauthorized', message, [], { 'WWW-Authenticate': 'Bearer' });
 }

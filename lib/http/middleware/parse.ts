@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { Endpoint } from '../../contract/endpoint.ts';
-import { ApiError, type ErrorDetail, notFound } from '../../contract/errors.ts';
+import { ApiError, type ErrorDetail, notFound, type Resource } from '../../contract/errors.ts';
 import type { ObjectSchema } from '../../contract/shapes.ts';
 import { type ApiEvent, type ApiResult, header } from '../api-event.ts';
 import { preconditionOf } from '../preconditions.ts';
@@ -62,12 +62,27 @@ function parseJson(event: ApiEvent, rawBody: Buffer): unknown {
   }
 }
 
+/** The resources by the segment of a path before their id or name. */
+const resources: Record<string, Resource> = {
+  'kanban-tasks': 'task',
+  agents: 'agent',
+  executions: 'execution',
+  skills: 'skill',
+  webhooks: 'webhook',
+};
+
+/** Returns the resource that a parameter of a path names. */
+function resourceOf(path: string, parameter: string): Resource {
+  const segments = path.split('/');
+  return resources[segments[segments.indexOf(`:${parameter}`) - 1] as string] as Resource;
+}
+
 function parseParams(row: Endpoint, event: ApiEvent): Record<string, unknown> {
   const schemas = Object.entries(row.params ?? {});
   return Object.fromEntries(
     schemas.map(([name, schema]) => {
       const { output, errors } = validate(schema, event.pathParameters?.[name]);
-      if (errors.length > 0) throw notFound();
+      if (errors.length > 0) throw notFound(resourceOf(row.path, name));
       return [name, output];
     }),
   );

@@ -244,7 +244,7 @@ export async function removeAgentSkill(
         Key: keys.agentSkill(organization, ulidOf(agent.id), skillId),
         ConditionExpression: 'attribute_exists(pk)',
       },
-      onConditionFailed: () => notFound(),
+      onConditionFailed: () => notFound('skill'),
     },
   ]);
 }
@@ -292,6 +292,6 @@ function incrementVersion(organization: Organization, { name, id }: AgentHead): 
       ExpressionAttributeNames: { '#version': 'version' },
       ExpressionAttributeValues: { ':id': id, ':one': 1 },
     },
-    onConditionFailed: () => notFound(),
+    onConditionFailed: () => notFound('agent'),
   };
 }

@@ -113,7 +113,7 @@ export async function removeWebhook(
   await transact(table, [
     {
       Delete: { Key: keys.webhook(organization, ulid), ConditionExpression: 'attribute_exists(pk)' },
-      onConditionFailed: () => notFound(),
+      onConditionFailed: () => notFound('webhook'),
     },
     { Delete: { Key: keys.webhookSecret(organization, ulid) } },
     ...events.map((event) => ({ Delete: { Key: keys.subscription(organization, event, ulid) } })),

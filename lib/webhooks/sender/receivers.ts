@@ -28,7 +28,10 @@ export function faultOfUrl(
 ): { notHttps: boolean; message: string } | undefined {
   const isAllowed = allowedReceivers(url.hostname, portOf(url));
   if (url.protocol !== 'https:' && !(isAllowed && url.protocol === 'http:'))
-    return { notHttps: true, message: 'url must be an https URL' };
+    return {
+      notHttps: true,
+      message: 'url must be an https URL; http is only for receivers that the operator allows (ALLOWED_RECEIVERS)',
+    };
   if (url.username || url.password) return { notHttps: false, message: 'url must not carry credentials' };
   if (isAllowed) return undefined;
   if (!ports.includes(portOf(url))) return { notHttps: false, message: `url must use port ${ports.join(' or ')}` };

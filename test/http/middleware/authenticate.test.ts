@@ -59,25 +59,27 @@ describe('a request gets 401 unauthorized', () => {
     expect(reads).toEqual([]);
   });
 
-  it('with the same message for all kinds of invalid tokens', async () => {
+  it('with the same message for an unknown, expired or revoked token, and others if it is absent or malformed', async () => {
     const revoked = await newCaller(app);
     await revokeStoredToken(app, readToken(revoked.token)?.id as string, at(0));
     const expired = await issueToken(app, { organization, scopes, expires: at(0) });
-    const responses = [
-      await send({}),
-      await sendToken('malformed'),
-      await sendToken(`${token.slice(0, -6)}000000`),
-      await sendToken(writeToken(mintToken())),
-      await sendToken(writeToken({ id, secret: mintToken().secret })),
-      await sendToken(expired),
-      await sendToken(revoked.token),
-    ];
-    for (const answer of responses) {
-      expect([answer.status, errorOf(answer).code]).toEqual([401, 'unauthorized']);
-      expect(answer.headers['WWW-Authenticate']).toBe('Bearer');
-      expect(errorOf(answer).message).toBe(errorOf(responses[0] as (typeof responses)[number]).message);
-      expect(errorOf(answer)).not.toHaveProperty('details');
-    }
+    const kinds = {
+      'has no access token': [await send({})],
+      'is malformed': [await sendToken('malformed'), await sendToken(`${token.slice(0, -6)}000000`)],
+      'is not valid': [
+        await sendToken(writeToken(mintToken())),
+        await sendToken(writeToken({ id, secret: mintToken().secret })),
+        await sendToken(expired),
+        await sendToken(revoked.token),
+      ],
+    };
+    for (const [words, responses] of Object.entries(kinds))
+      for (const answer of responses) {
+        expect([answer.status, errorOf(answer).code]).toEqual([401, 'unauthorized']);
+        expect(answer.headers['WWW-Authenticate']).toBe('Bearer');
+        expect(errorOf(answer).message).toContain(words);
+        expect(errorOf(answer)).not.toHaveProperty('details');
+      }
   });
 
   it('with a wrong secret for a cached token', async () => {

@@ -140,7 +140,11 @@ describe('no dial', () => {
   );
 
   it.each([
-    ['http', 'http://receiver.example/', 'url must be an https URL'],
+    [
+      'http',
+      'http://receiver.example/',
+      'url must be an https URL; http is only for receivers that the operator allows (ALLOWED_RECEIVERS)',
+    ],
     ['another port', 'https://receiver.example:8080/', 'url must use port 443 or 8443'],
     ['credentials', 'https://user:word@receiver.example/', 'url must not carry credentials'],
     ['no URL', 'receiver.example', 'url must be a URL'],
