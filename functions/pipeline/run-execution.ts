@@ -1,11 +1,11 @@
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
 import { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import { runExecution } from '../../lib/executions/run-execution.ts';
-import { createBedrockModel } from '../../lib/model/bedrock.ts';
+import { answeringModel, createBedrockModel } from '../../lib/model/bedrock.ts';
 import { consumeQueue } from '../../lib/queue/consume.ts';
 import { logFailure } from '../../lib/queue/log-failure.ts';
 
-const tools = { model: createBedrockModel(process.env, logFailure), catalogue: readSkills() };
+const tools = { model: createBedrockModel(process.env, logFailure), answeringModel, catalogue: readSkills() };
 
 export const handler = consumeQueue(ExecutionMessage, async (message, context) =>
   runExecution(context, message, tools),

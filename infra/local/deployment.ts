@@ -28,6 +28,8 @@ export type Deployment = {
   tokenFile: string;
   /** A line that names the model, for the startup output. */
   modelDescription: string;
+  /** What is wrong with the server of the model, as a sentence; `undefined` if nothing is. */
+  modelProblem: string | undefined;
   /** Resolves when the table's engine has ended unexpectedly. The deployment cannot work without it. */
   broken: Promise<void>;
   stop: () => Promise<void>;
@@ -57,7 +59,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
     const data = openDataFolder(settings.dataFolder);
     stops.push(() => closeDataFolder(data));
     const model = createLocalModel(settings.model);
-    setConverseClient(model.client);
+    setConverseClient(model.client, model.name);
     const { endpoint, ended, stop: stopTable } = await openTableEngine(settings, data);
     stops.push(stopTable);
     await createTable(endpoint, tableName);
@@ -104,6 +106,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       token,
       tokenFile: dataPath(data, 'token'),
       modelDescription: model.description,
+      modelProblem: await model.check(),
       broken: ended,
       stop,
     };

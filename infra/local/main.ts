@@ -21,12 +21,12 @@ async function main(): Promise<void> {
     throw new Problem('the table engine has ended; see engine.log in the data folder, then restart the service.');
 }
 
-function welcome({ url, token, tokenFile, modelDescription }: Deployment): string {
+function welcome({ url, token, tokenFile, modelDescription, modelProblem }: Deployment): string {
   return `
 Crewboard is at ${url}
 Your token is    ${token}
                  (also in ${tokenFile}; it has every scope in the organization "local")
-${modelDescription}.
+${modelDescription}.${modelProblem ? `\nWarning: ${modelProblem} Executions fail until that is mended.` : ''}
 
 Create a task:
 

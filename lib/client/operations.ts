@@ -264,8 +264,14 @@ export type Execution = {
   output?: string;
   /** Tokens of all model calls, including the quality gates. */
   tokensUsed?: number;
+  /** The model that the execution asks; `simulator` if the built-in simulator answered. */
   model: string;
   qualityGates: QualityGates;
+  /** What each quality gate answered: the first 2,000 characters. Only present if the execution is completed. */
+  gateReasons?: {
+    selfTest?: string;
+    qaReview?: string;
+  };
   /** Why the execution failed; only present if it failed. `not_started`: no worker was free within the waiting limit. `deadline`: ten minutes passed since a worker first started it. `lost`: two workers were lost. Any other value is a sentence for people. */
   error?: string;
   /** The delegation that started the execution. */

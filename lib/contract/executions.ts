@@ -24,6 +24,12 @@ export const QualityGates = v.object({
 });
 export type QualityGates = v.InferOutput<typeof QualityGates>;
 
+export const GateReasons = v.object({
+  selfTest: v.optional(v.string()),
+  qaReview: v.optional(v.string()),
+});
+export type GateReasons = v.InferOutput<typeof GateReasons>;
+
 /** The maximum size of a context as JSON, in bytes, and its maximum nesting depth. */
 const contextBytes = 64 * 1024;
 const contextDepth = 32;
@@ -113,8 +119,14 @@ export const Execution = v.object({
   input: v.string(),
   output: v.optional(described(v.string(), 'The generated text; only present if the execution is completed.')),
   tokensUsed: v.optional(described(count, 'Tokens of all model calls, including the quality gates.')),
-  model: v.string(),
+  model: described(v.string(), 'The model that the execution asks; `simulator` if the built-in simulator answered.'),
   qualityGates: QualityGates,
+  gateReasons: v.optional(
+    described(
+      GateReasons,
+      'What each quality gate answered: the first 2,000 characters. Only present if the execution is completed.',
+    ),
+  ),
   error: v.optional(
     described(
       v.string(),
@@ -276,6 +288,10 @@ export const getExecutionReference = (): ApiReference<typeof getExecution> => ({
     output: '<!doctype html>…',
     tokensUsed: examples.tokensUsed,
     model: examples.model,
-    qualityGates: { selfTest: 'passed', qaReview: 'passed' },
+    qualityGates: { selfTest: 'passed', qaReview: 'failed' },
+    gateReasons: {
+      selfTest: 'The page has a title and a button.\nVERDICT: PASS',
+      qaReview: 'The button has no label.\nVERDICT: FAIL',
+    },
   },
 });

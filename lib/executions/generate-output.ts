@@ -1,7 +1,7 @@
 import type { CatalogueSkill } from '../agents/skill-catalogue.ts';
 import { qaReviewer } from '../agents/system-agents.ts';
 import type { Context } from '../context.ts';
-import type { GateResult, QualityGates } from '../contract/executions.ts';
+import type { GateReasons, GateResult, QualityGates } from '../contract/executions.ts';
 import type { Model } from '../model/converse.ts';
 import { type PreparedAgent, type PreparingContext, readPreparedAgent } from '../table/agents/prepared-agents.ts';
 import type { Progress, RunningExecution } from '../table/executions/execution-items.ts';
@@ -11,11 +11,16 @@ import { type Answered, askModel } from './ask-model.ts';
 import { reviewPromptOf, selfTestPrompt, systemPromptOf, userPromptOf, verdictOf } from './prompts.ts';
 
 /** The models, and the skills of this deployment. Few functions have them, so they are not part of the context. */
-export type Tools = { model: Model; catalogue: readonly CatalogueSkill[] };
+export type Tools = {
+  model: Model;
+  /** Returns the name of the model that answers questions to a model; that model if absent. */
+  answeringModel?: (model: string) => string;
+  catalogue: readonly CatalogueSkill[];
+};
 
 /** How an execution ends. */
 export type Result = QualityGates & { tokensUsed: number; throttles: number } & (
-    | { status: 'completed'; output: string }
+    | { status: 'completed'; output: string; gateReasons: GateReasons }
     | { status: 'failed'; error: string }
   );
 
@@ -25,6 +30,8 @@ export type Throttled = {
   progress: Progress;
   /** The output, if there is one that is not stored yet. */
   output: string | undefined;
+  /** The reasons of the gates that have answered. */
+  gateReasons: GateReasons;
   throttles: number;
 };
 
@@ -45,6 +52,9 @@ const longestOutputBytes = 1_000_000;
  * the one above.
  */
 export const longestOutputPayload = 5_000_000;
+
+/** The longest stored reason of a gate, in code points. */
+const longestReason = 2_000;
 
 /**
  * How long a worker waits for a throttled model before it returns its lease, in milliseconds. All organizations share the
@@ -109,6 +119,7 @@ export async function generateOutput(
       status: 'throttled',
       progress: { ...before, waits: before.waits + 1, faults: answered.faults, tokens: spent.tokens },
       output: undefined,
+      gateReasons: {},
       throttles: spent.throttles,
     };
   const output = answered.text.toWellFormed();
@@ -124,6 +135,10 @@ export async function generateOutput(
   ]);
   const tokensUsed = spent.tokens + selfTest.tokens + qaReview.tokens;
   const throttles = spent.throttles + selfTest.throttles + qaReview.throttles;
+  const gateReasons = {
+    ...(selfTest.reason !== undefined && { selfTest: selfTest.reason }),
+    ...(qaReview.reason !== undefined && { qaReview: qaReview.reason }),
+  };
   if (selfTest.verdict === undefined || qaReview.verdict === undefined)
     return {
       status: 'throttled',
@@ -137,11 +152,13 @@ export async function generateOutput(
         },
       },
       output: stored === undefined ? output : undefined,
+      gateReasons,
       throttles,
     };
   return {
     status: 'completed',
     output,
+    gateReasons,
     tokensUsed,
     throttles,
     selfTest: selfTest.verdict,
@@ -154,7 +171,9 @@ export async function generateOutput(
     const question = { ...gate, user, maxTokens: maxTokensOfGate, effort: 'low' as const, signal };
     const answer = await askModel(context, model, question, triesOfGate, { patienceMs });
     if (answer.kind === 'throttled') return judged(undefined, answer);
-    return judged(answer.kind === 'text' ? verdictOf(answer.text) : 'skipped', answer);
+    return answer.kind === 'text'
+      ? { ...judged(verdictOf(answer.text), answer), reason: reasonOf(answer.text) }
+      : judged('skipped', answer);
   }
 }
 
@@ -163,8 +182,13 @@ function isTooLong(output: string): boolean {
   return Buffer.byteLength(JSON.stringify(JSON.stringify(output))) > longestOutputPayload;
 }
 
+/** Returns the start of a gate's answer. */
+function reasonOf(answer: string): string {
+  return [...answer.toWellFormed().trim()].slice(0, longestReason).join('');
+}
+
 /** The answer of a gate; `verdict` is `undefined` if its model throttles. */
-type Judged = { verdict: GateResult | undefined; tokens: number; throttles: number };
+type Judged = { verdict: GateResult | undefined; reason?: string; tokens: number; throttles: number };
 
 function judged(verdict: GateResult | undefined, { tokens, throttles } = { tokens: 0, throttles: 0 }): Judged {
   return { verdict, tokens, throttles };

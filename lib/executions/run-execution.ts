@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
+import type { GateReasons } from '../contract/executions.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { ExecutionMessage } from '../deployment/messages.ts';
 import type { Counts } from '../deployment/metrics.ts';
@@ -57,7 +58,7 @@ export async function runExecution(
     if (!outcome || lease.lost()) return {};
     return outcome.status === 'throttled'
       ? await postpone(context, execution, deadline, outcome, lease)
-      : await end(context, execution, outcome, lease);
+      : await end(context, execution, outcome, tools, lease);
   } finally {
     lease.stop();
   }
@@ -89,14 +90,14 @@ async function postpone(
   context: Context,
   execution: RunningExecution,
   deadline: number,
-  { progress, output, throttles }: Throttled,
+  { progress, output, gateReasons, throttles }: Throttled,
   lease: KeptLease,
 ): Promise<Counts> {
   const maxWaitMs = Math.min(laterMaxWaitMs, firstMaxWaitMs * 2 ** (progress.waits - 1));
   const resumeAt = Math.min(context.clock() + (maxWaitMs * (1 + Math.random())) / 2, deadline);
   const until = timestamp(resumeAt);
   const dueAt = timestamp(resumeAt + graceMs);
-  await retryWrite(lease, () => returnLease(context, execution, { until, dueAt, progress }, output));
+  await retryWrite(lease, () => returnLease(context, execution, { until, dueAt, progress }, output, gateReasons));
   // Send the message even if the lease is lost. The write may have been made, and a superfluous message does no harm.
   await sendExecutionMessages(context, [{ ...execution, leaseUntil: until }]);
   return throttled(throttles);
@@ -106,16 +107,23 @@ async function postpone(
 async function end(
   context: Context,
   execution: RunningExecution,
-  { output, throttles, ...result }: Result & { output?: string },
+  { output, gateReasons, throttles, ...result }: Result & { output?: string; gateReasons?: GateReasons },
+  { answeringModel = (model) => model }: Tools,
   lease: KeptLease,
 ): Promise<Counts> {
   const startedAt = Date.parse(execution.startedAt);
   const endedAt = Math.max(context.clock(), startedAt);
-  const ending = { ...result, completedAt: timestamp(endedAt), durationMs: endedAt - startedAt };
+  const model = answeringModel(execution.model);
+  const ending = {
+    ...result,
+    ...(model !== execution.model && { model }),
+    completedAt: timestamp(endedAt),
+    durationMs: endedAt - startedAt,
+  };
   let moveTries = 1;
   const hasEnded = await retryWrite(lease, async () => {
     const task = moveTries > maxMoveTries ? undefined : await moveOf(context, execution, result, ending.completedAt);
-    await endExecution(context, execution, ending, { output, task }).catch((error: unknown) => {
+    await endExecution(context, execution, ending, { output, gateReasons, task }).catch((error: unknown) => {
       if (error instanceof Conflict) moveTries++;
       throw error;
     });

@@ -34,10 +34,21 @@ function withoutPool<A extends Agent>(agent: A): A {
 const unlimited = { keepAlive: false, maxSockets: Number.POSITIVE_INFINITY };
 
 let otherClient: ConverseClient | undefined;
+let otherName: string | undefined;
 
-/** Sets the client of this process for models, instead of Bedrock's client. Call it before the first question. */
-export function setConverseClient(client: ConverseClient | undefined): void {
+/**
+ * Sets the client of this process for models, instead of Bedrock's client. Call it before the first question.
+ *
+ * @param name the name of the model that answers all questions; absent if the model of the question answers
+ */
+export function setConverseClient(client: ConverseClient | undefined, name?: string): void {
   otherClient = client;
+  otherName = name;
+}
+
+/** Returns the name of the model that answers questions to a model. */
+export function answeringModel(model: string): string {
+  return otherName ?? model;
 }
 
 /**

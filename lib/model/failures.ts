@@ -3,6 +3,11 @@
  */
 export type Failure = { kind: 'throttled' } | { kind: 'faulty' | 'failed'; error: string };
 
+/** An error of a local model server whose message has no secret: callers get the message itself. A temporary fault. */
+export class ModelServerError extends Error {
+  override name = 'ModelServerError';
+}
+
 const failed = (error: string): Failure => ({ kind: 'failed', error });
 const faulty = (error: string) => ({ kind: 'faulty' as const, error });
 
@@ -39,6 +44,7 @@ const namesTheModel = /model (identifier|id)\b|on-demand throughput/i;
 
 /** Returns the failure of an error of the Bedrock client. An unknown error is a temporary fault. */
 export function failureOf(error: unknown): Failure {
+  if (error instanceof ModelServerError) return faulty(error.message);
   const { name, message, $metadata } = (error instanceof Error ? error : new Error()) as Error & {
     $metadata?: { httpStatusCode?: number };
   };

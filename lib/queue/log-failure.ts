@@ -1,7 +1,12 @@
 import { log } from '../log.ts';
+import { ModelServerError } from '../model/failures.ts';
 import { requestFields } from '../request-context.ts';
 
-/** Logs the error of a model or of the call. Callers get a fixed sentence instead, which names nothing internal. */
+/**
+ * Logs the error of a model or of the call. Callers get a fixed sentence instead, which names nothing internal. The message
+ * of a `ModelServerError` says everything, so its stack is not logged.
+ */
 export function logFailure(error: unknown): void {
-  log().warn('model failed', { ...requestFields(), error: error as Error });
+  const logged = error instanceof ModelServerError ? error.message : (error as Error);
+  log().warn('model failed', { ...requestFields(), error: logged });
 }

@@ -38,9 +38,12 @@ async function withAgent<Result>(name: string, change: object, before: object, w
 
 const completed = {
   ...{ status: 'completed', output: 'Done.', selfTest: 'passed', qaReview: 'passed' },
-  ...{ tokensUsed: 111, throttles: 0 },
+  ...{ tokensUsed: 111, throttles: 0, gateReasons: { selfTest: 'VERDICT: PASS', qaReview: 'VERDICT: PASS' } },
 };
-const unreviewed = { ...completed, qaReview: 'skipped', tokensUsed: 110 };
+const unreviewed = {
+  ...{ ...completed, qaReview: 'skipped', tokensUsed: 110 },
+  gateReasons: { selfTest: 'VERDICT: PASS' },
+};
 const failedWith = (error: string, tokensUsed: number) => ({
   ...{ status: 'failed', error, tokensUsed, throttles: 0, selfTest: 'skipped', qaReview: 'skipped' },
 });
@@ -96,9 +99,16 @@ describe('a gate', () => {
     for (const gate of ['selfTest', 'qaReview'] as const) {
       const { result, times } = await generate({ [gate]: says });
       const tokensUsed = completed.tokensUsed - (gate === 'selfTest' ? 10 : 1) + 3;
-      expect(result).toEqual({ ...completed, [gate]: verdict, tokensUsed });
+      const { [gate]: _own, ...reasons } = completed.gateReasons;
+      const gateReasons = { ...reasons, ...(says.kind === 'text' && { [gate]: says.text }) };
+      expect(result).toEqual({ ...completed, [gate]: verdict, tokensUsed, gateReasons });
       expect([times('selfTest'), times('qaReview')]).toEqual([1, 1]);
     }
+  });
+
+  it('gives its reasons, of which the first 2,000 characters are kept', async () => {
+    const { result } = await generate({ qaReview: text(` ${'😀'.repeat(2_000)}!\nVERDICT: FAIL`, 1) });
+    expect(result).toMatchObject({ qaReview: 'failed', gateReasons: { qaReview: '😀'.repeat(2_000) } });
   });
 
   it('is not asked after the deadline', async () => {
@@ -108,7 +118,8 @@ describe('a gate', () => {
       return text('Done.', 100);
     };
     const { result, asked } = await generate({ work }, { signal: late.signal });
-    expect(result).toEqual({ ...completed, selfTest: 'skipped', qaReview: 'skipped', tokensUsed: 100 });
+    const skipped = { selfTest: 'skipped', qaReview: 'skipped', gateReasons: {} };
+    expect(result).toEqual({ ...completed, ...skipped, tokensUsed: 100 });
     expect(asked).toHaveLength(1);
   });
 });

@@ -44,6 +44,17 @@ describe('an execution that is run', () => {
     for (const field of ['error', 'claim', 'leaseUntil']) expect(execution).not.toHaveProperty(field);
   });
 
+  it.each<[string, Answer, object]>([
+    ['is completed', text('Done.', 100), { status: 'completed', model: 'simulator' }],
+    ['fails', { kind: 'failed', error: 'No.', tokens: 0 }, { status: 'failed', model: 'simulator' }],
+  ])('names the model that answered instead of its own when it %s', async (_, work, expected) => {
+    const message = await fixture.start();
+    const { tools, asked } = scriptedModel({ work });
+    await fixture.finish(message, { ...tools, answeringModel: () => 'simulator' });
+    expect(asked[0]?.model).toBe('writer.model');
+    expect(await fixture.execution(message)).toMatchObject(expected);
+  });
+
   it('fails with the error of the model', async () => {
     const error = 'There is no such model, or it cannot be used from here.';
     const { execution } = await run({ work: { kind: 'failed', error, tokens: 7 } });

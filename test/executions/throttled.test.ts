@@ -155,14 +155,15 @@ describe('an execution whose gate throttles', () => {
     expect([times('work'), times('selfTest')]).toEqual([1, 1]);
     expect(throttlesOf(counts)).toBe(times('qaReview') - 1);
     const qualityGates = { selfTest: 'passed', qaReview: 'failed' };
-    expect(execution).toMatchObject({ status: 'completed', output, tokensUsed: 111, qualityGates });
+    const gateReasons = { selfTest: 'VERDICT: PASS', qaReview: 'VERDICT: FAIL' };
+    expect(execution).toMatchObject({ status: 'completed', output, tokensUsed: 111, qualityGates, gateReasons });
   });
 
   it('shows neither output nor verdict before its end', async () => {
     const { message } = await returnLease({ qaReview: throttled });
     const execution = await fixture.execution(message);
     expect(execution).toMatchObject({ qualityGates: { selfTest: 'pending', qaReview: 'pending' } });
-    for (const field of ['output', 'tokensUsed']) expect(execution).not.toHaveProperty(field);
+    for (const field of ['output', 'tokensUsed', 'gateReasons']) expect(execution).not.toHaveProperty(field);
   });
 
   it('until the deadline is completed, with that gate skipped', async () => {

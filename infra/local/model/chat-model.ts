@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { formerStandardModels, thinkingTokensOf } from '../../../lib/contract/models.ts';
+import { codeOf } from '../problem.ts';
 import type { BedrockError } from './bedrock-errors.ts';
 import type { LocalModel, Reply, Request } from './converse-client.ts';
 
@@ -55,6 +56,9 @@ const errorsByStatus = new Map<number, BedrockError>([
   [504, 'ModelTimeoutException'],
 ]);
 
+/** No response came from the server. The message names the server and the cause, and has no secret. */
+class Unreachable extends Error {}
+
 /** An error of a call to the server, with the name of the corresponding error of Bedrock. */
 class ChatError extends Error {
   readonly reason: BedrockError;
@@ -79,9 +83,34 @@ export function createChatModel(server: ChatServer): LocalModel {
       const model = isDefault(request.model) ? (name ?? (await firstModel(server, limited))) : request.model;
       return replyOf(await call(server, '/chat/completions', Completion, limited, chatRequest(model, request)));
     } catch (error) {
+      if (error instanceof Unreachable) return { kind: 'unreachable', message: error.message };
       return { kind: 'error', name: error instanceof ChatError ? error.reason : 'InternalServerException' };
     }
   };
+}
+
+/** How long the check at the start waits for the server. */
+const checkedWithinMs = 3_000;
+
+/**
+ * Checks whether the server answers and has a model.
+ *
+ * @returns what is wrong, as a sentence without the key; `undefined` if nothing is
+ */
+export async function checkChatServer(server: ChatServer): Promise<string | undefined> {
+  try {
+    await firstModel(server, AbortSignal.timeout(checkedWithinMs));
+    return undefined;
+  } catch (error) {
+    if (error instanceof Unreachable) return error.message;
+    const { reason } = error as ChatError;
+    const at = `The model server at ${server.baseUrl}`;
+    if (reason === 'AccessDeniedException') return `${at} rejects the key; set MODEL_API_KEY.`;
+    if (reason === 'ModelTimeoutException') return `${at} did not answer within ${checkedWithinMs / 1000} s.`;
+    // A server need not list its models if the model is named.
+    if (server.name !== undefined) return undefined;
+    return `${at} lists no model; check the path, which usually ends with /v1, or set MODEL_NAME.`;
+  }
 }
 
 /** Returns the first model of the server. Not cached: models change, and the server may have none yet at the start. */
@@ -132,8 +161,14 @@ async function call<Schema extends v.GenericSchema>(
   } catch (error) {
     if (error instanceof ChatError) throw error;
     if (signal.aborted) throw new ChatError('ModelTimeoutException');
-    throw new ChatError(error instanceof SyntaxError ? 'ModelErrorException' : 'ServiceUnavailableException');
+    if (error instanceof SyntaxError) throw new ChatError('ModelErrorException');
+    throw new Unreachable(`The model server at ${baseUrl} does not answer: ${causeOf(error as Error)}.`);
   }
+}
+
+/** Returns the cause of a failed `fetch`. The error of a name with several addresses has a code and no message. */
+function causeOf({ cause, message }: Error): string {
+  return (cause instanceof Error && cause.message) || codeOf(cause) || message;
 }
 
 const errorOf = (status: number): BedrockError =>

@@ -1,6 +1,7 @@
 import type { ConverseCommand, ConverseCommandOutput } from '@aws-sdk/client-bedrock-runtime';
 import * as v from 'valibot';
 import type { ConverseClient } from '../../../lib/model/converse.ts';
+import { ModelServerError } from '../../../lib/model/failures.ts';
 import { type BedrockError, bedrockErrorOf } from './bedrock-errors.ts';
 
 /** A request to a model, with the fields that the service sends. */
@@ -10,6 +11,8 @@ export type Request = { model: string; system: string; user: string; maxTokens: 
 export type Reply =
   | { kind: 'answer'; text: string; stopReason: string; tokens?: { input: number; output: number } }
   | { kind: 'error'; name: BedrockError; message?: string }
+  /** The server of the model does not answer; `message` has no secret. */
+  | { kind: 'unreachable'; message: string }
   /** A response that is not valid JSON. */
   | { kind: 'malformed' };
 
@@ -58,6 +61,7 @@ async function replyTo(input: object, model: LocalModel, signal: AbortSignal): P
 
 function outputOf(reply: Reply): Partial<ConverseCommandOutput> {
   if (reply.kind === 'malformed') throw failure(200, 'SyntaxError', 'Unterminated string in JSON');
+  if (reply.kind === 'unreachable') throw new ModelServerError(reply.message);
   if (reply.kind === 'error') {
     const { status, message } = bedrockErrorOf(reply.name);
     throw failure(status, reply.name, reply.message ?? message);

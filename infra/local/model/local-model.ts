@@ -1,5 +1,5 @@
 import type { ConverseClient } from '../../../lib/model/converse.ts';
-import { createChatModel } from './chat-model.ts';
+import { checkChatServer, createChatModel } from './chat-model.ts';
 import { converseClient, type LocalModel } from './converse-client.ts';
 import { readScript } from './model-script.ts';
 import type { ModelSettings } from './model-settings.ts';
@@ -9,6 +9,10 @@ import { createSimulator } from './simulator.ts';
 export type Model = {
   /** The client of the model; `undefined` for Bedrock itself, which the SDK's own client calls. */
   client: ConverseClient | undefined;
+  /** The name of the model that answers all questions; `undefined` if the model of the question answers. */
+  name: string | undefined;
+  /** Returns what is wrong with the server of the model, as a sentence; `undefined` if nothing is, or without a server. */
+  check: () => Promise<string | undefined>;
   /** A line that names the model, for the output at the start. */
   description: string;
 };
@@ -20,7 +24,9 @@ export type Model = {
  */
 export function createLocalModel(settings: ModelSettings): Model {
   const client = settings.kind === 'bedrock' ? undefined : converseClient(modelOf(settings));
-  return { client, description: `Agents use ${nameOf(settings)}` };
+  const name = settings.kind === 'simulator' ? 'simulator' : undefined;
+  const check = async () => (settings.kind === 'chat' ? checkChatServer(settings) : undefined);
+  return { client, name, check, description: `Agents use ${nameOf(settings)}` };
 }
 
 function modelOf(settings: Exclude<ModelSettings, { kind: 'bedrock' }>): LocalModel {

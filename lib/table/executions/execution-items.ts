@@ -3,6 +3,7 @@ import type {
   Execution,
   ExecutionListItem,
   ExecutionStatus,
+  GateReasons,
   GateResult,
   QualityGates,
 } from '../../contract/executions.ts';
@@ -13,7 +14,7 @@ import { type Key, keys, organizationOf } from '../keys.ts';
 import { dueEntry } from '../lists/due.ts';
 import type { ListMembership } from '../lists/listing.ts';
 import { Conflict } from '../transact.ts';
-import type { Item } from '../write.ts';
+import type { Item, Write } from '../write.ts';
 
 /** The kind of the heads of executions in the stream. */
 export const executionKind = 'execution';
@@ -77,6 +78,8 @@ export type Ending = {
   qaReview: GateResult;
   /** Why it failed: a code or a fixed sentence. */
   error?: string;
+  /** The model that answered, if it is not the one that the execution started with. */
+  model?: string;
 };
 
 /** Returns the execution that a head stores. Its start is the time of its id. */
@@ -138,8 +141,12 @@ export function inputFrom({ input, context }: Item): ExecutionInput {
 /** The bytes of an output in one item. An item holds 400 KB; an output may be larger. */
 const partBytes = 300_000;
 
-/** Returns the items of an output, which is split between characters. */
-export function outputItems({ organization, id }: ExecutionHead, output: string): Item[] {
+/** Returns the items of an output, which is split between characters. The first also has the reasons of the gates. */
+export function outputItems(
+  { organization, id }: ExecutionHead,
+  output: string,
+  gateReasons: GateReasons = {},
+): Item[] {
   const bytes = Buffer.from(output);
   const items: Item[] = [];
   for (let from = 0; from < bytes.length; ) {
@@ -149,10 +156,23 @@ export function outputItems({ organization, id }: ExecutionHead, output: string)
     items.push({
       ...keys.executionOutput(organization, ulidOf(id), items.length),
       text: bytes.toString('utf8', from, to),
+      ...(from === 0 && gateReasons),
     });
     from = to;
   }
   return items;
+}
+
+/** Returns the write that adds reasons of gates to a stored output. */
+export function gateReasonsWrite({ organization, id }: ExecutionHead, gateReasons: GateReasons): Write {
+  const gates = Object.entries(gateReasons);
+  return {
+    Update: {
+      Key: keys.executionOutput(organization, ulidOf(id), 0),
+      UpdateExpression: `SET ${gates.map(([gate]) => `${gate} = :${gate}`).join(', ')}`,
+      ExpressionAttributeValues: Object.fromEntries(gates.map(([gate, reason]) => [`:${gate}`, reason])),
+    },
+  };
 }
 
 /** Returns the keys of the items that hold the stored output of an execution. */
@@ -172,11 +192,13 @@ export function wholeExecution(items: readonly Item[]): (Execution & { agentId: 
   if (!head || !input) return undefined;
   const { selfTest, qaReview, outputParts = 0, ...rest } = executionFrom(head);
   const output = outputFrom(items, outputParts);
+  const gateReasons = gateReasonsFrom(named('OUT#0') ?? {});
   return {
     ...rest,
     input: inputFrom(input).input,
     ...(rest.status === 'completed' && { output }),
     qualityGates: { selfTest, qaReview },
+    ...(rest.status === 'completed' && Object.keys(gateReasons).length > 0 && { gateReasons }),
   };
 }
 
@@ -189,6 +211,14 @@ export function outputFrom(items: readonly Item[], outputParts: number): string 
   const parts = items.filter(({ sk }) => (sk as string).startsWith('OUT#')).sort((a, b) => partOf(a) - partOf(b));
   if (parts.length < outputParts) throw new Conflict();
   return parts.map(({ text }) => text).join('');
+}
+
+/** Returns the reasons of the gates that the first item of an output holds. */
+function gateReasonsFrom({ selfTest, qaReview }: Item): GateReasons {
+  return {
+    ...(selfTest !== undefined && { selfTest: selfTest as string }),
+    ...(qaReview !== undefined && { qaReview: qaReview as string }),
+  };
 }
 
 function partOf({ sk }: Item): number {

@@ -1,5 +1,11 @@
 import type { Page } from '../../contract/endpoint.ts';
-import type { Delegation, Execution, ExecutionListItem, ExecutionStatus } from '../../contract/executions.ts';
+import type {
+  Delegation,
+  Execution,
+  ExecutionListItem,
+  ExecutionStatus,
+  GateReasons,
+} from '../../contract/executions.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { metricsWrite } from '../agents/metrics.ts';
@@ -22,6 +28,7 @@ import {
   executionItem,
   executionMembership,
   facetOf,
+  gateReasonsWrite,
   inputFrom,
   inputItem,
   outputFrom,
@@ -197,6 +204,7 @@ export async function renewLease({ table }: TableContext, execution: RunningExec
  * Returns the lease of an execution that another worker will continue later, and keeps the progress.
  *
  * @param output the generated text, if there is one that is not stored yet
+ * @param gateReasons the reasons of the gates that have answered since the lease was taken
  * @throws `LeaseLost`
  */
 export async function returnLease(
@@ -204,11 +212,13 @@ export async function returnLease(
   execution: RunningExecution,
   lease: LeaseReturn,
   output?: string,
+  gateReasons?: GateReasons,
 ): Promise<void> {
-  const parts = output === undefined ? [] : outputItems(execution, output);
+  const parts = output === undefined ? [] : outputItems(execution, output, gateReasons);
   await transact(table, [
     returnLeaseWrite(execution, { ...lease, outputParts: parts.length }),
     ...parts.map((Item): Write => ({ Put: { Item } })),
+    ...(output === undefined ? gateReasonsWrites(execution, gateReasons) : []),
   ]);
 }
 
@@ -232,22 +242,32 @@ export async function endExecution(
   { table }: TableContext,
   execution: RunningExecution,
   ending: Ending,
-  { output = '', task }: { output?: string | undefined; task?: TaskMove | undefined },
+  {
+    output = '',
+    gateReasons,
+    task,
+  }: { output?: string | undefined; gateReasons?: GateReasons | undefined; task?: TaskMove | undefined },
 ): Promise<void> {
   const { organization, agentId, startedAt } = execution;
   const ended: ExecutionHead = { ...execution, ...ending };
   const { outputParts: stored } = execution;
   const completed = ending.status === 'completed';
-  const parts = completed && stored === undefined ? outputItems(execution, output) : [];
+  const parts = completed && stored === undefined ? outputItems(execution, output, gateReasons) : [];
   await transact(table, [
     endWrite(execution, { ...ending, outputParts: completed ? (stored ?? parts.length) : 0 }),
     ...parts.map((Item): Write => ({ Put: { Item } })),
+    ...(completed && stored !== undefined ? gateReasonsWrites(execution, gateReasons) : []),
     ...(completed ? [] : outputKeys(execution).map((Key): Write => ({ Delete: { Key } }))),
     ...listingWrites(executionMembership(execution), executionMembership(ended)).map(requireRow),
     countRunningDown(organization),
     metricsWrite(organization, agentId, startedAt, ending),
     ...(task ? changeWrites(organization, task.before, task.after) : []),
   ]);
+}
+
+/** Returns the writes that add reasons of gates to a stored output. */
+function gateReasonsWrites(execution: RunningExecution, gateReasons: GateReasons = {}): Write[] {
+  return Object.keys(gateReasons).length > 0 ? [gateReasonsWrite(execution, gateReasons)] : [];
 }
 
 /** Returns the condition that the agent of an execution still exists and is active. */

@@ -30,10 +30,19 @@ describe('the read of an execution', () => {
     await api.carryOut(id, passing('A haiku.'));
     const execution = await api.execution(id);
     const startOf = ['id', 'agentName', 'taskId', 'status', 'startedAt'];
-    expect(Object.keys(execution)).toEqual([...startOf, ...endOf, 'input', 'output', 'tokensUsed', ...always]);
+    expect(Object.keys(execution)).toEqual([
+      ...startOf,
+      ...endOf,
+      'input',
+      'output',
+      'tokensUsed',
+      ...always,
+      'gateReasons',
+    ]);
     expect(execution).toMatchObject({
       ...{ taskId, status: 'completed', output: 'A haiku.', tokensUsed: 30 },
       qualityGates: { selfTest: 'passed', qaReview: 'passed' },
+      gateReasons: { selfTest: 'VERDICT: PASS', qaReview: 'VERDICT: PASS' },
     });
   });
 

@@ -4,11 +4,10 @@ import { createChatModel, type ChatServer as Options } from '../../../../infra/l
 import { converseClient } from '../../../../infra/local/model/converse-client.ts';
 import { formerStandardModels, standardModel } from '../../../../lib/contract/models.ts';
 import { type Answer, createConverseModel, type Question } from '../../../../lib/model/converse.ts';
-import { closedEndpoint } from '../../../model/bedrock-server.ts';
 import { type ChatServer, completion, json, startChatServer } from './chat-server.ts';
 
 const key = 'sk-never-to-be-seen';
-const faulty = (error: string) => ({ kind: 'faulty', error, tokens: 0 });
+const faulty = (error: unknown) => ({ kind: 'faulty', error, tokens: 0 });
 const failed = (error: string, tokens = 0) => ({ kind: 'failed', error, tokens });
 const broken = faulty('The model could not be reached, or had a fault.');
 const tooSlow = faulty('The model took too long to answer.');
@@ -118,15 +117,22 @@ describe('an answer', () => {
     ['nothing', json(null)],
     ['broken JSON', (response: ServerResponse) => response.end('{"choices": [')],
     ['no bytes', (response: ServerResponse) => response.end()],
-    ['a connection that is closed', (response: ServerResponse) => response.destroy()],
-    [
-      'a connection that is closed during the response',
-      (response: ServerResponse) =>
-        response.writeHead(200, { 'Content-Length': '1000' }).write('{"cho', () => response.destroy()),
-    ],
   ])('with %s fails as a faulty model', async (_, answer) => {
     chat.chat = answer;
     expect(await ask()).toEqual(broken);
+  });
+
+  it.each([
+    ['', (response: ServerResponse) => response.destroy()],
+    [
+      ' during the response',
+      (response: ServerResponse) =>
+        response.writeHead(200, { 'Content-Length': '1000' }).write('{"cho', () => response.destroy()),
+    ],
+  ])('with a connection that is closed%s names the server', async (_, answer) => {
+    chat.chat = answer;
+    const error = `The model server at ${chat.baseUrl} does not answer: `;
+    expect(await ask()).toEqual(faulty(expect.stringContaining(error)));
   });
 
   it.each([
@@ -152,10 +158,6 @@ describe('an answer', () => {
 });
 
 describe('a server that does not answer', () => {
-  it('fails the call if it does not listen', async () => {
-    expect(await ask({}, { baseUrl: await closedEndpoint() })).toEqual(broken);
-  });
-
   it.each([
     ['', (_: ServerResponse, abort: () => void) => abort()],
     [

@@ -43,8 +43,9 @@ it('is a server of the chat protocol, and its description does not contain the k
 });
 
 it('is Bedrock itself, which the SDK calls', () => {
-  expect(createLocalModel({ kind: 'bedrock', defaultModel: 'm' })).toEqual({
+  expect(createLocalModel({ kind: 'bedrock', defaultModel: 'm' })).toMatchObject({
     client: undefined,
+    name: undefined,
     description: "Agents use Amazon Bedrock, with this machine's AWS credentials and region",
   });
 });
