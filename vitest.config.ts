@@ -12,6 +12,9 @@ process.env.NODE_COMPILE_CACHE ??= 'node_modules/.cache/compiled';
 /** The tests of the deployed stack. */
 const deployed = 'test/deploy/stack.test.ts';
 
+/** The tests of a stack that is already deployed. */
+const running = 'test/deploy/running-stack.test.ts';
+
 /** The tests of the docs page, which need a browser. */
 const inBrowser = 'test/docs-page/docs-page.test.ts';
 
@@ -35,7 +38,7 @@ export default defineConfig({
           ...common,
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.slow.test.ts', deployed, inBrowser],
+          exclude: ['test/**/*.slow.test.ts', deployed, running, inBrowser],
           testTimeout: guardMs,
           hookTimeout: guardMs,
         },
@@ -67,6 +70,15 @@ export default defineConfig({
           include: [deployed],
           testTimeout: 120_000,
           hookTimeout: 240_000,
+        },
+      },
+      {
+        // Run by `npm run test:stack`, on the stack that `STACK` names.
+        test: {
+          name: 'stack',
+          include: [running],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
     ],

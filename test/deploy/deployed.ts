@@ -13,8 +13,11 @@ import { run } from '../journeys/deployment.ts';
 import type { Answer } from '../service.ts';
 import { cdk } from './cdk.ts';
 
-/** The stack of these tests. */
-export const stack = 'CrewboardEphemeral';
+/** The stack of these tests: the one that `STACK` names, or the one that they deploy to the emulator. */
+export const stack = process.env.STACK ?? 'CrewboardEphemeral';
+
+/** Organizations of this run end with it: those of earlier runs stay on a stack that is not destroyed. */
+const ofThisRun = Date.now().toString(36);
 
 /** The settings of every deployment here: an ephemeral stack, with retries within seconds. */
 const settings = { ephemeral: true, emulator: true, retryLadder: [2, 3, 4] };
@@ -32,14 +35,20 @@ export async function destroy(): Promise<void> {
   await cdk(['destroy', '--force'], settings);
 }
 
-/** Creates a token of a new organization of the deployed service. */
-export async function openDeployed(organization: string): Promise<Deployed> {
+/** Creates a token of a new organization of the deployed service. It expires after a day. */
+export async function openDeployed(name: string): Promise<Deployed> {
   const { Url = '' } = await outputsOf(stack);
-  const [, api] = /^https:\/\/(\w+)\./.exec(Url) ?? [];
-  // The host names of APIs do not resolve on this machine. The emulator serves them under a path.
-  const url = `${process.env.AWS_ENDPOINT_URL}/_aws/execute-api/${api}/$default`;
-  const token = await tokenCommand('create', '--org', organization);
+  const url = reachableUrl(Url);
+  const token = await tokenCommand('create', '--org', `${name}-${ofThisRun}`, '--expires-in-days', '1');
   return { url, token, api: createApiOverHttp(url, token) };
+}
+
+/** Returns the URL of the API, or that of the emulator: the host names of its APIs do not resolve on this machine. */
+function reachableUrl(url: string): string {
+  const { AWS_ENDPOINT_URL: emulator } = process.env;
+  if (!emulator) return url;
+  const [, api] = /^https:\/\/(\w+)\./.exec(url) ?? [];
+  return `${emulator}/_aws/execute-api/${api}/$default`;
 }
 
 /** Returns a header of a response: a gateway may change the case of its name. */
