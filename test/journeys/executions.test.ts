@@ -68,9 +68,10 @@ it('an execution moves its task, and each step is delivered to a webhook', async
     // Three calls of twelve: the work and its two gates.
     tokensUsed: 36,
     qualityGates: { selfTest: 'passed', qaReview: 'passed' },
+    gateReasons: { selfTest: expect.stringContaining('PASS'), qaReview: expect.stringContaining('PASS') },
   });
   expect((await readTask(organization, taskId)).status).toBe('up_for_review');
-  const { input: _, output: __, model: ___, qualityGates: ____, tokensUsed, ...listed } = ended;
+  const { input: _, output: __, model: ___, qualityGates: ____, gateReasons, tokensUsed, ...listed } = ended;
   expect(dataOf<unknown>(await api.listAgentExecutions({ params: { name: agent } }))).toEqual([listed]);
 
   await attemptsOf(organization, webhook, 4);
