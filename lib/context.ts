@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import type { Logger } from '@aws-lambda-powertools/logger';
 import { ulidFrom } from './contract/ids.ts';
 import { readAllowedModels, standardModel } from './contract/models.ts';
 import type { Organization } from './contract/organization.ts';
@@ -9,7 +8,7 @@ import { type Limits, readLimits, readRunningCap, readWaitingLimit } from './dep
 import type { Counts } from './deployment/metrics.ts';
 import type { QueueName } from './deployment/queues.ts';
 import type { RequestCounts } from './limits/requests.ts';
-import { log } from './log.ts';
+import { type Log, log } from './log.ts';
 import type { QueueContext, QueueSender } from './sqs/queue.ts';
 import type { PreparedAgent } from './table/agents/prepared-agents.ts';
 import type { Batchers } from './table/batchers.ts';
@@ -51,7 +50,7 @@ export type Context = {
   clock: () => number;
   /** Returns a new ULID of the time of the clock. */
   ulid: () => string;
-  log: Logger;
+  log: Log;
   /** The model of agents that name none, in organizations that set none. */
   defaultModel: string;
   /** The models that agents may name; `undefined` if every model is allowed. */

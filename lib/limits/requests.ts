@@ -1,7 +1,7 @@
-import type { Logger } from '@aws-lambda-powertools/logger';
 import { ApiError } from '../contract/errors.ts';
 import type { Organization } from '../contract/organization.ts';
 import { limitHeaders } from '../deployment/limits.ts';
+import type { Log } from '../log.ts';
 import { runWithoutRequest } from '../request-context.ts';
 import type { Table } from '../table/client.ts';
 import { takeFromBucket } from '../table/organizations/request-bucket.ts';
@@ -23,7 +23,7 @@ export type LimitContext = {
   table: Table;
   /** Returns the Unix time in milliseconds. */
   clock: () => number;
-  log: Pick<Logger, 'warn'>;
+  log: Pick<Log, 'warn'>;
   requestCounts: RequestCounts;
 };
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { environment } from '../../lib/deployment/environment.ts';
-import { log } from '../../lib/log.ts';
+import { setLog } from '../../lib/log.ts';
 import { openTable } from '../../lib/table/client.ts';
 import type { TaskFilter } from '../../lib/table/tasks/task-items.ts';
 import { readTaskPage } from '../../lib/table/tasks/tasks.ts';
@@ -37,7 +37,7 @@ export async function readLists(
   process.env[environment.tableName] = listTableName;
   process.env[environment.dynamodbEndpoint] = endpoint;
   // A line of log for each request would hide the figures.
-  log().setLogLevel('SILENT');
+  setLog({ info: () => {}, warn: () => {}, error: () => {} });
   const pages = pagesOf(boards);
   const costs = await costsOf(endpoint, pages);
   for (const page of pages) rejectWrong(page, await read(page));

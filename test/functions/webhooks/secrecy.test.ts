@@ -19,7 +19,7 @@ let lines: unknown[] = [];
 beforeEach(async () => {
   caller = await newWebhookCaller();
   lines = [];
-  for (const level of ['debug', 'info', 'warn', 'error'] as const)
+  for (const level of ['info', 'warn', 'error'] as const)
     vi.spyOn(processContext().log, level).mockImplementation((...said: unknown[]) => {
       lines.push([level, ...said]);
     });

@@ -24,7 +24,7 @@ let board: TaskCaller;
 beforeEach(async () => {
   board = await newTaskCaller();
   lines = [];
-  for (const level of ['debug', 'info', 'warn', 'error'] as const)
+  for (const level of ['info', 'warn', 'error'] as const)
     vi.spyOn(processContext().log, level).mockImplementation((...logged: unknown[]) => {
       lines.push([level, ...logged] as (typeof lines)[number]);
     });
