@@ -5,7 +5,6 @@ import { readAllowedModels, standardModel } from './contract/models.ts';
 import type { Organization } from './contract/organization.ts';
 import { environment } from './deployment/environment.ts';
 import { type Limits, readLimits, readRunningCap, readWaitingLimit } from './deployment/limits.ts';
-import type { Counts } from './deployment/metrics.ts';
 import type { QueueName } from './deployment/queues.ts';
 import type { RequestCounts } from './limits/requests.ts';
 import { type Log, log } from './log.ts';
@@ -72,7 +71,7 @@ export type Context = {
   /** The limits of the concurrent attempts of one webhook. */
   attemptLimits: AttemptLimits;
   /** The attempts that this process makes, by the id of their delivery and their number. */
-  attemptsInProgress: Map<string, Promise<Counts>>;
+  attemptsInProgress: Map<string, Promise<unknown>>;
   /** The attempts that run and wait in this process, by the id of their webhook. */
   webhookAttempts: AttemptLimitContext['webhookAttempts'];
   startTimer: StartTimer;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import type { GateReasons } from '../contract/executions.ts';
+import type { GateReasons, QualityGates } from '../contract/executions.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { ExecutionMessage } from '../deployment/messages.ts';
 import type { Counts } from '../deployment/metrics.ts';
@@ -14,6 +14,17 @@ import { sendExecutionMessages } from './execution-messages.ts';
 import { failed, generateOutput, type Result, type Throttled, type Tools } from './generate-output.ts';
 import { type KeptLease, keepLease, leaseMs } from './keep-lease.ts';
 import { moveOnEnd } from './task-moves.ts';
+
+/** The log fields of an execution that a worker has ended, or has postponed because a model throttles. */
+export type ExecutionFields = Partial<QualityGates> & {
+  agentName: string;
+  status: 'completed' | 'failed' | 'throttled';
+  durationMs?: number;
+  error?: string;
+};
+
+/** The result of a message: counts for the metrics, and the fields of the execution if the worker changed it. */
+type Ran = { counts?: Counts } & Partial<ExecutionFields>;
 
 /** An execution ends this time after its first lease, in milliseconds. */
 const deadlineMs = 10 * 60_000;
@@ -39,14 +50,12 @@ const laterMaxWaitMs = 30_000;
  * Runs an execution (docs/architecture.md#executions), unless it has ended or another worker holds its lease. Several
  * workers can call it at the same time: a worker that has lost its lease does not end the execution. If a model
  * throttles, the worker returns the lease and sends the message again with a delay.
- *
- * @returns counts for the metrics
  */
 export async function runExecution(
   context: Context,
   { organization, executionId: id }: ExecutionMessage,
   tools: Tools,
-): Promise<Counts> {
+): Promise<Ran> {
   const now = context.clock();
   const request = { leaseId: randomUUID(), now: timestamp(now), until: timestamp(now + leaseMs) };
   const execution = await leaseExecution(context, { organization, id }, request);
@@ -92,7 +101,7 @@ async function postpone(
   deadline: number,
   { progress, output, gateReasons, throttles }: Throttled,
   lease: KeptLease,
-): Promise<Counts> {
+): Promise<Ran> {
   const maxWaitMs = Math.min(laterMaxWaitMs, firstMaxWaitMs * 2 ** (progress.waits - 1));
   const resumeAt = Math.min(context.clock() + (maxWaitMs * (1 + Math.random())) / 2, deadline);
   const until = timestamp(resumeAt);
@@ -100,7 +109,7 @@ async function postpone(
   await retryWrite(lease, () => returnLease(context, execution, { until, dueAt, progress }, output, gateReasons));
   // Send the message even if the lease is lost. The write may have been made, and a superfluous message does no harm.
   await sendExecutionMessages(context, [{ ...execution, leaseUntil: until }]);
-  return throttled(throttles);
+  return { counts: throttled(throttles), agentName: execution.agentName, status: 'throttled' };
 }
 
 /** Ends an execution and moves its task. Does nothing if this worker has lost its lease. */
@@ -110,7 +119,7 @@ async function end(
   { output, gateReasons, throttles, ...result }: Result & { output?: string; gateReasons?: GateReasons },
   { answeringModel = (model) => model }: Tools,
   lease: KeptLease,
-): Promise<Counts> {
+): Promise<Ran> {
   const startedAt = Date.parse(execution.startedAt);
   const endedAt = Math.max(context.clock(), startedAt);
   const model = answeringModel(execution.model);
@@ -128,7 +137,14 @@ async function end(
       throw error;
     });
   });
-  return hasEnded ? countsOf(result, throttles) : {};
+  if (!hasEnded) return {};
+  return { counts: countsOf(result, throttles), ...fieldsOf(execution, { ...result, durationMs: ending.durationMs }) };
+}
+
+/** Returns the log fields of an execution that has ended. They must not contain its texts. */
+function fieldsOf({ agentName }: RunningExecution, ended: Omit<ExecutionFields, 'agentName'>): ExecutionFields {
+  const { status, durationMs, error, selfTest, qaReview } = ended;
+  return { agentName, status, durationMs, error, selfTest, qaReview };
 }
 
 /**

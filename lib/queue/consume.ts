@@ -17,6 +17,9 @@ import { meter } from './meter.ts';
 /** A change of an item in the table's stream: the item before and after; `undefined` before its creation or after its end. */
 export type Change = { organization: Organization; before: Item | undefined; after: Item | undefined };
 
+/** The result of a message: counts for the metrics, and fields for its line in the log. */
+type Done = { counts?: Counts };
+
 /** The response to Lambda for a batch: the records that have to be delivered again. */
 type BatchResult = ReturnType<typeof processPartialResponse>;
 
@@ -63,19 +66,21 @@ function requestIn(of: unknown): RequestIds {
 
 /**
  * Returns the Lambda handler of a queue. It calls `handle` for each message of a batch at the same time, under the request
- * that the message names. The counts that `handle` returns become metrics, and are logged with the message, which has ids
- * only. SQS delivers failed messages again, and moves those that fail repeatedly to the dead-letter queue.
+ * that the message names. The counts that `handle` returns become metrics. They are logged with the message, which has ids
+ * only, and with the other fields that `handle` returns. SQS delivers failed messages again, and moves those that fail
+ * repeatedly to the dead-letter queue.
  */
 export function consumeQueue<const Message extends Schema>(
   schema: Message,
-  handle: (message: v.InferOutput<Message>, context: Context) => Promise<Counts> | Promise<void>,
+  handle: (message: v.InferOutput<Message>, context: Context) => Promise<Done> | Promise<void>,
 ) {
   const consume = async ({ body }: SQSRecord): Promise<void> => {
     const context = processContext();
     const message = v.parse(schema, JSON.parse(body));
-    const counts = await runWithRequest(requestIn(message), () => handle(message, context));
-    if (counts) meter(counts);
-    context.log.info('message', { ...(message as object), ...counts });
+    const done = await runWithRequest(requestIn(message), () => handle(message, context));
+    const { counts = {}, ...did }: Done = done ?? {};
+    meter(counts);
+    context.log.info('message', { ...(message as object), ...counts, ...did });
   };
   return (event: SQSEvent, context: LambdaContext): BatchResult =>
     processPartialResponse(

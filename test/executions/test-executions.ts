@@ -131,8 +131,9 @@ export async function createTestExecutions({ cap = 50, stream = false, through =
       return leaseExecution(context, { organization, id }, lease);
     },
 
-    /** Runs an execution without letting time pass. */
-    run: (message: ExecutionMessage, tools: Tools): Promise<Counts> => runExecution(context, message, tools),
+    /** Runs an execution without letting time pass; returns the counts. */
+    run: async (message: ExecutionMessage, tools: Tools): Promise<Counts> =>
+      (await runExecution(context, message, tools)).counts ?? {},
 
     /** Runs an execution until its worker ends it or returns its lease, letting time pass. */
     finish: (message: ExecutionMessage, tools: Tools): Promise<Counts> => timeline.finish(fixture.run(message, tools)),

@@ -70,9 +70,9 @@ function testWebhooksOf(table: Table) {
     /** Creates the context of another container, which does not know the running attempts of this one. */
     createContainer,
 
-    /** Makes the attempt of a message with a sender of the test. */
-    deliver: (message: DeliveryMessage, sender: Sender, container: Context = context): Promise<Counts> =>
-      deliverWebhook({ ...container, sender }, message),
+    /** Makes the attempt of a message with a sender of the test; returns the counts. */
+    deliver: async (message: DeliveryMessage, sender: Sender, container: Context = context): Promise<Counts> =>
+      (await deliverWebhook({ ...container, sender }, message)).counts ?? {},
 
     /** The environment variables. */
     variables,

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import type { EventName } from '../../contract/events.ts';
 import { timestamp } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import type { Counts } from '../../deployment/metrics.ts';
@@ -24,6 +25,23 @@ import { attemptResultOf, slowMs } from './attempt-result.ts';
 /** An attempt to make: its message, its webhook and its event. */
 type Attempt = { message: DeliveryMessage; target: Target; loggedEvent: NonNullable<FoundAttempt['loggedEvent']> };
 
+/** The log fields of an attempt that was made. */
+export type AttemptFields = {
+  event: EventName;
+  /** The host of the receiver, with its port. The path and the query of its URL may be secret. */
+  receiver: string;
+  /** 0 without a response. */
+  httpStatus: number;
+  durationMs: number;
+  /** The reason of a failed attempt, which names nothing internal. */
+  error?: string;
+  /** When the retry is due; absent after the last attempt. */
+  nextAttemptAt?: string;
+};
+
+/** The result of a message: counts for the metrics, and the fields of the attempt if one was made. */
+type Delivered = { counts?: Counts } & Partial<AttemptFields>;
+
 /** The lease of an attempt to a slow webhook, in milliseconds: 10 s for the request, and time to write the result. */
 export const leaseMs = 20_000;
 
@@ -38,20 +56,18 @@ const minDelayMs = 1_000;
  * Several calls for one message are safe. If a call is interrupted between two steps, the next call repeats the steps, and
  * nothing is lost. SQS may deliver a message twice, and deletes it after the first success. So a duplicate message whose
  * attempt is in progress in this process waits for that attempt, and fails if it fails.
- *
- * @returns counts for the metrics
  */
-export async function deliverWebhook(context: Context, message: DeliveryMessage): Promise<Counts> {
+export async function deliverWebhook(context: Context, message: DeliveryMessage): Promise<Delivered> {
   const { attemptsInProgress } = context;
   const key = `${message.deliveryId} ${message.attempt}`;
   const inProgress = attemptsInProgress.get(key);
   if (inProgress) return inProgress.then(() => ({}));
-  const counts = processMessage(context, message).finally(() => attemptsInProgress.delete(key));
-  attemptsInProgress.set(key, counts);
-  return counts;
+  const delivered = processMessage(context, message).finally(() => attemptsInProgress.delete(key));
+  attemptsInProgress.set(key, delivered);
+  return delivered;
 }
 
-async function processMessage(context: Context, message: DeliveryMessage): Promise<Counts> {
+async function processMessage(context: Context, message: DeliveryMessage): Promise<Delivered> {
   const { clock } = context;
   const { attempt, dueAt, webhookId } = message;
   const { made, superseded, target, loggedEvent } = await findAttempt(context, message);
@@ -87,7 +103,7 @@ async function processMessage(context: Context, message: DeliveryMessage): Promi
  * Makes an attempt from the queue of slow webhooks. It takes one of the webhook's leases first, so that one webhook cannot
  * occupy all concurrent calls of that queue. If no lease is free, the message is sent again with a delay.
  */
-async function attemptSlow(context: Context, attempt: Attempt): Promise<Counts> {
+async function attemptSlow(context: Context, attempt: Attempt): Promise<Delivered> {
   const { clock } = context;
   const { message, target } = attempt;
   const { organization, webhookId } = message;
@@ -129,7 +145,7 @@ async function makeAttempt(
   context: Context,
   { message, target, loggedEvent }: Attempt,
   slowLease?: number,
-): Promise<Counts> {
+): Promise<Delivered> {
   const { clock } = context;
   const { organization, webhookId, deliveryId, attempt, eventId, requestId } = message;
   const { event, data } = loggedEvent;
@@ -162,7 +178,24 @@ async function makeAttempt(
     await sendAttemptMessages(context, [next]);
   }
   if (attempt === 1 && isTurnToCount(deliveryId)) await closeAttemptCounts(context, organization, webhookId, endedAt);
-  return { AttemptsDelivered: outcome.error === undefined ? 1 : 0 };
+  const counts = { AttemptsDelivered: outcome.error === undefined ? 1 : 0 };
+  return { counts, ...fieldsOf(event, target, outcome, retry) };
+}
+
+function fieldsOf(
+  event: EventName,
+  { url }: Target,
+  { httpStatus, durationMs, error }: Outcome,
+  retry: Retry | undefined,
+): AttemptFields {
+  return {
+    event,
+    receiver: URL.parse(url)?.host ?? '',
+    httpStatus,
+    durationMs,
+    ...(error !== undefined && { error }),
+    ...(retry && { nextAttemptAt: retry.nextAttemptAt }),
+  };
 }
 
 /**

@@ -27,13 +27,23 @@ export async function sweepDeliveries(
   const now = context.clock();
   const waits = createWaits();
   let missing = 0;
+  let complete = 0;
   const swept = await sweep(context, [...deliveryPartitions, ...oldDeliveryPartitions], call, async (items) => {
     const retries = items.flatMap((item) => retryIn(item) ?? []);
     await sendAttemptMessages(context, retries);
     await addWaits(context, waits, waitsOf(retries, now));
-    for (const item of items.filter(isEvent)) missing += await checkEvent(context, item, now, waits);
+    for (const item of items.filter(isEvent)) {
+      const lost = await checkEvent(context, item, now, waits);
+      missing += lost;
+      if (lost === 0) complete++;
+    }
   });
-  return { ...swept, waits: secondsOf(waits), counts: missing > 0 ? { WorkLost: missing } : {} };
+  return {
+    ...swept,
+    woken: swept.woken - complete,
+    waits: secondsOf(waits),
+    counts: missing > 0 ? { WorkLost: missing } : {},
+  };
 }
 
 /**
