@@ -27,6 +27,7 @@ export async function sweepDeliveries(
   const now = context.clock();
   const waits = createWaits();
   let missing = 0;
+  // The events without lost attempts, for which no message is sent.
   let complete = 0;
   const swept = await sweep(context, [...deliveryPartitions, ...oldDeliveryPartitions], call, async (items) => {
     const retries = items.flatMap((item) => retryIn(item) ?? []);
