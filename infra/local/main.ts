@@ -1,10 +1,15 @@
+import { setLog } from '../../lib/log.ts';
 import { type Deployment, startDeployment } from './deployment.ts';
 import { Problem } from './problem.ts';
 import { readSettings } from './settings.ts';
+import { createTerminalLog } from './terminal/terminal-log.ts';
 
 /** `npm start`: runs the whole service on this machine until Ctrl-C. */
 async function main(): Promise<void> {
-  const deployment = await startDeployment(readSettings(process.env));
+  const settings = readSettings(process.env);
+  const { stdout } = process;
+  if (settings.log === 'text' || (settings.log === undefined && stdout.isTTY)) setLog(createTerminalLog(stdout));
+  const deployment = await startDeployment(settings);
   console.log(welcome(deployment));
   let stopping = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const)

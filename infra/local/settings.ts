@@ -29,6 +29,8 @@ export type Settings = {
   limits: Limits;
   /** The model that answers for agents. */
   model: ModelSettings;
+  /** How the log is written: lines for people, or JSON; unset: lines on a terminal, JSON elsewhere. */
+  log: 'text' | 'json' | undefined;
 };
 
 /** Far higher than in AWS, because one machine has few organizations to protect from each other. They stop runaway programs. */
@@ -74,5 +76,12 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     waitingLimit,
     limits: { ...standardLimits, ...readLimits(variables) },
     model: readModelSettings(variables),
+    log: readLogFormat(variables.LOG || undefined),
   };
+}
+
+function readLogFormat(text: string | undefined): Settings['log'] {
+  if (text !== undefined && text !== 'text' && text !== 'json')
+    throw new Problem(`LOG is ${JSON.stringify(text)}; set it to text or json, or leave it unset.`);
+  return text;
 }
