@@ -62,12 +62,11 @@ describe('the longest wait', () => {
 });
 
 it('a sweep measures the time since a retry was due, growing from sweep to sweep though it is listed anew each time', async () => {
-  const createTestWebhooks = await prepareTestWebhooks();
   let webhooks: TestWebhooks;
   let message: DeliveryMessage;
-  // A sampled event is measured too.
+  // A sampled event in the same table is measured too.
   do {
-    webhooks = createTestWebhooks();
+    webhooks = (await prepareTestWebhooks())();
     message = await webhooks.message();
   } while (message.eventId?.endsWith('0'));
   const { dueAt } = await webhooks.retry(message);
