@@ -18,6 +18,13 @@ const itemsOf = (dynamodb: DynamoDBMock) => transactionsOf(dynamodb).map(({ Tran
 const apiError = (code: ErrorCode, path: string) => () =>
   new ApiError(code, `${code} at ${path}`, [{ path, code: 'invalid_value', message: path }]);
 
+it('a transaction with more items than DynamoDB takes throws, and is not sent', async () => {
+  const { table, dynamodb } = mockTable();
+  const writes = Array.from({ length: 101 }, (_, nth) => put(String(nth)));
+  await expect(transact(table, writes)).rejects.toThrow('at most 100 items, not 101');
+  expect(dynamodb).not.toHaveReceivedCommand(TransactWriteCommand);
+});
+
 describe('a cancelled transaction', () => {
   const transient = [
     ['with a conflict', cancelled('TransactionConflict', 'None')],
