@@ -1,12 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import { parseArgs } from 'node:util';
 import { connectDemo, disconnectDemo } from './demo/demo-client.ts';
 import { startReceiver } from './demo/demo-receiver.ts';
 import { runDemo } from './demo/demo-steps.ts';
 import { Problem } from './problem.ts';
 
-/** `npm run demo`: executes an agent on two tasks, and prints each webhook delivery with its verified signature. */
-async function main(): Promise<void> {
-  const client = await connectDemo();
+/**
+ * `npm run demo`: executes an agent on two tasks, and prints each webhook delivery with its verified signature. With
+ * `--keep` the agent, its executions and the tasks stay in the service; the webhook is deleted, because its receiver stops.
+ */
+async function main(args: string[]): Promise<void> {
+  const keep = readKeep(args);
+  const client = await connectDemo(keep);
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => {
       client.isInterrupted = true;
@@ -17,13 +22,25 @@ async function main(): Promise<void> {
   try {
     await runDemo({ client, receiver, secret });
   } finally {
-    await disconnectDemo(client);
+    await disconnectDemo(client, keep);
     receiver.stop();
-    console.log('\nThe demo has deleted everything that it created.');
+    console.log(
+      keep
+        ? `\nThe tasks, the agent and its executions stay. To look at them, open ${client.url}.`
+        : '\nThe demo has deleted everything that it created.',
+    );
   }
 }
 
-main().then(
+function readKeep(args: string[]): boolean {
+  try {
+    return parseArgs({ args, options: { keep: { type: 'boolean', default: false } } }).values.keep;
+  } catch (error) {
+    throw new Problem(`${(error as Error).message}\nUsage: npm run demo -- [--keep]`);
+  }
+}
+
+main(process.argv.slice(2)).then(
   () => process.exit(),
   (error: unknown) => {
     console.error(error instanceof Problem ? `The demo has failed: ${error.message}` : error);

@@ -24,14 +24,19 @@ type ErrorResponse = { status: number; code: string; message: string };
 
 type Envelope = { success: boolean; data: never; error?: { code: string; message: string } };
 
-/** Connects to the running service on the data folder. Starts a new service on a temporary folder if none is running. */
-export async function connectDemo(): Promise<DemoClient> {
+/**
+ * Connects to the running service on the data folder. Starts a new service on a temporary folder if none is running.
+ *
+ * @throws `Problem` if the data is to be kept and no service is running
+ */
+export async function connectDemo(keep: boolean): Promise<DemoClient> {
   const settings = readSettings(process.env);
   const running = await findRunning(settings.dataFolder).catch(() => undefined);
   if (running) {
     const token = readFileSync(join(settings.dataFolder, 'token'), 'utf8').trim();
     return { url: running.url, token, stop: async () => {}, created: [], isInterrupted: false };
   }
+  if (keep) throw new Problem('--keep needs a running service; start one with npm start in another terminal.');
   console.log('No service is running here, so the demo starts its own.');
   process.env.POWERTOOLS_LOG_LEVEL ??= 'SILENT';
   const dataFolder = mkdtempSync(join(tmpdir(), 'crewboard-demo-'));
@@ -51,11 +56,13 @@ export async function connectDemo(): Promise<DemoClient> {
 /**
  * Deletes the resources that the demo created, the newest first, and stops the service if the demo started it.
  *
+ * @param keep deletes only webhooks, whose receiver stops with the demo
  * @throws `Problem` if a resource could not be deleted; the others are deleted anyway
  */
-export async function disconnectDemo(client: DemoClient): Promise<void> {
+export async function disconnectDemo(client: DemoClient, keep: boolean): Promise<void> {
   const remaining = [];
-  for (const path of client.created.splice(0).reverse())
+  const created = client.created.splice(0).reverse();
+  for (const path of keep ? created.filter((one) => one.startsWith('/api/webhooks/')) : created)
     if ((await send(client, 'DELETE', path)).error) remaining.push(path);
   await client.stop();
   if (remaining.length > 0) throw new Problem(`${remaining.join(' and ')} could not be deleted.`);

@@ -5,8 +5,8 @@ import { type Deployment, newFolder, run, start, startDeployment, until } from '
 import { createTask } from '../../../journeys/requests.ts';
 
 /** Runs the demo with a data folder, on which a service may run. */
-const demoOn = (dataFolder: string, environment: Record<string, string> = {}) =>
-  run(['infra/local/demo.ts'], { CREWBOARD_DATA: dataFolder, ...environment });
+const demoOn = (dataFolder: string, environment: Record<string, string> = {}, args: string[] = []) =>
+  run(['infra/local/demo.ts', ...args], { CREWBOARD_DATA: dataFolder, ...environment });
 
 /** Returns every list of a service. */
 async function listed({ api }: Deployment): Promise<unknown[]> {
@@ -56,6 +56,22 @@ it.concurrent('starts its own service if none is running, and prints the result 
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^No service is running here, so the demo starts its own\.\n/);
   expect(stdout).toContain('Its self-test has failed, its QA review has failed. The task is now in qa_review.');
+});
+
+it.concurrent('leaves its agent, its executions and its tasks with --keep, and deletes its webhook', async () => {
+  const service = await startDeployment();
+  const { code, stdout } = await demoOn(service.dataFolder, {}, ['--keep']);
+  expect([code, stdout]).toEqual([0, expect.stringContaining(`To look at them, open ${service.url}.`)]);
+  const [tasks, , executions, webhooks] = (await listed(service)) as { data: unknown[] }[];
+  expect([tasks, executions, webhooks].map((list) => list?.data.length)).toEqual([2, 2, 0]);
+});
+
+it.concurrent.each([
+  [['--keep'], /--keep needs a running service; start one with npm start/],
+  [['--kep'], /Usage: npm run demo -- \[--keep\]/],
+])('fails with the arguments %j if no service runs, and creates nothing', async (args, words) => {
+  const { code, stderr } = await demoOn(newFolder(), {}, args);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(words)]);
 });
 
 const declined = [{ match: 'release notes', refusal: true }];
