@@ -30,14 +30,16 @@ export function readCorsOrigins(text: string): AllowedOrigins {
   };
 }
 
+/** Returns the headers that allow the origin of a request; `undefined` if it has no allowed origin. */
+function originHeaders({ origin }: IncomingHttpHeaders, isAllowed: AllowedOrigins) {
+  if (origin === undefined || !isAllowed(origin)) return undefined;
+  return { 'Access-Control-Allow-Origin': origin, Vary: 'Origin' };
+}
+
 /** Returns the CORS headers of a response; none if the request has no allowed origin. */
-export function corsHeaders({ origin }: IncomingHttpHeaders, isAllowed: AllowedOrigins): Record<string, string> {
-  if (origin === undefined || !isAllowed(origin)) return {};
-  return {
-    'Access-Control-Allow-Origin': origin,
-    'Access-Control-Expose-Headers': cors.exposeHeaders.join(','),
-    Vary: 'Origin',
-  };
+export function corsHeaders(headers: IncomingHttpHeaders, isAllowed: AllowedOrigins): Record<string, string> {
+  const allowed = originHeaders(headers, isAllowed);
+  return allowed ? { ...allowed, 'Access-Control-Expose-Headers': cors.exposeHeaders.join(',') } : {};
 }
 
 /**
@@ -49,13 +51,14 @@ export function preflightHeaders(
   headers: IncomingHttpHeaders,
   isAllowed: AllowedOrigins,
 ): Record<string, string> | undefined {
-  const { origin, 'access-control-request-method': requested } = headers;
-  if (method !== 'OPTIONS' || requested === undefined || origin === undefined || !isAllowed(origin)) return undefined;
-  return {
-    'Access-Control-Allow-Origin': origin,
-    'Access-Control-Allow-Methods': cors.methods.join(','),
-    'Access-Control-Allow-Headers': cors.allowHeaders.join(','),
-    'Access-Control-Max-Age': String(cors.maxAgeSeconds),
-    Vary: 'Origin',
-  };
+  if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return undefined;
+  const allowed = originHeaders(headers, isAllowed);
+  return (
+    allowed && {
+      ...allowed,
+      'Access-Control-Allow-Methods': cors.methods.join(','),
+      'Access-Control-Allow-Headers': cors.allowHeaders.join(','),
+      'Access-Control-Max-Age': String(cors.maxAgeSeconds),
+    }
+  );
 }

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { formerStandardModels, thinkingTokensOf } from '../../../lib/contract/models.ts';
+import { ModelServerError } from '../../../lib/model/failures.ts';
 import { codeOf } from '../problem.ts';
 import type { BedrockError } from './bedrock-errors.ts';
 import type { LocalModel, Reply, Request } from './converse-client.ts';
@@ -56,9 +57,6 @@ const errorsByStatus = new Map<number, BedrockError>([
   [504, 'ModelTimeoutException'],
 ]);
 
-/** No response came from the server. The message names the server and the cause, and has no secret. */
-class Unreachable extends Error {}
-
 /** An error of a call to the server, with the name of the corresponding error of Bedrock. */
 class ChatError extends Error {
   readonly reason: BedrockError;
@@ -83,7 +81,7 @@ export function createChatModel(server: ChatServer): LocalModel {
       const model = isDefault(request.model) ? (name ?? (await firstModel(server, limited))) : request.model;
       return replyOf(await call(server, '/chat/completions', Completion, limited, chatRequest(model, request)));
     } catch (error) {
-      if (error instanceof Unreachable) return { kind: 'unreachable', message: error.message };
+      if (error instanceof ModelServerError) throw error;
       return { kind: 'error', name: error instanceof ChatError ? error.reason : 'InternalServerException' };
     }
   };
@@ -102,7 +100,7 @@ export async function checkChatServer(server: ChatServer): Promise<string | unde
     await firstModel(server, AbortSignal.timeout(checkedWithinMs));
     return undefined;
   } catch (error) {
-    if (error instanceof Unreachable) return error.message;
+    if (error instanceof ModelServerError) return error.message;
     const { reason } = error as ChatError;
     const at = `The model server at ${server.baseUrl}`;
     if (reason === 'AccessDeniedException') return `${at} rejects the key; set MODEL_API_KEY.`;
@@ -139,7 +137,7 @@ function replyOf({ choices: [{ message, finish_reason }], usage }: v.InferOutput
 /**
  * Sends a request to the server, and reads the response. Sends a POST if there is a body, otherwise a GET.
  *
- * @throws `ChatError` for every failure
+ * @throws `ModelServerError` if no response came; `ChatError` for every other failure
  */
 async function call<Schema extends v.GenericSchema>(
   { baseUrl, apiKey }: ChatServer,
@@ -162,7 +160,7 @@ async function call<Schema extends v.GenericSchema>(
     if (error instanceof ChatError) throw error;
     if (signal.aborted) throw new ChatError('ModelTimeoutException');
     if (error instanceof SyntaxError) throw new ChatError('ModelErrorException');
-    throw new Unreachable(`The model server at ${baseUrl} does not answer: ${causeOf(error as Error)}.`);
+    throw new ModelServerError(`The model server at ${baseUrl} does not answer: ${causeOf(error as Error)}.`);
   }
 }
 

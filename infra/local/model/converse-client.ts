@@ -11,12 +11,13 @@ export type Request = { model: string; system: string; user: string; maxTokens: 
 export type Reply =
   | { kind: 'answer'; text: string; stopReason: string; tokens?: { input: number; output: number } }
   | { kind: 'error'; name: BedrockError; message?: string }
-  /** The server of the model does not answer; `message` has no secret. */
-  | { kind: 'unreachable'; message: string }
   /** A response that is not valid JSON. */
   | { kind: 'malformed' };
 
-/** A model that this process calls itself. `signal` aborts when the caller no longer waits. */
+/**
+ * A model that this process calls itself. `signal` aborts when the caller no longer waits. It may throw a
+ * `ModelServerError`, whose message callers get.
+ */
 export type LocalModel = (request: Request, signal: AbortSignal) => Promise<Reply>;
 
 /** Bedrock rejects blank text. */
@@ -56,12 +57,14 @@ async function replyTo(input: object, model: LocalModel, signal: AbortSignal): P
     maxTokens: inferenceConfig.maxTokens,
   };
   // The message of another error is not passed on, because it may contain a key.
-  return model(request, signal).catch((): Reply => ({ kind: 'error', name: 'InternalServerException' }));
+  return model(request, signal).catch((error: unknown): Reply => {
+    if (error instanceof ModelServerError) throw error;
+    return { kind: 'error', name: 'InternalServerException' };
+  });
 }
 
 function outputOf(reply: Reply): Partial<ConverseCommandOutput> {
   if (reply.kind === 'malformed') throw failure(200, 'SyntaxError', 'Unterminated string in JSON');
-  if (reply.kind === 'unreachable') throw new ModelServerError(reply.message);
   if (reply.kind === 'error') {
     const { status, message } = bedrockErrorOf(reply.name);
     throw failure(status, reply.name, reply.message ?? message);

@@ -163,16 +163,19 @@ export function outputItems(
   return items;
 }
 
-/** Returns the write that adds reasons of gates to a stored output. */
-export function gateReasonsWrite({ organization, id }: ExecutionHead, gateReasons: GateReasons): Write {
+/** Returns the write that adds reasons of gates to a stored output; none without reasons. */
+export function gateReasonsWrites({ organization, id }: ExecutionHead, gateReasons: GateReasons = {}): Write[] {
   const gates = Object.entries(gateReasons);
-  return {
-    Update: {
-      Key: keys.executionOutput(organization, ulidOf(id), 0),
-      UpdateExpression: `SET ${gates.map(([gate]) => `${gate} = :${gate}`).join(', ')}`,
-      ExpressionAttributeValues: Object.fromEntries(gates.map(([gate, reason]) => [`:${gate}`, reason])),
+  if (gates.length === 0) return [];
+  return [
+    {
+      Update: {
+        Key: keys.executionOutput(organization, ulidOf(id), 0),
+        UpdateExpression: `SET ${gates.map(([gate]) => `${gate} = :${gate}`).join(', ')}`,
+        ExpressionAttributeValues: Object.fromEntries(gates.map(([gate, reason]) => [`:${gate}`, reason])),
+      },
     },
-  };
+  ];
 }
 
 /** Returns the keys of the items that hold the stored output of an execution. */

@@ -28,7 +28,7 @@ import {
   executionItem,
   executionMembership,
   facetOf,
-  gateReasonsWrite,
+  gateReasonsWrites,
   inputFrom,
   inputItem,
   outputFrom,
@@ -263,11 +263,6 @@ export async function endExecution(
     metricsWrite(organization, agentId, startedAt, ending),
     ...(task ? changeWrites(organization, task.before, task.after) : []),
   ]);
-}
-
-/** Returns the writes that add reasons of gates to a stored output. */
-function gateReasonsWrites(execution: RunningExecution, gateReasons: GateReasons = {}): Write[] {
-  return Object.keys(gateReasons).length > 0 ? [gateReasonsWrite(execution, gateReasons)] : [];
 }
 
 /** Returns the condition that the agent of an execution still exists and is active. */
