@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
 import { afterAll } from 'vitest';
@@ -12,9 +11,8 @@ import type { QueueName } from '../../../lib/deployment/queues.ts';
 import { executeAgent } from '../../../lib/executions/executions.ts';
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { registerWebhook } from '../../../lib/webhooks/registration.ts';
-import { newCaller, openService } from '../../service.ts';
-import { startQueues } from '../../sqs-emulator.ts';
-import { createTemporaryFolder } from '../../temporary-files.ts';
+import { newCaller } from '../../service.ts';
+import { openServiceWithQueues } from '../service-with-queues.ts';
 
 /** The table and the queues that the functions of this process use, and an organization. */
 export type TestPipeline = Awaited<ReturnType<typeof createTestPipeline>>;
@@ -24,20 +22,9 @@ export type TestPipeline = Awaited<ReturnType<typeof createTestPipeline>>;
  * loopback allowed. A test file calls it once, before its first call of a function.
  */
 export async function createTestPipeline() {
-  const [service, queues] = await Promise.all([openService(), startQueues()]);
+  const { service, queues } = await openServiceWithQueues({ [environment.allowedReceivers]: '127.0.0.1:*' });
   const sqs = new SQSClient(clientConfig(queues.endpoint));
-  afterAll(async () => {
-    sqs.destroy();
-    await queues.stop();
-  });
-  Object.assign(process.env, {
-    [environment.tableName]: service.tableName,
-    [environment.dynamodbEndpoint]: service.endpoint,
-    [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key'),
-    [environment.sqsEndpoint]: queues.endpoint,
-    ...queues.variables,
-    [environment.allowedReceivers]: '127.0.0.1:*',
-  });
+  afterAll(() => sqs.destroy());
   const { organization, token } = await newCaller(processContext());
   return {
     service,

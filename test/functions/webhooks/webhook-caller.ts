@@ -1,22 +1,20 @@
-import { join } from 'node:path';
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { clientConfig } from '../../../lib/aws/client-config.ts';
 import { processContext } from '../../../lib/context.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { NewWebhook, Webhook } from '../../../lib/contract/webhooks.ts';
-import { environment } from '../../../lib/deployment/environment.ts';
 import { appendEvent } from '../../../lib/table/deliveries/event-log.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
 import type { Outcome } from '../../../lib/webhooks/sender/sender.ts';
 import { dataOf, type Request } from '../../api.ts';
 import { createCaller } from '../../caller.ts';
-import { newCaller, openService, type Service } from '../../service.ts';
-import { type Queues, startQueues } from '../../sqs-emulator.ts';
-import { createTemporaryFolder } from '../../temporary-files.ts';
+import { newCaller, type Service } from '../../service.ts';
+import type { Queues } from '../../sqs-emulator.ts';
 import { notingSender } from '../../webhooks/test-webhooks.ts';
+import { openServiceWithQueues } from '../service-with-queues.ts';
 
 /** An organization's caller of the API, with the steps that several tests of webhooks share. */
 export type WebhookCaller = ReturnType<typeof webhookCallerOf>;
@@ -31,16 +29,7 @@ export const newWebhook: NewWebhook = { url: 'https://example.com/hooks', events
  * @param more further environment variables
  */
 export async function createWebhookCallers(more: Record<string, string> = {}) {
-  const [service, queues] = await Promise.all([openService(), startQueues()]);
-  afterAll(() => queues.stop());
-  Object.assign(process.env, {
-    [environment.tableName]: service.tableName,
-    [environment.dynamodbEndpoint]: service.endpoint,
-    [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key'),
-    [environment.sqsEndpoint]: queues.endpoint,
-    ...queues.variables,
-    ...more,
-  });
+  const { service, queues } = await openServiceWithQueues(more);
   return {
     service,
     /** Counts the messages of all queues: visible, delayed and hidden. */

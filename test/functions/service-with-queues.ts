@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { environment } from '../../lib/deployment/environment.ts';
+import { openService } from '../service.ts';
+import { startQueues } from '../sqs-emulator.ts';
+import { createTemporaryFolder } from '../temporary-files.ts';
+
+/**
+ * Points the functions of this process at a table, a key and queues of the test file's own. A test file calls it once,
+ * before its first call of a function.
+ *
+ * @param more further environment variables
+ */
+export async function openServiceWithQueues(more: Record<string, string> = {}) {
+  const [service, queues] = await Promise.all([openService(), startQueues()]);
+  afterAll(() => queues.stop());
+  Object.assign(process.env, {
+    [environment.tableName]: service.tableName,
+    [environment.dynamodbEndpoint]: service.endpoint,
+    [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key'),
+    [environment.sqsEndpoint]: queues.endpoint,
+    ...queues.variables,
+    ...more,
+  });
+  return { service, queues };
+}
