@@ -1,6 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { afterAll } from 'vitest';
+import { forward, operationOf, startLoopbackServer } from './loopback.ts';
 
 /** A request to the engine: its action, such as `PutItem`, and its body. */
 export type EngineRequest = { action: string; json: string };
@@ -45,7 +45,7 @@ export function loseResponses(engine: EngineProxy, { nth = 0, count = 1 } = {}):
 export const recordsKey = ({ action, json }: EngineRequest): boolean =>
   /Put|Transact/.test(action) && json.includes('"fingerprint"');
 
-/** Returns whether a request changes or deletes a task or an agent, on condition of the version that was read. */
+/** Returns whether a request changes or deletes a task, an agent or a webhook, on condition of the version that was read. */
 export const changesVersion = ({ action, json }: EngineRequest): boolean =>
   /^(Put|Update|Delete)Item|^TransactWrite/.test(action) && json.includes('#version = :version');
 
@@ -53,26 +53,19 @@ export const changesVersion = ({ action, json }: EngineRequest): boolean =>
  * Starts a proxy to the engine. Deployed functions can use it as their endpoint, with their own clients.
  */
 export async function startEngineProxy(engine: string): Promise<EngineProxy> {
-  const server = createServer(async (request, response) => {
-    const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
-    const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
-    const sent = { action: String(headers['x-amz-target']).split('.')[1] as string, json: body.toString('utf8') };
+  const { url: endpoint, close } = await startLoopbackServer(async (request, response) => {
+    const body = await buffer(request);
+    const sent = { action: operationOf(request), json: body.toString('utf8') };
     await proxy.before(sent);
-    const answer = await fetch(engine, { method: 'POST', headers: headers as Record<string, string>, body });
-    const text = await answer.text();
+    const { status, text } = await forward(engine, request, body);
     if ((await proxy.after(sent)) === responseIsLost) return void response.destroy();
-    response.writeHead(answer.status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(text);
+    response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(text);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  afterAll(close);
   const reset = () => {
     proxy.before = () => {};
     proxy.after = () => {};
   };
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const proxy: EngineProxy = { endpoint, before: () => {}, after: () => {}, reset };
   return proxy;
 }

@@ -5,6 +5,7 @@ import { unmarked } from '../lib/table/write-marks.ts';
 
 /**
  * Returns every item of an organization by its key, as its store wrote it, for comparison with the table after a request.
+ * The uses of its tokens are not among them: every request may note one.
  */
 export async function dumpOf({ client, name }: Table, organization: Organization): Promise<Record<string, unknown>> {
   const pages = paginateScan(
@@ -12,7 +13,7 @@ export async function dumpOf({ client, name }: Table, organization: Organization
     {
       TableName: name,
       ConsistentRead: true,
-      FilterExpression: 'contains(pk, :organization)',
+      FilterExpression: 'contains(pk, :organization) AND attribute_not_exists(usedAt)',
       ExpressionAttributeValues: { ':organization': organization },
     },
   );

@@ -1,5 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { EncryptCommand } from '@aws-sdk/client-kms';
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -12,28 +11,24 @@ import { createSqsClient } from '../../lib/sqs/queue.ts';
 import { openTable } from '../../lib/table/client.ts';
 import { leaseMs } from '../../lib/webhooks/deliveries/deliver-webhook.ts';
 import { attemptMs } from '../../lib/webhooks/sender/sender.ts';
+import { startLoopbackServer } from '../loopback.ts';
 
 /** Responds to a request that the server has read. A function that does nothing leaves it without a response. */
 let answer: (response: ServerResponse) => void;
 let requests: number;
 
-const server = createServer((request, response) => {
+const { url: endpoint, close } = await startLoopbackServer((request, response) => {
   request.resume().once('end', () => {
     requests += 1;
     answer(response);
   });
 });
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+afterAll(close);
 
 beforeEach(() => {
   requests = 0;
 });
 afterEach(() => vi.unstubAllEnvs());
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
 
 const Key = { pk: 'p', sk: 's' };
 
@@ -55,7 +50,6 @@ const services = {
 };
 const names = ['dynamodb', 'kms', 'sqs'] as const;
 
-/** Returns the name of a call's error and the number of tries. */
 async function failureOf(call: Promise<unknown>): Promise<[string, number | undefined]> {
   try {
     await call;

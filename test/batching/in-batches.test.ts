@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { inBatches } from '../../lib/batching/in-batches.ts';
+import { inGroups } from '../../lib/batching/in-groups.ts';
 
 /** The batches that were carried out, in their order. */
 let batches: string[][];
@@ -59,23 +60,39 @@ it('an entry of a later turn goes in a batch of its own, also while the one befo
   expect(batches).toEqual([['a'], ['a']]);
 });
 
-describe('a batch that fails', () => {
-  it('fails for each of its entries, and for none of another batch', async () => {
-    const add = inBatches(2, carryOut());
-    expect(await settled(['a', 'bad', 'c'].map(add))).toEqual(['The batch failed.', 'The batch failed.', 'C']);
-    expect(batches).toEqual([['a', 'bad'], ['c']]);
-  });
-
-  it('because of what one entry says is carried out entry by entry, and only that one fails', async () => {
-    const add = inBatches(10, carryOut(itemTooLarge), nameOf);
-    const results = await settled(['a', 'bad', 'c', 'bad'].map(add));
-    expect(results).toEqual(['A', 'An item is too large.', 'C', 'An item is too large.']);
-    expect(batches).toEqual([['a', 'bad', 'c'], ['a'], ['bad'], ['c']]);
-  });
-
-  it('because of what its only entry says is not carried out again', async () => {
-    const add = inBatches(10, carryOut(itemTooLarge));
-    expect(await settled([add('bad')])).toEqual(['An item is too large.']);
-    expect(batches).toEqual([['bad']]);
-  });
+it('a failed batch fails for each of its entries, and for none of another batch', async () => {
+  const add = inBatches(2, carryOut());
+  expect(await settled(['a', 'bad', 'c'].map(add))).toEqual(['The batch failed.', 'The batch failed.', 'C']);
+  expect(batches).toEqual([['a', 'bad'], ['c']]);
 });
+
+it('a batch that failed because of one entry is carried out entry by entry, unless it has only this one', async () => {
+  const add = inBatches(10, carryOut(itemTooLarge), nameOf);
+  const results = await settled(['a', 'bad', 'c', 'bad'].map(add));
+  expect(results).toEqual(['A', 'An item is too large.', 'C', 'An item is too large.']);
+  expect(batches.splice(0)).toEqual([['a', 'bad', 'c'], ['a'], ['bad'], ['c']]);
+  expect(await settled([add('bad')])).toEqual(['An item is too large.']);
+  expect(batches).toEqual([['bad']]);
+});
+
+it('groups entries in their order, and the last group has the rest', async () => {
+  const groups = await Array.fromAsync(inGroups(asyncOf([1, 2, 3, 4, 5]), 2));
+  expect(groups).toEqual([[1, 2], [3, 4], [5]]);
+});
+
+it.each([[[]], [[1, 2]]])('yields no empty group for %j', async (entries) => {
+  expect(await Array.fromAsync(inGroups(asyncOf(entries), 2))).not.toContainEqual([]);
+});
+
+it('reads no more entries than a group needs', async () => {
+  const read: number[] = [];
+  await inGroups(asyncOf([1, 2, 3, 4], read), 2).next();
+  expect(read).toEqual([1, 2]);
+});
+
+async function* asyncOf(entries: readonly number[], read: number[] = []): AsyncGenerator<number> {
+  for (const entry of entries) {
+    read.push(entry);
+    yield entry;
+  }
+}

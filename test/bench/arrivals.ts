@@ -21,11 +21,6 @@ export function faultsOf(arrivals: readonly Arrival[], paths: readonly string[],
   return [...faults, ...strange.map((path) => `${path} got unexpected deliveries.`)];
 }
 
-/** Returns the ms from the request for each event to its arrival; `sentAt` has the times of the requests by title. */
-export function latenciesOf(arrivals: readonly Arrival[], sentAt: ReadonlyMap<string, number>): number[] {
-  return arrivals.map(({ at, title }) => at - (sentAt.get(title) ?? Number.NaN));
-}
-
 /** Returns the time in ms since 1970, finer than `Date.now`, and the same in all processes of a machine. */
 export function preciseNow(): number {
   return performance.timeOrigin + performance.now();

@@ -9,7 +9,6 @@ export type Bench = {
   quick: boolean;
   /** The folder of another checkout, whose goals are measured beside those of this one. */
   beside?: string;
-  /** Prints a line of progress. */
   say: (line: string) => void;
   /** Registers a function that is called when the benchmark ends, in reverse order. */
   atEnd: (stop: () => unknown) => void;

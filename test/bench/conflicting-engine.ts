@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { tableSchema } from '../../lib/deployment/table-schema.ts';
 import { writeRetries } from '../../lib/table/retry.ts';
-import { startLoopbackServer } from '../loopback.ts';
-import { createItemLocks, type Writes, writesOf } from './item-locks.ts';
+import { forward, operationOf, startLoopbackServer } from '../loopback.ts';
 
 /**
  * The time for which a transaction of DynamoDB holds its items, in milliseconds. AWS publishes no figure. Seen from a
@@ -39,22 +39,15 @@ export async function startConflictingEngine(
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request);
-    const action = String(request.headers['x-amz-target']).split('.')[1] as string;
-    const writes = writesOf(action, body.toString('utf8'));
+    const writes = writesOf(operationOf(request), body.toString('utf8'));
     const taken = writes && locks.take(writes);
     if (writes?.token !== undefined) countTry(writes, taken && 'conflicts' in taken);
     if (taken && 'conflicts' in taken) return send(response, 400, conflictAnswer(writes, taken.conflicts));
-    const forwarded = forward(request, body);
+    const forwarded = forward(engine, request, body);
     const held = writes?.token === undefined ? forwarded : window(forwarded);
     // The items are free before the response is sent.
     const [{ status, text }] = await Promise.all([forwarded, held.finally(taken?.release)]);
     send(response, status, text);
-  }
-
-  async function forward({ headers }: IncomingMessage, body: Buffer): Promise<{ status: number; text: Buffer }> {
-    const { host: _, connection: __, 'content-length': ___, ...rest } = headers;
-    const answer = await fetch(engine, { method: 'POST', headers: rest as Record<string, string>, body });
-    return { status: answer.status, text: Buffer.from(await answer.arrayBuffer()) };
   }
 
   function countTry({ items: [first = ''] }: Writes, again: boolean | undefined): void {
@@ -97,4 +90,51 @@ function conflictAnswer({ token }: Writes, conflicts: boolean[]): string {
     Message: `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`,
     CancellationReasons,
   });
+}
+
+/** A write in a request to DynamoDB: the fields that identify its item. */
+type ItemWrite = { TableName: string; Key?: WireKey; Item?: WireKey };
+type WireKey = Record<string, { S: string }>;
+type Transaction = { TransactItems: Record<string, ItemWrite>[]; ClientRequestToken: string };
+
+/** The items that a request writes, in its order, and the token that all tries of a transaction share. */
+type Writes = { items: string[]; token?: string };
+
+/** Returns the writes of a request to DynamoDB; `undefined` for a request that has no conflicts. */
+function writesOf(action: string, body: string): Writes | undefined {
+  if (/^(Put|Update|Delete)Item$/.test(action)) return { items: [nameOf(JSON.parse(body) as ItemWrite)] };
+  if (action !== 'TransactWriteItems') return undefined;
+  const { TransactItems, ClientRequestToken: token } = JSON.parse(body) as Transaction;
+  // A ConditionCheck has conflicts as a write has.
+  return { items: TransactItems.map((one) => nameOf(Object.values(one)[0] as ItemWrite)), token };
+}
+
+function nameOf({ TableName, Key, Item }: ItemWrite): string {
+  const key = (Key ?? Item) as WireKey;
+  return JSON.stringify([TableName, key[tableSchema.partitionKey]?.S, key[tableSchema.sortKey]?.S]);
+}
+
+/** The result of `take`: the items are held until `release`, or `conflicts` says which are held by others. */
+type Taken = { release: () => void } | { conflicts: boolean[] };
+
+/**
+ * Creates the locks of items by DynamoDB's rules. A transaction, or a single write, conflicts with another transaction in
+ * progress on one of its items, whatever either does with it. A single write holds no item, since others wait for it.
+ * Neither does a transaction that is cancelled: DynamoDB guarantees nothing about its items until then.
+ */
+function createItemLocks() {
+  const held = new Set<string>();
+  return {
+    take({ items, token }: Writes): Taken {
+      const conflicts = items.map((item) => held.has(item));
+      if (conflicts.includes(true)) return { conflicts };
+      if (token === undefined) return { release: () => {} };
+      for (const item of items) held.add(item);
+      return {
+        release: () => {
+          for (const item of items) held.delete(item);
+        },
+      };
+    },
+  };
 }

@@ -7,10 +7,8 @@ import type { Service } from './service.ts';
 /** The times of an execution, in ms from its request: to the response, to its end, and to the delivery of the end. */
 export type Times = Record<'answered' | 'ended' | 'delivered', number>;
 
-/** The end of an execution, and the arrival of its event (ms since 1970). */
 type End = { arrivedAt: number; completedAt: number };
 
-/** A receiver of the events of ended executions. */
 export type EndReceiver = {
   url: string;
   /** Waits for the end of an execution; throws where it has failed. */

@@ -37,10 +37,8 @@ const figures = {
 
 type FigureName = keyof typeof figures;
 
-/** Some of the figures, as one run found them. */
 type Measured = Partial<Record<FigureName, number>>;
 
-/** The amount of work of each measurement. */
 const whole = {
   ...{ runs: 5, idleSeconds: 5, warmUpEvents: 300, burstEvents: 2_000, seconds: 8 },
   ...{ singleExecutions: 15, executions: 200 },
@@ -51,10 +49,8 @@ const quick: Size = {
   ...{ singleExecutions: 2, executions: 50 },
 };
 
-/** The number of concurrent callers in a burst, and of executions. */
 const callers = 50;
 
-/** A service with its receivers. */
 type Measuring = Setup & { ends: EndReceiver };
 
 const measurements: readonly ((measuring: Measuring, size: Size) => Promise<Measured>)[] = [
@@ -97,7 +93,6 @@ const measurements: readonly ((measuring: Measuring, size: Size) => Promise<Meas
   },
 ];
 
-/** A column of the table: a service, and the results of its measurements. */
 type Column = { measuring: Measuring; seen: Measured[] };
 
 /** The goals of deliveries: this checkout and the one beside it are measured in turns. */

@@ -1,63 +1,83 @@
+import { join } from 'node:path';
+import { createTable } from '../../infra/local/engine/create-table.ts';
+import { startEngine } from '../../infra/local/engine/engine.ts';
+import { createContext } from '../../lib/context.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
 import { taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
-import type { StoredTask, TaskFilter } from '../../lib/table/tasks/task-items.ts';
-import { randomFrom } from '../soak/random.ts';
-import { bareTasks } from '../table/tasks/seed.ts';
+import { environment } from '../../lib/deployment/environment.ts';
+import { issueToken } from '../../lib/http/issue-token.ts';
+import { openTable } from '../../lib/table/client.ts';
+import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
+import { bareTasks, boardItems, withoutStream, writeItems } from '../table/tasks/seed.ts';
+import { type Bench, createFolder } from './bench.ts';
 
-/** The number of tasks of a page. */
-export const pageSize = 20;
-
-/** The text of every task: its item is nearly 1 KB with it. */
-const description = 'x'.repeat(650);
-
-const agent = 'qa-reviewer';
-const project = 'proj_apollo';
+/** A board: its number of tasks, and a token of its organization. */
+export type ListBoard = { count: number; token: string };
 
 /**
- * The measured filters: one for each way in which a list is read. Each matches more than a page of the smallest board, so
- * that all responses have the same size.
+ * The measured filters by their names: one for each way in which a list is read. Each matches more than a page of the
+ * smallest board, so that all responses have the same size.
  */
-export const listFilters: readonly TaskFilter[] = [
-  {},
-  { status: 'done' },
-  { priority: 'medium' },
-  { status: 'done', priority: 'medium' },
-  { agent },
-  { agent, project },
-];
+export const listFilters = {
+  none: '',
+  status: 'status=done',
+  priority: 'priority=medium',
+  'status, priority': 'status=done&priority=medium',
+  agent: 'assigned_agent=qa-reviewer',
+  'agent, project': 'assigned_agent=qa-reviewer&project_id=proj_apollo',
+} as const;
 
-/** Returns the query of a filter. */
-export function queryOf({ status, priority, agent, project }: TaskFilter): string {
-  const parameters = { status, priority, assigned_agent: agent, project_id: project };
-  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return new URLSearchParams(given).toString();
-}
+/** The name of a measured filter. */
+export type ListFilter = keyof typeof listFilters;
 
-/** The period of a list's counter, in ms (docs/architecture.md#lists-and-counts). */
-const periodMs = 2 ** 30;
+const tableName = 'lists';
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
 /**
- * The start of a board's year: that of a period, so that the oldest period is a full one. The deepest page is in it, and a
- * list cannot skip parts of a period.
+ * Writes a board of each size, each to an organization, and sets the environment of this process to their table. The engine
+ * that reads them has not written before.
  */
-const start = Math.ceil(Date.UTC(2025, 0, 1) / periodMs) * periodMs;
+export async function writeBoards(bench: Bench, counts: readonly number[]): Promise<ListBoard[]> {
+  const folder = createFolder(bench);
+  const files = { database: join(folder, 'table.db'), log: join(folder, 'engine.log') };
+  const writing = await startEngine(files);
+  bench.atEnd(writing.stop);
+  await createTable(writing.endpoint, tableName);
+  const table = openTable(tableName, writing.endpoint);
+  await withoutStream(table);
+  const variables = { [environment.tableName]: tableName, [environment.dynamodbEndpoint]: writing.endpoint };
+  const context = createContext({ environment: variables, clock: Date.now });
+  const boards: ListBoard[] = [];
+  for (const count of counts) {
+    bench.say(`writing ${count} tasks`);
+    const organization = `org-${count}` as Organization;
+    await writeItems(table, boardItems(organization, tasksOfBoard(count)));
+    boards.push({ count, token: await issueToken(context, { organization, scopes: ['tasks:read'] }) });
+  }
+  await writing.stop();
+  const { endpoint, stop } = await startEngine(files);
+  bench.atEnd(stop);
+  Object.assign(process.env, { ...variables, [environment.dynamodbEndpoint]: endpoint });
+  return boards;
+}
 
 /**
- * Returns the tasks of a board, the same each time, spread evenly over a year. Half are done, half have medium priority,
- * half an agent and half a project, each independently of the others; the rest are spread over the other values.
+ * Returns the tasks of a board, spread evenly over a year. Half are done, half have medium priority, half an agent and half
+ * a project, each independently of the others; the rest are spread over the other values.
  */
-export function tasksOfBoard(count: number): StoredTask[] {
-  const timeAt = (nth: number) => start + Math.floor((nth * yearMs) / count);
-  return bareTasks(count, timeAt, randomFrom(count)).map((task, nth) => {
+function tasksOfBoard(count: number): StoredTask[] {
+  const timeAt = (nth: number) => Date.UTC(2025, 0, 1) + Math.floor((nth * yearMs) / count);
+  return bareTasks(count, timeAt).map((task, nth) => {
     const isSet = (bit: number) => Math.floor(nth / 2 ** bit) % 2 === 1;
     const round = Math.floor(nth / 16);
     return {
       ...task,
-      description,
+      // The item of a task is nearly 1 KB with it.
+      description: 'x'.repeat(650),
       status: isSet(0) ? otherThan(taskStatuses, 'done', round) : 'done',
       priority: isSet(1) ? otherThan(taskPriorities, 'medium', round) : 'medium',
-      ...(!isSet(2) && { assignedAgent: agent }),
-      ...(!isSet(3) && { projectId: project }),
+      ...(!isSet(2) && { assignedAgent: 'qa-reviewer' }),
+      ...(!isSet(3) && { projectId: 'proj_apollo' }),
     };
   });
 }
@@ -65,9 +85,4 @@ export function tasksOfBoard(count: number): StoredTask[] {
 function otherThan<Value>(values: readonly Value[], one: Value, nth: number): Value {
   const others = values.filter((value) => value !== one);
   return others[nth % others.length] as Value;
-}
-
-/** Returns the measured offsets of a list: of its first page, of that at 1,000 and of the last full one. */
-export function offsetsOf(total: number): { first: 0; middle?: 1000; deepest: number } {
-  return { first: 0, ...(total >= 1000 + pageSize && { middle: 1000 }), deepest: total - pageSize };
 }

@@ -1,85 +1,96 @@
-import { join } from 'node:path';
-import type { TaskFilter } from '../../lib/table/tasks/task-items.ts';
+import { setLog } from '../../lib/log.ts';
+import { createApi, paginationOf, successOf } from '../api.ts';
 import type { Bench, Part } from './bench.ts';
 import { figure, percentile, spread } from './figures.ts';
-import { listFilters } from './list-boards.ts';
-import { type Measured, type Readings, readLists } from './list-runs.ts';
-import { openListTable } from './list-table.ts';
-import type { Table } from './page.ts';
+import { type ListBoard, type ListFilter, listFilters, writeBoards } from './list-boards.ts';
+import { cpuOfTree } from './process-stats.ts';
 
-/** What the first page of the largest board may be of that of the smallest (the goals of the lists). */
-const goals = { rcu: 2, time: 4 };
+/** The goal: the time of the first page of the largest board, as a multiple of that of the smallest. */
+const timeRatio = 4;
 
-const whole: Readings = { runs: 5, firstPage: 10, further: 3 };
+const pageSize = 20;
 
-/** The tables that are only read: kept here, for writing them takes longer than reading them. */
-const folder = '.bench';
+/** The number of runs, and of reads in a run of a first page and of the deepest. */
+const whole = { runs: 5, firstPage: 10, deepest: 3 };
+const quick: typeof whole = { runs: 1, firstPage: 2, deepest: 1 };
 
-/** Pages of lists of boards of 100 to 100,000 tasks: their time, their requests and their capacity units. */
+/** A page and its cost: ms of each run (the median of its reads), and CPU ms of a read over all runs. */
+type Page = { board: ListBoard; filter: ListFilter; offset: number; runs: number[]; cpuMs: number };
+
+/** Pages of lists of boards of 100 to 100,000 tasks. What they cost in AWS is tested by `list-costs.slow.test.ts`. */
 export const lists: Part = {
   name: 'lists',
-  numbers: {
-    ...{ rcuRatio: goals.rcu, timeRatio: goals.time },
-    ...{ listRuns: whole.runs, firstPage: whole.firstPage, further: whole.further },
-  },
+  numbers: { timeRatio, listRuns: whole.runs, firstPage: whole.firstPage, further: whole.deepest },
   async measure(bench) {
-    const counts = bench.quick ? [100, 1_000] : [100, 1_000, 10_000, 100_000];
-    const table = await openListTable(bench, join(folder, bench.quick ? 'lists-quick' : 'lists'), counts);
-    const measured = await readLists(bench, table, bench.quick ? { runs: 1, firstPage: 2, further: 1 } : whole);
-    return { lists: goalsTable(measured, bench), pages: pagesTable(measured) };
+    // A line of log for each request would hide the figures.
+    setLog({ info: () => {}, warn: () => {}, error: () => {} });
+    const boards = await writeBoards(bench, bench.quick ? [100, 1_000] : [100, 1_000, 10_000, 100_000]);
+    const all = (await Promise.all(boards.map(pagesOf))).flat();
+    // The boards take turns.
+    const pages = Object.keys(listFilters).flatMap((filter) => all.filter((page) => page.filter === filter));
+    await readPages(bench, pages);
+    const rows = pages.map(({ board, filter, offset, runs, cpuMs }) => [
+      ...[figure(board.count), filter, figure(offset)],
+      ...[spread(runs, 1), figure(cpuMs, 1)],
+    ]);
+    return {
+      lists: { head: ['filter', 'ms', 'ratio', 'CPU ms'], rows: firstPages(pages) },
+      pages: { head: ['tasks', 'filter', 'offset', 'ms', 'CPU ms'], rows },
+    };
   },
 };
 
-const timeOf = ({ runs }: Measured) => percentile(runs, 0.5);
+/** Returns the first page and the last full one of each list of a board. */
+async function pagesOf(board: ListBoard): Promise<Page[]> {
+  const ofFilters = (Object.keys(listFilters) as ListFilter[]).map(async (filter) => {
+    const { total } = paginationOf(await read({ board, filter, offset: 0 }));
+    return [0, total - pageSize].map((offset) => ({ board, filter, offset, runs: [], cpuMs: 0 }));
+  });
+  return (await Promise.all(ofFilters)).flat();
+}
 
-/** A first page of the smallest and of the largest board, through the same filter. */
-function extremes(measured: readonly Measured[], filter: TaskFilter): [Measured, Measured] {
-  const pages = measured.filter((page) => page.filter === filter && page.offset === 0);
-  return [pages[0] as Measured, pages.at(-1) as Measured];
+async function read({ board, filter, offset }: Pick<Page, 'board' | 'filter' | 'offset'>) {
+  const query = [`limit=${pageSize}&offset=${offset}`, listFilters[filter]].filter(Boolean).join('&');
+  const answer = await createApi(board.token).listTasks({ query });
+  successOf(answer);
+  return answer;
 }
 
 /**
- * How much dearer the first page is on the largest board.
- *
- * @throws Error if it takes more capacity units than allowed; they do not depend on the machine
+ * Reads every page by the handler of `listTasks`, run after run, so that a machine that slows down slows all. The first run is
+ * a warm-up and does not count.
  */
-function goalsTable(measured: readonly Measured[], { quick }: Bench): Table {
-  const rows = listFilters.map((filter) => {
-    const [small, large] = extremes(measured, filter);
-    const [rcu, time] = [large.cost.rcu / small.cost.rcu, timeOf(large) / timeOf(small)];
-    if (!quick && rcu > goals.rcu)
-      throw new Error(
-        `The first page of ${nameOf(filter)} takes ${figure(rcu, 1)} times the read units on the largest board.`,
-      );
-    const cpu = [small, large].map(({ cpuMs }) => figure(cpuMs, 1)).join(' → ');
+async function readPages({ say, quick: isQuick }: Bench, pages: readonly Page[]): Promise<void> {
+  const { runs, firstPage, deepest } = isQuick ? quick : whole;
+  for (let run = 0; run <= runs; run++) {
+    for (const page of pages) {
+      const reads = page.offset === 0 ? firstPage : deepest;
+      const before = cpuOfTree(process.pid);
+      const times: number[] = [];
+      for (let nth = 0; nth < reads; nth++) {
+        const startedAt = performance.now();
+        await read(page);
+        times.push(performance.now() - startedAt);
+      }
+      if (run === 0) continue;
+      page.cpuMs += (cpuOfTree(process.pid) - before) / reads / runs;
+      page.runs.push(percentile(times, 0.5));
+    }
+    say(run === 0 ? 'warmed up' : `run ${run} of ${runs}`);
+  }
+}
+
+/** Returns for each filter what the first page takes on the smallest and on the largest board. */
+function firstPages(pages: readonly Page[]): string[][] {
+  return Object.keys(listFilters).map((filter) => {
+    const ofFilter = pages.filter((page) => page.filter === filter && page.offset === 0);
+    const [small, large] = [ofFilter[0], ofFilter.at(-1)] as [Page, Page];
+    const [from, to] = [small, large].map(({ runs }) => percentile(runs, 0.5)) as [number, number];
     return [
-      nameOf(filter),
-      `${figure(small.cost.rcu, 1)} → ${figure(large.cost.rcu, 1)}`,
-      `${figure(rcu, 2)} (${rcu <= goals.rcu ? 'met' : 'not met'})`,
-      `${figure(timeOf(small), 1)} → ${figure(timeOf(large), 1)}`,
-      `${figure(time, 2)} (${time <= goals.time ? 'met' : 'not met'})`,
-      cpu,
+      filter,
+      `${figure(from, 1)} → ${figure(to, 1)}`,
+      `${figure(to / from, 2)} (${to / from <= timeRatio ? 'met' : 'not met'})`,
+      `${figure(small.cpuMs, 1)} → ${figure(large.cpuMs, 1)}`,
     ];
   });
-  return { head: ['filter', 'read units', 'ratio', 'ms', 'ratio', 'CPU ms'], rows };
-}
-
-function pagesTable(measured: readonly Measured[]): Table {
-  return {
-    head: ['tasks', 'filter', 'matched', 'offset', 'requests', 'rounds', 'read units', 'ms', 'CPU ms'],
-    rows: measured.map(({ board, filter, total, offset, cost, runs, cpuMs }) => [
-      figure(board.count),
-      nameOf(filter),
-      ...[total, offset, cost.requests, cost.rounds].map((count) => figure(count)),
-      figure(cost.rcu, 1),
-      spread(runs, 1),
-      figure(cpuMs, 1),
-    ]),
-  };
-}
-
-/** A filter as a caller would say it. */
-function nameOf(filter: TaskFilter): string {
-  const names = Object.entries(filter).filter(([, value]) => value !== undefined);
-  return names.length === 0 ? 'none' : names.map(([name]) => name).join(', ');
 }

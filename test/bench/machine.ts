@@ -20,7 +20,7 @@ export function circumstances(): Record<string, string> {
 }
 
 /** Returns the version of the bundled table engine. */
-export function engineVersion(): string {
+function engineVersion(): string {
   return versionIn(`node_modules/@dynoxide/${platform()}-${arch()}/package.json`);
 }
 

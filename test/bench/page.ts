@@ -4,11 +4,9 @@ import { join } from 'node:path';
 /** A table of the page: its head, and rows of as many fields. */
 export type Table = { head: readonly string[]; rows: readonly (readonly string[])[] };
 
-/** The first line of the page. */
 export const header =
   '<!-- Written by `npm run bench` from test/bench/page.md; run it again instead of editing this page. -->';
 
-/** The text of the page, with the names of tables and numbers in their places. */
 export const pageText = readFileSync(join(import.meta.dirname, 'page.md'), 'utf8');
 
 /** Returns the page as Markdown: its text with the tables and numbers. */
@@ -16,7 +14,6 @@ export function pageOf(parts: Readonly<Record<string, string | number>>): string
   return `${header}\n\n${pageText.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(parts[name]))}`;
 }
 
-/** Returns a table as Markdown. */
 export function tableOf({ head, rows }: Table): string {
   const line = (fields: readonly string[]) => `| ${fields.map((field) => field.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');

@@ -14,8 +14,7 @@ function processFrom(stat: string): Process {
   return { pid: Number.parseInt(stat, 10), parent, name: stat.slice(from + 1, to), cpuMs: (user + system) * tickMs };
 }
 
-/** Returns a running process and all below it, without the trees of the ids in `without`. */
-function treeOf(root: number, without: readonly number[] = []): Process[] {
+function treeOf(root: number): Process[] {
   const processes = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
@@ -27,14 +26,13 @@ function treeOf(root: number, without: readonly number[] = []): Process[] {
       }
     });
   const children = Map.groupBy(processes, ({ parent }) => parent);
-  const tree = (one: Process): Process[] =>
-    without.includes(one.pid) ? [] : [one, ...(children.get(one.pid) ?? []).flatMap(tree)];
+  const tree = (one: Process): Process[] => [one, ...(children.get(one.pid) ?? []).flatMap(tree)];
   return processes.filter(({ pid }) => pid === root).flatMap(tree);
 }
 
-/** Returns the CPU time so far of a running process and all below it, in ms, without the trees of the ids in `without`. */
-export function cpuOfTree(root: number, without: readonly number[] = []): number {
-  return treeOf(root, without).reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+/** Returns the CPU time so far of a running process and all below it, in ms. */
+export function cpuOfTree(root: number): number {
+  return treeOf(root).reduce((sum, { cpuMs }) => sum + cpuMs, 0);
 }
 
 /**

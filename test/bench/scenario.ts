@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { faultsOf, latenciesOf, preciseNow } from './arrivals.ts';
+import { faultsOf, preciseNow } from './arrivals.ts';
 import type { Receiver } from './receiver.ts';
 import { between, type OfProcesses, type Service, subscribe } from './service.ts';
 
@@ -78,7 +78,7 @@ async function measure(
   await unsubscribe();
   const last = arrivals.reduce((latest, { at }) => Math.max(latest, at), sentBy);
   return {
-    latencies: latenciesOf(arrivals, sentAt),
+    latencies: arrivals.map(({ at, title }) => at - (sentAt.get(title) ?? Number.NaN)),
     rate: ((arrivals.length || count) * 1000) / (last - before.at),
     cpu: {
       service: (cpu.service - idle.service * tookMs) / count,

@@ -10,7 +10,6 @@ import { createApiOverHttp } from '../api-over-http.ts';
 import { type Bench, createFolder } from './bench.ts';
 import { cpuOfTree, processNamed, residentOf } from './process-stats.ts';
 
-/** A figure of the process of a service, and of that of its table engine. */
 export type OfProcesses = { service: number; engine: number };
 
 /** The service as `npm start` runs it: a process of its own, with its table engine below it. */
@@ -20,7 +19,6 @@ export type Service = {
   cpu: () => OfProcesses;
   /** Resident memory (RSS), in MiB. */
   memory: () => OfProcesses;
-  /** Creates an organization, and the API with its token. */
   newOrganization: () => Promise<Api>;
 };
 
@@ -66,7 +64,6 @@ export async function startService(bench: Bench, checkout = process.cwd()): Prom
   };
 }
 
-/** Registers a webhook for each URL in a new organization. */
 export async function subscribe(service: Service, urls: readonly string[]) {
   const api = await service.newOrganization();
   const webhooks: string[] = [];
@@ -83,7 +80,6 @@ export async function subscribe(service: Service, urls: readonly string[]) {
   };
 }
 
-/** Returns the difference between two figures. */
 export function between(from: OfProcesses, to: OfProcesses): OfProcesses {
   return { service: to.service - from.service, engine: to.engine - from.engine };
 }

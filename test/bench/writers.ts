@@ -9,7 +9,7 @@ import type { Said as EngineSaid } from './conflicting-engine-process.ts';
 import { figure, percentile } from './figures.ts';
 import { forkFile } from './forked.ts';
 import type { Table } from './page.ts';
-import { cpuOfTree } from './process-stats.ts';
+import { cpuOfTree, processNamed } from './process-stats.ts';
 import type { Load, Said, Written } from './writers-process.ts';
 
 const tableName = 'bench';
@@ -26,7 +26,7 @@ export const writers: Part = {
   },
   async measure(bench) {
     const ms = bench.quick ? 300 : 2_500;
-    const run = await openRunning(bench);
+    const run = await startWriters(bench);
     const measured = async (load: Load): Promise<Run> => {
       const result = await run(load);
       bench.say(`${load.write}, ${load.writers} at once: ${figure(mean(result.contention.attempts), 2)} attempts`);
@@ -41,7 +41,7 @@ export const writers: Part = {
 };
 
 /** Starts an engine, the proxy that causes conflicts, and the writers. Returns a function that runs a load. */
-async function openRunning(bench: Bench): Promise<(load: Load) => Promise<Run>> {
+async function startWriters(bench: Bench): Promise<(load: Load) => Promise<Run>> {
   const folder = createFolder(bench);
   const engine = await startEngine({ database: join(folder, 'table.db'), log: join(folder, 'engine.log') });
   bench.atEnd(engine.stop);
@@ -54,15 +54,12 @@ async function openRunning(bench: Bench): Promise<(load: Load) => Promise<Run>> 
   const where = { [environment.tableName]: tableName, [environment.dynamodbEndpoint]: endpoint };
   const writing = forkFile<Load, Said>(bench, './writers-process.ts', { env: { PATH, HOME, ...where } });
   await writing.nextMessage();
-  const engineCpu = () => {
-    const { user, system } = process.cpuUsage();
-    return cpuOfTree(process.pid, [conflicting.pid, writing.pid]) - (user + system) / 1000;
-  };
+  const enginePid = processNamed('dynoxide', process.pid);
   return async (load) => {
     await conflicting.ask('take');
-    const before = engineCpu();
+    const before = cpuOfTree(enginePid);
     const written = await writing.ask<Written>(load);
-    const engineMs = engineCpu() - before;
+    const engineMs = cpuOfTree(enginePid) - before;
     return { load, written, contention: await conflicting.ask<Contention>('take'), engineMs };
   };
 }

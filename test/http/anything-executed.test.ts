@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
+import { environment } from '../../lib/deployment/environment.ts';
 import { readExecutionInput } from '../../lib/table/executions/executions.ts';
 import { createTestExecutions, startedOf } from '../functions/agents/test-executions.ts';
 import { fc } from '../seeded.ts';
 import { anyText } from './any-text.ts';
 
-const { service, newExecutionsApi } = await createTestExecutions(999_999);
+const { service, newExecutionsApi } = await createTestExecutions({ [environment.runningCap]: '999999' });
 
 /** A JSON text: a JavaScript object cannot have every key. */
 class Json {

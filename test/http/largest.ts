@@ -7,15 +7,14 @@ type Json = {
   format?: string;
   pattern?: string;
   maxLength?: number;
+  maximum?: number;
   maxItems?: number;
   items?: Json;
   properties?: Record<string, Json>;
   examples?: string[];
 };
 
-/**
- * The character with the most bytes in a response: its escape has 6 bytes in the body, and 7 when the body is escaped.
- */
+/** The character with the most bytes in a response: its escape has 6 bytes in the body, 7 when the body is escaped. */
 export const costliest = '\u0001';
 
 /**
@@ -36,6 +35,7 @@ function inputOf(json: Json, at = 0): unknown {
     const fields = Object.entries(json.properties ?? {}).filter(([, field]) => field.type || field.enum);
     return Object.fromEntries(fields.map(([name, field]) => [name, inputOf(field)]));
   }
+  if (json.type === 'integer') return json.maximum;
   return textOf(json, at);
 }
 

@@ -11,15 +11,8 @@ const send = (method: string, path: string) => call(handler, { method, path });
 
 describe('an unknown path', () => {
   it.each([
-    '',
-    '/api/kanban-tasks/',
-    '/api//kanban-tasks',
-    '/api/Kanban-Tasks',
-    `/api/kanban-tasks/${id}/comments`,
-    '/__proto__',
-    '*',
-    '/%ZZ',
-    '/\u0000',
+    ...['', '/api/kanban-tasks/', '/api//kanban-tasks', '/api/Kanban-Tasks', `/api/kanban-tasks/${id}/comments`],
+    ...['/__proto__', '*', '/%ZZ', '/\u0000'],
   ])('%j leads to 404 not_found with any method', async (path) => {
     for (const method of ['GET', 'POST', 'PUT', 'OPTIONS']) {
       const answer = await send(method, path);
@@ -35,32 +28,25 @@ describe('an unknown path', () => {
   });
 });
 
-describe('the path /', () => {
-  it.each(['GET', 'HEAD'])('redirects %s to the API reference', async (method) => {
-    const answer = await send(method, '/');
-    expect([answer.status, answer.headers.Location]).toEqual([302, '/docs']);
-  });
-
-  it('leads to 404 not_found with other methods', async () => {
-    expect(errorOf(await send('POST', '/')).code).toBe('not_found');
-  });
+it.each([
+  ['GET', 302, '/docs'],
+  ['HEAD', 302, '/docs'],
+  ['POST', 404, undefined],
+])('%s of the path / leads to %i %s', async (method, status, location) => {
+  const answer = await send(method, '/');
+  expect([answer.status, answer.headers.Location]).toEqual([status, location]);
 });
 
-describe('an unsupported method', () => {
-  it.each([
-    ['PUT', '/api/kanban-tasks', 'GET, POST'],
-    ['POST', `/api/kanban-tasks/${id}`, 'DELETE, GET, PATCH'],
-    ['PUT', '/api/kanban-tasks/malformed', 'DELETE, GET, PATCH'],
-    ['POST', '/health', 'GET'],
-    ['DELETE', '/openapi.json', 'GET'],
-    ['TRACE', '/health', 'GET'],
-  ])('%s %s leads to 405 method_not_allowed with Allow: %s', async (method, path, allow) => {
-    const answer = await send(method, path);
-    expect([answer.status, errorOf(answer).code]).toEqual([405, 'method_not_allowed']);
-    expect(answer.headers.Allow).toBe(allow);
-    const methods = allow.replaceAll(', ', ' or ');
-    expect(errorOf(answer).message).toBe(`${method} is not allowed here; use ${methods}.`);
-  });
+it.each([
+  ['PUT', '/api/kanban-tasks', 'GET, POST'],
+  ['PUT', '/api/kanban-tasks/malformed', 'DELETE, GET, PATCH'],
+  ['POST', '/health', 'GET'],
+  ['TRACE', '/openapi.json', 'GET'],
+])('the method of %s %s leads to 405 method_not_allowed with Allow: %s', async (method, path, allow) => {
+  const answer = await send(method, path);
+  const message = `${method} is not allowed here; use ${allow.replaceAll(', ', ' or ')}.`;
+  expect([answer.status, answer.headers.Allow]).toEqual([405, allow]);
+  expect(errorOf(answer)).toMatchObject({ code: 'method_not_allowed', message });
 });
 
 it.each([

@@ -30,7 +30,6 @@ export function filesThatFail(rule: string, files: readonly (readonly [path: str
   );
 }
 
-/** Returns what Biome prints for GitHub. */
 function lint(folder: string, rule: string): string {
   const biome = join(process.cwd(), 'node_modules/.bin/biome');
   const args = ['lint', `--only=${rule}`, '--reporter=github', '--max-diagnostics=none'];

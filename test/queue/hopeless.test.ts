@@ -1,17 +1,19 @@
+import { SQSClient } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
+import { clientConfig } from '../../lib/aws/client-config.ts';
 import { ApiError } from '../../lib/contract/errors.ts';
 import { isHopeless } from '../../lib/queue/hopeless.ts';
+import { createQueueSender } from '../../lib/sqs/queue.ts';
+import { openTable } from '../../lib/table/client.ts';
+import { getItem } from '../../lib/table/reads.ts';
+import { startReceiver } from '../webhooks/sender/receiver.ts';
 
 /** Returns the error that a function throws. */
-function errorOf(work: () => unknown): unknown {
-  try {
-    return work();
-  } catch (error) {
-    return error;
-  }
-}
-
+const errorOf = (work: () => unknown) =>
+  Promise.resolve()
+    .then(work)
+    .catch((error: unknown) => error);
 const named = (name: string, more: object = {}) => Object.assign(new Error('a fault'), { name, ...more });
 
 it.each([
@@ -20,7 +22,8 @@ it.each([
   ['an invalid time', errorOf(() => new Date(Number.NaN).toISOString())],
   ['a value outside its schema', errorOf(() => v.parse(v.number(), 'one'))],
   ['an item that the table rejects', named('ValidationException', { $fault: 'client', $response: {} })],
-])('%s will fail at each retry', (_, error) => {
+])('%s will fail at each retry', async (_, thrown) => {
+  const error = await thrown;
   expect([error instanceof Error, isHopeless(error)]).toEqual([true, true]);
 });
 
@@ -32,5 +35,22 @@ it.each([
   ['a busy service', new ApiError('unavailable', 'busy')],
   ['an unknown value', 'a text'],
 ])('%s may pass', (_, error) => {
+  expect(isHopeless(error)).toBe(false);
+});
+
+/** A server whose responses are not those of AWS, as from a proxy, or end too soon. */
+const { url } = await startReceiver((response) => {
+  response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end('{"Item": {"pk');
+});
+const endpoint = new URL(url).origin;
+const sqs = new SQSClient(clientConfig(endpoint));
+afterAll(() => sqs.destroy());
+
+it.each([
+  ['the table', () => getItem(openTable('table', endpoint), { pk: 'pk', sk: 'sk' })],
+  ['a queue', () => createQueueSender(sqs, `${endpoint}/queue`)([{ message: {}, delaySeconds: 0 }])],
+])('an invalid response of %s may pass: the change is tried again', async (_, request) => {
+  const error = await request().then(String, (error: unknown) => error);
+  expect(error).toBeInstanceOf(SyntaxError);
   expect(isHopeless(error)).toBe(false);
 });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { processContext, setProcessContext } from '../../lib/context.ts';
 import { type Job, jobs } from '../../lib/deployment/consumers.ts';
+import { meter } from '../../lib/queue/meter.ts';
 import { scheduled } from '../../lib/queue/scheduled.ts';
 import type { Table } from '../../lib/table/client.ts';
 import type { SweepCall } from '../../lib/table/lists/due.ts';
@@ -14,11 +15,16 @@ let calls: { job: Job; call: Required<SweepCall> }[];
 let waitedSeconds: number;
 /** The remaining time of the function. */
 let leftMs: number;
+/** The metrics in the log. */
+let written: string[];
 
 beforeEach(() => {
   calls = [];
   waitedSeconds = 0;
   leftMs = 60_000;
+  written = [];
+  vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'Crewboard-test');
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0);
   vi.spyOn(processContext().log, 'info').mockImplementation(() => {});
 });
 afterEach(() => {
@@ -46,40 +52,56 @@ describe('a function of schedules', () => {
 
   it('acts for now, and asks to stop 15 s before its time is over', async () => {
     await run({ job: 'deliveries' });
-    const { until, hasTime } = (calls[0] as (typeof calls)[0]).call;
-    expect(until).toBe(now);
+    expect(calls).toMatchObject([{ call: { until: now } }]);
     leftMs = 15_001;
-    expect(hasTime()).toBe(true);
+    expect(calls[0]?.call.hasTime()).toBe(true);
     leftMs = 15_000;
-    expect(hasTime()).toBe(false);
+    expect(calls[0]?.call.hasTime()).toBe(false);
   });
 
   it('acts for the moment that it is given, and takes the time that this needs', async () => {
     await run({ job: 'deliveries', until: '9999-12-31T23:59:59.999Z' });
     leftMs = 0;
-    const { until, hasTime } = (calls[0] as (typeof calls)[0]).call;
-    expect([until, hasTime()]).toEqual([Date.parse('9999-12-31T23:59:59.999Z'), true]);
+    expect(calls).toMatchObject([{ call: { until: Date.parse('9999-12-31T23:59:59.999Z') } }]);
+    expect(calls[0]?.call.hasTime()).toBe(true);
   });
 
-  it.each([
-    { waited: 300, lines: [] },
-    { waited: 307, lines: [{ WorkLate: 7 }] },
-  ])(
-    'logs its job and result, and measures $waited s of waiting by how much they exceed',
-    async ({ waited, lines }) => {
-      waitedSeconds = waited;
-      const written: string[] = [];
-      vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0);
-      vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'Crewboard-test');
-      await run({ job: 'executions' });
-      expect(written.map((line) => JSON.parse(line))).toMatchObject(lines);
-      const result = { job: 'executions', woken: 3, unfinished: true, DeliveriesLate: waited, SlowDeliveriesLate: 0 };
-      expect(vi.mocked(processContext().log.info).mock.calls).toEqual([['scheduled', result]]);
-    },
-  );
+  it.each<[number, object[]]>([
+    [300, []],
+    [307, [{ WorkLate: 7 }]],
+  ])('logs its job and result, and measures %i s of waiting by how much they exceed', async (waited, lines) => {
+    waitedSeconds = waited;
+    await run({ job: 'executions' });
+    expect(written.map((line) => JSON.parse(line))).toMatchObject(lines);
+    const result = { job: 'executions', woken: 3, unfinished: true, DeliveriesLate: waited, SlowDeliveriesLate: 0 };
+    expect(vi.mocked(processContext().log.info).mock.calls).toEqual([['scheduled', result]]);
+  });
 
   it('throws the error of its job, so that the call counts as failed', async () => {
     const broken = { ...work, purges: async () => Promise.reject(new Error('It does not work.')) };
     await expect(run({ job: 'purges' }, broken)).rejects.toThrow('It does not work.');
   });
+});
+
+it('counts are a line of the log in the embedded metric format, under the name of the stack, each with its unit', () => {
+  meter({ WorkLate: 1.5, ModelThrottles: 7, AttemptsDelivered: 0 });
+  const [line, ...more] = written.map((text) => JSON.parse(text));
+  expect(more).toEqual([]);
+  // A count of 0 is written: it is part of an average.
+  expect(line).toMatchObject({ service: 'Crewboard-test', WorkLate: 1.5, ModelThrottles: 7, AttemptsDelivered: 0 });
+  const [{ Metrics, ...rest }] = line._aws.CloudWatchMetrics;
+  expect(rest).toEqual({ Namespace: 'Crewboard', Dimensions: [['service']] });
+  expect(Metrics.slice(0, 2)).toEqual([
+    { Name: 'WorkLate', Unit: 'Seconds' },
+    { Name: 'ModelThrottles', Unit: 'Count' },
+  ]);
+});
+
+it.each([
+  ['counts', 'Crewboard-test', {}],
+  ['a name of the deployment', '', { WorkLost: 1 }],
+])('nothing is written without %s', (_, name, counts) => {
+  vi.stubEnv('POWERTOOLS_SERVICE_NAME', name);
+  meter(counts);
+  expect(written).toEqual([]);
 });

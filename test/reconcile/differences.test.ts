@@ -1,20 +1,21 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createAgent, deleteAgent, getAgent } from '../../lib/agents/agents.ts';
+import { deleteAgent } from '../../lib/agents/agents.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import type { NewWebhook } from '../../lib/contract/webhooks.ts';
 import { type Difference, findDifferences, repairDifferences } from '../../lib/reconcile/differences.ts';
-import type { RunningExecution } from '../../lib/table/executions/execution-items.ts';
-import { endExecution, insertExecution, leaseExecution } from '../../lib/table/executions/executions.ts';
+import type { Ending } from '../../lib/table/executions/execution-items.ts';
+import { endExecution } from '../../lib/table/executions/executions.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import type { Item } from '../../lib/table/write.ts';
-import { createTask, deleteTask, listTasks, updateTask } from '../../lib/tasks/tasks.ts';
+import { createTask, listTasks } from '../../lib/tasks/tasks.ts';
 import { registerWebhook } from '../../lib/webhooks/registration.ts';
 import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
-import { agents, always, createTestTable, newTask, type TestTable } from '../table/tasks/test-table.ts';
-import { dumpOf } from '../table-dump.ts';
+import { completed, createExecutionTable, type ExecutionTable, failed } from '../table/executions/execution-table.ts';
+import { agents, always, newTask } from '../table/tasks/test-table.ts';
 
-let board: TestTable;
+let board: ExecutionTable;
 let organization: Organization;
 /** The items after writes of the stores, which are correct. */
 let correct: Record<string, Item>;
@@ -24,52 +25,38 @@ let dependedOn: string;
 const now = () => timestamp(board.clock());
 const find = () => findDifferences(board.table, organization, now());
 const repair = (differences: readonly Difference[]) => repairDifferences(board.table, differences);
-const dump = () => dumpOf(board.table, organization) as Promise<Record<string, Item>>;
+const dump = () => board.dump() as Promise<Record<string, Item>>;
 const put = (Item: Item) => board.table.client.send(new PutCommand({ TableName: board.table.name, Item }));
 const drop = ({ pk, sk }: Item | Key) =>
   board.table.client.send(new DeleteCommand({ TableName: board.table.name, Key: { pk, sk } }));
 
-/** Starts an execution as an endpoint does, and returns it. */
-async function start(agentName: string = agents[0]): Promise<RunningExecution> {
-  const { id: agentId = '' } = (await getAgent(board.app, organization, agentName)).data;
-  board.clock.now += 1;
-  const execution: RunningExecution = {
-    ...{ organization, id: `ex_${board.app.ulid()}`, agentId, agentName, model: 'a-model' },
-    ...{ status: 'running', startedAt: now(), selfTest: 'pending', qaReview: 'pending', claims: 0 },
-  };
-  const rest = { dueAt: now(), task: undefined, recordResponse: undefined };
-  await insertExecution(board.app, execution, { input: 'Do it.' }, rest);
-  return execution;
-}
-
-async function end(execution: RunningExecution, status: 'completed' | 'failed'): Promise<void> {
-  const lease = { leaseId: status, now: now(), until: timestamp(board.clock() + 1) };
-  const leased = (await leaseExecution(board, execution, lease)) as RunningExecution;
-  const gates = { selfTest: 'passed', qaReview: 'skipped' } as const;
-  // Ended in the millisecond of its start: a row with 0 differs from a row without a number.
-  const ending = { status, completedAt: now(), durationMs: 0, tokensUsed: 9, ...gates };
+/** Starts and ends an execution in one millisecond: a row with 0 differs from a row without a number. */
+async function runTo(ending: Ending, agent = board.agent): Promise<void> {
+  const leased = await board.leased(await board.start(board.newExecution({}, agent)));
   await endExecution(board, leased, ending, { output: 'Done.' });
 }
 
 beforeEach(async () => {
-  board = await createTestTable();
+  board = await createExecutionTable();
   organization = board.organization;
   const one = await board.put({ title: 'One' });
   const two = await board.put({ title: 'Two', assignedAgent: agents[0], projectId: 'proj_a', dependsOn: [one.id] });
   const placed = { assignedAgent: agents[0], projectId: 'proj_b' };
   const three = await board.put({ title: 'Three', ...placed, priority: 'high', dependsOn: [one.id, two.id] });
   const gone = await board.put({ title: 'Gone', assignedAgent: agents[1], dependsOn: [three.id] });
-  await updateTask(board, organization, two.id, { status: 'done', projectId: 'proj_b' }, always);
-  await deleteTask(board, organization, gone.id, always);
+  await board.patch(two.id, { status: 'done', projectId: 'proj_b' });
+  await board.remove(gone.id);
   dependedOn = one.id;
-  await start();
-  await end(await start(), 'completed');
-  await end(await start(agents[1]), 'failed');
-  const webhook = { url: 'https://example.com/hooks', events: ['task.created', 'agent.failed'] as const };
-  const register = () =>
-    registerWebhook(board.app, organization, { ...webhook, events: [...webhook.events] }, undefined);
+  await board.start();
+  // Without tokens: their sum of the day cannot be derived from items that were deleted.
+  await runTo(completed({ durationMs: 0, tokensUsed: 0 }));
+  await runTo(failed({ durationMs: 0, tokensUsed: 0 }), await board.createAgent('reader'));
+  const register = () => {
+    const webhook: NewWebhook = { url: 'https://example.com/hooks', events: ['task.created', 'agent.failed'] };
+    return registerWebhook(board.app, organization, webhook, undefined);
+  };
   await register();
-  await deleteWebhook(board.app, organization, (await register()).id);
+  await deleteWebhook(board.app, organization, (await register()).id, () => {});
   correct = await dump();
 });
 
@@ -102,19 +89,9 @@ function derived(): { partitions: string[]; items: Item[] } {
   };
 }
 
-/** Deletes more derived items than one batch of writes repairs. */
-async function dropMany(): Promise<void> {
-  for (let count = 0; count < 5; count++) await start();
-  correct = await dump();
-  for (const item of derived().items) await drop(item);
-}
-
 describe('reconciling', () => {
-  it('finds no difference after writes of the stores', async () => {
-    expect(await find()).toEqual([]);
-  });
-
   it('finds each lost derived item and writes it again', async () => {
+    expect(await find()).toEqual([]);
     const { partitions, items } = derived();
     expect(new Set(items.map(({ pk }) => pk))).toEqual(new Set(partitions));
     for (const item of items) {
@@ -130,8 +107,7 @@ describe('reconciling', () => {
     await put({ ...keys.listRow(nowhere, '*', ulid) });
     await put({ ...keys.listCounter(nowhere, ulid.slice(0, 4), 1), bm: 3 });
     await put({ ...keys.subscription(organization, 'task.completed', ulid) });
-    const surplus = { of: 'item', expected: undefined };
-    expect(await expectRepaired()).toMatchObject([surplus, surplus, surplus]);
+    expect(await expectRepaired()).toMatchObject(Array(3).fill({ of: 'item', expected: undefined }));
   });
 
   const executionRow = () =>
@@ -140,38 +116,30 @@ describe('reconciling', () => {
     );
   const taskItem = (title: string) => Object.values(correct).find((item) => item.title === title);
 
-  const purgeOfAgent = async () => {
-    const { data } = await getAgent(board.app, organization, agents[0]);
-    return { ...keys.purge(organization, ulidOf(data.id)), kind: 'purge' };
-  };
+  const allTasks = () => keys.taskScope(organization, {});
+  const surplus = 'tk_01K00000000000000000000000';
 
-  it.each<[string, () => Item | Promise<Item>]>([
-    ['the purge of an agent that exists', purgeOfAgent],
+  it.each<[string, () => Item]>([
     [
-      'the rows of the list of all tasks that earlier versions wrote',
-      () => keys.listRow(keys.taskScope(organization, {}), '*', ulidOf(dependedOn)),
+      'the purge of an agent that exists',
+      () => ({ ...keys.purge(organization, ulidOf(board.agent.id)), kind: 'purge' }),
     ],
+    ['the rows of all tasks of earlier versions', () => keys.listRow(allTasks(), '*', ulidOf(dependedOn))],
     ['a wrong number of running executions', () => ({ ...keys.running(organization), running: 7 })],
     ['a wrong number of webhooks', () => ({ ...keys.webhookCount(organization), count: -1 })],
     ['the row of an execution with an old entry', () => ({ ...executionRow(), durationMs: 5 })],
     ['missing dependents', () => ({ ...taskItem('One'), dependents: undefined })],
     [
       'surplus dependents',
-      () => ({
-        ...taskItem('One'),
-        dependents: new Set(['tk_01K00000000000000000000000', taskItem('Two')?.id, taskItem('Three')?.id]),
-      }),
+      () => ({ ...taskItem('One'), dependents: new Set([surplus, taskItem('Two')?.id, taskItem('Three')?.id]) }),
     ],
-    [
-      'dependents of a task on which no task depends',
-      () => ({ ...taskItem('Three'), dependents: new Set([dependedOn]) }),
-    ],
+    ['dependents without a dependency', () => ({ ...taskItem('Three'), dependents: new Set([dependedOn]) })],
     [
       'wrong sums in any shard',
-      () => ({ pk: keys.taskScope(organization, {}).counters, sk: `${ulidOf(dependedOn).slice(0, 4)}#31`, bm: -1 }),
+      () => ({ ...keys.listCounter(allTasks(), ulidOf(dependedOn).slice(0, 4), 31), bm: -1 }),
     ],
   ])('finds and corrects %s, and changes no other field', async (_, wrong) => {
-    await put(await wrong());
+    await put(wrong());
     expect(await expectRepaired()).toHaveLength(1);
   });
 
@@ -193,23 +161,20 @@ describe('reconciling', () => {
     expect(await findDifferences(board.table, other, now())).toEqual([]);
   });
 
-  it('continues after an interruption', async () => {
-    await dropMany();
-    const differences = await find();
-    await repair(differences.slice(0, 20));
-    expect(await find()).toHaveLength(differences.length - 20);
-    await repair(differences);
-    await expectRepaired();
-  });
-
-  it('reports the number of read items and of repaired differences', async () => {
-    await dropMany();
+  it('continues after an interruption, and reports the number of read items and of repaired differences', async () => {
+    for (let count = 0; count < 5; count++) await board.start();
+    correct = await dump();
+    for (const item of derived().items) await drop(item);
     const [read, repaired]: [number[], number[]] = [[], []];
     const differences = await findDifferences(board.table, organization, now(), (items) => read.push(items));
     expect(read.at(-1)).toBeGreaterThanOrEqual(Object.keys(await dump()).length);
-    await repairDifferences(board.table, differences, (count) => repaired.push(count));
+    await repair(differences.slice(0, 20));
+    expect(await find()).toHaveLength(differences.length - 20);
+    // More than one batch of writes repairs.
     expect(differences.length).toBeGreaterThan(25);
+    await repairDifferences(board.table, differences, (count) => repaired.push(count));
     expect([repaired[0], repaired.at(-1)]).toEqual([25, differences.length]);
+    await expectRepaired();
   });
 
   it('finds no difference if the counts are in other shards and their sums are right', async () => {
@@ -232,38 +197,25 @@ describe('reconciling', () => {
   });
 });
 
-describe('reconciling the items of a deleted agent', () => {
-  /** Creates an agent with an execution and deletes it, without its purge; returns the key of its purge. */
-  async function deleteWriter(): Promise<Key> {
-    const fields = { displayName: 'W', category: 'business', systemPrompt: '', soul: '' } as const;
-    const writer = { name: 'writer', ...fields, capabilities: [], status: 'active' } as const;
-    await createAgent(board.app, organization, { ...writer, capabilities: [] }, undefined);
-    const execution = await start('writer');
-    await deleteAgent(board.app, organization, 'writer', always);
-    return keys.purge(organization, ulidOf(execution.agentId));
-  }
-
-  it('leaves its lists to its purge, but counts its running executions', async () => {
-    await deleteWriter();
-    expect(await find()).toEqual([]);
-    expect((await dump())[`${keys.running(organization).pk} -`]?.running).toBe(2);
-  });
-
-  it('finds a missing purge with its lists', async () => {
-    const key = await deleteWriter();
-    const name = `${key.pk} ${key.sk}`;
-    const before = await dump();
-    await drop(key);
-    const { rows } = keys.executionScope(organization, key.sk);
-    const own = Object.values(before).filter(({ pk }) => pk === rows);
-    for (const row of own) await drop(row);
-    const differences = await find();
-    expect(differences).toHaveLength(1 + own.length);
-    await repair(differences);
-    const { dueAt: _, ...left } = (await dump())[name] as Item;
-    expect(before[name]).toMatchObject(left);
-    expect(await find()).toEqual([]);
-  });
+it('reconciling leaves the lists of a deleted agent to its purge, and finds a missing purge with its lists', async () => {
+  const agent = await board.createAgent('painter');
+  await board.start(board.newExecution({}, agent));
+  await deleteAgent(board.app, organization, 'painter', always);
+  expect(await find()).toEqual([]);
+  const before = await dump();
+  // The executions of a deleted agent are still counted as running.
+  expect(before[`${keys.running(organization).pk} -`]?.running).toBe(2);
+  const key = keys.purge(organization, ulidOf(agent.id));
+  const { rows } = keys.executionScope(organization, key.sk);
+  const own = Object.values(before).filter(({ pk }) => pk === rows);
+  for (const item of [key, ...own]) await drop(item);
+  const differences = await find();
+  expect(differences).toHaveLength(1 + own.length);
+  await repair(differences);
+  const name = `${key.pk} ${key.sk}`;
+  const { dueAt: _, ...left } = (await dump())[name] as Item;
+  expect(before[name]).toMatchObject(left);
+  expect(await find()).toEqual([]);
 });
 
 /** Returns all items except counters of 0, which can exist or not. */

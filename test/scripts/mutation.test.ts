@@ -1,13 +1,5 @@
 import { expect, it } from 'vitest';
-import {
-  describeMutant,
-  inSample,
-  keepMostHits,
-  type Mutant,
-  nearestFirst,
-  scoreTable,
-  sumHits,
-} from '../../scripts/mutation/mutants.ts';
+import { inSample, keepMostHits, type Mutant, scoreTable } from '../../scripts/mutation/mutants.ts';
 
 const mutant: Mutant = {
   fileName: '/tmp/lib/tree/lib/tasks/tasks.ts',
@@ -15,12 +7,6 @@ const mutant: Mutant = {
   mutatorName: 'ConditionalExpression',
   replacement: 'if (false)\n  return',
 };
-
-it('describes a mutant by its place in the tree and its code', () => {
-  expect(describeMutant({ ...mutant, status: 'Survived' })).toBe(
-    'lib/tasks/tasks.ts:9:4 ConditionalExpression: if (false) return',
-  );
-});
 
 it('samples about the percentage of the mutants, by the seed, wherever the tree is', () => {
   const at = (line: number) => ({ start: { line, column: 0 }, end: { line, column: 9 } });
@@ -45,10 +31,6 @@ it('scores each folder and all: a mutant is found if tests fail, end with an err
   expect(table.at(-1)).toBe('| All | 6 | 2 | 1 | 2 | 1 | 50.0 % |');
 });
 
-it('sums how often tests executed each mutant', () => {
-  expect(sumHits([{ a: 1, b: 2 }, {}, { b: 3 }])).toEqual({ a: 1, b: 5 });
-});
-
 it.each([
   [
     'that execute a mutant most often',
@@ -64,13 +46,4 @@ it.each([
   ],
 ])('keeps the test files %s', (_, most, byFile, kept) => {
   expect(keepMostHits(byFile as Parameters<typeof keepMostHits>[0], most)).toEqual(kept);
-});
-
-it('runs first the test files that are nearest to the mutated file', () => {
-  const files = ['/tree/test/tasks/page.test.ts', '/tree/test/http/serve.test.ts', '/tree/test/tasks/tasks.test.ts'];
-  expect(files.toSorted((a, b) => nearestFirst('lib/tasks/tasks.ts', a, b))).toEqual([
-    '/tree/test/tasks/tasks.test.ts',
-    '/tree/test/tasks/page.test.ts',
-    '/tree/test/http/serve.test.ts',
-  ]);
 });

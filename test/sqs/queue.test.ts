@@ -3,7 +3,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import 'aws-sdk-client-mock-vitest/extend';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Organization } from '../../lib/contract/organization.ts';
-import { DeliveryMessage, ExecutionMessage, PurgeMessage } from '../../lib/deployment/messages.ts';
+import { DeliveryMessage, ExecutionMessage } from '../../lib/deployment/messages.ts';
 import { queues as queueRows } from '../../lib/deployment/queues.ts';
 import { createQueueSender, type QueueSender, sendMessages } from '../../lib/sqs/queue.ts';
 
@@ -16,7 +16,6 @@ beforeEach(() => {
   sqs.on(SendMessageBatchCommand).resolves({});
 });
 
-/** The entries of each batch that was sent. */
 const sentBatches = () => sqs.commandCalls(SendMessageBatchCommand).map(({ args: [{ input }] }) => input.Entries ?? []);
 const sentSizes = () => sentBatches().map(({ length }) => length);
 const sentBodies = () => sentBatches().map((entries) => entries.map((one) => one.MessageBody));
@@ -53,7 +52,7 @@ describe('a send', () => {
     expect(sentBatches()[0]?.map(({ MessageGroupId }) => MessageGroupId)).toEqual(['acme', undefined]);
   });
 
-  it.each(Object.entries({ DeliveryMessage, ExecutionMessage, PurgeMessage }))(
+  it.each(Object.entries({ DeliveryMessage, ExecutionMessage }))(
     'has a message group for every message of a work queue: %s names its organization',
     (_, schema) => {
       const variants = 'options' in schema ? schema.options : [schema];
@@ -63,18 +62,12 @@ describe('a send', () => {
 
   it.each([
     [10, [10]],
-    [11, [10, 1]],
     [25, [10, 10, 5]],
   ])('of %i messages goes in batches of ten at most', async (count, sizes) => {
     await send(numbered(count));
     expect(sentSizes()).toEqual(sizes);
     expect(sentBodies().flat()).toEqual(numbered(count).map(({ message }) => JSON.stringify(message)));
     for (const entries of sentBatches()) expect(new Set(entries.map(({ Id }) => Id)).size).toBe(entries.length);
-  });
-
-  it('goes in one batch with others of the same turn of the event loop', async () => {
-    await Promise.all([send(numbered(3)), send(numbered(4))]);
-    expect(sentSizes()).toEqual([7]);
   });
 
   it.each([-1, 901, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('is rejected with a delay of %d s', async (delay) => {
@@ -115,18 +108,20 @@ describe('a message that SQS does not take', () => {
 });
 
 describe('a queue of a context', () => {
-  const message = { message: { organization: 'acme' as Organization, agentId: 'ag_1' }, delaySeconds: 0 };
+  const message = { message: { organization: 'acme' as Organization, executionId: 'ex_1' }, delaySeconds: 0 };
 
   it('is that of SQS that the environment names, by one client for all queues', async () => {
-    const variables = { [queueRows.purges.urlVariable]: 'http://purges' };
+    const variables = { [queueRows.executions.urlVariable]: 'http://executions' };
     const context = { variables, clients: { sqs: client }, queues: new Map() };
-    await Promise.all([sendMessages(context, 'purges', [message]), sendMessages(context, 'purges', [message])]);
-    expect(sqs).toHaveReceivedCommandExactlyOnceWith(SendMessageBatchCommand, { QueueUrl: 'http://purges' });
+    await Promise.all([sendMessages(context, 'executions', [message]), sendMessages(context, 'executions', [message])]);
+    expect(sqs).toHaveReceivedCommandExactlyOnceWith(SendMessageBatchCommand, { QueueUrl: 'http://executions' });
   });
 
   it('is the one that the context has', async () => {
     const send = vi.fn<QueueSender>();
-    await sendMessages({ variables: {}, clients: {}, queues: new Map([['purges', send]]) }, 'purges', [message]);
+    await sendMessages({ variables: {}, clients: {}, queues: new Map([['executions', send]]) }, 'executions', [
+      message,
+    ]);
     expect(send).toHaveBeenCalledExactlyOnceWith([message]);
   });
 });

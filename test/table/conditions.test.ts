@@ -1,44 +1,28 @@
-import { beforeAll, expect, it } from 'vitest';
-import type { Table } from '../../lib/table/client.ts';
+import { expect, it, vi } from 'vitest';
+import type { Key } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { Conflict, transact } from '../../lib/table/transact.ts';
-import type { Item, Write } from '../../lib/table/write.ts';
+import type { OnConditionFailed, Write } from '../../lib/table/write.ts';
 import { createTestTable } from './tasks/test-table.ts';
 
 const existing = { pk: 'things', sk: 'existing', version: 3, tags: new Set(['x', 'y']), inner: { list: [1, 'two'] } };
-let table: Table;
-beforeAll(async () => {
-  ({ table } = await createTestTable());
-  await transact(table, [{ Put: { Item: existing } }]);
-});
+const { table } = await createTestTable();
+await transact(table, [{ Put: { Item: existing } }]);
 
 /** Returns the item that `onConditionFailed` of each write received, or that it was not called. */
-async function foundBy(...writes: Write[]): Promise<(Item | undefined | 'not called')[]> {
-  const found: (Item | undefined | 'not called')[] = writes.map(() => 'not called');
-  const observed = writes.map((write, at) => ({
-    ...write,
-    onConditionFailed: (item: Item | undefined) => {
-      found[at] = item;
-      return new Conflict();
-    },
+async function foundBy(...writes: Write[]): Promise<unknown[]> {
+  const observed = writes.map((write) => ({
+    ...{ ...write, onConditionFailed: vi.fn<OnConditionFailed>(() => new Conflict()) },
   }));
   await expect(transact(table, observed)).rejects.toBeInstanceOf(Conflict);
-  return found;
+  return observed.map(({ onConditionFailed: { mock } }) => (mock.lastCall ? mock.lastCall[0] : 'not called'));
 }
 
 const { pk, sk } = existing;
 const mustBeNew: Write = { Put: { Item: { pk, sk }, ConditionExpression: 'attribute_not_exists(pk)' } };
-const change = (Key: { pk: string; sk: string }): Write => ({
-  Update: {
-    Key,
-    UpdateExpression: 'SET version = :next',
-    ConditionExpression: 'version = :read',
-    ExpressionAttributeValues: { ':read': 2, ':next': 4 },
-  },
-});
-const remove: Write = {
-  Delete: { Key: { pk, sk }, ConditionExpression: 'version = :read', ExpressionAttributeValues: { ':read': 2 } },
-};
+const isRead = { ConditionExpression: 'version = :read', ExpressionAttributeValues: { ':read': 2 } };
+const change = (Key: Key): Write => ({ Update: { Key, UpdateExpression: 'REMOVE tags', ...isRead } });
+const remove: Write = { Delete: { Key: { pk, sk }, ...isRead } };
 const absent = { pk, sk: 'absent' };
 const check: Write = { ConditionCheck: { Key: absent, ConditionExpression: 'attribute_exists(pk)' } };
 const fresh: Write = { Put: { Item: { pk, sk: 'fresh' } } };

@@ -11,7 +11,8 @@ import { closeAttemptCounts, readAttemptCounts } from '../../lib/table/deliverie
 import { attemptKey } from '../../lib/table/deliveries/attempt-items.ts';
 import { beginAttempt, insertAttempt, placeOf, unlistAttempt } from '../../lib/table/deliveries/attempt-log.ts';
 import { appendEvent, readEvents } from '../../lib/table/deliveries/event-log.ts';
-import { leaseSlowAttempt, updatePace } from '../../lib/table/deliveries/webhook-attempts.ts';
+import { replaceSecret } from '../../lib/table/deliveries/secret-rotation.ts';
+import { bookAttempt, leaseSlowAttempt, updatePace } from '../../lib/table/deliveries/webhook-attempts.ts';
 import { insertWebhook, readTarget } from '../../lib/table/deliveries/webhooks.ts';
 import { leaseExecution, readExecutionHead, returnLease } from '../../lib/table/executions/executions.ts';
 import { idempotencyRecordWrite, leaseIdempotencyRecord, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
@@ -23,7 +24,7 @@ import { getItem, getItems, queryItems } from '../../lib/table/reads.ts';
 import { purgeTask } from '../../lib/table/tasks/task-removal.ts';
 import { AlreadyDone, Conflict, transact } from '../../lib/table/transact.ts';
 import { OutcomeUnknown } from '../../lib/table/unavailable.ts';
-import type { Write } from '../../lib/table/write.ts';
+import type { Item, OnConditionFailed, Write } from '../../lib/table/write.ts';
 import { createTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { loseResponses, startEngineProxy, writes } from '../engine-proxy.ts';
 import { openService } from '../service.ts';
@@ -44,10 +45,10 @@ const context = { table: lossy, batchers: {}, clock };
 /** The context of the same table, without lost answers. */
 const reliable = { table, batchers: {} };
 
-const insertTestWebhook = async (): Promise<string> => {
+const insertTestWebhook = async (encryptedSecret?: string): Promise<string> => {
   const id = `wh_${ulidNow()}`;
   const fields = { url: 'https://example.com/', active: true, createdAt: at(0) };
-  await insertWebhook({ table }, organization, { ...fields, id, events: ['task.created'] }, undefined, undefined);
+  await insertWebhook({ table }, organization, { ...fields, id, events: ['task.created'] }, encryptedSecret, undefined);
   return id;
 };
 const newAttempt = () => newMessage(organization, { deliveryId: `dlv_${ulidNow()}`, dueAt: at(0) });
@@ -55,62 +56,102 @@ const newRequest = () => ({ key: randomUUID(), operation: 'POST /calls', path: '
 const newKey = () => ({ pk: randomUUID(), sk: 's' });
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Single writes of stores: a title, the expected result, and a function that calls `lose` before the write. */
-const singleWrites: [string, unknown, (lose: () => void) => Promise<unknown>][] = [
-  [
-    'an event is appended once',
-    1,
-    async (lose) => {
-      const event = { organization, id: `ev_${ulidNow()}`, item: 'tk_1', version: 1, data: '{}' };
-      lose();
-      await appendEvent(context, { ...event, event: 'task.created' });
-      return (await Array.fromAsync(readEvents(reliable, organization, clock(), clock()))).length;
-    },
-  ],
-  [
+const preconditionFailed = () => new ApiError('precondition_failed', 'The version is another one.');
+
+/** Returns the precondition of a caller that sends `If-Match`. */
+const isVersion = (expected: number) => (version: number) => {
+  if (version !== expected) throw preconditionFailed();
+};
+
+/** Tests a function that calls `lose` before a single write of a store. */
+function itHappensOnce(title: string, expected: unknown, act: (lose: () => void) => Promise<unknown>): void {
+  it(title, async () => {
+    let lost: unknown[] = [];
+    const lose = () => {
+      lost = loseResponses(engine);
+    };
+    expect(await act(lose)).toEqual(expected);
+    expect(lost).toHaveLength(1);
+  });
+}
+
+describe('after the response to a single write was lost,', () => {
+  itHappensOnce('an event is appended once', 1, async (lose) => {
+    const event = { organization, id: `ev_${ulidNow()}`, item: 'tk_1', version: 1, data: '{}' };
+    lose();
+    await appendEvent(context, { ...event, event: 'task.created' });
+    return (await Array.fromAsync(readEvents(reliable, organization, clock(), clock()))).length;
+  });
+  itHappensOnce(
     'a late attempt has the time of its start',
     { place: expect.objectContaining({ at: at(600) }) },
     async (lose) => {
       lose();
       return beginAttempt(context, newAttempt(), Date.parse(at(600)));
     },
-  ],
-  [
-    'a retry is removed from the sweeper’s list',
-    false,
-    async (lose) => {
-      const failed = newAttempt();
-      const row = attemptKey(placeOf(failed));
-      await insertAttempt(reliable, attemptFor(failed, { retry: { nextAttemptAt: at(300), dueAt: at(360) } }));
-      lose();
-      await unlistAttempt(context, { ...failed, attempt: 2, dueAt: at(300), listedBy: row.sk });
-      return 'due' in ((await getItem(table, row)) ?? {});
-    },
-  ],
-  [
-    'attempts are counted once',
-    expect.objectContaining({ open: 1 }),
-    async (lose) => {
-      const message = { ...newAttempt(), webhookId: `wh_${ulidNow()}` };
-      await insertAttempt(reliable, attemptFor(message));
-      const later = Date.parse(at(600));
-      lose();
-      await closeAttemptCounts(context, organization, message.webhookId, later);
-      return readAttemptCounts(reliable, organization, message.webhookId, later);
-    },
-  ],
-  [
+  );
+  itHappensOnce('a retry is removed from the sweeper’s list', false, async (lose) => {
+    const failed = newAttempt();
+    const row = attemptKey(placeOf(failed));
+    await insertAttempt(reliable, attemptFor(failed, { retry: { nextAttemptAt: at(300), dueAt: at(360) } }));
+    lose();
+    await unlistAttempt(context, { ...failed, attempt: 2, dueAt: at(300), listedBy: row.sk });
+    return 'due' in ((await getItem(table, row)) ?? {});
+  });
+  itHappensOnce('attempts are counted once', expect.objectContaining({ open: 1 }), async (lose) => {
+    const message = { ...newAttempt(), webhookId: `wh_${ulidNow()}` };
+    await insertAttempt(reliable, attemptFor(message));
+    const later = Date.parse(at(600));
+    lose();
+    await closeAttemptCounts(context, organization, message.webhookId, later);
+    return readAttemptCounts(reliable, organization, message.webhookId, later);
+  });
+  itHappensOnce('an attempt keeps its lease for a second', { 0: at(1) }, async (lose) => {
+    const id = await insertTestWebhook();
+    await leaseSlowAttempt(reliable, organization, id, { number: 0, now: at(0), until: at(20) });
+    lose();
+    await updatePace(
+      context,
+      organization,
+      id,
+      { slow: false },
+      { lease: { number: 0, until: at(20), freeAt: at(1) } },
+    );
+    return (await readTarget({ table }, organization, id))?.slowLeases;
+  });
+  itHappensOnce('an attempt books a time', 1_300, async (lose) => {
+    const id = await insertTestWebhook();
+    await bookAttempt(reliable, organization, id, { earliest: 1_000, gapMs: 100 });
+    lose();
+    await bookAttempt(context, organization, id, { earliest: 900, gapMs: 200 });
+    return (await readTarget({ table }, organization, id))?.bookedUntil;
+  });
+  itHappensOnce(
     'an attempt marks a webhook as slow and returns its lease',
     expect.objectContaining({ slow: true, slowLeases: {} }),
     async (lose) => {
       const id = await insertTestWebhook();
       await leaseSlowAttempt(reliable, organization, id, { number: 0, now: at(0), until: at(20) });
       lose();
-      await updatePace(context, organization, id, { slow: false }, { slow: true, slowLease: 0 });
+      await updatePace(context, organization, id, { slow: false }, { slow: true, lease: { number: 0, until: at(20) } });
       return readTarget({ table }, organization, id);
     },
-  ],
-  [
+  );
+  itHappensOnce(
+    'a rotation moves a secret to the previous one',
+    expect.objectContaining({
+      encryptedSecret: 'the next one',
+      previousSecret: { encrypted: 'the first one', until: at(60) },
+    }),
+    async (lose) => {
+      const id = await insertTestWebhook('the first one');
+      lose();
+      const rotation = { encryptedSecret: 'the next one', previousUntil: at(60) };
+      await replaceSecret(context, organization, id, rotation, () => ({}), undefined);
+      return readTarget({ table }, organization, id);
+    },
+  );
+  itHappensOnce(
     'a sweep sends the message of a postponed purge',
     [{ woken: 1, unfinished: false }, 1],
     async (lose) => {
@@ -122,8 +163,8 @@ const singleWrites: [string, unknown, (lose: () => void) => Promise<unknown>][] 
       });
       return [swept, sent.length];
     },
-  ],
-  [
+  );
+  itHappensOnce(
     'a lease of an execution is taken and counted once',
     expect.objectContaining({ claim: 'own', claims: 1 }),
     async (lose) => {
@@ -131,20 +172,16 @@ const singleWrites: [string, unknown, (lose: () => void) => Promise<unknown>][] 
       lose();
       return leaseExecution(context, execution, lease('own'));
     },
-  ],
-  [
-    'a lease of an execution is returned once',
-    [0, undefined, 1],
-    async (lose) => {
-      const execution = await board.leased();
-      const progress = { waits: 1, faults: 0, tokens: 0, verdicts: {} };
-      lose();
-      await returnLease(context, execution, { until: at(60), dueAt: at(120), progress });
-      const head = await readExecutionHead(board, execution);
-      return [head?.claims, head?.claim, head?.progress?.waits];
-    },
-  ],
-  [
+  );
+  itHappensOnce('a lease of an execution is returned once', [0, undefined, 1], async (lose) => {
+    const execution = await board.leased();
+    const progress = { waits: 1, faults: 0, tokens: 0, verdicts: {} };
+    lose();
+    await returnLease(context, execution, { until: at(60), dueAt: at(120), progress });
+    const head = await readExecutionHead(board, execution);
+    return [head?.claims, head?.claim, head?.progress?.waits];
+  });
+  itHappensOnce(
     'a request takes the lease of its Idempotency-Key and records its response',
     { data: 'done' },
     async (lose) => {
@@ -152,132 +189,83 @@ const singleWrites: [string, unknown, (lose: () => void) => Promise<unknown>][] 
       lose();
       const claim = await leaseIdempotencyRecord(context, organization, request);
       loseResponses(engine);
-      await transact(lossy, [idempotencyRecordWrite(context, organization, request, 'done', claim)]);
+      await transact(lossy, [idempotencyRecordWrite(context, organization, request, { data: 'done' }, claim)]);
       return readIdempotencyRecord(context, organization, request);
     },
-  ],
-  [
-    'a pass of self-improvement begins and ends',
-    undefined,
-    async (lose) => {
-      const id = `ag_${ulidNow()}`;
-      lose();
-      const claim = await leaseImprovement(context, organization, id);
-      loseResponses(engine);
-      await endImprovementLease(context, organization, id, claim);
-      await leaseImprovement(context, organization, id);
-    },
-  ],
-  [
-    'reported requests are taken from the bucket once',
-    1_000_100,
-    async (lose) => {
-      const now = 1_000_000;
-      lose();
-      const fullAt = await takeFromBucket(lossy, organization, { fullAt: 0, takesMs: 50, now });
-      loseResponses(engine);
-      return takeFromBucket(lossy, organization, { fullAt, takesMs: 50, now });
-    },
-  ],
-  [
-    'a setting is removed',
-    {},
-    async (lose) => {
-      await changeSettings(context, organization, { defaultModel: 'm' });
-      lose();
-      await changeSettings(context, organization, { defaultModel: undefined });
-      return readSettings(context, organization);
-    },
-  ],
-  [
-    'the purge of a task changes a dependent once',
-    [[], 3],
-    async (lose) => {
-      const [one, other] = [await board.put(), await board.put()];
-      await updateTask(board, organization, other.id, { dependsOn: [one.id] }, always);
-      await transact(table, [taskPurgeWrite({ organization, taskId: one.id }, [other.id], at(60))]);
-      lose();
-      await purgeTask(context, { organization, taskId: one.id }, at(1));
-      const { dependsOn, version } = await board.stored(other.id);
-      return [dependsOn, version];
-    },
-  ],
-  [
-    'a change of a task increments its version once',
-    2,
-    async (lose) => {
-      const { id } = await board.put();
-      lose();
-      return (await updateTask(context, organization, id, { title: 'New' }, isVersion(1))).version;
-    },
-  ],
-  [
-    'an assigned skill stays, and the response is recorded',
-    { data: {} },
-    async (lose) => {
-      const request = newRequest();
-      const skill = { id: 'sk_code-review', assignedAt: at(0) };
-      await insertAgentSkill(board, organization, headOf(board.agent), skill, undefined);
-      lose();
-      await insertAgentSkill(context, organization, headOf(board.agent), skill, (answer) =>
-        idempotencyRecordWrite(context, organization, request, answer),
-      );
-      return readIdempotencyRecord(context, organization, request);
-    },
-  ],
-];
-
-const preconditionFailed = () => new ApiError('precondition_failed', 'The version is another one.');
-
-/** Returns the precondition of a caller that sends `If-Match`. */
-const isVersion = (expected: number) => (version: number) => {
-  if (version !== expected) throw preconditionFailed();
-};
-
-describe('after the response to a single write was lost,', () => {
-  it.each(singleWrites)('%s', async (_, expected, act) => {
-    let lost: unknown[] = [];
-    expect(
-      await act(() => {
-        lost = loseResponses(engine);
-      }),
-    ).toEqual(expected);
-    expect(lost).toHaveLength(1);
+  );
+  itHappensOnce('a pass of self-improvement begins and ends', undefined, async (lose) => {
+    const id = `ag_${ulidNow()}`;
+    lose();
+    const claim = await leaseImprovement(context, organization, id);
+    loseResponses(engine);
+    await endImprovementLease(context, organization, id, claim);
+    await leaseImprovement(context, organization, id);
+  });
+  itHappensOnce('reported requests are taken from the bucket once', 1_000_100, async (lose) => {
+    const now = 1_000_000;
+    lose();
+    const fullAt = await takeFromBucket(lossy, organization, { fullAt: 0, takesMs: 50, now });
+    loseResponses(engine);
+    return takeFromBucket(lossy, organization, { fullAt, takesMs: 50, now });
+  });
+  itHappensOnce('a setting is removed', {}, async (lose) => {
+    await changeSettings(context, organization, { defaultModel: 'm' });
+    lose();
+    await changeSettings(context, organization, { defaultModel: undefined });
+    return readSettings(context, organization);
+  });
+  itHappensOnce('the purge of a task changes a dependent once', [[], 3], async (lose) => {
+    const [one, other] = [await board.put(), await board.put()];
+    await updateTask(board, organization, other.id, { dependsOn: [one.id] }, always);
+    await transact(table, [taskPurgeWrite({ organization, taskId: one.id }, [other.id], at(60))]);
+    lose();
+    await purgeTask(context, { organization, taskId: one.id }, at(1));
+    const { dependsOn, version } = await board.stored(other.id);
+    return [dependsOn, version];
+  });
+  itHappensOnce('a change of a task increments its version once', 2, async (lose) => {
+    const { id } = await board.put();
+    lose();
+    return (await updateTask(context, organization, id, { title: 'New' }, isVersion(1))).version;
+  });
+  itHappensOnce('an assigned skill stays, and the response is recorded', { data: {} }, async (lose) => {
+    const request = newRequest();
+    const skill = { id: 'sk_code-review', assignedAt: at(0) };
+    await insertAgentSkill(board, organization, headOf(board.agent), skill, undefined);
+    lose();
+    await insertAgentSkill(context, organization, headOf(board.agent), skill, (answer) => [
+      idempotencyRecordWrite(context, organization, request, { data: answer }),
+    ]);
+    return readIdempotencyRecord(context, organization, request);
   });
 
   it('a transaction whose response is lost is carried out once', async () => {
     const key = newKey();
-    const add: Write = {
-      Update: { Key: key, UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': 1 } },
-    };
+    const one = { ':one': 1 };
+    const add = { Update: { Key: key, UpdateExpression: 'ADD n :one', ExpressionAttributeValues: one } };
     const lost = loseResponses(engine);
     await transact(lossy, [add, { Put: { Item: { ...key, sk: 'other' } } }]);
     expect([lost.length, (await getItem(table, key))?.n]).toEqual([1, 1]);
   });
 });
 
+/** Returns a put of a new item. */
+const put = (Item: Item, onConditionFailed: OnConditionFailed = () => new Conflict()): Write => ({
+  ...{ Put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, onConditionFailed },
+});
+
 describe('the mark of a single write', () => {
-  const put = (Key: { pk: string; sk: string }): Write => ({
-    Put: { Item: { ...Key, text: 'x' }, ConditionExpression: 'attribute_not_exists(pk)' },
-    onConditionFailed: () => new Conflict(),
-  });
-
-  it('has eight characters and a name of one character, 9 bytes together', async () => {
+  it('has eight characters and a name of one, and is not in the items that reads and writes return', async () => {
     const Key = newKey();
-    await transact(table, [put(Key)]);
-    const { Item } = await table.client.send(new GetCommand({ TableName: table.name, Key }));
-    expect(Item).toEqual({ ...Key, text: 'x', w: expect.stringMatching(/^[\w-]{8}$/) });
-  });
-
-  it('is not in the items that reads and writes return', async () => {
-    const Key = newKey();
-    await transact(table, [put(Key)]);
     const item = { ...Key, text: 'x' };
+    await transact(table, [put(item)]);
+    const { Item } = await table.client.send(new GetCommand({ TableName: table.name, Key }));
+    expect(Item).toEqual({ ...item, w: expect.stringMatching(/^[\w-]{8}$/) });
     expect(await getItem(table, Key)).toEqual(item);
     expect(await getItems(table, [Key])).toEqual([item]);
     expect(await Array.fromAsync(queryItems(table, { pk: Key.pk }))).toEqual([item]);
     const found: unknown[] = [];
-    const again: Write = { ...put(Key), onConditionFailed: (one) => new Conflict(`${found.push(one)}`) };
+    const again = put(Key, (one) => new Conflict(`${found.push(one)}`));
     for (const all of [[again], [again, put(newKey())]])
       await expect(transact(table, all)).rejects.toBeInstanceOf(Conflict);
     expect(found).toEqual([item, item]);
@@ -310,11 +298,7 @@ describe('if the response to a single write is lost and another writer changes t
 
   it.each([
     ['keeps the mark if it is a transaction: the retry finds its own write', { status: 'qa_review' }, isVersion(1)],
-    [
-      'replaces the mark if it is a single write: without a precondition the retry writes',
-      { description: 'Other' },
-      always,
-    ],
+    ['replaces the mark if it is a single write, which the retry overwrites', { description: 'Other' }, always],
   ] as const)('the other writer %s', async (_, change, precondition) => {
     const { id } = await board.put();
     beforeRetry(() => updateTask(board, organization, id, change, always));
@@ -332,31 +316,27 @@ describe('if the response to a single write is lost and another writer changes t
 
   it('a failed condition that means an API error throws `OutcomeUnknown`', async () => {
     const Key = newKey();
-    const put: Write = {
-      Put: { Item: { ...Key, by: 'us' }, ConditionExpression: 'attribute_not_exists(pk)' },
-      onConditionFailed: preconditionFailed,
-    };
     beforeRetry(() => transact(table, [{ Put: { Item: { ...Key, by: 'another' } } }]));
-    await expect(transact(lossy, [put])).rejects.toBeInstanceOf(OutcomeUnknown);
+    await expect(transact(lossy, [put({ ...Key, by: 'us' }, preconditionFailed)])).rejects.toBeInstanceOf(
+      OutcomeUnknown,
+    );
   });
 
   it('a duplicate request that was carried out throws `AlreadyDone`', async () => {
     const request = newRequest();
     beforeRetry(async () => {
       clock.now += 2 * dayMs;
-      await transact(table, [idempotencyRecordWrite({ table, clock }, organization, request, 'duplicate')]);
+      await transact(table, [idempotencyRecordWrite({ table, clock }, organization, request, { data: 'duplicate' })]);
     });
-    const late = transact(lossy, [idempotencyRecordWrite(context, organization, request, 'own')]);
+    const late = transact(lossy, [idempotencyRecordWrite(context, organization, request, { data: 'own' })]);
     await expect(late).rejects.toBeInstanceOf(AlreadyDone);
   });
 
   it('a deletion of an item that does not exist any more succeeds', async () => {
     const Key = newKey();
     await transact(table, [{ Put: { Item: Key } }]);
-    const remove: Write = {
-      Delete: { Key, ConditionExpression: 'attribute_exists(pk)' },
-      onConditionFailed: preconditionFailed,
-    };
+    const Delete = { Key, ConditionExpression: 'attribute_exists(pk)' };
+    const remove: Write = { Delete, onConditionFailed: preconditionFailed };
     loseResponses(engine);
     await transact(lossy, [remove]);
     await expect(transact(lossy, [remove])).rejects.toMatchObject({ code: 'precondition_failed' });

@@ -46,23 +46,21 @@ describe('retryWithJitter', () => {
   });
 });
 
-describe('the pauses', () => {
-  const bounds = (firstMs: number, count: number) =>
-    Array.from({ length: count }, (_, nth) => Math.min(firstMs * 2 ** nth, firstMs * 64));
+const bounds = (firstMs: number, count: number) =>
+  Array.from({ length: count }, (_, nth) => Math.min(firstMs * 2 ** nth, firstMs * 64));
 
-  it.each<[string, (table: Table) => Promise<unknown>, number[]]>([
-    ['a write', (table) => transact(table, [{ Delete: { Key: key } }, { Delete: { Key: key } }]), bounds(25, 7)],
-    ['a decision in conflict', (table) => retryOnConflict(table, () => Promise.reject(new Conflict())), bounds(25, 20)],
-    ['a batch of writes', (table) => writeBatch(table, [{ DeleteRequest: { Key: key } }]), bounds(50, 7)],
-    ['a batch of reads', (table) => getItems(table, [key]), bounds(50, 7)],
-  ])('of %s have bounds that double', async (_, request, expected) => {
-    vi.spyOn(Math, 'random').mockReturnValue(1);
-    const { table, dynamodb, pauses } = mockTable();
-    dynamodb.callsFake(async (input) => {
-      if ('TransactItems' in input) throw cancelled('TransactionConflict', 'None');
-      return { UnprocessedItems: input.RequestItems, UnprocessedKeys: input.RequestItems };
-    });
-    expect((await errorOf(request(table)))?.code).toBe('unavailable');
-    expect(pauses).toEqual(expected);
+it.each<[string, (table: Table) => Promise<unknown>, number[]]>([
+  ['a write', (table) => transact(table, [{ Delete: { Key: key } }, { Delete: { Key: key } }]), bounds(25, 7)],
+  ['a decision in conflict', (table) => retryOnConflict(table, () => Promise.reject(new Conflict())), bounds(25, 20)],
+  ['a batch of writes', (table) => writeBatch(table, [{ DeleteRequest: { Key: key } }]), bounds(50, 7)],
+  ['a batch of reads', (table) => getItems(table, [key]), bounds(50, 7)],
+])('the pauses of %s have bounds that double', async (_, request, expected) => {
+  vi.spyOn(Math, 'random').mockReturnValue(1);
+  const { table, dynamodb, pauses } = mockTable();
+  dynamodb.callsFake(async (input) => {
+    if ('TransactItems' in input) throw cancelled('TransactionConflict', 'None');
+    return { UnprocessedItems: input.RequestItems, UnprocessedKeys: input.RequestItems };
   });
+  expect((await errorOf(request(table)))?.code).toBe('unavailable');
+  expect(pauses).toEqual(expected);
 });

@@ -4,12 +4,10 @@ import { detachLimit } from '../../lib/table/tasks/task-edges.ts';
 import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
 import { readTask } from '../../lib/table/tasks/tasks.ts';
 import { transactionLimit } from '../../lib/table/transact.ts';
-import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { meter } from './fixtures/capacity.ts';
 import { projects } from './tasks/model.ts';
-import { faultsOf } from './tasks/oracle.ts';
 import { bareTasks, seed } from './tasks/seed.ts';
-import { agents, always, createTestTable, type TestTable } from './tasks/test-table.ts';
+import { agents, createTestTable, type TestTable } from './tasks/test-table.ts';
 
 let board: TestTable;
 let metered: ReturnType<typeof meter>;
@@ -18,16 +16,18 @@ beforeEach(async () => {
   metered = meter(board.table);
 });
 
+const idsOf = (tasks: StoredTask[]) => tasks.map(({ id }) => id);
 const [assignedAgent, otherAgent] = agents;
 const [projectId, otherProject] = projects;
 
 it('a creation and a change of all fields, with 25 dependencies and an Idempotency-Key, are one transaction', async () => {
   const tasks = bareTasks(50);
   await seed(board.table, board.organization, tasks);
-  const idsOf = (some: StoredTask[]) => some.map((task) => task.id);
   const [before, after] = [idsOf(tasks.slice(0, 25)), idsOf(tasks.slice(25))];
   const request = { key: 'k', operation: 'o', path: '/', body: {} };
-  const record = (response: unknown) => idempotencyRecordWrite(board.app, board.organization, request, response);
+  const record = (response: unknown) => [
+    idempotencyRecordWrite(board.app, board.organization, request, { data: response }),
+  ];
   let id = '';
   const creation = await metered.transactionsOf(async () => {
     ({ id } = await board.put({ assignedAgent, projectId, dependsOn: before }, record));
@@ -36,10 +36,10 @@ it('a creation and a change of all fields, with 25 dependencies and an Idempoten
     ...({ title: 'Another', description: 'Changed', status: 'done', priority: 'low' } as const),
     ...{ assignedAgent: otherAgent, projectId: otherProject, dependsOn: after },
   };
-  const change = await metered.transactionsOf(() => updateTask(board, board.organization, id, patch, always));
+  const change = await metered.transactionsOf(() => board.patch(id, patch));
   expect([creation.length, change.length]).toEqual([1, 1]);
   expect(Math.max(...creation, ...change)).toBeLessThanOrEqual(transactionLimit);
-  expect(await faultsOf(board.table, board.organization)).toEqual([]);
+  expect(await board.faults()).toEqual([]);
 });
 
 it.each([detachLimit, 500])(
@@ -47,16 +47,15 @@ it.each([detachLimit, 500])(
   async (count) => {
     const [task, ...rest] = bareTasks(1 + 25 + count) as [StoredTask, ...StoredTask[]];
     const [dependencies, dependents] = [rest.slice(0, 25), rest.slice(25)];
-    const idsOf = (tasks: StoredTask[]) => tasks.map((one) => one.id);
     const { id } = task;
     await seed(board.table, board.organization, [
       ...dependencies.map((one) => ({ ...one, dependents: [id] })),
       ...dependents.map((one) => ({ ...one, status: 'done' as const, dependsOn: [id] })),
       { ...task, assignedAgent, projectId, dependsOn: idsOf(dependencies), dependents: idsOf(dependents) },
     ]);
-    const sizes = await metered.transactionsOf(() => deleteTask(board, board.organization, id, always));
+    const sizes = await metered.transactionsOf(() => board.remove(id));
     expect(sizes.filter((size) => size > transactionLimit)).toEqual([]);
     expect(await readTask(board, board.organization, id)).toBeUndefined();
-    expect(await faultsOf(board.table, board.organization)).toEqual([]);
+    expect(await board.faults()).toEqual([]);
   },
 );

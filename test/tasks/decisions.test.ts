@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../lib/contract/errors.ts';
-import type { TaskPatch, TaskStatus } from '../../lib/contract/tasks.ts';
+import { type TaskPatch, type TaskStatus, taskStatuses } from '../../lib/contract/tasks.ts';
 import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
 import { checkDependentsDone, detailed, patched } from '../../lib/tasks/decisions.ts';
+import { checkNoCycle } from '../../lib/tasks/graph.ts';
+import { errorOf } from '../table/tasks/test-table.ts';
 
 const now = '2026-03-02T12:00:00.000Z';
 const createdAt = '2026-03-01T12:00:00.000Z';
@@ -11,14 +13,8 @@ const optional = { description: 'd', assignedAgent: 'writer', projectId: 'proj_1
 const fields = { title: 'A task', status: 'backlog', priority: 'medium', dependsOn: [one] } as const;
 
 const taskOf = (more: Partial<StoredTask> = {}): StoredTask => ({
-  id: 'tk_01K00000000000000000000000',
-  ...fields,
-  dependsOn: [one],
-  ...optional,
-  dependents: [two],
-  version: 3,
-  createdAt,
-  updatedAt: createdAt,
+  ...{ id: 'tk_01K00000000000000000000000', ...fields, dependsOn: [one], ...optional, dependents: [two] },
+  ...{ version: 3, createdAt, updatedAt: createdAt },
   ...more,
 });
 
@@ -39,14 +35,8 @@ describe('a patched task', () => {
   });
 
   it.each<TaskPatch>([
-    { title: 'Other' },
-    { description: '' },
-    { status: 'done' },
-    { priority: 'low' },
-    { assignedAgent: 'tester' },
-    { projectId: 'proj_2' },
-    { dependsOn: [] },
-    { dependsOn: [two, one] },
+    ...[{ title: 'Other' }, { description: '' }, { assignedAgent: 'tester' }, { projectId: 'proj_2' }],
+    ...[{ status: 'done' as const }, { priority: 'low' as const }, { dependsOn: [] }, { dependsOn: [two, one] }],
   ])('has %j, the next version, the time of the change and the other fields as before', (patch) => {
     const task = taskOf();
     expect(patched(task, patch, now)).toEqual({ ...task, ...patch, version: 4, updatedAt: now });
@@ -70,7 +60,7 @@ it('a detailed task has its dependencies in their order, those that are not done
   const dependencies = statuses.map((status, at) => taskOf({ id: `tk_${at}`, title: `Task ${at}`, status }));
   const references = statuses.map((status, at) => ({ id: `tk_${at}`, title: `Task ${at}`, status }));
   const { version: _, dependents: __, ...shown } = taskOf();
-  expect(detailed(taskOf({ owner: 'ex_1', requestId: 'a request' }), dependencies)).toEqual({
+  expect(detailed(taskOf({ owner: 'ex_1', createdBy: 'ag_1', requestId: 'a request' }), dependencies)).toEqual({
     ...shown,
     dependsOn: references,
     blockedBy: [references[1], references[3]],
@@ -78,33 +68,98 @@ it('a detailed task has its dependencies in their order, those that are not done
 });
 
 describe('a deletion', () => {
-  const errorOf = (dependents: StoredTask[]) => {
-    try {
-      checkDependentsDone(dependents);
-      return undefined;
-    } catch (error) {
-      expect(error).toBeInstanceOf(ApiError);
-      return error as ApiError;
-    }
-  };
+  const errorFor = (dependents: StoredTask[]) => errorOf(Promise.resolve(dependents).then(checkDependentsDone));
 
-  it('is allowed if all dependents are done or there are none', () => {
-    expect(errorOf([])).toBeUndefined();
-    expect(errorOf([taskOf({ status: 'done' }), taskOf({ status: 'done' })])).toBeUndefined();
+  it('is allowed if all dependents are done or there are none', async () => {
+    expect(await errorFor([])).toBeUndefined();
+    expect(await errorFor([taskOf({ status: 'done' }), taskOf({ status: 'done' })])).toBeUndefined();
   });
 
-  it.each(['backlog', 'assigned', 'in_progress', 'qa_review', 'up_for_review'] as const)(
+  it.each(taskStatuses.filter((status) => status !== 'done'))(
     'throws `has_dependents` if a dependent is %s, and the details name it',
-    (status) => {
-      const error = errorOf([taskOf({ id: one, status: 'done' }), taskOf({ id: two, status })]);
-      expect(error?.code).toBe('has_dependents');
-      expect(error?.details).toMatchObject([{ code: 'blocking', message: expect.stringContaining(two) }]);
+    async (status) => {
+      const details = [{ code: 'blocking', message: expect.stringContaining(two) }];
+      const error = await errorFor([taskOf({ id: one, status: 'done' }), taskOf({ id: two, status })]);
+      expect(error).toMatchObject({ code: 'has_dependents', details });
     },
   );
 
-  it('throws an error with at most 20 details and the number of dependents', () => {
-    const error = errorOf(Array.from({ length: 500 }, () => taskOf()));
-    expect(error?.details).toHaveLength(20);
-    expect(error?.message).toContain('500');
+  it('throws an error with at most 20 details and the number of dependents', async () => {
+    const error = await errorFor(Array.from({ length: 500 }, () => taskOf()));
+    expect([error?.details.length, error?.message]).toEqual([20, expect.stringContaining('500')]);
   });
+});
+
+/** Creates tasks with dependencies, and records which of them are read. */
+function graphOf(dependencies: Record<string, string[]>) {
+  const reads: string[][] = [];
+  return {
+    reads,
+    read: async (ids: string[]) => {
+      reads.push(ids);
+      return ids.filter((id) => dependencies[id]).map((id) => ({ id, dependsOn: dependencies[id] ?? [] }));
+    },
+  };
+}
+
+/** Returns the error of a change to `dependsOn`, if there is one. */
+const errorOfChange = (id: string, dependsOn: string[], dependencies: Record<string, string[]>, added = dependsOn) =>
+  errorOf(checkNoCycle(id, added, dependsOn, graphOf(dependencies).read));
+
+describe('a dependency', () => {
+  it.each<[string, string[], Record<string, string[]>]>([
+    ['on a task that depends on nothing', ['b'], { b: [] }],
+    ['on a chain', ['b'], { b: ['c'], c: ['d'], d: [] }],
+    ['on both ends of a diamond', ['b', 'c'], { b: ['d'], c: ['d'], d: [] }],
+    ['on a deleted task', ['b'], {}],
+    ['on a chain that ends in a deleted task', ['b'], { b: ['c'] }],
+    ['on tasks that are a cycle themselves', ['b'], { b: ['c'], c: ['b'] }],
+  ])('%s is allowed', async (_, dependsOn, tasks) => {
+    expect(await errorOfChange('a', dependsOn, tasks)).toBeUndefined();
+  });
+
+  it.each<[string, string[], Record<string, string[]>, number, string]>([
+    ['on itself', ['a'], {}, 0, 'a → a'],
+    ['on a task that depends on it', ['b'], { b: ['a'] }, 0, 'a → b → a'],
+    ['in a cycle of three', ['x', 'b'], { x: [], b: ['c'], c: ['a'] }, 1, 'a → b → c → a'],
+    ['in a cycle after a diamond', ['b'], { b: ['c', 'd'], c: ['e'], d: ['e'], e: ['a'] }, 0, 'a → b → c → e → a'],
+    ['in two cycles (the shorter is named)', ['b', 'c'], { b: ['d'], d: ['a'], c: ['a'] }, 1, 'a → c → a'],
+  ])('%s throws `dependency_cycle` with its path', async (_, dependsOn, tasks, place, path) => {
+    const error = await errorOfChange('a', dependsOn, tasks);
+    expect(error?.code).toBe('dependency_cycle');
+    const message = expect.stringContaining(path);
+    expect(error?.details).toEqual([{ path: `dependsOn.${place}`, code: 'cycle', message }]);
+  });
+
+  it('is named by its index in the new dependencies', async () => {
+    const error = await errorOfChange('a', ['kept', 'also-kept', 'b'], { b: ['a'] }, ['b']);
+    expect(error?.details[0]?.path).toBe('dependsOn.2');
+  });
+
+  it('in a cycle of 50 tasks throws an error with at most 20 ids', async () => {
+    const name = (at: number) => `task-${String(at).padStart(2, '0')}`;
+    const cycle = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [name(at), [name((at + 1) % 50)]]));
+    const error = await errorOfChange(name(0), [name(1)], cycle);
+    expect(error?.code).toBe('dependency_cycle');
+    expect(JSON.stringify(error?.details).match(/task-\d\d/g)?.length).toBeLessThanOrEqual(20);
+  });
+});
+
+it('the search for a cycle reads level by level, each task once', async () => {
+  const graph = graphOf({ b: ['d', 'e'], c: ['e'], d: ['f'], e: ['f'], f: [] });
+  await checkNoCycle('a', ['b', 'c'], ['b', 'c'], graph.read);
+  expect(graph.reads).toEqual([['b', 'c'], ['d', 'e'], ['f']]);
+});
+
+it('the search for a cycle starts from the added dependencies only, and reads no task if there are none', async () => {
+  const graph = graphOf({ kept: ['far'], added: [] });
+  await checkNoCycle('a', ['added'], ['kept', 'added'], graph.read);
+  await checkNoCycle('a', [], ['kept'], graph.read);
+  expect(graph.reads).toEqual([['added']]);
+});
+
+it('the search for a cycle stops when it finds a cycle', async () => {
+  const graph = graphOf({ b: ['a', 'c'], c: ['d'], d: [] });
+  await expect(checkNoCycle('a', ['b'], ['b'], graph.read)).rejects.toThrow(ApiError);
+  expect(graph.reads).toEqual([['b']]);
 });

@@ -10,15 +10,8 @@ const references = { assignedAgent: 'a-coder', projectId: 'proj_1' };
 const [createdAt, later] = ['2026-03-01T12:00:00.000Z', '2026-03-01T13:00:00.000Z'];
 
 const task = (fields: Partial<Task> = {}): Task => ({
-  id,
-  title: 'A task',
-  description: 'private words',
-  status: 'backlog',
-  priority: 'high',
-  ...references,
-  dependsOn: [],
-  createdAt,
-  updatedAt: createdAt,
+  ...{ id, title: 'A task', description: 'private words', status: 'backlog', priority: 'high' },
+  ...{ ...references, dependsOn: [], createdAt, updatedAt: createdAt },
   ...fields,
 });
 
@@ -26,17 +19,9 @@ const task = (fields: Partial<Task> = {}): Task => ({
 const parsed = (events: TaskEvent[]): unknown => JSON.parse(JSON.stringify(events));
 const namesOf = (events: TaskEvent[]) => events.map(({ event }) => event);
 
-describe('a new task', () => {
-  it.each(taskStatuses)('with status %s is one task.created', (status) => {
-    expect(namesOf(taskEvents(undefined, task({ status })))).toEqual(['task.created']);
-  });
-
-  it('has these fields in its event and no others', () => {
-    const shown = { id, title: 'A task', status: 'backlog', ...references };
-    expect(parsed(taskEvents(undefined, task()))).toEqual([
-      { event: 'task.created', data: { task: shown, occurredAt: createdAt } },
-    ]);
-  });
+it.each(taskStatuses)('a new task with status %s is one task.created, with these fields and no others', (status) => {
+  const data = { task: { id, title: 'A task', status, ...references }, occurredAt: createdAt };
+  expect(parsed(taskEvents(undefined, task({ status })))).toEqual([{ event: 'task.created', data }]);
 });
 
 describe('a change of the status', () => {
@@ -65,29 +50,24 @@ describe('a change of the status', () => {
   });
 });
 
-describe('no event', () => {
-  it.each<[string, Partial<Task>]>([
-    ['another title', { title: 'Renamed' }],
-    ['another priority', { priority: 'low' }],
-    ['another agent', { assignedAgent: 'a-tester' }],
-    ['another dependency', { dependsOn: ['tk_01K00000000000000000000001'] }],
-    ['a change of no field', {}],
-  ])('is derived from %s', (_, fields) => {
-    expect(taskEvents(task({ status: 'done' }), task({ status: 'done', ...fields, updatedAt: later }))).toEqual([]);
-  });
+it.each<[string, Partial<Task>]>([
+  ['another title', { title: 'Renamed' }],
+  ['another priority', { priority: 'low' }],
+  ['another agent', { assignedAgent: 'a-tester' }],
+  ['another dependency', { dependsOn: ['tk_01K00000000000000000000001'] }],
+  ['a change of no field', {}],
+])('no event is derived from %s', (_, fields) => {
+  expect(taskEvents(task({ status: 'done' }), task({ status: 'done', ...fields, updatedAt: later }))).toEqual([]);
+});
 
-  it('is derived from a deletion', () => {
-    expect(taskEvents(task({ status: 'done' }), undefined)).toEqual([]);
-  });
-
-  it('is derived from a new dependent', () => {
-    const organization = 'one' as Parameters<typeof taskItem>[0];
-    const stored = { ...task(), version: 3, dependents: [] };
-    const before = taskItem(organization, stored);
-    const after = taskItem(organization, { ...stored, dependents: ['tk_01K00000000000000000000001'] });
-    expect(after).not.toEqual(before);
-    expect(taskEvents(taskFrom(before), taskFrom(after))).toEqual([]);
-  });
+it('no event is derived from a deletion, or from a new dependent', () => {
+  expect(taskEvents(task({ status: 'done' }), undefined)).toEqual([]);
+  const organization = 'one' as Parameters<typeof taskItem>[0];
+  const stored = { ...task(), version: 3, dependents: [] };
+  const before = taskItem(organization, stored);
+  const after = taskItem(organization, { ...stored, dependents: ['tk_01K00000000000000000000001'] });
+  expect(after).not.toEqual(before);
+  expect(taskEvents(taskFrom(before), taskFrom(after))).toEqual([]);
 });
 
 it('a field that a task does not have is not in its events, and is optional in their published shape', () => {

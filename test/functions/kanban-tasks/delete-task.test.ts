@@ -1,14 +1,11 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { dataOf, paginationOf } from '../../api.ts';
-import { createTaskCallers, type TaskCaller } from './task-caller.ts';
+import { newForEachTest } from '../../caller.ts';
+import { createTaskCallers } from './task-caller.ts';
 
 const { newTaskCaller } = await createTaskCallers();
 const absent = 'tk_01K00000000000000000000000';
-let caller: TaskCaller;
-
-beforeEach(async () => {
-  caller = await newTaskCaller();
-});
+const caller = newForEachTest(newTaskCaller);
 
 const remove = (id: string) => caller.deleteTask({ params: { id } });
 

@@ -1,15 +1,12 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TaskDetail } from '../../../lib/contract/tasks.ts';
 import { dataOf } from '../../api.ts';
-import { createTaskCallers, type TaskCaller } from './task-caller.ts';
+import { newForEachTest } from '../../caller.ts';
+import { createTaskCallers } from './task-caller.ts';
 
 const { newTaskCaller } = await createTaskCallers();
 const absent = 'tk_01K00000000000000000000000';
-let caller: TaskCaller;
-
-beforeEach(async () => {
-  caller = await newTaskCaller();
-});
+const caller = newForEachTest(newTaskCaller);
 
 const read = (id: string) => caller.getTask({ params: { id } });
 const required = ['id', 'title', 'status', 'priority', 'dependsOn', 'createdAt', 'updatedAt', 'blockedBy'];

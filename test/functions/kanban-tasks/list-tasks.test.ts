@@ -1,13 +1,10 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { dataOf, paginationOf } from '../../api.ts';
-import { createTaskCallers, type TaskCaller } from './task-caller.ts';
+import { newForEachTest } from '../../caller.ts';
+import { createTaskCallers } from './task-caller.ts';
 
 const { newTaskCaller } = await createTaskCallers();
-let caller: TaskCaller;
-
-beforeEach(async () => {
-  caller = await newTaskCaller();
-});
+const caller = newForEachTest(newTaskCaller);
 
 /** Returns a page of a list: the ids of its tasks, and its `pagination`. */
 async function listed(query = '') {
@@ -37,15 +34,13 @@ describe('a list', () => {
     expect([full?.dependsOn, bare?.dependsOn]).toEqual([[first], []]);
   });
 
-  it('is newest first, in pages of 20 by default, and is empty past its end', async () => {
-    for (let at = 0; at < 21; at++) await caller.put();
-    const { ids, ...pagination } = await listed('limit=101');
-    expect(ids).toEqual([...ids].sort().reverse());
-    expect([ids.length, pagination]).toEqual([21, { limit: 100, offset: 0, total: 21 }]);
-    expect(await listed()).toEqual({ ids: ids.slice(0, 20), limit: 20, offset: 0, total: 21 });
-    expect(await listed('limit=2&offset=1')).toEqual({ ids: ids.slice(1, 3), limit: 2, offset: 1, total: 21 });
+  it('is newest first, in pages, and is empty past its end', async () => {
+    const ids = [await caller.put(), await caller.put(), await caller.put()].sort().reverse();
+    expect(await listed()).toEqual({ ids, limit: 20, offset: 0, total: 3 });
+    expect(await listed('limit=101')).toMatchObject({ ids, limit: 100 });
+    expect(await listed('limit=1&offset=1')).toEqual({ ids: [ids[1]], limit: 1, offset: 1, total: 3 });
     const offset = 999_999_999_999_999;
-    expect(await listed(`offset=${offset}`)).toEqual({ ids: [], limit: 20, offset, total: 21 });
+    expect(await listed(`offset=${offset}`)).toEqual({ ids: [], limit: 20, offset, total: 3 });
   });
 
   it('is filtered by each parameter, and by all of them', async () => {
@@ -70,26 +65,18 @@ describe('a list', () => {
 
 describe('a list is refused with 400 validation_failed', () => {
   it.each([
-    ['a limit without a value', 'limit', 'limit'],
-    ['an empty status', 'status=', 'status'],
     ['a limit given twice', 'limit=5&limit=5', 'limit'],
-    ['a status given twice, once empty', 'status=done&status=', 'status'],
-    ['a space written as +', 'limit=+5', 'limit'],
-    ['a parameter without a name', '=5', ''],
-    ['__proto__', '__proto__=1', '__proto__'],
-    ['constructor', 'constructor=1', 'constructor'],
     ['a parameter as an array', 'status[]=done', 'status[]'],
-    ['odd percent-encoding', 'status=%ZZ', 'status'],
+    ['__proto__', '__proto__=1', '__proto__'],
     ['percent-encoding that is no UTF-8', 'status=%ff%fe', 'status'],
-    ['an encoded line break', 'limit=5%0A', 'limit'],
     ['a 10 KB agent', `assigned_agent=${'a'.repeat(10_240)}`, 'assigned_agent'],
   ])('for %s', async (_, query, path) => {
     const error = await caller.refuses(() => caller.listTasks({ query }), 400, 'validation_failed');
     expect(error.details?.map((detail) => detail.path)).toEqual([path]);
   });
 
-  it.each(['assignedAgent', 'AssignedAgent', 'assigned-agent'])('naming the right spelling for %s', async (name) => {
-    const send = () => caller.listTasks({ query: `${name}=qa-reviewer` });
+  it('naming the right spelling of a parameter', async () => {
+    const send = () => caller.listTasks({ query: 'assignedAgent=qa-reviewer' });
     const error = await caller.refuses(send, 400, 'validation_failed');
     expect(error.details?.[0]?.message).toContain('assigned_agent');
   });

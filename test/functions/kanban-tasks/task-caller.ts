@@ -4,11 +4,10 @@ import { processContext } from '../../../lib/context.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { environment } from '../../../lib/deployment/environment.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { dataOf } from '../../api.ts';
 import { createCaller } from '../../caller.ts';
-import { newCaller, openService, type Service } from '../../service.ts';
+import { newCaller, openService, pointFunctionsAt, type Service } from '../../service.ts';
 
 /** An organization's caller of the API, with the steps that several tests of tasks share. */
 export type TaskCaller = ReturnType<typeof taskCallerOf>;
@@ -19,8 +18,7 @@ export type TaskCaller = ReturnType<typeof taskCallerOf>;
  */
 export async function createTaskCallers() {
   const service = await openService();
-  process.env[environment.tableName] = service.tableName;
-  process.env[environment.dynamodbEndpoint] = service.endpoint;
+  pointFunctionsAt(service);
   return {
     service,
     newTaskCaller: async (scopes?: readonly Scope[]) => {

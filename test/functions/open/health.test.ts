@@ -1,12 +1,15 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { handler } from '../../../functions/open/health.ts';
-import { handler as unmatched } from '../../../functions/open/unmatched.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { call } from '../../service.ts';
 import { closedPort, openedSockets } from '../../webhooks/sender/receiver.ts';
 
 /** The names of the environment variables that locate the table, the queues and the model. */
 const variables = Object.values(environment);
+
+// The context of the process that an earlier file created would hide that a function needs one.
+vi.resetModules();
+const { handler } = await import('../../../functions/open/health.ts');
+const { handler: unmatched } = await import('../../../functions/open/unmatched.ts');
 
 beforeEach(() => {
   for (const name of variables) vi.stubEnv(name, undefined);

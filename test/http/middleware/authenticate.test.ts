@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Scope, scopes } from '../../../lib/contract/endpoint.ts';
-import type { Organization } from '../../../lib/contract/organization.ts';
+import { scopes } from '../../../lib/contract/endpoint.ts';
 import { listTasks } from '../../../lib/contract/tasks.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { serve } from '../../../lib/http/serve.ts';
 import { hashSecret, mintToken, readToken, writeToken } from '../../../lib/http/token.ts';
+import type { Log } from '../../../lib/log.ts';
+import { openTable } from '../../../lib/table/client.ts';
+import { readTokenUses } from '../../../lib/table/organizations/token-uses.ts';
 import { insertToken } from '../../../lib/table/organizations/token-writes.ts';
 import { revokeStoredToken } from '../../../lib/table/organizations/tokens.ts';
 import { errorOf } from '../../api.ts';
@@ -13,28 +15,43 @@ import { call, clockAt, newCaller, openService } from '../../service.ts';
 const start = Date.parse('2026-03-01T12:00:00.000Z');
 const at = (milliseconds: number) => new Date(start + milliseconds).toISOString();
 
-/** Creates an endpoint with a scope that records its reads of the table. */
-async function createGuarded() {
-  const clock = clockAt(start);
-  const { app, table } = await openService(clock);
+/** Creates an endpoint with a scope that records its reads and writes of the table, as one process of a service. */
+async function createGuarded(clock = clockAt(start), service = openService(clock)) {
+  const { app: opened, endpoint, tableName } = await service;
+  const app = { ...opened, cachedTokens: new Map() };
+  const table = openTable(tableName, endpoint);
   const reads: string[] = [];
+  const writes: string[] = [];
   table.client.middlewareStack.add(
     (next, { commandName = '' }) =>
       (sent) => {
-        reads.push(commandName);
+        (commandName.startsWith('Get') ? reads : writes).push(commandName);
         return next(sent);
       },
     { step: 'initialize' },
   );
-  const guardedApp = { ...app, table };
+  const warnings: string[] = [];
+  const log: Log = { info() {}, error() {}, warn: (message) => void warnings.push(message) };
+  const guardedApp = { ...app, table, log };
   const handler = serve(
     listTasks,
     async () => ({ items: [], total: 0 }),
     () => guardedApp,
   );
   const send = (headers: Record<string, string>) => call(handler, { path: '/api/kanban-tasks', headers });
-  return { app, clock, reads, send, sendToken: (token: string) => send({ Authorization: `Bearer ${token}` }) };
+  return {
+    app,
+    clock,
+    table,
+    warnings,
+    reads,
+    writes,
+    send,
+    sendToken: (token: string) => send({ Authorization: `Bearer ${token}` }),
+  };
 }
+
+const tokenIdOf = (token: string) => readToken(token)?.id as string;
 
 const { app, send, sendToken, reads } = await createGuarded();
 const { organization, token } = await newCaller(app);
@@ -103,53 +120,32 @@ describe('a request is accepted', () => {
   });
 });
 
-describe('a scope', () => {
-  it.each([
-    [['tasks:read'], 200],
-    [[...scopes], 200],
-    [['tasks:write', 'agents:read', 'agents:write', 'agents:execute', 'webhooks:read', 'webhooks:write'], 403],
-    [[], 403],
-  ] as [Scope[], number][])('list of %j leads to %i for a read of tasks', async (allowed, status) => {
-    const caller = await newCaller(app, allowed);
-    expect((await sendToken(caller.token)).status).toBe(status);
-  });
-
-  it('that is missing is in the message, and there is no WWW-Authenticate', async () => {
-    const caller = await newCaller(app, ['tasks:write']);
-    const answer = await sendToken(caller.token);
-    expect(errorOf(answer).code).toBe('insufficient_scope');
-    expect(errorOf(answer).message).toContain('tasks:read');
-    expect(answer.headers).not.toHaveProperty('WWW-Authenticate');
-  });
+// test/http/every-endpoint.test.ts sends requests with each scope, and without it.
+it('a token without scopes leads to 403, without WWW-Authenticate', async () => {
+  const answer = await sendToken((await newCaller(app, [])).token);
+  expect(answer.status).toBe(403);
+  expect(answer.headers).not.toHaveProperty('WWW-Authenticate');
 });
 
 describe('a cached token', () => {
-  it('is not read again for 30 seconds, and then once', async () => {
-    const guarded = await createGuarded();
-    const caller = await newCaller(guarded.app);
-    for (const later of [0, 1, 15_000, 29_999]) {
-      guarded.clock.now = start + later;
-      expect((await guarded.sendToken(caller.token)).status).toBe(200);
-    }
-    expect(guarded.reads).toHaveLength(1);
-    guarded.clock.now = start + 30_000;
-    await guarded.sendToken(caller.token);
-    expect(guarded.reads).toHaveLength(2);
-  });
-
-  it('is rejected at most 30 seconds after its revocation', async () => {
+  it('is read again after 30 seconds, so that it is rejected at most 30 seconds after its revocation', async () => {
     const guarded = await createGuarded();
     const caller = await newCaller(guarded.app);
     expect((await guarded.sendToken(caller.token)).status).toBe(200);
     await revokeStoredToken(guarded.app, readToken(caller.token)?.id as string, at(0));
-    guarded.clock.now = start + 30_000;
-    expect((await guarded.sendToken(caller.token)).status).toBe(401);
+    for (const [later, status, reads] of [
+      [0, 200, 1],
+      [29_999, 200, 1],
+      [30_000, 401, 2],
+    ] as const) {
+      guarded.clock.now = start + later;
+      expect([(await guarded.sendToken(caller.token)).status, guarded.reads.length]).toEqual([status, reads]);
+    }
   });
 
   it('is rejected from its time of expiry on', async () => {
     const guarded = await createGuarded();
-    const expiring = { organization: 'acme' as Organization, scopes, expires: at(10_000) };
-    const expired = await issueToken(guarded.app, expiring);
+    const expired = await issueToken(guarded.app, { organization, scopes, expires: at(10_000) });
     guarded.clock.now = start + 9_999;
     expect((await guarded.sendToken(expired)).status).toBe(200);
     guarded.clock.now = start + 10_000;
@@ -163,11 +159,67 @@ describe('a cached token', () => {
     const [cached] = guarded.app.cachedTokens.values();
     if (!cached) throw new Error('The token is not cached.');
     for (let nth = 2; nth < 1_000; nth++) guarded.app.cachedTokens.set(`${nth}`, cached);
-    await guarded.sendToken((await newCaller(guarded.app)).token);
-    await guarded.sendToken(oldest.token);
-    expect(guarded.reads).toHaveLength(2);
-    await guarded.sendToken((await newCaller(guarded.app)).token);
-    await guarded.sendToken(oldest.token);
-    expect(guarded.reads).toHaveLength(4);
+    for (const reads of [2, 4]) {
+      await guarded.sendToken((await newCaller(guarded.app)).token);
+      await guarded.sendToken(oldest.token);
+      expect(guarded.reads).toHaveLength(reads);
+    }
+  });
+});
+
+describe('the use of a token', () => {
+  const hourMs = 60 * 60 * 1000;
+
+  it('is noted at most once an hour by all processes together', async () => {
+    const clock = clockAt(start);
+    const service = openService(clock);
+    const [one, other] = [await createGuarded(clock, service), await createGuarded(clock, service)];
+    const caller = await newCaller(one.app);
+    const lastUse = async () => (await readTokenUses(one.app, caller.organization)).get(tokenIdOf(caller.token));
+    expect(await lastUse()).toBeUndefined();
+
+    for (const later of [0, 10_000, hourMs / 2, hourMs - 1]) {
+      clock.now = start + later;
+      for (const { sendToken } of [one, other]) expect((await sendToken(caller.token)).status).toBe(200);
+      expect(await lastUse()).toBe(at(0));
+    }
+    // The second process learned of the noted use by a write that changed nothing.
+    expect([one.writes.length, other.writes.length]).toEqual([1, 1]);
+
+    clock.now = start + hourMs;
+    for (const { sendToken } of [other, one]) await sendToken(caller.token);
+    expect(await lastUse()).toBe(at(hourMs));
+  });
+
+  it('that cannot be noted is logged, tried again after 30 seconds, and the request succeeds', async () => {
+    const { app, clock, sendToken, table, warnings } = await createGuarded();
+    const caller = await newCaller(app);
+    let failing = true;
+    table.client.middlewareStack.add(
+      (next, { commandName }) =>
+        (sent) => {
+          if (failing && commandName === 'UpdateItemCommand') throw new Error('The table does not take writes.');
+          return next(sent);
+        },
+      { step: 'initialize' },
+    );
+    for (const later of [0, 29_999]) {
+      clock.now = start + later;
+      expect((await sendToken(caller.token)).status).toBe(200);
+    }
+    expect(warnings).toEqual(['the use of a token was not noted']);
+    failing = false;
+    clock.now = start + 30_000;
+    await sendToken(caller.token);
+    expect((await readTokenUses(app, caller.organization)).get(tokenIdOf(caller.token))).toBe(at(30_000));
+  });
+
+  it('is not noted for a token that is rejected', async () => {
+    const guarded = await createGuarded();
+    const { token, organization } = await newCaller(guarded.app);
+    const wrong = writeToken({ id: tokenIdOf(token), secret: mintToken().secret });
+    expect((await guarded.sendToken(wrong)).status).toBe(401);
+    expect(guarded.writes).toEqual([]);
+    expect(await readTokenUses(guarded.app, organization)).toEqual(new Map());
   });
 });

@@ -2,14 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { createTask } from '../../../lib/contract/tasks.ts';
 import { serve } from '../../../lib/http/serve.ts';
 import * as tasks from '../../../lib/tasks/tasks.ts';
-import { dataOf, errorOf } from '../../api.ts';
-import { call, clockAt, newCaller, openService, type Sent } from '../../service.ts';
-import { dumpOf } from '../../table-dump.ts';
+import { dataOf } from '../../api.ts';
+import { createCaller } from '../../caller.ts';
+import { call, newCaller, openService } from '../../service.ts';
 
-const start = Date.parse('2026-03-01T12:00:00.000Z');
-const day = 24 * 60 * 60 * 1000;
-const clock = clockAt(start);
-const { app, table } = await openService(clock);
+const service = await openService();
+const { app } = service;
 const absent = 'tk_01K00000000000000000000000';
 
 const create = serve(
@@ -21,28 +19,21 @@ const create = serve(
 /** Creates an organization with a caller that sends creates with an Idempotency-Key. */
 async function newSender() {
   const { organization, token } = await newCaller(app);
-  const sent = (key: string | undefined, body: unknown): Sent => ({
-    method: 'POST',
-    path: createTask.path,
-    body,
-    token,
-    ...(key !== undefined && { headers: { 'Idempotency-Key': key } }),
-  });
   return {
-    organization,
-    send: (key: string | undefined, body: unknown) => call(create, sent(key, body)),
+    refuses: createCaller(service, organization, token).refuses,
+    send: (key: string, body: unknown) =>
+      call(create, { method: 'POST', path: createTask.path, body, token, headers: { 'Idempotency-Key': key } }),
     total: async () => (await tasks.listTasks(app, organization, {}, { limit: 1, offset: 0 })).total,
-    dump: () => dumpOf(table, organization),
   };
 }
 
+// test/table/idempotency.test.ts has the rules of records: which requests have the same one, how long, and its content.
 describe('a create with an Idempotency-Key', () => {
   it('is carried out once, and a duplicate gets the same response, marked as replayed', async () => {
     const { send, total } = await newSender();
     const first = await send('key', { title: 't' });
     const second = await send('key', { title: 't' });
-    expect(second.status).toBe(201);
-    expect(second.body).toEqual(first.body);
+    expect([second.status, second.body]).toEqual([201, first.body]);
     expect(Object.keys(dataOf(second))).toEqual(['id', 'title', 'status', 'priority', 'createdAt']);
     expect(second.headers['Idempotency-Replayed']).toBe('true');
     expect(second.headers['X-Request-Id']).not.toBe(first.headers['X-Request-Id']);
@@ -53,15 +44,7 @@ describe('a create with an Idempotency-Key', () => {
     const { send, total } = await newSender();
     await send('key', '{"title":"t","priority":"low"}');
     const second = await send('key', '{ "priority": "low", "title": "t" }');
-    expect(second.headers['Idempotency-Replayed']).toBe('true');
-    expect(await total()).toBe(1);
-  });
-
-  it('is a new request with another key', async () => {
-    const { send, total } = await newSender();
-    await send('one', { title: 't' });
-    await send('One', { title: 't' });
-    expect(await total()).toBe(2);
+    expect([second.headers['Idempotency-Replayed'], await total()]).toEqual(['true', 1]);
   });
 
   it('is carried out for one of two bodies that are sent concurrently, and the other gets 422', async () => {
@@ -71,14 +54,6 @@ describe('a create with an Idempotency-Key', () => {
     expect(await total()).toBe(1);
   });
 
-  it('can have another body after 24 hours', async () => {
-    const { send } = await newSender();
-    await send('key', { title: 't' });
-    clock.now = start + day;
-    expect((await send('key', { title: 'u' })).status).toBe(201);
-    clock.now = start;
-  });
-
   it.each([
     [400, { title: '' }],
     [422, { title: 't', dependsOn: [absent] }],
@@ -86,15 +61,7 @@ describe('a create with an Idempotency-Key', () => {
     const { send } = await newSender();
     expect((await send('key', body)).status).toBe(status);
     const answer = await send('key', { title: 't' });
-    expect(answer.status).toBe(201);
-    expect(answer.headers).not.toHaveProperty('Idempotency-Replayed');
-  });
-
-  it('stores neither the key nor the text of the request in its record', async () => {
-    const { send, dump } = await newSender();
-    await send('private-key', { title: 't', description: 'private-text' });
-    const items = Object.entries(await dump()).filter(([, item]) => !JSON.stringify(item).includes('"kind":"task"'));
-    expect(JSON.stringify(items)).not.toContain('private');
+    expect([answer.status, answer.headers['Idempotency-Replayed']]).toEqual([201, undefined]);
   });
 });
 
@@ -109,22 +76,11 @@ describe('an Idempotency-Key', () => {
   );
 
   it.each([
-    ['is empty', ''],
-    ['is a space', ' '],
-    ['contains a space', 'a b'],
-    ['is sent twice, which API Gateway may join with a space', 'a, b'],
-    ['contains a tab', 'a\tb'],
-    ['has a line break at its end', 'a\n'],
-    ['contains a zero byte', 'a\u0000'],
-    ['is not ASCII', 'schlüssel'],
-    ['is an emoji', '🔑'],
-    ['has 256 characters', 'x'.repeat(256)],
-  ])('that %s leads to 400 validation_failed, and nothing is written', async (_, key) => {
-    const { send, dump } = await newSender();
-    const before = await dump();
-    const answer = await send(key, { title: 't' });
-    expect([answer.status, errorOf(answer).code]).toEqual([400, 'validation_failed']);
-    expect(errorOf(answer).details).toMatchObject([{ path: 'Idempotency-Key', code: 'invalid_value' }]);
-    expect(await dump()).toEqual(before);
+    // API Gateway may join two headers with a comma and a space.
+    ...['', ' ', 'a b', 'a, b', 'a\tb', 'a\n', 'a\u0000', 'schlüssel', '🔑', 'x'.repeat(256)],
+  ])('%j leads to 400 validation_failed, and nothing is written', async (key) => {
+    const { send, refuses } = await newSender();
+    const { details } = await refuses(() => send(key, { title: 't' }), 400, 'validation_failed');
+    expect(details).toMatchObject([{ path: 'Idempotency-Key', code: 'invalid_value' }]);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../../../lib/context.ts';
-import type { Organization } from '../../../lib/contract/organization.ts';
-import { createTask, getTask } from '../../../lib/contract/tasks.ts';
+import { createTask } from '../../../lib/contract/tasks.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { serve } from '../../../lib/http/serve.ts';
@@ -9,7 +8,7 @@ import { keys } from '../../../lib/table/keys.ts';
 import { changeSettings } from '../../../lib/table/organizations/settings.ts';
 import { getItem } from '../../../lib/table/reads.ts';
 import * as tasks from '../../../lib/tasks/tasks.ts';
-import { dataOf, errorOf } from '../../api.ts';
+import { errorOf } from '../../api.ts';
 import { type Answer, call, clockAt, newCaller, openService, type Sent } from '../../service.ts';
 import { meter } from '../../table/fixtures/capacity.ts';
 import { dumpOf } from '../../table-dump.ts';
@@ -24,12 +23,6 @@ const createHandler = (context: Context) =>
     () => context,
   );
 const create = createHandler(app);
-const get = serve(
-  getTask,
-  ({ params, caller }, context) => tasks.getTask(context, caller.organization, params.id),
-  () => app,
-);
-
 /** Creates an organization with a limit of 60 requests per minute, which allows a burst of 10. */
 async function newLimited() {
   const { organization, token } = await newCaller(app);
@@ -38,7 +31,6 @@ async function newLimited() {
     organization,
     send,
     dump: () => dumpOf(table, organization),
-    /** Sends this number of requests. */
     spend: async (count: number): Promise<void> => {
       for (let nth = 0; nth < count; nth++) await send({ body: {} });
     },
@@ -61,49 +53,36 @@ describe('an organization above its limit of requests', () => {
     expect(await dump()).toEqual(before);
   });
 
-  it('causes no request to the table', async () => {
+  it('causes no request to the table, and can send requests again after the time in Retry-After', async () => {
     const { send, spend } = await newLimited();
     await spend(10);
     const { costOf } = meter(app.table);
     expect((await costOf(() => send())).requests).toBe(0);
-  });
-
-  it('can send requests again after the time in Retry-After', async () => {
-    const { send, spend } = await newLimited();
-    await spend(10);
-    expect((await send()).status).toBe(429);
     clock.now += 1_000;
     expect((await send()).status).toBe(201);
   });
 
-  it('gets 429 with each of its tokens, and another organization does not', async () => {
+  it('gets 429 with each of its tokens and for a body of 300 KB, and another organization does not', async () => {
     const [{ organization, send, spend }, other] = [await newLimited(), await newLimited()];
     await spend(10);
     const second = await issueToken(app, { organization, scopes: ['tasks:write'] });
     expect((await send({ token: second })).status).toBe(429);
+    expect((await send({ body: 'x'.repeat(300 * 1024) })).status).toBe(429);
     expect((await other.send()).status).toBe(201);
   });
 });
 
 describe('a response', () => {
-  it.each([
-    ['with a success', { body: { title: 't' } }, 201],
-    ['with an error', { body: {} }, 400],
-  ])('%s has the limit and the remaining requests', async (_, sent, status) => {
+  it.each<[string, Sent, number, string | undefined]>([
+    ['with a success', {}, 201, undefined],
+    ['with an error', { body: {} }, 400, undefined],
+    ['to a duplicate', { headers: { 'Idempotency-Key': 'key' } }, 201, 'true'],
+  ])('%s has the limit and the remaining requests', async (_, sent, status, replayed) => {
     const { send } = await newLimited();
     const [first, second] = [await send(sent), await send(sent)];
-    expect([first.status, second.status]).toEqual([status, status]);
+    expect([first.status, second.status, second.headers['Idempotency-Replayed']]).toEqual([status, status, replayed]);
     expect(limitOf(first)).toEqual(['"requests";q=60;w=60', '"requests";r=9;t=9']);
     expect(limitOf(second)).toEqual(['"requests";q=60;w=60', '"requests";r=8;t=8']);
-  });
-
-  it('to a duplicate request has them as well: it counts like any other request', async () => {
-    const { send } = await newLimited();
-    const headers = { 'Idempotency-Key': 'key' };
-    await send({ headers });
-    const duplicate = await send({ headers });
-    expect([duplicate.status, duplicate.headers['Idempotency-Replayed']]).toEqual([201, 'true']);
-    expect(limitOf(duplicate)).toEqual(['"requests";q=60;w=60', '"requests";r=8;t=8']);
   });
 
   it('of a deployment without limits has no limit headers', async () => {
@@ -115,55 +94,35 @@ describe('a response', () => {
   });
 });
 
-describe('the order of checks', () => {
-  it('puts 401 and 403 before 429: neither counts as a request', async () => {
-    const { organization, send, spend } = await newLimited();
-    const reader = await issueToken(app, { organization, scopes: ['tasks:read'] });
-    const refused = await Promise.all([send({ token: 'none' }), send({ token: reader })]);
-    expect(refused.map(({ status }) => status)).toEqual([401, 403]);
-    for (const answer of refused) expect(limitOf(answer)).toEqual([undefined, undefined]);
-    await spend(9);
-    expect((await send()).status).toBe(201);
-    expect((await send()).status).toBe(429);
-    expect((await send({ token: reader })).status).toBe(403);
-  });
-
-  it('puts 429 before 413: a body of 300 KB above the limit', async () => {
-    const { send, spend } = await newLimited();
-    await spend(10);
-    expect((await send({ body: 'x'.repeat(300 * 1024) })).status).toBe(429);
-  });
+it('the order of checks puts 401 and 403 before 429: neither counts as a request', async () => {
+  const { organization, send, spend } = await newLimited();
+  const reader = await issueToken(app, { organization, scopes: ['tasks:read'] });
+  const refused = await Promise.all([send({ token: 'none' }), send({ token: reader })]);
+  expect(refused.map(({ status }) => status)).toEqual([401, 403]);
+  for (const answer of refused) expect(limitOf(answer)).toEqual([undefined, undefined]);
+  await spend(9);
+  expect((await send()).status).toBe(201);
+  expect((await send()).status).toBe(429);
+  expect((await send({ token: reader })).status).toBe(403);
 });
 
-describe('the own limit of an organization', () => {
-  it('takes effect half a minute after it is set, also for tokens that are created later', async () => {
-    const { organization, send } = await newLimited();
-    await send();
-    await changeSettings(app, organization, { requestsPerMinute: 600 });
-    expect(limitOf(await send())[0]).toBe('"requests";q=60;w=60');
-    clock.now += 30_000;
-    expect(limitOf(await send())).toEqual(['"requests";q=600;w=60', '"requests";r=59;t=6']);
-    const token = await issueToken(app, { organization, scopes: ['tasks:read', 'tasks:write'] });
-    const { id } = dataOf<{ id: string }>(await send({ token }));
-    const read = await call(get, { path: `${path}/${id}`, params: { id }, token });
-    expect([read.status, limitOf(read)[0]]).toEqual([200, '"requests";q=600;w=60']);
-  });
-
-  it('is replaced by the limit of the deployment when it is removed', async () => {
-    const { organization, send } = await newLimited();
-    await changeSettings(app, organization, { requestsPerMinute: 1 });
-    expect(limitOf(await send())[0]).toBe('"requests";q=1;w=60');
-    await changeSettings(app, organization, { requestsPerMinute: undefined });
-    clock.now += 30_000;
-    expect(limitOf(await send())[0]).toBe('"requests";q=60;w=60');
-  });
+it('the own limit of an organization takes effect half a minute after it is set or removed, also for tokens that are created later', async () => {
+  const { organization, send } = await newLimited();
+  await send();
+  await changeSettings(app, organization, { requestsPerMinute: 600 });
+  expect(limitOf(await send())[0]).toBe('"requests";q=60;w=60');
+  clock.now += 30_000;
+  expect(limitOf(await send())).toEqual(['"requests";q=600;w=60', '"requests";r=59;t=6']);
+  const later = await send({ token: await issueToken(app, { organization, scopes: ['tasks:write'] }) });
+  expect([later.status, limitOf(later)[0]]).toEqual([201, '"requests";q=600;w=60']);
+  await changeSettings(app, organization, { requestsPerMinute: undefined });
+  clock.now += 30_000;
+  expect(limitOf(await send())[0]).toBe('"requests";q=60;w=60');
 });
 
 it('the used requests of an organization are in one item of the table, without a kind that would invoke a function', async () => {
   const { organization, spend } = await newLimited();
   await spend(10);
-  expect(await getItem(table, keys.requestBucket(organization as Organization))).toEqual({
-    ...keys.requestBucket(organization),
-    fullAt: clock.now + 9_000,
-  });
+  const key = keys.requestBucket(organization);
+  expect(await getItem(table, key)).toEqual({ ...key, fullAt: clock.now + 9_000 });
 });

@@ -6,16 +6,14 @@ import type { Key } from '../../../lib/table/keys.ts';
 import { dueEntry, type Overdue, readDue } from '../../../lib/table/lists/due.ts';
 import { transact } from '../../../lib/table/transact.ts';
 import { mockTable, queriesOf, returnPages } from '../fixtures/mock-table.ts';
-import { createTestTable } from '../tasks/test-table.ts';
+import { createTestTable, newOrganization } from '../tasks/test-table.ts';
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const { table } = await createTestTable();
 let organization: Organization;
-let organizations = 0;
-
 beforeEach(() => {
-  organization = `own-${++organizations}-` as Organization;
+  organization = newOrganization();
 });
 
 /** Puts an item that is due at `dueAt`, in the partition of its ULID. */
@@ -48,9 +46,9 @@ it('a read takes one page of each partition in turn, only when needed, and sorts
   returnPages(dynamodb, ...pages);
   const overdue = readDue({ table: mocked }, deliveryPartitions, at(60));
   const turn = async () => {
-    const listed: Overdue[] = [];
-    while (listed.length < 4) listed.push((await overdue.next()).value as Overdue);
-    return listed.map(({ key }) => key.sk);
+    const listed: string[] = [];
+    while (listed.length < 4) listed.push(((await overdue.next()).value as Overdue).key.sk);
+    return listed;
   };
 
   expect(await turn()).toEqual(['D#3', 'D#2', 'D#1', 'D#0']);

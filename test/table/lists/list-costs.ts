@@ -5,9 +5,7 @@ import { type ExpectedList, periodBorders } from './model.ts';
 /** How many items a page has. */
 export const limit = 20;
 
-/**
- * Returns the offsets of the middle, the last page, and the last entry of the fullest period, which reads the most rows.
- */
+/** Returns the offsets of the middle, the last page, and the end of the fullest period, which reads most rows. */
 export function deepOffsets(ids: readonly string[]): number[] {
   const borders = [0, ...periodBorders(ids), ids.length];
   const sizes = borders.map((border, at) => border - (borders[at - 1] ?? 0));

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { everything, type ListMembership, listingWrites } from '../../../lib/table/lists/listing.ts';
@@ -23,70 +23,50 @@ function inShort(writes: ReturnType<typeof listingWrites>): string[] {
   });
 }
 
-const entersAgents = [`put O#org#TA#a *#${ulid}`, `put O#org#TA#a bm#${ulid}`, 'add O#org#C#TA#a 01KE#0 * 1, bm 1'];
-const leavesAgents = [
-  `delete O#org#TA#a *#${ulid}`,
-  `delete O#org#TA#a bm#${ulid}`,
-  'add O#org#C#TA#a 01KE#0 * -1, bm -1',
-];
+const rows = (change: 'put' | 'delete', pk: string, ...facets: string[]) =>
+  facets.map((facet) => `${change} O#org#${pk} ${facet}#${ulid}`);
+const entersAgents = [...rows('put', 'TA#a', '*', 'bm'), 'add O#org#C#TA#a 01KE#0 * 1, bm 1'];
+const leavesAgents = [...rows('delete', 'TA#a', '*', 'bm'), 'add O#org#C#TA#a 01KE#0 * -1, bm -1'];
+// The items of all tasks are one partition, so this list has no rows of all.
+const entersAll = [...rows('put', 'TX', 'bm'), 'add O#org#C#TX 01KE#0 * 1, bm 1'];
+const changesFacet = [...rows('delete', 'TX', 'bm'), ...rows('put', 'TX', 'dm'), 'add O#org#C#TX 01KE#0 bm -1, dm 1'];
+const entersWithoutFacet = [...rows('put', 'TA#a', '*'), 'add O#org#C#TA#a 01KE#0 * 1'];
 
 it.each<[string, ListMembership | undefined, ListMembership | undefined, string[]]>([
-  ['that enters a list: two rows and a counter', undefined, membership('bm', agents), entersAgents],
-  ['that leaves a list: two rows and a counter', membership('bm', agents), undefined, leavesAgents],
-  [
-    'that enters a list whose items are one partition: a row and a counter',
-    undefined,
-    membership('bm', all),
-    [`put O#org#TX bm#${ulid}`, 'add O#org#C#TX 01KE#0 * 1, bm 1'],
-  ],
-  [
-    'that changes its facet: the old and the new row and a counter',
-    membership('bm', all),
-    membership('dm', all),
-    [`delete O#org#TX bm#${ulid}`, `put O#org#TX dm#${ulid}`, 'add O#org#C#TX 01KE#0 bm -1, dm 1'],
-  ],
-  ['that stays in one of its lists: nothing there', membership('bm', all, agents), membership('bm', all), leavesAgents],
-  [
-    'without facets: a row and a counter',
-    undefined,
-    membership(everything, agents),
-    [`put O#org#TA#a *#${ulid}`, 'add O#org#C#TA#a 01KE#0 * 1'],
-  ],
-])('listingWrites for an item %s', (_, before, after, writes) => {
+  ['enters a list: two rows and a counter', undefined, membership('bm', agents), entersAgents],
+  ['leaves a list: two rows and a counter', membership('bm', agents), undefined, leavesAgents],
+  ['enters the list of all: a row and a counter', undefined, membership('bm', all), entersAll],
+  ['changes its facet: the old and the new row', membership('bm', all), membership('dm', all), changesFacet],
+  ['stays in one of its lists: nothing there', membership('bm', all, agents), membership('bm', all), leavesAgents],
+  ['enters without facets: a row', undefined, membership(everything, agents), entersWithoutFacet],
+])('listingWrites for an item that %s', (_, before, after, writes) => {
   expect(inShort(listingWrites(before, after))).toEqual(writes);
 });
 
-describe('rows with an entry', () => {
-  const entryOf = (status: string) => ({ ...membership(status, agents), entry: { status } });
+const entryOf = (status: string) => ({ ...membership(status, agents), entry: { status } });
 
-  it('have the new entry for each facet after a change of the facet', () => {
-    const writes = listingWrites(entryOf('running'), entryOf('completed'));
-    const puts = writes.flatMap((write) => ('Put' in write ? [write.Put] : []));
-    expect(puts.map(({ Item }) => [Item?.sk, Item?.status]).sort()).toEqual([
-      [`*#${ulid}`, 'completed'],
-      [`completed#${ulid}`, 'completed'],
-    ]);
-  });
-
-  it('are written again without a change of the counter when only the entry changes', () => {
-    const before = { ...membership('running', agents), entry: { tokens: 1 } };
-    const writes = listingWrites(before, { ...before, entry: { tokens: 2 } });
-    expect(inShort(writes)).toEqual([`put O#org#TA#a *#${ulid}`, `put O#org#TA#a running#${ulid}`]);
-    expect(writes.map((write) => 'Put' in write && write.Put.Item?.tokens)).toEqual([2, 2]);
-  });
+it('rows with an entry have the new entry for each facet after a change of the facet', () => {
+  const writes = listingWrites(entryOf('running'), entryOf('completed'));
+  const puts = writes.flatMap((write) => ('Put' in write ? [write.Put] : []));
+  expect(puts.map(({ Item }) => [Item?.sk, Item?.status]).sort()).toEqual([
+    [`*#${ulid}`, 'completed'],
+    [`completed#${ulid}`, 'completed'],
+  ]);
 });
 
-describe('shards', () => {
-  const counterOf = (id: string) => {
-    const writes = listingWrites(undefined, { ...membership('bm', all), ulid: id });
-    return writes.flatMap((write) => ('Update' in write ? [write.Update.Key?.sk as string] : []))[0];
-  };
-  const everyLastCharacter = [...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'].map((character) => ulid.slice(0, 25) + character);
+it('rows with an entry are written again without a change of the counter when only the entry changes', () => {
+  const before = { ...membership('running', agents), entry: { tokens: 1 } };
+  const writes = listingWrites(before, { ...before, entry: { tokens: 2 } });
+  expect(inShort(writes)).toEqual([`put O#org#TA#a *#${ulid}`, `put O#org#TA#a running#${ulid}`]);
+  expect(writes.map((write) => 'Put' in write && write.Put.Item?.tokens)).toEqual([2, 2]);
+});
 
-  it('are four, and each gets the same share of ULIDs within a factor of two', () => {
-    const shares = Map.groupBy(everyLastCharacter, counterOf);
-    expect([...shares.keys()].sort()).toEqual(['01KE#0', '01KE#1', '01KE#2', '01KE#3']);
-    const sizes = [...shares.values()].map(({ length }) => length);
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(2 * Math.min(...sizes));
+it('shards are four, and each gets the same share of ULIDs within a factor of two', () => {
+  const shares = Map.groupBy('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (last) => {
+    const writes = listingWrites(undefined, { ...membership('bm', all), ulid: ulid.slice(0, 25) + last });
+    return writes.flatMap((write) => ('Update' in write ? [write.Update.Key?.sk as string] : []))[0];
   });
+  expect([...shares.keys()].sort()).toEqual(['01KE#0', '01KE#1', '01KE#2', '01KE#3']);
+  const sizes = [...shares.values()].map(({ length }) => length);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(2 * Math.min(...sizes));
 });

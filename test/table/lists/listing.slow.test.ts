@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { fc } from '../../seeded.ts';
 import { taskLists } from '../tasks/model.ts';
-import { faultsOf } from '../tasks/oracle.ts';
 import { createTestTable } from '../tasks/test-table.ts';
 import { script, write } from '../tasks/writers.ts';
 import { differences } from './model.ts';
@@ -12,7 +11,7 @@ it('lists have the items of a plain model after 16 concurrent writers, for every
       const board = await createTestTable();
       const { tasks, missed } = await write(board, steps);
       expect(missed).toEqual([]);
-      expect(await faultsOf(board.table, board.organization)).toEqual([]);
+      expect(await board.faults()).toEqual([]);
       expect(await differences(taskLists(board, tasks), limit)).toEqual([]);
     }),
     { numRuns: 2, endOnFailure: true },

@@ -88,17 +88,13 @@ describe('a sweep of 10,000 that are overdue', () => {
     const index = simulatedIndex();
     index.add(10_000);
     const minutes = [await index.minute(), await index.minute(), await index.minute()];
-    expect(minutes.map(({ woken, unfinished }) => ({ woken, unfinished }))).toEqual([
-      { woken: capacity, unfinished: true },
-      { woken: capacity, unfinished: true },
-      { woken: 10_000 - 2 * capacity, unfinished: false },
-    ]);
+    expect(minutes.map(({ woken }) => woken)).toEqual([capacity, capacity, 10_000 - 2 * capacity]);
+    expect(minutes.map(({ unfinished }) => unfinished)).toEqual([true, true, false]);
     for (const { took, mostHeld } of minutes) {
       expect(took).toBeLessThanOrEqual(budgetMs + stepMs);
       expect(mostHeld).toBeLessThanOrEqual(400);
     }
-    expect(new Set(index.sent).size).toBe(10_000);
-    expect(index.sent).toHaveLength(10_000);
+    expect([index.sent.length, new Set(index.sent).size]).toEqual([10_000, 10_000]);
   });
 
   it('sends the message of each of them before any twice, though none is done meanwhile', async () => {

@@ -5,7 +5,6 @@ import { headOf } from '../../../lib/table/agents/agent-items.ts';
 import { insertAgentSkill, removeAgent } from '../../../lib/table/agents/agents.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { unlistExecutions } from '../../../lib/table/executions/execution-removal.ts';
-import { LeaseLost } from '../../../lib/table/executions/execution-steps.ts';
 import {
   endExecution,
   leaseExecution,
@@ -13,6 +12,7 @@ import {
   readExecutionHead,
   renewLease,
 } from '../../../lib/table/executions/executions.ts';
+import { LeaseLost } from '../../../lib/table/executions/lease-writes.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { purgeAgent } from '../../../lib/table/purges/purges.ts';
 import { getItem } from '../../../lib/table/reads.ts';

@@ -18,9 +18,7 @@ function tasksOfAYear(count: number, linked: boolean): StoredTask[] {
   return bareTasks(count, (nth) => start + Math.floor((nth * yearMs) / count)).map((task, nth) => {
     const round = Math.floor(nth / 24);
     return {
-      ...task,
-      status: turn(taskStatuses, nth),
-      priority: turn(taskPriorities, Math.floor(nth / 6)),
+      ...{ ...task, status: turn(taskStatuses, nth), priority: turn(taskPriorities, Math.floor(nth / 6)) },
       ...(linked && round % 2 === 0 && { assignedAgent: turn(agents, Math.floor(round / 2)) }),
       ...(linked && round % 3 === 0 && { projectId: turn(projects, Math.floor(round / 3)) }),
     };
@@ -45,11 +43,8 @@ describe.each([
     await seed(board.table, board.organization, tasks, ({ id }) => shown.has(id));
   }, 280_000);
 
-  it('the first page costs at most 8 requests in 3 rounds and 40 read units with every filter', async () => {
+  it('the first page and a page at a deep offset cost at most their limits, with every filter', async () => {
     expect(await wrongPages(lists, metered, listLimits.firstPage, () => [0])).toEqual([]);
-  });
-
-  it('a page at a deep offset costs at most 26 requests in 3 rounds and 170 read units with every filter', async () => {
     expect(await wrongPages(lists, metered, listLimits.anyOffset, deepOffsets)).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ const filters: TaskFilter[] = orNone(taskStatuses).flatMap((status) =>
 );
 
 /** Returns the ids of the tasks that match a filter, newest first. */
-export function listed(tasks: readonly Known[], { status, priority, agent, project }: TaskFilter): string[] {
+function listed(tasks: readonly Known[], { status, priority, agent, project }: TaskFilter): string[] {
   return tasks
     .filter((task) => status === undefined || task.status === status)
     .filter((task) => priority === undefined || task.priority === priority)

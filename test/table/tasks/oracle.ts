@@ -13,36 +13,30 @@ export async function tasksOf(table: Table, organization: Organization): Promise
   return tasksAmong(await dumpOf(table, organization));
 }
 
-/**
- * Returns what is wrong in the items of an organization: the rows, counters and dependents that reconciling would repair,
- * and what it does not repair: metrics, dependencies on missing tasks, and parts of executions.
- */
+/** Returns what is wrong in the items of an organization, also what reconciling would not repair. */
 export async function faultsOf(table: Table, organization: Organization): Promise<string[]> {
   const differences = await findDifferences(table, organization, timestamp(0));
   const dump = await dumpOf(table, organization);
   return [
     ...differences.map((difference) => JSON.stringify(difference)),
     ...missingDependencies(dump),
+    ...cyclesAmong(tasksAmong(dump)),
     ...wrongMetrics(organization, dump),
     ...tornExecutions(organization, dump),
   ];
 }
 
-/** Returns a cycle of dependencies among tasks; `undefined` if there is none. */
-export function ringAmong(tasks: readonly StoredTask[]): string[] | undefined {
+/** Returns the cycles of dependencies among tasks. */
+function cyclesAmong(tasks: readonly StoredTask[]): string[] {
   const dependencies = new Map(tasks.map((task) => [task.id, task.dependsOn]));
   const walked = new Set<string>();
-  const walk = (id: string, path: string[]): string[] | undefined => {
-    if (path.includes(id)) return [...path.slice(path.indexOf(id)), id];
-    if (walked.has(id)) return undefined;
+  const walk = (id: string, path: string[]): string[] => {
+    if (path.includes(id)) return [`${[...path, id].join(' depends on ')}: a cycle`];
+    if (walked.has(id)) return [];
     walked.add(id);
-    for (const next of dependencies.get(id) ?? []) {
-      const ring = walk(next, [...path, id]);
-      if (ring) return ring;
-    }
-    return undefined;
+    return (dependencies.get(id) ?? []).flatMap((next) => walk(next, [...path, id]));
   };
-  return tasks.map(({ id }) => walk(id, [])).find((ring) => ring !== undefined);
+  return tasks.flatMap(({ id }) => walk(id, []));
 }
 
 function tasksAmong(dump: Record<string, unknown>): StoredTask[] {

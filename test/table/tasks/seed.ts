@@ -1,8 +1,8 @@
 import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { ulid } from 'ulid';
 import { timeOf, timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
+import { batchWriteLimit, writeBatch } from '../../../lib/table/batch-writes.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { type ListMembership, listingWrites } from '../../../lib/table/lists/listing.ts';
 import { type StoredTask, taskItem, taskMembership } from '../../../lib/table/tasks/task-items.ts';
@@ -35,13 +35,7 @@ function written(items: Map<string, Item>, write: Write): Item {
   return item;
 }
 
-/** The most items of a batch. */
-const batchLimit = 25;
-
-/**
- * Creates tasks with only a title. `timeAt` returns the time of the nth task. With seeded random numbers the ids are
- * the same in each run.
- */
+/** Creates tasks with only a title. Seeded random numbers give the same ids in each run. */
 export function bareTasks(
   count: number,
   timeAt = (_nth: number) => Date.UTC(2026, 0, 1),
@@ -51,15 +45,8 @@ export function bareTasks(
     const id = ulid(timeAt(nth), random);
     const createdAt = timestamp(timeOf(id));
     return {
-      id: `tk_${id}`,
-      title: `Task ${nth}`,
-      status: 'backlog',
-      priority: 'medium',
-      dependsOn: [],
-      dependents: [],
-      version: 1,
-      createdAt,
-      updatedAt: createdAt,
+      ...{ id: `tk_${id}`, title: `Task ${nth}`, status: 'backlog', priority: 'medium' },
+      ...{ dependsOn: [], dependents: [], version: 1, createdAt, updatedAt: createdAt },
     };
   });
 }
@@ -76,42 +63,21 @@ export function boardItems(
   ];
 }
 
-/**
- * Writes tasks in batches to a board without tasks, as their creations would have written them. Items of tasks that no
- * test reads can be left out; their rows and counters are written.
- */
-export async function seed(
-  table: Table,
-  organization: Organization,
-  tasks: readonly StoredTask[],
-  isRead?: (task: StoredTask) => boolean,
-): Promise<void> {
-  await writeItems(table, boardItems(organization, tasks, isRead));
-}
+/** Writes tasks to an organization without tasks, as their creations would have written them. */
+export const seed = (table: Table, ...items: Parameters<typeof boardItems>): Promise<void> =>
+  writeItems(table, boardItems(...items));
 
-/**
- * Writes new items to the table in batches.
- *
- * @param written receives the number of written items after each batch
- * @throws Error if the engine leaves items unprocessed
- */
+/** Writes new items in batches; `written` receives the number of written items after each batch. */
 export async function writeItems(
   table: Table,
   items: readonly Item[],
   written: (count: number) => void = () => {},
 ): Promise<void> {
-  const batches = Array.from({ length: Math.ceil(items.length / batchLimit) }, (_, at) =>
-    items.slice(at * batchLimit, (at + 1) * batchLimit),
-  );
-  const queue = batches.values();
+  const puts = items.map((Item) => ({ PutRequest: { Item } })).values();
   let count = 0;
   const write = async () => {
-    for (const batch of queue) {
-      const puts = batch.map((Item) => ({ PutRequest: { Item } }));
-      const { UnprocessedItems = {} } = await table.client.send(
-        new BatchWriteCommand({ RequestItems: { [table.name]: puts } }),
-      );
-      if (Object.keys(UnprocessedItems).length > 0) throw new Error('The engine left items unwritten.');
+    for (let batch = [...puts.take(batchWriteLimit)]; batch.length > 0; batch = [...puts.take(batchWriteLimit)]) {
+      await writeBatch(table, batch);
       count += batch.length;
       written(count);
     }

@@ -7,7 +7,7 @@ import { graceMs, postponeDue, readDue } from '../../../lib/table/lists/due.ts';
 import { purgeFrom, purgePartition } from '../../../lib/table/purges/purge-items.ts';
 import { detachLimit } from '../../../lib/table/tasks/task-edges.ts';
 import type { StoredTask } from '../../../lib/table/tasks/task-items.ts';
-import { deleteTask, getTask, listTasks, updateTask } from '../../../lib/tasks/tasks.ts';
+import { deleteTask, getTask, listTasks } from '../../../lib/tasks/tasks.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { type Watched, watchedTable } from '../fixtures/watched-table.ts';
 import { projects } from './model.ts';
@@ -73,7 +73,7 @@ async function expectConsistent(board: TaskWithDependents, others = many + 2): P
   expect(await faultsOf(board.table, board.organization)).toEqual([]);
 }
 
-/** Does what the sweeper and the workers of the queue do: every purge that is due. */
+/** Does what `purge-agent` does: runs every purge that is due. */
 async function sweep(board: TaskWithDependents): Promise<number> {
   const overdue = await Array.fromAsync(readDue(board, [purgePartition], timestamp(board.clock() + graceMs)));
   for (const one of overdue) {
@@ -102,7 +102,7 @@ describe('a deletion of a task with more done dependents than one transaction de
       const board = await createTaskWithDependents();
       const last = board.dependents.at(-1) as string;
       const error = await deleteThrough(board, async ({ nth }) => {
-        if (nth === step) await updateTask(board, board.organization, last, { status: 'in_progress' }, always);
+        if (nth === step) await board.patch(last, { status: 'in_progress' });
       });
       if (error) {
         expect(error.code).toBe('has_dependents');
@@ -143,7 +143,7 @@ describe('a deletion of a task with more done dependents than one transaction de
       expect(there).toBe(step <= steps.deletes);
       expect(await sweep(board)).toBe(there ? 0 : 1);
       if (there) expect((await naming(board)).sort()).toEqual(board.dependents);
-      const again = await errorOf(deleteTask(board, board.organization, board.id, always));
+      const again = await errorOf(board.remove(board.id));
       expect(again?.code).toBe(there ? undefined : 'not_found');
       await expectGone(board);
       expect(await sweep(board)).toBe(0);
@@ -172,17 +172,17 @@ describe('while dependents still name a task that is deleted', () => {
     const { data } = await getTask(board, organization, dependents[0] as string);
     expect([data.dependsOn, data.blockedBy]).toEqual([[], []]);
     const code = async (attempt: Promise<unknown>) => (await errorOf(attempt))?.code;
-    expect(await code(updateTask(board, organization, id, { title: 'Still there?' }, always))).toBe('not_found');
-    expect(await code(deleteTask(board, organization, id, always))).toBe('not_found');
+    expect(await code(board.patch(id, { title: 'Still there?' }))).toBe('not_found');
+    expect(await code(board.remove(id))).toBe('not_found');
     expect(await code(board.put({ dependsOn: [id] }))).toBe('unknown_reference');
     const [other, another] = [(await board.put()).id, (await board.put()).id];
-    expect(await code(updateTask(board, organization, other, { dependsOn: [id] }, always))).toBe('unknown_reference');
+    expect(await code(board.patch(other, { dependsOn: [id] }))).toBe('unknown_reference');
     const start = executeAgent(board.app, organization, agents[0], { input: 'Do it.', taskId: id }, undefined);
     expect(await code(start)).toBe('unknown_reference');
     const order = { toAgent: agents[1], taskId: id, instruction: 'Do it.' };
     const delegation = delegateTask(board.app, organization, agents[0], order, undefined);
     expect(await code(delegation)).toBe('unknown_reference');
-    expect(await code(updateTask(board, organization, other, { dependsOn: [another] }, always))).toBeUndefined();
+    expect(await code(board.patch(other, { dependsOn: [another] }))).toBeUndefined();
     await expectConsistent(board, many + 4);
   });
 
@@ -192,11 +192,11 @@ describe('while dependents still name a task that is deleted', () => {
     const { organization, dependents } = board;
     const [renamed, freed, moved, reopened, gone] = dependents as [string, string, string, string, string];
     const other = (await board.put()).id;
-    await updateTask(board, organization, renamed, { title: 'Another' }, always);
-    await updateTask(board, organization, freed, { dependsOn: [] }, always);
-    await updateTask(board, organization, moved, { dependsOn: [other] }, always);
-    await updateTask(board, organization, reopened, { status: 'backlog' }, always);
-    await deleteTask(board, organization, gone, always);
+    await board.patch(renamed, { title: 'Another' });
+    await board.patch(freed, { dependsOn: [] });
+    await board.patch(moved, { dependsOn: [other] });
+    await board.patch(reopened, { status: 'backlog' });
+    await board.remove(gone);
     await executeAgent(board.app, organization, agents[0], { input: 'Do it.', taskId: reopened }, undefined);
     await expectConsistent(board, many + 2);
     expect(await naming(board)).toHaveLength(many - 3);
@@ -216,7 +216,7 @@ describe('while dependents still name a task that is deleted', () => {
       const changed = board.dependents[changes];
       if (!names('dependsOn = :dependsOn') || !changed || changes >= 5) return;
       changes += 1;
-      await updateTask(board, board.organization, changed, { title: `Change ${changes}` }, always);
+      await board.patch(changed, { title: `Change ${changes}` });
     });
     const contexts = [table, board.table].map((one) => ({ table: one, clock: board.clock }));
     await Promise.all(contexts.map((context) => runPurge(context, purge)));

@@ -1,37 +1,22 @@
 import { ulid } from 'ulid';
-import type { Context } from '../../../lib/context.ts';
 import { ApiError } from '../../../lib/contract/errors.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import type { NewTask, Task } from '../../../lib/contract/tasks.ts';
+import type { NewTask, TaskPatch } from '../../../lib/contract/tasks.ts';
 import type { RecordResponse } from '../../../lib/table/idempotency.ts';
-import { createTask } from '../../../lib/tasks/tasks.ts';
-import { type Clock, clockAt, newCaller, openService, type Service } from '../../service.ts';
+import { createTask, deleteTask, updateTask } from '../../../lib/tasks/tasks.ts';
+import { clockAt, newCaller, openService } from '../../service.ts';
+import { dumpOf } from '../../table-dump.ts';
+import { faultsOf } from './oracle.ts';
 import { withoutStream } from './seed.ts';
 
 /** Names of agents that every organization of a test has. */
 export const agents = ['qa-reviewer', 'prompt-improver'] as const;
 
 /** An organization with a table of its own. Its tasks are created by the functions that the handlers call. */
-export type TestTable = {
-  app: Context;
-  table: Service['table'];
-  /** The endpoint of the table's engine. */
-  engine: string;
-  ulid: () => string;
-  defaultModel: string;
-  allowedModels: Context['allowedModels'];
-  preparedAgents: Context['preparedAgents'];
-  organization: Organization;
-  clock: Clock;
-  /** Creates a task; missing fields have the defaults of a creation. */
-  put: (fields?: Partial<NewTask>, once?: RecordResponse) => Promise<Task>;
-};
+export type TestTable = Awaited<ReturnType<typeof createTestTable>>;
 
-/**
- * Creates an organization in a new table. The stream of the table is off: no test reads it, and with a stream the engine
- * takes twice the time.
- */
-export async function createTestTable(clock: Clock = clockAt(Date.UTC(2026, 0, 1))): Promise<TestTable> {
+/** Creates an organization in a new table. Its stream is off: the engine takes twice the time with one. */
+export async function createTestTable(clock = clockAt(Date.UTC(2026, 0, 1))) {
   const { app, table, endpoint: engine } = await openService(clock);
   await withoutStream(table);
   const { organization } = await newCaller(app);
@@ -41,11 +26,24 @@ export async function createTestTable(clock: Clock = clockAt(Date.UTC(2026, 0, 1
   return {
     ...context,
     app,
+    /** The endpoint of the table's engine. */
     engine,
     organization,
-    put: (fields, once) => createTask(context, organization, newTask(fields), once),
+    /** Creates a task; missing fields have the defaults of a creation. */
+    put: (fields?: Partial<NewTask>, once?: RecordResponse) => createTask(context, organization, newTask(fields), once),
+    patch: (id: string, fields: TaskPatch) => updateTask(context, organization, id, fields, always),
+    remove: (id: string) => deleteTask(context, organization, id, always),
+    /** Returns all items of the organization. */
+    dump: () => dumpOf(table, organization),
+    /** Returns what is wrong in these items (`faultsOf`). */
+    faults: () => faultsOf(table, organization),
   };
 }
+
+let organizations = 0;
+
+/** Returns an organization that no other test has. */
+export const newOrganization = () => `own-${++organizations}-` as Organization;
 
 /** Returns the body of a creation with its defaults. */
 export const newTask = (fields: Partial<NewTask> = {}): NewTask => ({

@@ -1,13 +1,12 @@
 import { type TaskPatch, taskPriorities, taskStatuses } from '../../../lib/contract/tasks.ts';
-import type { TaskFilter } from '../../../lib/table/tasks/task-items.ts';
-import { createTask, deleteTask, listTasks, updateTask } from '../../../lib/tasks/tasks.ts';
+import { listTasks } from '../../../lib/tasks/tasks.ts';
 import { fc } from '../../seeded.ts';
 import { type Known, projects } from './model.ts';
-import { agents, always, errorOf, newTask, type TestTable } from './test-table.ts';
+import { agents, errorOf, type TestTable } from './test-table.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-type Create = { do: 'create'; day: number; fields: Omit<Known, 'id'>; dependsOn: number[]; narrowed: boolean[] };
+type Create = { do: 'create'; day: number; fields: Omit<Known, 'id'>; dependsOn: number[] };
 type Change = { do: 'change'; target: number; patch: TaskPatch; dependsOn?: number[] | undefined };
 type Delete = { do: 'delete'; target: number };
 
@@ -26,20 +25,13 @@ const create: fc.Arbitrary<Create> = fc.record({
   day: fc.integer({ min: 0, max: 150 }),
   fields: fc.record({ status, priority, assignedAgent: optional(agent), projectId: optional(project) }),
   dependsOn: targets(2),
-  narrowed: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
 });
 
 const change: fc.Arbitrary<Change> = fc.record({
   do: fc.constant('change' as const),
   target: fc.nat(1000),
   patch: fc.record(
-    {
-      title: fc.string(),
-      status,
-      priority,
-      assignedAgent: fc.option(agent),
-      projectId: fc.option(project),
-    },
+    { title: fc.string(), status, priority, assignedAgent: fc.option(agent), projectId: fc.option(project) },
     { requiredKeys: [] },
   ),
   dependsOn: fc.oneof({ weight: 9, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: targets(2) }),
@@ -76,15 +68,12 @@ export async function write(board: TestTable, steps: readonly Step[], count = 16
   const idsAt = (some: readonly number[]) => [...new Set(some.flatMap((one) => writtenAt(one)?.created.id ?? []))];
 
   const todo = {
-    create: async ({ day, fields, dependsOn, narrowed }: Create) => {
+    create: async ({ day, fields, dependsOn }: Create) => {
       clock.now = start + day * dayMs;
-      const created = await createTask(
-        board,
-        organization,
-        newTask({ ...fields, dependsOn: idsAt(dependsOn) }),
-        undefined,
-      );
-      const { items } = await listTasks(board, organization, filterFor(created, narrowed), { limit: 100, offset: 0 });
+      const created = await board.put({ ...fields, dependsOn: idsAt(dependsOn) });
+      const { status, priority, assignedAgent: agent, projectId: project } = created;
+      const filter = { status, ...[{}, { priority }, { agent }, { project }, { priority, agent, project }][day % 5] };
+      const { items } = await listTasks(board, organization, filter, { limit: 100, offset: 0 });
       if (!items.some(({ id }) => id === created.id)) missed.push(created.id);
       written.push({ created, changes: [], deleted: false });
     },
@@ -92,13 +81,13 @@ export async function write(board: TestTable, steps: readonly Step[], count = 16
       const task = writtenAt(target);
       if (!task) return;
       const whole = dependsOn ? { ...patch, dependsOn: idsAt(dependsOn) } : patch;
-      const { version } = await updateTask(board, organization, task.created.id, whole, always);
+      const { version } = await board.patch(task.created.id, whole);
       task.changes.push({ version, patch });
     },
     delete: async ({ target }: Delete) => {
       const task = writtenAt(target);
       if (!task) return;
-      await deleteTask(board, organization, task.created.id, always);
+      await board.remove(task.created.id);
       task.deleted = true;
     },
   };
@@ -114,26 +103,9 @@ export async function write(board: TestTable, steps: readonly Step[], count = 16
   return { tasks: written.filter(({ deleted }) => !deleted).map(changed), missed };
 }
 
-/** Returns a filter that matches a task by its status and some other fields. */
-function filterFor({ status, priority, assignedAgent, projectId }: Known, narrowed: readonly boolean[]): TaskFilter {
-  const [byPriority, byAgent, byProject] = narrowed;
-  return {
-    status,
-    priority: byPriority ? priority : undefined,
-    agent: byAgent ? assignedAgent : undefined,
-    project: byProject ? projectId : undefined,
-  };
-}
-
-/** Returns a task after its changes in the order of their versions. */
+/** Returns a task after its changes in the order of their versions; `null` removes a field. */
 function changed({ created, changes }: Written): Known {
-  const { id } = created;
-  let { status, priority, assignedAgent, projectId } = created;
-  for (const { patch } of changes.sort((a, b) => a.version - b.version)) {
-    status = patch.status ?? status;
-    priority = patch.priority ?? priority;
-    if (patch.assignedAgent !== undefined) assignedAgent = patch.assignedAgent ?? undefined;
-    if (patch.projectId !== undefined) projectId = patch.projectId ?? undefined;
-  }
+  const patches = changes.sort((a, b) => a.version - b.version).map(({ patch }) => patch);
+  const { id, status, priority, assignedAgent, projectId } = Object.assign({ ...created }, ...patches);
   return { id, status, priority, ...(assignedAgent && { assignedAgent }), ...(projectId && { projectId }) };
 }

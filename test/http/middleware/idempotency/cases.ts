@@ -1,30 +1,38 @@
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { processContext } from '../../../../lib/context.ts';
+import type { Agent } from '../../../../lib/contract/agents.ts';
 import type { endpoints } from '../../../../lib/contract/endpoints.ts';
 import type { ErrorCode } from '../../../../lib/contract/errors.ts';
-import { ulidOf } from '../../../../lib/contract/ids.ts';
+import { timeOf, timestamp, ulidOf } from '../../../../lib/contract/ids.ts';
 import type { Operation } from '../../../../lib/contract/routes.ts';
+import { hashOf } from '../../../../lib/table/agents/agent-items.ts';
+import { insertAttempt } from '../../../../lib/table/deliveries/attempt-log.ts';
+import { appendEvent } from '../../../../lib/table/deliveries/event-log.ts';
 import { webhooksLimit } from '../../../../lib/table/deliveries/webhooks.ts';
 import { keys } from '../../../../lib/table/keys.ts';
+import { getItem, queryItems } from '../../../../lib/table/reads.ts';
 import { dataOf, paginationOf } from '../../../api.ts';
 import { newAgent } from '../../../functions/agents/test-agents.ts';
 import { listed, newDelegation, newExecution, startedOf } from '../../../functions/agents/test-executions.ts';
 import { faulty } from '../../../functions/agents/test-improvements.ts';
 import { newWebhook } from '../../../functions/webhooks/webhook-caller.ts';
 import type { Answer } from '../../../service.ts';
+import { attemptFor, newMessage } from '../../../table/deliveries/attempt-seed.ts';
 import type { Request, Tenant } from './tenant.ts';
 
-/** The operations that accept an Idempotency-Key: every POST. `tsc` fails for an operation without a case below. */
-export type Post = {
-  [Name in Operation]: (typeof endpoints)[Name]['method'] extends 'POST' ? Name : never;
+/**
+ * The operations that accept an Idempotency-Key: every POST with a scope. `POST /mcp` passes the key on to them. `tsc` fails
+ * for an operation without a case below.
+ */
+type Post = {
+  [Name in Operation]: (typeof endpoints)[Name] extends { method: 'POST'; scope: string } ? Name : never;
 }[Operation];
 
-/** The test case of an operation. */
-export type Case = {
+type Case = {
   /** Creates the resources that a request needs, and returns the request. */
   prepare: (tenant: Tenant) => Promise<Request>;
-  /** Another valid body. */
-  otherBody: Record<string, unknown>;
-  /** The parameters of another valid path. */
+  /** Absent for an operation without a body, which has `otherParams`. */
+  otherBody?: Record<string, unknown>;
   otherParams?: (tenant: Tenant) => Promise<Record<string, string>>;
   /** Returns numbers that each say how often the request was carried out. */
   counts: (tenant: Tenant, request: Request) => Promise<number[]>;
@@ -35,9 +43,9 @@ export type Case = {
   remove: (tenant: Tenant, request: Request, answer: Answer) => Promise<Answer>;
 };
 
-/** Returns the number of changes of an agent. */
-const changes = async ({ agents }: Tenant, name = 'writer'): Promise<number> =>
-  Number(JSON.parse((await agents.get(name)).headers.ETag ?? '"1"')) - 1;
+/** Returns the number of changes of the agent `writer`. */
+const changes = async ({ agents }: Tenant): Promise<number> =>
+  Number(JSON.parse((await agents.get('writer')).headers.ETag ?? '"1"')) - 1;
 
 /** Deletes an agent; returns the function that creates it again. */
 async function withoutAgent({ agents }: Tenant, name: string) {
@@ -70,7 +78,9 @@ async function full({ organization, service: { table } }: Tenant) {
   return () => table.client.send(new PutCommand({ TableName: table.name, Item: { ...Item, count: 0 } }));
 }
 
-/** The case of each operation. */
+/** The body of a recovery that has no events. */
+const emptyRange = { since: '2026-01-01T00:00:00Z', until: '2026-01-01T00:00:01Z', include: ['exhausted'] };
+
 export const cases: Record<Post, Case> = {
   createTask: {
     prepare: async ({ agents }) => {
@@ -133,6 +143,42 @@ export const cases: Record<Post, Case> = {
     refused: 'agent_not_active',
     remove: ({ agents }) => agents.delete('reader'),
   },
+  cancelExecution: {
+    prepare: newRunning,
+    otherParams: async (tenant) => (await newRunning(tenant)).params,
+    counts: async (tenant) => [
+      listed(await tenant.listOf('writer', 'status=failed'))[1],
+      paginationOf(await tenant.tasks.listTasks({ query: 'status=assigned' })).total,
+    ],
+    close: (tenant, { params }) =>
+      withoutItem(tenant, keys.executionHead(tenant.organization, ulidOf(params?.id as string))),
+    refused: 'not_found',
+    remove: ({ agents }) => agents.delete('writer'),
+  },
+  rerunExecution: {
+    prepare: newFailed,
+    otherParams: async (tenant) => (await newFailed(tenant)).params,
+    counts: async (tenant) => [listed(await tenant.listOf('writer', 'status=running'))[1], await taskMoves(tenant)],
+    close: crowded,
+    refused: 'rate_limited',
+    remove: ({ agents }) => agents.delete('writer'),
+  },
+  restorePrompt: {
+    prepare: async ({ agents }) => {
+      const name = await agents.put({ systemPrompt: 'Write.' });
+      await agents.update(name, { systemPrompt: 'Read.' });
+      return { params: { name, hash: hashOf('Write.') } };
+    },
+    otherParams: async ({ agents }) => {
+      const { systemPrompt } = dataOf<Agent>(await agents.get('qa-reviewer'));
+      return { name: 'qa-reviewer', hash: hashOf(systemPrompt) };
+    },
+    // The first change is the one that the restoration takes back.
+    counts: async (tenant) => [(await changes(tenant)) - 1],
+    close: (tenant) => withoutItem(tenant, keys.agent(tenant.organization, 'writer')),
+    refused: 'not_found',
+    remove: ({ agents }) => agents.delete('writer'),
+  },
   selfImproveAgent: {
     prepare: async (tenant) => {
       const name = await tenant.agents.put({ systemPrompt: 'Write.' });
@@ -154,6 +200,41 @@ export const cases: Record<Post, Case> = {
     refused: 'limit_reached',
     remove: ({ send }, _, answer) => send('deleteWebhook', { params: { id: dataOf(answer).id } }),
   },
+  rotateWebhookSecret: {
+    prepare: async (tenant) => ({ params: { id: await newReceived(tenant) }, body: { secret: 'a private secret' } }),
+    otherBody: { secret: 'another secret' },
+    otherParams: async (tenant) => ({ id: await newReceived(tenant) }),
+    counts: async (tenant, { params }) => [await rotations(tenant, params?.id as string)],
+    close: (tenant, { params }) => withoutItem(tenant, keys.webhook(tenant.organization, ulidOf(params?.id as string))),
+    refused: 'not_found',
+    remove: ({ send }, { params = {} }) => send('deleteWebhook', { params }),
+  },
+  redeliverDelivery: {
+    prepare: async (tenant) => ({ params: await newDelivered(tenant) }),
+    otherParams: newDelivered,
+    counts: async ({ service: { table }, organization }, { params }) => {
+      const ulids = [ulidOf(params?.id as string), ulidOf(params?.deliveryId as string)] as const;
+      const { pk, sk: from } = keys.redelivery(organization, ...ulids, 0);
+      const { sk: to } = keys.redelivery(organization, ...ulids, 999);
+      return [(await Array.fromAsync(queryItems(table, { pk, from, to }))).length];
+    },
+    close: (tenant, { params }) => withoutItem(tenant, keys.webhook(tenant.organization, ulidOf(params?.id as string))),
+    refused: 'not_found',
+    remove: ({ send }, { params = {} }) => send('deleteWebhook', { params: { id: params.id as string } }),
+  },
+  recoverWebhook: {
+    // Ranges without events: each recovery is completed at once, and another can begin.
+    prepare: async (tenant) => ({ params: { id: await newReceived(tenant) }, body: emptyRange }),
+    otherBody: { ...emptyRange, include: ['skipped'] },
+    otherParams: async (tenant) => ({ id: await newReceived(tenant) }),
+    counts: async ({ service: { table }, organization }, { params }) => {
+      const pk = keys.recoveries(organization, ulidOf(params?.id as string));
+      return [(await Array.fromAsync(queryItems(table, { pk }))).length];
+    },
+    close: (tenant, { params }) => withoutItem(tenant, keys.webhook(tenant.organization, ulidOf(params?.id as string))),
+    refused: 'not_found',
+    remove: ({ send }, { params = {} }) => send('deleteWebhook', { params }),
+  },
   testWebhook: {
     prepare: async (tenant) => ({ params: { id: await newReceived(tenant) }, body: { event: 'task.created' } }),
     otherBody: { event: 'agent.failed' },
@@ -168,12 +249,43 @@ export const cases: Record<Post, Case> = {
   },
 };
 
-/** Returns the number of tasks in progress. */
+export const posts = Object.entries(cases) as [Post, Case][];
+
+/** Starts an execution of `writer` on a new task; returns the request that names it. */
+async function newRunning(tenant: Tenant) {
+  if ((await tenant.agents.get('writer')).status === 404) await tenant.agents.put();
+  return { params: { name: 'writer', id: await tenant.start({ taskId: await tenant.tasks.put() }) } };
+}
+
+/** Starts an execution as `newRunning` does, and lets it fail, which moves its task to assigned. */
+async function newFailed(tenant: Tenant) {
+  const request = await newRunning(tenant);
+  await tenant.carryOut(request.params.id, async () => ({ kind: 'failed', error: 'No.', tokens: 0 }));
+  return request;
+}
+
 async function taskMoves({ tasks }: Tenant): Promise<number> {
   return paginationOf(await tasks.listTasks({ query: 'status=in_progress' })).total;
 }
 
-/** Registers a webhook for the receiver of the tenant. */
+/** Returns 0 before a webhook's first secret, 1 after it and 2 after a rotation of it. */
+async function rotations({ service: { table }, organization }: Tenant, id: string): Promise<number> {
+  const secret = await getItem(table, keys.webhookSecret(organization, ulidOf(id)));
+  return Object.keys(secret ?? {}).filter((name) => ['sealed', 'previousSecret'].includes(name)).length;
+}
+
 async function newReceived({ send, receiver }: Tenant): Promise<string> {
   return dataOf(await send('registerWebhook', { body: { ...newWebhook, url: receiver } })).id;
+}
+
+/** Registers a webhook, stores a delivery to it that has succeeded, and returns the parameters of its path. */
+async function newDelivered(tenant: Tenant) {
+  const { organization } = tenant;
+  const context = processContext();
+  const [id, eventId, deliveryId] = [await newReceived(tenant), `ev_${context.ulid()}`, `dlv_${context.ulid()}`];
+  const event = { organization, id: eventId, event: 'task.created', item: 'tk_1', version: 1, data: '{}' } as const;
+  await appendEvent(context, event);
+  const dueAt = timestamp(timeOf(ulidOf(deliveryId)));
+  await insertAttempt(context, attemptFor(newMessage(organization, { webhookId: id, deliveryId, eventId, dueAt })));
+  return { id, deliveryId };
 }

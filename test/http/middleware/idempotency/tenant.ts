@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, vi } from 'vitest';
+import { afterEach, vi } from 'vitest';
 import { processContext } from '../../../../lib/context.ts';
 import { type Scope, scopes } from '../../../../lib/contract/endpoint.ts';
 import type { Operation } from '../../../../lib/contract/routes.ts';
@@ -9,11 +9,10 @@ import { createApi } from '../../../api.ts';
 import { type EngineProxy, startEngineProxy } from '../../../engine-proxy.ts';
 import { createTestImprovements } from '../../../functions/agents/test-improvements.ts';
 import { usual } from '../../../improvements/learning-model.ts';
-import type { Answer } from '../../../service.ts';
+import { type Answer, pointFunctionsAt } from '../../../service.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
 import { startReceiver } from '../../../webhooks/sender/receiver.ts';
 
-/** The parameters and the body of a request. */
 export type Request = { params?: Record<string, string>; body?: unknown };
 
 /** An organization with a caller that can send any request, and access to its data. */
@@ -22,7 +21,6 @@ export type Tenant = Awaited<ReturnType<Awaited<ReturnType<typeof createTenants>
 /** The start of the fake clock of these tests; only tests move it. */
 export const start = Date.parse('2026-03-01T12:00:00.000Z');
 
-/** The limit of concurrent executions of an organization. */
 const cap = 2;
 
 /**
@@ -31,15 +29,16 @@ const cap = 2;
  */
 export async function createTenants() {
   vi.useFakeTimers({ toFake: ['Date'], now: start });
-  afterAll(() => vi.useRealTimers());
   const { service, newImprovementsApi, teach } = await createTestImprovements();
   const engine: EngineProxy = await startEngineProxy(service.endpoint);
-  Object.assign(process.env, {
-    [environment.dynamodbEndpoint]: engine.endpoint,
-    [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key'),
-    [environment.allowedReceivers]: '127.0.0.1:*',
-    [environment.runningCap]: String(cap),
-  });
+  pointFunctionsAt(
+    { ...service, endpoint: engine.endpoint },
+    {
+      [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key'),
+      [environment.allowedReceivers]: '127.0.0.1:*',
+      [environment.runningCap]: String(cap),
+    },
+  );
   let [reached, goOn] = [() => {}, Promise.resolve()];
   const answering = async () => {
     reached();
@@ -76,7 +75,6 @@ export async function createTenants() {
         proposals: () => asked.filter(({ step }) => step === 'proposal').length,
         tokenOf: (allowed: readonly Scope[]) => issueToken(processContext(), { organization, scopes: allowed }),
 
-        /** Calls an operation. */
         send: (
           operation: Operation,
           request: Request = {},
