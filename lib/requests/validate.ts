@@ -16,6 +16,8 @@ function errorOf(issue: v.BaseIssue<unknown>): ErrorDetail {
   const path = v.getDotPath(issue) ?? '';
   if (issue.kind === 'schema' && issue.input === undefined)
     return { path, code: 'required', message: `${path} is required` };
+  if (issue.type === 'strict_object' && issue.expected === 'never')
+    return { path, code: 'unknown_field', message: `${path} is not a known field` };
   const code = issue.kind === 'schema' && issue.type !== 'picklist' ? 'invalid_type' : 'invalid_value';
   return { path, code, message: `${path} ${issue.message}` };
 }
@@ -24,19 +26,19 @@ function errorOf(issue: v.BaseIssue<unknown>): ErrorDetail {
  * Returns an error for each name that is not in the schema. Names that every object inherits, such as `constructor`, are
  * unknown too.
  *
- * @param readOnly fields of the resource that requests cannot set
+ * @param readOnly fields of the resource that requests cannot set: by their names, what to do instead
  */
 export function unknownFieldErrors(
   names: readonly string[],
   known: ObjectSchema['entries'],
   kind: 'field' | 'query parameter',
-  readOnly: readonly string[] = [],
+  readOnly: Readonly<Record<string, string>> = {},
 ): ErrorDetail[] {
   return names
     .filter((name) => !Object.hasOwn(known, name))
     .map((name) => {
-      if (readOnly.includes(name))
-        return { path: name, code: 'read_only', message: `${name} cannot be set here; leave it out` };
+      if (Object.hasOwn(readOnly, name))
+        return { path: name, code: 'read_only', message: `${name} cannot be set here; ${readOnly[name]}` };
       const similarName = nearestName(name, Object.keys(known));
       const hint = similarName ? ` (did you mean ${similarName}?)` : '';
       return {
