@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { inBatches } from '../../batching/in-batches.ts';
+import { timeOf, ulidFrom, ulidOf } from '../../contract/ids.ts';
+import type { Organization } from '../../contract/organization.ts';
+import { tableSchema } from '../../deployment/table-schema.ts';
+import { batchWriteLimit, writeBatch } from '../batch-writes.ts';
+import type { BatchingContext, LateEvent } from '../batchers.ts';
+import type { Table } from '../client.ts';
+import { historyExpiry } from '../deliveries/history-days.ts';
+import { keys } from '../keys.ts';
+import { unavailable } from '../unavailable.ts';
+import type { Item } from '../write.ts';
+import { lastPosition, writtenWithinMs } from './positions.ts';
+
+/**
+ * How far the times of the positions are ahead of the clock, in milliseconds, at each try to write them. A table or a
+ * process that is too slow for one try has more time in the next, so that the events of a slow batch are not repeated for
+ * ever.
+ */
+const aheadMs = [0, 1_000, 5_000, 30_000];
+
+/** The most events of one item, which has then 28 KB. */
+const itemEvents = 1_000;
+
+/**
+ * Returns whether an event that has just been written is late: followers may have passed its id.
+ *
+ * @param now the time after the write was confirmed (Unix time, in ms)
+ */
+export function isLate(id: string, now: number): boolean {
+  return now - timeOf(ulidOf(id)) > writtenWithinMs;
+}
+
+/**
+ * Gives a late event, which the log has, a position that followers have not passed. The calls of one turn of the event loop
+ * share one item for each organization. An event that is listed again has two positions.
+ *
+ * @throws `ApiError` `unavailable` if the table is too slow
+ */
+export async function listLateEvent(
+  { table, batchers, clock }: BatchingContext & { clock: () => number },
+  organization: Organization,
+  id: string,
+): Promise<void> {
+  batchers.listLateEvent ??= inBatches(
+    Number.POSITIVE_INFINITY,
+    async (events: LateEvent[]): Promise<undefined[]> => {
+      await writePositions(table, clock, events);
+      return [];
+    },
+    (event) => `${event.organization} ${event.ulid}`,
+  );
+  await batchers.listLateEvent({ organization, ulid: ulidOf(id) });
+}
+
+/** Writes positions until they are written in time. A position that is written late is an unnecessary one. */
+async function writePositions(table: Table, clock: () => number, events: readonly LateEvent[]): Promise<void> {
+  for (const ahead of aheadMs) {
+    const time = clock() + ahead;
+    const puts = lateItems(events, time).map((Item) => ({ PutRequest: { Item } }));
+    for (const batch of split(puts, batchWriteLimit)) await writeBatch(table, batch);
+    if (clock() - time <= writtenWithinMs) return;
+  }
+  throw unavailable();
+}
+
+/** Returns the items that give late events positions of a time. */
+function lateItems(events: readonly LateEvent[], time: number): Item[] {
+  return [...Map.groupBy(events, ({ organization }) => organization)].flatMap(([organization, own]) =>
+    split(own, itemEvents).map((some) => ({
+      ...keys.lateEvents(organization, lastPosition(ulidFrom(time, randomBytes(10)), some.length)),
+      events: some.map(({ ulid }) => ulid),
+      [tableSchema.expiry]: historyExpiry(time),
+    })),
+  );
+}
+
+function split<Entry>(entries: readonly Entry[], size: number): Entry[][] {
+  return Array.from({ length: Math.ceil(entries.length / size) }, (_, nth) =>
+    entries.slice(nth * size, (nth + 1) * size),
+  );
+}
