@@ -1,0 +1,7 @@
+import { recoverWebhook as row } from '../../lib/contract/recoveries.ts';
+import { serve } from '../../lib/http/serve.ts';
+import { recoverWebhook } from '../../lib/webhooks/recoveries/recovery.ts';
+
+export const handler = serve(row, async ({ params, body, caller, recordResponse }, context) =>
+  recoverWebhook(context, caller.organization, params.id, body, recordResponse),
+);

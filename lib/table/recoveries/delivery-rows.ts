@@ -1,0 +1,122 @@
+import { timeOf, ulidOf } from '../../contract/ids.ts';
+import type { Organization } from '../../contract/organization.ts';
+import type { DeliveryMessage } from '../../deployment/messages.ts';
+import { type BatchingContext, readInBatch } from '../batchers.ts';
+import { attemptFacet, attemptKey, retryOf, timeLetters } from '../deliveries/attempt-items.ts';
+import { placeOf } from '../deliveries/attempt-log.ts';
+import { keys } from '../keys.ts';
+import { queryItems } from '../reads.ts';
+import type { Item } from '../write.ts';
+
+/**
+ * Reads the attempts of many deliveries of one webhook. The rows of neighbouring deliveries are neighbours in the attempt
+ * log, so queries of whole ranges read them. Only rows that are further away are read one by one.
+ */
+
+/** The part of the attempt log of a webhook that was read: rows, late starts and redeliveries. */
+export type DeliveryRows = {
+  /** The rows by their sort keys, up to a time as the letters of a ULID. */
+  rows: ReadonlyMap<string, Item>;
+  rowsTo: string;
+  /** The times at which late attempts began, by sort keys; ISO 8601. */
+  lateStarts: ReadonlyMap<string, string>;
+  /** The items of redeliveries, by the ULIDs of the deliveries, the first one first. */
+  redeliveries: ReadonlyMap<string, Item[]>;
+};
+
+/** The attempts of a delivery. */
+export type DeliveryAttempts = {
+  /** The rows of the attempts that were made. */
+  rows: Item[];
+  /** Whether the next attempt is due or running: a retry or a redelivery. A first attempt without a row is not known. */
+  inProgress: boolean;
+  redeliveries: Item[];
+};
+
+/** The attributes that decide the state of a delivery, and those that `retryOf` reads. */
+const read = ['pk', 'deliveryId', 'eventId', 'attempt', 'error', 'nextAttemptAt', 'requested', 'scheduleStart'];
+
+/** The maximum number of rows that one call reads in advance: about 5,000 read units. */
+const mostRows = 50_000;
+
+/**
+ * Reads the part of a webhook's attempt log with the deliveries of a time range (Unix times in ms, both included), strongly
+ * consistent.
+ *
+ * @param aheadMs how long after the range the rows of retries are read in advance, in milliseconds
+ * @param limit the maximum number of rows that are read in advance
+ */
+export async function readDeliveryRows(
+  { table }: BatchingContext,
+  organization: Organization,
+  webhookId: string,
+  { from, to, aheadMs = 0, limit = mostRows }: { from: number; to: number; aheadMs?: number; limit?: number },
+): Promise<DeliveryRows> {
+  const pk = keys.attemptScope(organization, ulidOf(webhookId)).rows;
+  const [first, last] = [timeLetters(from), timeLetters(to)];
+  const ahead = timeLetters(to + aheadMs);
+  const ends = { from: `${attemptFacet}#${first}`, to: `${attemptFacet}#${ahead}~` };
+  const rows = new Map<string, Item>();
+  for await (const row of queryItems(table, { pk, ...ends, only: read, ascending: true, limit }))
+    rows.set(row.sk as string, row);
+  // If there were too many rows, those of the last time may be incomplete.
+  const lastRow = rows.size === limit ? [...rows.keys()].at(-1) : undefined;
+  const rowsTo = lastRow ? timeLetters(timeOf(lastRow.slice(attemptFacet.length + 1)) - 1) : ahead;
+  const lateStarts = new Map<string, string>();
+  for await (const { sk, at } of queryItems(table, { pk, from: `L#${first}`, to: `L#${last}~` }))
+    lateStarts.set(sk as string, at as string);
+  const items = await Array.fromAsync(queryItems(table, { pk, from: `R#${first}`, to: `R#${last}~`, ascending: true }));
+  const redeliveries = Map.groupBy(items, ({ deliveryId }) => ulidOf(deliveryId as string));
+  return { rows, rowsTo, lateStarts, redeliveries };
+}
+
+/** Returns the attempts of a delivery, from the message of its first attempt. */
+export async function readDelivery(
+  context: BatchingContext,
+  found: DeliveryRows,
+  first: DeliveryMessage,
+): Promise<DeliveryAttempts> {
+  const redeliveries = found.redeliveries.get(ulidOf(first.deliveryId)) ?? [];
+  const starts = [first, ...redeliveries.flatMap((item) => retryOf(item) ?? [])];
+  const parts = await Promise.all(starts.map((start) => follow(context, found, start)));
+  // Only the last part can have a next attempt: a redelivery is stored after the end of the delivery.
+  const next = parts.at(-1)?.next;
+  return {
+    rows: parts.flatMap(({ rows }) => rows),
+    inProgress: next !== undefined && next !== first,
+    redeliveries,
+  };
+}
+
+/** Returns the row of an attempt, which may be late; `undefined` if it was not made. */
+export async function findRowOf(
+  context: BatchingContext,
+  found: DeliveryRows,
+  message: DeliveryMessage,
+): Promise<Item | undefined> {
+  const row = await rowAt(context, found, message, message.dueAt);
+  if (row) return row;
+  const { organization, webhookId, deliveryId, attempt } = message;
+  const { sk } = keys.lateAttempt(organization, ulidOf(webhookId), ulidOf(deliveryId), attempt);
+  const lateAt = found.lateStarts.get(sk);
+  return lateAt === undefined ? undefined : rowAt(context, found, message, lateAt);
+}
+
+/** Returns the rows from an attempt on, and the message of the first attempt without a row. */
+async function follow(context: BatchingContext, found: DeliveryRows, start: DeliveryMessage) {
+  const rows: Item[] = [];
+  let next: DeliveryMessage | undefined = start;
+  while (next) {
+    const row: Item | undefined = await findRowOf(context, found, next);
+    if (!row) break;
+    rows.push(row);
+    next = retryOf(row);
+  }
+  return { rows, next };
+}
+
+async function rowAt(context: BatchingContext, found: DeliveryRows, message: DeliveryMessage, at: string) {
+  const key = attemptKey(placeOf(message, at));
+  if (timeLetters(Date.parse(at)) <= found.rowsTo) return found.rows.get(key.sk);
+  return readInBatch(context, key);
+}

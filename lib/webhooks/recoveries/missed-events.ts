@@ -1,0 +1,80 @@
+import { type EventName, eventNames } from '../../contract/events.ts';
+import { timeOf, ulidOf } from '../../contract/ids.ts';
+import type { Organization } from '../../contract/organization.ts';
+import type { MissedKind } from '../../contract/recoveries.ts';
+import type { DeliveryMessage } from '../../deployment/messages.ts';
+import type { BatchingContext, Subscriber } from '../../table/batchers.ts';
+import { type LoggedEvent, taskFieldsOfEvent } from '../../table/deliveries/event-log.ts';
+import { isPausedAt } from '../../table/deliveries/pauses.ts';
+import { readSubscribers } from '../../table/deliveries/subscriptions.ts';
+import { isMatch, matchesFilter } from '../../table/deliveries/task-filters.ts';
+import type { StoredWebhook } from '../../table/deliveries/webhooks.ts';
+import { type DeliveryAttempts, type DeliveryRows, readDelivery } from '../../table/recoveries/delivery-rows.ts';
+import type { StoredRecovery } from '../../table/recoveries/recoveries.ts';
+import { firstAttemptOf } from '../deliveries/first-attempts.ts';
+
+/** The events that a recovery sends. */
+export type Wanted = Pick<StoredRecovery, 'events' | 'include'>;
+
+/** A webhook with its subscriptions by event. */
+export type SubscribedWebhook = { webhook: StoredWebhook; subscriptions: ReadonlyMap<EventName, Subscriber> };
+
+/** The part of an event that decides whether it was missed, with the fields of its task. */
+export type WalkedEvent = Omit<LoggedEvent, 'data'>;
+
+/** Returns the part of an event that decides whether it was missed, without its data. */
+export function walkedEvent(event: LoggedEvent): WalkedEvent {
+  const { data: _, ...walked } = event;
+  const taskFields = taskFieldsOfEvent(event);
+  return { ...walked, ...(taskFields && { taskFields }) };
+}
+
+/** Reads the subscriptions of a webhook. */
+export async function readSubscriptions(
+  context: BatchingContext,
+  organization: Organization,
+  webhook: StoredWebhook,
+): Promise<SubscribedWebhook> {
+  const subscribers = await Promise.all(eventNames.map((event) => readSubscribers(context, organization, event)));
+  const own = eventNames.flatMap((event, at) => {
+    const subscriber = subscribers[at]?.find(({ id }) => id === webhook.id);
+    return subscriber ? [[event, subscriber] as const] : [];
+  });
+  return { webhook, subscriptions: new Map(own) };
+}
+
+/** Reads the delivery of an event, and returns it with its kind if the webhook has missed the event and it is wanted. */
+export async function readMissed(
+  context: BatchingContext,
+  to: SubscribedWebhook,
+  { events, include }: Wanted,
+  event: WalkedEvent,
+  found: DeliveryRows,
+): Promise<{ first: DeliveryMessage; delivery: DeliveryAttempts; kind: MissedKind | undefined } | undefined> {
+  if (events && !events.includes(event.event)) return undefined;
+  const first = firstAttemptOf(event, to.webhook.id);
+  const delivery = await readDelivery(context, found, first);
+  const kind = missedKindOf(to, event, delivery);
+  return { first, delivery, kind: kind && include.includes(kind) ? kind : undefined };
+}
+
+/**
+ * Returns why a webhook has not received an event; `undefined` if it was delivered, if an attempt is due or running, for
+ * an event that the webhook never was subscribed to, and for one that its filter leaves out. Events from before a
+ * subscription are compared with the current filter, others with the filter at their time.
+ */
+function missedKindOf(
+  { webhook, subscriptions }: SubscribedWebhook,
+  { id, event, taskFields }: WalkedEvent,
+  { rows, inProgress }: DeliveryAttempts,
+): MissedKind | undefined {
+  if (inProgress) return undefined;
+  if (rows.length > 0) return rows.some(({ error }) => error === undefined) ? undefined : 'exhausted';
+  const subscription = subscriptions.get(event);
+  if (!subscription) return undefined;
+  const time = timeOf(ulidOf(id));
+  if (subscription.since > time) return isMatch(webhook.taskFilter, () => taskFields) ? 'never_sent' : undefined;
+  // Otherwise the first attempt is due or running.
+  if (!isPausedAt(webhook, time)) return undefined;
+  return matchesFilter(subscription.taskFilters, time, () => taskFields) ? 'skipped' : undefined;
+}

@@ -1,0 +1,233 @@
+import { inGroups } from '../../batching/in-groups.ts';
+import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
+import type { DeliveryMessage } from '../../deployment/messages.ts';
+import type { BatchingContext } from '../../table/batchers.ts';
+import { readEvent, readEventsInOrder } from '../../table/deliveries/event-log.ts';
+import { isPaused } from '../../table/deliveries/pauses.ts';
+import { readWebhook, type StoredWebhook } from '../../table/deliveries/webhooks.ts';
+import { graceMs, type SweepCall, type Swept, sweep } from '../../table/lists/due.ts';
+import { findRowOf, readDeliveryRows } from '../../table/recoveries/delivery-rows.ts';
+import {
+  completeRecovery,
+  deleteRecovery,
+  endPosition,
+  insertRecoveredAttempt,
+  isRecoveredBy,
+  type RecoveryProgress,
+  recoveredMessage,
+  recoveryFrom,
+  recoveryPartition,
+  type StoredRecovery,
+  storeProgress,
+} from '../../table/recoveries/recoveries.ts';
+import { type AttemptMessageContext, sendAttemptMessages } from '../deliveries/attempt-messages.ts';
+import { readMissed, readSubscriptions, walkedEvent } from './missed-events.ts';
+import { slotMs } from './recovery-rate.ts';
+
+type SweepContext = BatchingContext & AttemptMessageContext;
+
+/** How long other sweeps skip a recovery that a sweep has taken, in milliseconds: longer than a sweep can take. */
+const takenMs = 2 * 60_000;
+
+/** How long after a sweep the next one takes a recovery, in milliseconds: less than the interval of the sweeps. */
+const nextSweepMs = 30_000;
+
+/**
+ * How far ahead a sweep sends messages, in milliseconds: the interval of the sweeps, and some time for a sweep that begins
+ * late, so that the pace has no gaps.
+ */
+const aheadMs = 75_000;
+
+/** The time that a sweep has to store attempts before the first of them is due, in milliseconds. */
+const leadMs = 5_000;
+
+/** How often the lost messages of a recovery are sent again, in milliseconds. */
+const sendAgainMs = 5 * 60_000;
+
+/** How many events a sweep reads in one step, and how many recoveries it continues at the same time. */
+const stepSize = 200;
+const atOnce = 5;
+
+/** Continues the recoveries that are due. Returns the number of messages that it has sent. */
+export async function sweepRecoveries(context: SweepContext, call: Required<SweepCall>): Promise<Swept> {
+  let sent = 0;
+  const swept = await sweep(context, [recoveryPartition], { ...call, againMs: takenMs }, async (items) => {
+    let failure: { reason: unknown } | undefined;
+    for (let at = 0; at < items.length && call.hasTime(); at += atOnce) {
+      const some = items.slice(at, at + atOnce).map(recoveryFrom);
+      const done = await Promise.allSettled(some.map((recovery) => continueRecovery(context, recovery, call)));
+      // A recovery that failed does not hold up the others. It is taken again when its entry is due.
+      failure ??= done.find((one) => one.status === 'rejected');
+      for (const one of done) sent += one.status === 'fulfilled' ? one.value : 0;
+    }
+    if (failure) throw failure.reason;
+  });
+  return { ...swept, woken: sent };
+}
+
+/**
+ * Continues a recovery: stores and sends the attempts of the next minute, oldest events first, or sends lost messages
+ * again. New attempts wait for lost ones, so a receiver gets no more than its rate, and one that has become slow is not
+ * flooded.
+ *
+ * A sweep can be interrupted between any two steps. Stored attempts are found again by the next sweep, which skips them.
+ * The progress is stored last.
+ *
+ * @returns the number of sent messages
+ */
+async function continueRecovery(
+  context: SweepContext,
+  recovery: StoredRecovery,
+  call: Required<SweepCall>,
+): Promise<number> {
+  const { clock } = context;
+  const webhook = await readWebhook(context, recovery.organization, recovery.webhookId);
+  if (!webhook) {
+    await deleteRecovery(context, recovery);
+    return 0;
+  }
+  // It is taken again when this sweep's time is over.
+  if (isPaused(webhook)) return 0;
+  const { lost, ...made } = await readMade(context, recovery, call.until);
+  const before: RecoveryProgress = { ...recovery, ...made };
+  if (before.confirmed === endPosition(recovery)) {
+    await completeRecovery(context, recovery, progressOf(before), timestamp(clock()));
+    return 0;
+  }
+  const { messages, ...after } =
+    lost.length > 0
+      ? await sendAgain(context, webhook, before, lost, call.until)
+      : await sendNext(context, webhook, recovery, before, call.hasTime);
+  await storeProgress(context, recovery, progressOf(after), timestamp(clock() + nextSweepMs));
+  return messages;
+}
+
+/**
+ * Returns how many attempts of a recovery were made since the last sweep, and the attempts whose messages are lost.
+ *
+ * @param until the time of the sweep, in the future after a restart with empty queues (Unix time, in ms)
+ */
+async function readMade(
+  context: SweepContext,
+  recovery: StoredRecovery,
+  until: number,
+): Promise<Pick<RecoveryProgress, 'confirmed' | 'delivered' | 'failed'> & { lost: DeliveryMessage[] }> {
+  const { organization, webhookId, confirmed, position } = recovery;
+  const range = { from: timeOf(confirmed), to: timeOf(position) };
+  const found = await readDeliveryRows(context, organization, webhookId, range);
+  const messages = [...found.redeliveries.values()]
+    .flat()
+    .filter((item) => isRecoveredBy(recovery, item))
+    .map(recoveredMessage)
+    .filter((message) => eventOf(message) > confirmed && eventOf(message) <= position)
+    .sort((a, b) => (eventOf(a) < eventOf(b) ? -1 : 1));
+  const rows = await Promise.all(messages.map((message) => findRowOf(context, found, message)));
+  const overdue = messages.filter(({ dueAt }, at) => !rows[at] && Date.parse(dueAt) + graceMs <= until);
+  // An event that has expired in the meantime can no longer be sent: it counts as failed.
+  const kept = await Promise.all(overdue.map((message) => readEvent(context, organization, message.eventId as string)));
+  const expired = new Set(overdue.filter((_, at) => !kept[at]));
+  const open = messages.findIndex((message, at) => !rows[at] && !expired.has(message));
+  const ended = open === -1 ? messages.length : open;
+  const delivered = rows.slice(0, ended).filter((row) => row && row.error === undefined).length;
+  return {
+    // The position before the first open attempt. Without one, the position itself.
+    confirmed: open === -1 ? position : ended === 0 ? confirmed : eventOf(messages[ended - 1] as DeliveryMessage),
+    delivered: recovery.delivered + delivered,
+    failed: recovery.failed + ended - delivered,
+    lost: overdue.filter((message) => !expired.has(message)),
+  };
+}
+
+/** The progress after a step, and the number of messages that it has sent. */
+type Sent = RecoveryProgress & { messages: number };
+
+/** Sends lost messages again, at the rate of the webhook. */
+async function sendAgain(
+  context: SweepContext,
+  webhook: StoredWebhook,
+  progress: RecoveryProgress,
+  lost: readonly DeliveryMessage[],
+  until: number,
+): Promise<Sent> {
+  const now = context.clock();
+  if (until < progress.sentAgainAt + sendAgainMs) return { ...progress, messages: 0 };
+  const start = startOf(now, progress);
+  const interval = slotMs(webhook);
+  const inSecond = Map.groupBy(lost.entries(), ([at]) => Math.floor((at * interval) / 1000));
+  for (const [second, entries] of inSecond)
+    await sendAttemptMessages(
+      context,
+      entries.map(([, message]) => message),
+      start + (second + 1) * 1000,
+    );
+  return { ...progress, messages: lost.length, sentAgainAt: now, nextSlotAt: start + lost.length * interval };
+}
+
+/** Stores and sends the attempts that are due until `aheadMs` from now. */
+async function sendNext(
+  context: SweepContext,
+  webhook: StoredWebhook,
+  recovery: StoredRecovery,
+  before: RecoveryProgress,
+  hasTime: () => boolean,
+): Promise<Sent> {
+  const { organization, until: to } = recovery;
+  const now = context.clock();
+  const interval = slotMs(webhook);
+  const end = now + aheadMs;
+  const subscribed = await readSubscriptions(context, organization, webhook);
+  let { position, sent, nextSlotAt } = { ...before, nextSlotAt: startOf(now, before) };
+  const messages: DeliveryMessage[] = [];
+  let isFull = false;
+  const events = readEventsInOrder(context, organization, { after: position, to });
+  for await (const step of inGroups(events, stepSize)) {
+    const ids = step.map(({ id }) => ulidOf(id));
+    const times = { from: timeOf(ids[0] as string), to: timeOf(ids.at(-1) as string) };
+    const found = await readDeliveryRows(context, organization, webhook.id, times);
+    const read = await Promise.all(
+      step.map((event) => readMissed(context, subscribed, recovery, walkedEvent(event), found)),
+    );
+    const puts: Promise<DeliveryMessage | undefined>[] = [];
+    for (const [at, one] of read.entries()) {
+      // An interrupted sweep has stored this attempt. If its message is lost, it is sent again later.
+      const isStored = one?.delivery.redeliveries.some((item) => isRecoveredBy(recovery, item));
+      if (isStored) sent++;
+      else if (one?.kind) {
+        isFull = nextSlotAt + interval > end;
+        if (isFull) break;
+        nextSlotAt += interval;
+        const { deliveryId, requestId } = one.first;
+        const last = Math.max(0, ...one.delivery.rows.map(({ attempt }) => attempt as number));
+        const ids = { deliveryId, eventId: one.first.eventId as string, ...(requestId && { requestId }) };
+        puts.push(insertRecoveredAttempt(context, recovery, { ...ids, last }, Math.floor(nextSlotAt)));
+      }
+      position = ids[at] as string;
+    }
+    messages.push(...(await Promise.all(puts)).filter((message) => message !== undefined));
+    isFull ||= !hasTime();
+    if (isFull) break;
+  }
+  // Sent at once: SQS delays messages by whole seconds from the time when they are sent.
+  await sendAttemptMessages(context, messages);
+  return {
+    ...before,
+    messages: messages.length,
+    position: isFull ? position : endPosition(recovery),
+    sent: sent + messages.length,
+    nextSlotAt,
+  };
+}
+
+/** Returns the time from which a sweep can send: after the messages of the last sweep, and whole seconds from now. */
+function startOf(now: number, { nextSlotAt }: RecoveryProgress): number {
+  return now + Math.ceil(Math.max(leadMs, nextSlotAt - now) / 1000) * 1000;
+}
+
+/** Returns the ULID of the event of an attempt. */
+const eventOf = ({ eventId }: DeliveryMessage) => ulidOf(eventId as string);
+
+/** Returns the fields of a recovery that change. */
+function progressOf(progress: RecoveryProgress): RecoveryProgress {
+  const { sent, delivered, failed, position, confirmed, nextSlotAt, sentAgainAt } = progress;
+  return { sent, delivered, failed, position, confirmed, nextSlotAt, sentAgainAt };
+}
