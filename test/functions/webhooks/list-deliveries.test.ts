@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { DeliveryRecord } from '../../../lib/contract/webhooks.ts';
-import { dataOf, paginationOf } from '../../api.ts';
+import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks.ts';
+import { dataOf, errorOf, paginationOf } from '../../api.ts';
+import { newForEachTest } from '../../caller.ts';
+import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { failed } from '../../webhooks/test-webhooks.ts';
-import { createWebhookCallers, type WebhookCaller } from './webhook-caller.ts';
+import { createWebhookCallers } from './webhook-caller.ts';
 
-const { newWebhookCaller } = await createWebhookCallers();
-let caller: WebhookCaller;
+const { newWebhookCaller } = await createWebhookCallers({ ALLOWED_RECEIVERS: '127.0.0.1:*' });
+const caller = newForEachTest(newWebhookCaller);
 let id: string;
-
 beforeEach(async () => {
-  caller = await newWebhookCaller();
   id = await caller.put({ secret: 'a secret' });
 });
 
@@ -51,5 +51,68 @@ describe('the delivery history', () => {
     expect(first).toEqual({ ids: all.ids.slice(0, 2), limit: 2, offset: 0, total: 3 });
     expect(second).toEqual({ ids: all.ids.slice(2), limit: 2, offset: 2, total: 3 });
     expect(await page('offset=5')).toEqual({ ids: [], limit: 20, offset: 5, total: 3 });
+  });
+});
+
+describe('the filters of the history', () => {
+  beforeEach(async () => {
+    const { url } = await startReceiver((response) => response.writeHead(500).end());
+    id = await caller.put({ url });
+  });
+
+  const ids = async (query: string) => {
+    const answer = await caller.deliveries(id, query);
+    return [
+      dataOf<DeliveryRecord[]>(answer)
+        .map((record) => record.id)
+        .sort(),
+      paginationOf(answer).total,
+    ];
+  };
+
+  it('select by result, event and end of the attempt, with the exact number, page by page', async () => {
+    const delivered = await caller.attempt(id);
+    const [failure] = [await caller.attempt(id, failed)];
+    const { deliveryId: tested } = dataOf<TestResult>(await caller.test(id, { event: 'agent.failed' }));
+    expect(await ids('status=delivered')).toEqual([[delivered], 1]);
+    expect(await ids('status=failed')).toEqual([[failure, tested].sort(), 2]);
+    expect(await ids('status=failed&event=agent.failed')).toEqual([[tested], 1]);
+    expect(await ids('event=task.completed')).toEqual([[], 0]);
+    expect((await ids('status=failed&limit=1&offset=1'))[1]).toBe(2);
+    expect(await ids('status=failed&limit=1&offset=2')).toEqual([[], 2]);
+
+    const records = dataOf<DeliveryRecord[]>(await caller.deliveries(id));
+    for (const { deliveredAt } of records) {
+      const from = records.filter((record) => record.deliveredAt >= deliveredAt).map((record) => record.id);
+      const to = records.filter((record) => record.deliveredAt <= deliveredAt).map((record) => record.id);
+      expect(await ids(`since=${deliveredAt}`)).toEqual([from.sort(), from.length]);
+      expect(await ids(`until=${deliveredAt}`)).toEqual([to.sort(), to.length]);
+    }
+  });
+
+  it('tell test events from others, by `test`', async () => {
+    await caller.attempt(id);
+    const { deliveryId } = dataOf<TestResult>(await caller.test(id));
+    const records = dataOf<DeliveryRecord[]>(await caller.deliveries(id, 'event=task.created'));
+    expect(records).toHaveLength(2);
+    for (const record of records) expect(record.test).toBe(record.id === deliveryId ? true : undefined);
+  });
+
+  it.each([
+    ['status=exhausted', 'status', 'must be one of delivered, failed'],
+    ['event=task.deleted', 'event', 'must be one of task.created'],
+    ['since=yesterday', 'since', 'must be a time in ISO 8601'],
+    ['until=2026-03-01', 'until', 'must be a time in ISO 8601'],
+    ['since=2026-03-02T00:00:00Z&until=2026-03-01T00:00:00Z', 'since', 'must not be after until'],
+  ])('reject %s', async (query, path, message) => {
+    const answer = await caller.deliveries(id, query);
+    expect(answer.status).toBe(400);
+    expect(errorOf(answer)).toMatchObject({ code: 'validation_failed', details: [{ path, code: 'invalid_value' }] });
+    expect(errorOf(answer).details?.[0]?.message).toContain(message);
+  });
+
+  it('do not find webhooks of other organizations', async () => {
+    const other = await newWebhookCaller();
+    expect((await other.deliveries(id, 'status=failed')).status).toBe(404);
   });
 });

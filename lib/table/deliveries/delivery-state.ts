@@ -1,0 +1,63 @@
+import { ulidOf } from '../../contract/ids.ts';
+import type { DeliveryState } from '../../contract/webhooks.ts';
+import type { DeliveryMessage } from '../../deployment/messages.ts';
+import type { BatchingContext } from '../batchers.ts';
+import { keys } from '../keys.ts';
+import { queryItems } from '../reads.ts';
+import type { Item } from '../write.ts';
+import { retryOf } from './attempt-items.ts';
+import { readAttemptsFrom } from './attempt-log.ts';
+import { isPausedAt, type Pausable } from './pauses.ts';
+
+/** The attempts of a delivery. */
+export type DeliveryAttempts = {
+  /** The rows of the attempts that were made, the first one first. */
+  rows: Item[];
+  /**
+   * The message of the next attempt, which is due or running; absent if the delivery has ended. Without rows it is the
+   * message of the first attempt, whether it will be made or not.
+   */
+  next?: DeliveryMessage;
+  /** Whether the next attempt has an item of its own: a caller requested it after the end of the delivery. */
+  requested: boolean;
+};
+
+/** Returns all attempts of a delivery with its redeliveries, strongly consistent, from the message of its first attempt. */
+export async function readDeliveryAttempts(
+  context: BatchingContext,
+  first: DeliveryMessage,
+): Promise<DeliveryAttempts> {
+  const { organization, webhookId, deliveryId } = first;
+  const { pk, sk } = keys.redelivery(organization, ulidOf(webhookId), ulidOf(deliveryId), 0);
+  const range = { pk, from: sk, to: `${sk.slice(0, sk.lastIndexOf('#'))}#~` };
+  const newestFirst = await Array.fromAsync(queryItems(context.table, range));
+  const redeliveries = newestFirst.toReversed().flatMap((item) => retryOf(item) ?? []);
+  const parts = await Promise.all([first, ...redeliveries].map((message) => readAttemptsFrom(context, message)));
+  // A redelivery is requested after the end of the delivery, so only the last part can have a next attempt.
+  const last = parts.at(-1);
+  const requested = redeliveries.length > 0 && last?.rows.length === 0;
+  return { rows: parts.flatMap(({ rows }) => rows), ...(last?.next && { next: last.next }), requested };
+}
+
+/**
+ * Returns the state of a delivery:
+ *
+ * - `pending`: the first attempt, or a redelivery, is due or running.
+ * - `retrying`: the last attempt failed, and its retry is due later or running.
+ * - `delivered`: an attempt succeeded, and no other is due. The failure of a later redelivery does not change it.
+ * - `exhausted`: all attempts failed, and no other is due.
+ * - `skipped`: the event is of a time when the webhook was paused, and no attempt was made.
+ *
+ * @param webhook the webhook of the delivery, with its pauses
+ * @param eventMs the time of the id of the event, which is that of the delivery (Unix time, in ms)
+ */
+export function deliveryStateOf(
+  { rows, next, requested }: DeliveryAttempts,
+  webhook: Pausable,
+  eventMs: number,
+): DeliveryState {
+  if (requested) return 'pending';
+  if (rows.length === 0) return isPausedAt(webhook, eventMs) ? 'skipped' : 'pending';
+  if (next) return 'retrying';
+  return rows.some(({ error }) => error === undefined) ? 'delivered' : 'exhausted';
+}

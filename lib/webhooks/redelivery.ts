@@ -1,0 +1,58 @@
+import { ApiError, notFound } from '../contract/errors.ts';
+import { timeOf, ulidOf } from '../contract/ids.ts';
+import type { Organization } from '../contract/organization.ts';
+import type { Redelivery } from '../contract/webhooks.ts';
+import type { BatchingContext } from '../table/batchers.ts';
+import { readEvent } from '../table/deliveries/event-log.ts';
+import { isPausedAt, webhookPaused } from '../table/deliveries/pauses.ts';
+import { type DeliveryOfWebhook, insertRedelivery, readDeliveryProgress } from '../table/deliveries/redeliveries.ts';
+import { readWebhook } from '../table/deliveries/webhooks.ts';
+import type { RecordResponse } from '../table/idempotency.ts';
+import { retryOnConflict } from '../table/transact.ts';
+import { readWaitingEvent } from './deliveries/first-attempts.ts';
+
+/**
+ * Stores a redelivery: one more attempt of a delivery that has ended. No message is sent here. The sweeper finds the
+ * redelivery, which is due at once, and sends its message within a minute.
+ *
+ * @throws `ApiError` `not_found` if the webhook has no such delivery, for a test event, and if the event is no longer
+ *   stored; `webhook_paused`; `delivery_in_progress` if an attempt of the delivery is due or running
+ */
+export async function redeliverDelivery(
+  context: BatchingContext & { clock: () => number },
+  organization: Organization,
+  { webhookId, deliveryId }: Omit<DeliveryOfWebhook, 'organization'>,
+  recordResponse: RecordResponse,
+): Promise<Redelivery> {
+  const delivery = { organization, webhookId, deliveryId };
+  const redelivery: Redelivery = { deliveryId, state: 'pending' };
+  return retryOnConflict(context.table, async () => {
+    const [webhook, { last, next }] = await Promise.all([
+      readWebhook(context, organization, webhookId),
+      readDeliveryProgress(context, delivery),
+    ]);
+    if (!webhook) throw notFound('webhook');
+    if (!webhook.active) throw webhookPaused();
+    // A skipped event has no delivery.
+    const isSkipped = isPausedAt(webhook, timeOf(ulidOf(deliveryId)));
+    if (next?.attempt === 1 && !isSkipped && (await readWaitingEvent(context, delivery))) throw deliveryInProgress();
+    // The attempt of a test event, and of a version before the event log, names no event.
+    const eventId = (last?.eventId ?? next?.eventId) as string | undefined;
+    if (eventId === undefined || !(await readEvent(context, organization, eventId))) throw notFound('delivery');
+    if (!last || next) throw deliveryInProgress();
+    await insertRedelivery(
+      context,
+      delivery,
+      { attempt: last.attempt as number, eventId },
+      recordResponse?.(redelivery),
+    );
+    return redelivery;
+  });
+}
+
+function deliveryInProgress(): ApiError {
+  return new ApiError(
+    'delivery_in_progress',
+    'An attempt of this delivery is running or due later; retry when the delivery has ended.',
+  );
+}

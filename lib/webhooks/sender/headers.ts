@@ -1,0 +1,41 @@
+/**
+ * The headers of attempts, without their signatures. The details of a delivery compute them again from what is stored of
+ * an attempt (`lib/webhooks/delivery-details.ts`), so a change of them also changes what details of earlier attempts show.
+ */
+
+/** One attempt of a delivery, without its body. */
+export type Attempted = { event: string; deliveryId: string; sentAt: number };
+
+/**
+ * Returns the headers of an attempt without its signatures.
+ *
+ * @param sentAt the time of the attempt (Unix time, in ms)
+ * @param signed whether the attempt is signed; if it is, it has the headers of Standard Webhooks
+ */
+export function unsignedHeaders({ event, deliveryId, sentAt }: Attempted, signed: boolean): Record<string, string> {
+  const seconds = secondsOf(sentAt);
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': 'Crewboard-Webhooks/1',
+    'X-Service-Event': event,
+    'X-Service-Delivery': deliveryId,
+    'X-Service-Timestamp': seconds,
+    ...(signed && { 'webhook-id': deliveryId, 'webhook-timestamp': seconds }),
+  };
+}
+
+/**
+ * Returns the headers that depend on the connection and the body. Each attempt has a connection of its own.
+ *
+ * @param body absent if it is no longer known; `Content-Length` is then absent too
+ */
+export function connectionHeaders(host: string, body?: string): Record<string, string> {
+  return {
+    Host: host,
+    ...(body !== undefined && { 'Content-Length': String(Buffer.byteLength(body)) }),
+    Connection: 'close',
+  };
+}
+
+/** Returns a time in Unix seconds, as headers have it. */
+export const secondsOf = (sentAt: number) => String(Math.floor(sentAt / 1000));
