@@ -31,10 +31,13 @@ export const TaskEventData = v.object({
 });
 export type TaskEventData = v.InferOutput<typeof TaskEventData>;
 
-/** `data` of the agent events: the execution as lists return it, and two fields that it has once it has ended. */
+/**
+ * `data` of the agent events: the execution as lists return it, without its number of steps, and two fields that it has
+ * once it has ended.
+ */
 export const ExecutionEventData = v.object({
   execution: v.object({
-    ...ExecutionListItem.entries,
+    ...v.omit(ExecutionListItem, ['stepCount']).entries,
     tokensUsed: v.optional(v.number()),
     error: v.optional(v.string()),
   }),
@@ -45,8 +48,15 @@ export type ExecutionEventData = v.InferOutput<typeof ExecutionEventData>;
 /** An event of a task. */
 export type TaskEvent = { event: Extract<EventName, `task.${string}`>; data: TaskEventData };
 
-/** An event of an execution. */
-export type ExecutionEvent = { event: Extract<EventName, `agent.${string}`>; data: ExecutionEventData };
+/**
+ * An event of an execution. Filters of webhooks match the fields of its task at the time of the event, which are not
+ * sent. An execution without a task has none.
+ */
+export type ExecutionEvent = {
+  event: Extract<EventName, `agent.${string}`>;
+  data: ExecutionEventData;
+  taskFields?: Pick<TaskEventData['task'], 'projectId' | 'assignedAgent'>;
+};
 
 /** An event that webhooks receive. */
 export type PublicEvent = TaskEvent | ExecutionEvent;

@@ -1,21 +1,68 @@
 import * as v from 'valibot';
 import { type ApiReference, endpoint } from './endpoint.ts';
-import { EventName, eventNames } from './events.ts';
+import { EventId, EventName, eventNames } from './events.ts';
 import * as examples from './examples.ts';
-import { count, described, id, listOf, pageQuery, Timestamp, text } from './shapes.ts';
+import {
+  AgentName,
+  count,
+  described,
+  grouped,
+  id,
+  listOf,
+  oneOf,
+  ProjectId,
+  pageQuery,
+  QueryTime,
+  Timestamp,
+  text,
+} from './shapes.ts';
 
 export const WebhookId = id('wh', 'a webhook');
 export const DeliveryId = id('dlv', 'a delivery, or of an attempt');
 
-/** The body of `registerWebhook`. `lib/webhooks/sender/receivers.ts` decides which of these URLs are allowed. */
-export const NewWebhook = v.object({
-  url: v.pipe(
-    text(1, 2048),
-    v.check((url) => URL.canParse(url), 'must be an absolute URL such as https://example.com/hooks'),
-    v.metadata({ format: 'uri' }),
-    v.description('URL of the receiver: https, port 443 or 8443, a public address, without credentials.'),
+/** `lib/webhooks/sender/receivers.ts` decides which of these URLs are allowed. */
+const url = v.pipe(
+  text(1, 2048),
+  v.check((sent) => URL.canParse(sent), 'must be an absolute URL such as https://example.com/hooks'),
+  v.metadata({ format: 'uri' }),
+  v.description('URL of the receiver: https, port 443 or 8443, a public address, without credentials.'),
+);
+const events = listOf(EventName, { min: 1, max: eventNames.length });
+const description = described(text(0, 500), 'Purpose of the webhook.');
+const taskFilter = v.pipe(
+  v.strictObject(
+    {
+      projectId: v.optional(described(ProjectId, 'The project of the task.')),
+      assignedAgent: v.optional(
+        described(AgentName, 'Name of the agent that the task is assigned to. The agent does not have to exist.'),
+      ),
+    },
+    'must be an object',
   ),
-  events: listOf(EventName, { min: 1, max: eventNames.length }),
+  v.minEntries(1, 'must have projectId or assignedAgent'),
+  v.description('Send only events of tasks that have all of these values, and of executions on these tasks.'),
+);
+export type TaskFilter = v.InferOutput<typeof taskFilter>;
+
+/** The largest `maxPerSecond`. Each attempt in a second has a lease of its own in the item of the webhook. */
+export const maxPerSecondLimit = 50;
+const maxPerSecond = described(
+  v.pipe(
+    v.number('must be a number'),
+    v.integer('must be a whole number'),
+    v.minValue(1, 'must be at least 1'),
+    v.maxValue(maxPerSecondLimit, `must be at most ${maxPerSecondLimit}`),
+  ),
+  'The maximum number of attempts, retries included, that begin in any one second. Test events do not count.',
+);
+
+/** The body of `registerWebhook`. */
+export const NewWebhook = v.object({
+  url,
+  events,
+  description: v.optional(description),
+  taskFilter: v.optional(taskFilter),
+  maxPerSecond: v.optional(maxPerSecond),
   secret: v.optional(
     described(
       text(1, 256),
@@ -25,13 +72,53 @@ export const NewWebhook = v.object({
 });
 export type NewWebhook = v.InferOutput<typeof NewWebhook>;
 
+/** The body of `updateWebhook`. `null` clears the description, the filter and the maximum. */
+export const WebhookPatch = v.object({
+  url: v.optional(url),
+  events: v.optional(events),
+  description: v.nullish(description),
+  taskFilter: v.nullish(taskFilter),
+  active: v.optional(described(v.boolean(), 'False pauses the webhook, true resumes it.')),
+  maxPerSecond: v.nullish(maxPerSecond),
+});
+export type WebhookPatch = v.InferOutput<typeof WebhookPatch>;
+
 /** A webhook as reads return it, without its secret. */
 export const Webhook = v.object({
   id: WebhookId,
   url: v.string(),
   events: v.array(EventName),
-  active: v.boolean(),
+  description: v.optional(v.string()),
+  taskFilter: v.optional(
+    described(
+      v.object({ projectId: v.optional(v.string()), assignedAgent: v.optional(v.string()) }),
+      'The webhook receives only events of tasks that have all of these values, and of executions on these tasks; absent if it receives all.',
+    ),
+  ),
+  maxPerSecond: v.optional(
+    described(
+      v.pipe(count, v.minValue(1)),
+      'The maximum number of attempts that begin in any one second; absent if there is none.',
+    ),
+  ),
+  active: described(v.boolean(), 'False while the webhook is paused: nothing is sent to it.'),
+  disabledReason: v.optional(
+    described(oneOf(['failing']), 'Why the service has paused the webhook; absent if a caller paused it.'),
+  ),
+  disabledAt: v.optional(described(Timestamp, 'When the service paused the webhook.')),
   lastDeliveryAt: v.optional(described(Timestamp, 'End of the latest attempt in the last 90 days, successful or not.')),
+  lastSuccessAt: v.optional(
+    described(
+      Timestamp,
+      'End of the latest successful attempt among the newest 100. Earlier ones are known if deliveries have failed permanently since. Not in lists.',
+    ),
+  ),
+  lastFailureAt: v.optional(
+    described(Timestamp, 'End of the latest failed attempt among the newest 100. Not in lists.'),
+  ),
+  failingSince: v.optional(
+    described(Timestamp, 'End of the first failed attempt after which all have failed. Not in lists.'),
+  ),
   createdAt: Timestamp,
 });
 export type Webhook = v.InferOutput<typeof Webhook>;
@@ -54,10 +141,47 @@ export const DeliveryRecord = v.object({
   httpStatus,
   durationMs: count,
   deliveredAt: described(Timestamp, 'End of the attempt.'),
-  redelivery: described(v.boolean(), 'Whether the attempt was a retry.'),
+  redelivery: described(v.boolean(), 'Whether the attempt was a retry or a redelivery.'),
   error,
+  test: v.optional(
+    described(
+      v.boolean(),
+      'True for a test event; absent otherwise, and for attempts that were made before version 0.2.0.',
+    ),
+  ),
 });
 export type DeliveryRecord = v.InferOutput<typeof DeliveryRecord>;
+
+/** The results of an attempt by which attempts can be filtered. */
+export const attemptStatuses = ['delivered', 'failed'] as const;
+
+/** The largest number of attempts that a filtered list reads, whether they match or not. */
+export const maxFilteredAttempts = 10_000;
+
+/** Returns the schema of an end of a time range. The description stands before the transform, as in `digits`. */
+const endOfRange = (description: string) => v.pipe(described(QueryTime, description), v.transform(Date.parse));
+
+const DeliveryQuery = v.pipe(
+  v.object({
+    status: v.optional(
+      described(oneOf(attemptStatuses), 'Return only attempts that succeeded (`delivered`) or failed (`failed`).'),
+    ),
+    event: v.optional(described(EventName, 'Return only attempts to deliver this event.')),
+    since: v.optional(endOfRange('Return only attempts that ended at this time or later.')),
+    until: v.optional(endOfRange('Return only attempts that ended at this time or earlier.')),
+    ...pageQuery,
+  }),
+  v.forward(
+    v.check(
+      ({ since, until }) => since === undefined || until === undefined || since <= until,
+      'must not be after until',
+    ),
+    ['since'],
+  ),
+);
+
+/** The filters of a list of attempts; `since` and `until` are Unix times in ms. */
+export type AttemptFilter = Partial<Pick<v.InferOutput<typeof DeliveryQuery>, 'status' | 'event' | 'since' | 'until'>>;
 
 /** The body of `testWebhook`. */
 export const TestEvent = v.object({
@@ -74,6 +198,108 @@ export const TestResult = v.object({
 });
 export type TestResult = v.InferOutput<typeof TestResult>;
 
+/** The states of a delivery, see `lib/table/deliveries/delivery-state.ts`. */
+export const DeliveryState = oneOf(['pending', 'retrying', 'delivered', 'exhausted', 'skipped']);
+export type DeliveryState = v.InferOutput<typeof DeliveryState>;
+
+const milliseconds = (what: string) => v.optional(described(count, `Milliseconds ${what}.`));
+
+/** One attempt of a delivery, with its request and its response. */
+export const AttemptDetail = v.object({
+  ...DeliveryRecord.entries,
+  address: v.optional(described(v.string(), 'IP address that was dialled; absent if none was.')),
+  phases: v.optional(
+    described(
+      v.object({
+        dns: milliseconds('to resolve the host name'),
+        connect: milliseconds('to open the connection'),
+        tls: milliseconds('for the TLS handshake'),
+        firstByte: milliseconds('from then on until the first byte of the response'),
+      }),
+      'The parts of `durationMs`. A phase is absent if the attempt had none or failed before its end.',
+    ),
+  ),
+  requestHeaders: described(
+    v.nullable(v.record(v.string(), v.string())),
+    'Headers of the request without its signatures; null for attempts that were made before version 0.2.0.',
+  ),
+  responseHeaders: described(
+    v.nullable(v.record(v.string(), v.string())),
+    'First 50 headers of the response, at most 2 KiB, in lower case and without the values of cookies. Null without a response, for a success with an empty body, and when they are no longer stored.',
+  ),
+  responseBody: described(
+    v.nullable(v.string()),
+    'First 4 KiB of the response body as text. Null without a response, and when it is no longer stored.',
+  ),
+  truncated: v.optional(described(v.boolean(), 'Whether `responseBody` is only the start; absent if it is null.')),
+});
+export type AttemptDetail = v.InferOutput<typeof AttemptDetail>;
+
+/** A delivery with its attempts. */
+export const Delivery = v.object({
+  deliveryId: DeliveryId,
+  eventId: v.optional(described(EventId, 'Absent for a test event.')),
+  event: EventName,
+  test: v.optional(described(v.boolean(), 'True for a test event; absent otherwise.')),
+  state: described(
+    DeliveryState,
+    '`pending`: the first attempt or a redelivery is due. `retrying`: a retry is due. `delivered`: an attempt succeeded. `exhausted`: all attempts failed. `skipped`: the webhook was paused at the time of the event.',
+  ),
+  nextAttemptAt: v.optional(
+    described(Timestamp, 'When the next attempt is due; absent if there is none. It may be running.'),
+  ),
+  body: described(
+    v.nullable(v.string()),
+    'Body of the last attempt, exactly as it was signed. Null before the first attempt, and when it is no longer stored.',
+  ),
+  attempts: described(
+    v.array(AttemptDetail),
+    'The attempts of the last 90 days, the first one first; with many redeliveries only the last 100.',
+  ),
+});
+export type Delivery = v.InferOutput<typeof Delivery>;
+
+/** The data that `redeliverDelivery` returns. */
+export const Redelivery = v.object({
+  deliveryId: DeliveryId,
+  state: described(oneOf(['pending']), 'The state of the delivery: its new attempt is due.'),
+});
+export type Redelivery = v.InferOutput<typeof Redelivery>;
+
+/** The maximum and the default of `overlapSeconds`: a week, and a day. */
+const overlapLimitSeconds = 604_800;
+const defaultOverlapSeconds = 86_400;
+
+/** The body of `rotateWebhookSecret`. */
+export const SecretRotation = v.object({
+  secret: described(text(1, 256), 'The new shared secret for signing deliveries. No response contains the secret.'),
+  overlapSeconds: v.optional(
+    described(
+      v.pipe(
+        v.number('must be a number'),
+        v.integer('must be a whole number'),
+        v.minValue(0, 'must be at least 0'),
+        v.maxValue(overlapLimitSeconds, `must be at most ${grouped(overlapLimitSeconds)}`),
+      ),
+      'How long deliveries are also signed with the replaced secret. With 0 it ends at once.',
+    ),
+    defaultOverlapSeconds,
+  ),
+});
+export type SecretRotation = v.InferOutput<typeof SecretRotation>;
+
+/** The data that `rotateWebhookSecret` returns: the webhook, and the end of its replaced secret. */
+export const SecretRotated = v.object({
+  ...Webhook.entries,
+  previousSecretEndsAt: v.optional(
+    described(
+      Timestamp,
+      'When deliveries stop being signed with the replaced secret; absent if the webhook had no secret.',
+    ),
+  ),
+});
+export type SecretRotated = v.InferOutput<typeof SecretRotated>;
+
 const exampleWebhook = {
   id: examples.webhookId,
   url: 'https://example.com/hooks/crewboard',
@@ -81,6 +307,24 @@ const exampleWebhook = {
   active: true,
   createdAt: examples.hired,
 } as const;
+
+const exampleBody = () =>
+  JSON.stringify({
+    event: 'agent.failed',
+    deliveryId: examples.deliveryId,
+    timestamp: examples.ended,
+    data: {
+      execution: {
+        id: examples.executionId,
+        agentName: examples.agentName,
+        status: 'failed',
+        error: 'The model did not answer.',
+      },
+      occurredAt: examples.ended,
+    },
+  });
+
+const movedUrl = 'https://example.com/hooks/crewboard-2';
 
 export const registerWebhook = endpoint({
   method: 'POST',
@@ -97,7 +341,7 @@ export const registerWebhook = endpoint({
 
 export const registerWebhookReference = (): ApiReference<typeof registerWebhook> => ({
   description:
-    'Registers a webhook. It receives its subscribed events for every change after the response. The URL is checked again at each attempt: its host name must resolve to public addresses. To change the URL or the secret, register a new webhook and delete the old one. An organization can have at most 100 webhooks.',
+    'Registers a webhook. It receives its subscribed events for every change after the response. The URL is checked again at each attempt: its host name must resolve to public addresses. `taskFilter` limits them to the events of some tasks. All fields but the secret can be changed later; the secret can be rotated. An organization can have at most 100 webhooks.',
   body: {
     url: exampleWebhook.url,
     events: exampleWebhook.events,
@@ -128,11 +372,42 @@ export const getWebhook = endpoint({
   params: { id: WebhookId },
   status: 200,
   data: Webhook,
+  versioned: true,
 });
 
 export const getWebhookReference = (): ApiReference<typeof getWebhook> => ({
-  description: 'Returns the webhook without its secret.',
-  data: { ...exampleWebhook, lastDeliveryAt: examples.ended },
+  description:
+    'Returns the webhook without its secret. The `ETag` changes when the webhook is updated, not with each delivery. After five days in which all deliveries have failed, ten of them permanently, the service pauses the webhook, and `disabledReason` is `failing`.',
+  params: { id: examples.webhookId },
+  data: { ...exampleWebhook, lastDeliveryAt: examples.ended, lastSuccessAt: examples.ended },
+});
+
+export const updateWebhook = endpoint({
+  method: 'PATCH',
+  path: '/api/webhooks/:id',
+  scope: 'webhooks:write',
+  summary: 'Update a webhook',
+  params: { id: WebhookId },
+  body: WebhookPatch,
+  setElsewhere: { secret: 'use POST /api/webhooks/:id/rotate-secret' },
+  status: 200,
+  data: Webhook,
+  versioned: true,
+  errors: ['url_not_allowed', 'limit_reached'],
+});
+
+export const updateWebhookReference = (): ApiReference<typeof updateWebhook> => ({
+  description:
+    'Changes only the fields in the request. `null` clears `description`, `taskFilter` or `maxPerSecond`. The rules for `url` are those of a registration. A new `url` gets all further attempts, also the waiting retries of earlier events; attempts that have already begun, for up to 30 seconds, go to the old one. `events` replaces all subscribed events. The webhook receives a new one for every change after the response, and none for earlier changes. A removed event is not sent for changes that are not yet published; deliveries that are already published, and their retries, are still sent. `taskFilter` replaces the whole filter, for every change after the response; an event is compared with the filter that the webhook had at the time of the event. `maxPerSecond` applies to all attempts that begin after the response, also to waiting ones. The history and the secret stay; to replace the secret, rotate it.\n\n`active: false` pauses the webhook. Until `active: true` resumes it, nothing is sent, except test events and attempts that have already begun, for up to 30 seconds. Events of a pause are skipped: the webhook never receives them. Retries and redeliveries that are due in a pause, and first attempts that are late, wait for its end and are sent within about two minutes after it. A webhook can be paused 50 times in 90 days. `active: true` also resumes a webhook that the service has paused because it failed.',
+  params: { id: examples.webhookId },
+  body: { url: movedUrl, events: exampleWebhook.events },
+  furtherBodies: {
+    'Only the tasks of a project': { taskFilter: { projectId: examples.projectId } },
+    'At most five attempts a second': { maxPerSecond: 5 },
+    'Clear the description': { description: null },
+    'Pause the webhook': { active: false },
+  },
+  data: { ...exampleWebhook, url: movedUrl, lastDeliveryAt: examples.ended },
 });
 
 export const deleteWebhook = endpoint({
@@ -142,10 +417,32 @@ export const deleteWebhook = endpoint({
   summary: 'Delete a webhook',
   params: { id: WebhookId },
   status: 200,
+  versioned: true,
 });
 
 export const deleteWebhookReference = (): ApiReference<typeof deleteWebhook> => ({
   description: 'Deletes the webhook. Its scheduled retries are not sent.',
+  params: { id: examples.webhookId },
+});
+
+export const rotateWebhookSecret = endpoint({
+  method: 'POST',
+  path: '/api/webhooks/:id/rotate-secret',
+  scope: 'webhooks:write',
+  summary: 'Rotate the secret of a webhook',
+  params: { id: WebhookId },
+  body: SecretRotation,
+  status: 200,
+  data: SecretRotated,
+  secrets: 'encrypts',
+});
+
+export const rotateWebhookSecretReference = (): ApiReference<typeof rotateWebhookSecret> => ({
+  description:
+    'Replaces the secret of the webhook; a webhook without a secret gets its first one. During the overlap, deliveries have two signatures: `X-Service-Signature` that of the new secret, `X-Service-Signature-Previous` that of the replaced one, and `webhook-signature` both. A rotation during an overlap ends the secret before the replaced one at once. Send an Idempotency-Key: a request that is repeated without one is another rotation, which replaces the new secret by itself. Attempts that have already begun, for up to 30 seconds, are signed as before the rotation.',
+  params: { id: examples.webhookId },
+  body: { secret: 'another long random text that both sides know', overlapSeconds: defaultOverlapSeconds },
+  data: { ...exampleWebhook, lastDeliveryAt: examples.ended, previousSecretEndsAt: examples.overlapEnd },
 });
 
 export const testWebhook = endpoint({
@@ -163,7 +460,8 @@ export const testWebhook = endpoint({
 
 export const testWebhookReference = (): ApiReference<typeof testWebhook> => ({
   description:
-    'Sends a synthetic event once, signed and recorded like any other delivery, but never retried. The status of the response is 200 whatever the receiver responds: `httpStatus` is the status of the receiver, 0 if it did not respond, and `error` says why the attempt failed. Takes at most 10 seconds.',
+    'Sends a synthetic event once, signed and recorded like any other delivery, but never retried. It is also sent to a paused webhook. If it succeeds, a webhook that the service has paused because it failed is resumed. The status of the response is 200 whatever the receiver responds: `httpStatus` is the status of the receiver, 0 if it did not respond, and `error` says why the attempt failed. Takes at most 10 seconds.',
+  params: { id: examples.webhookId },
   body: { event: 'task.completed' },
   data: { deliveryId: examples.deliveryId, httpStatus: 204, responseBody: '', durationMs: 87 },
 });
@@ -174,15 +472,17 @@ export const listDeliveries = endpoint({
   scope: 'webhooks:read',
   summary: 'List deliveries',
   params: { id: WebhookId },
-  query: v.object(pageQuery),
+  query: DeliveryQuery,
   status: 200,
   data: DeliveryRecord,
   paged: true,
+  errors: ['range_too_large'],
 });
 
 export const listDeliveriesReference = (): ApiReference<typeof listDeliveries> => ({
   description:
-    'Returns the delivery attempts of the webhook, newest first by the end of the attempt. Attempts are stored for 90 days. `redelivery` is true for a retry.',
+    'Returns the delivery attempts of the webhook, newest first by the end of the attempt. Attempts are stored for 90 days. `redelivery` is true for a retry and for a redelivery.\n\nAn attempt must match all filters. A filtered list reads at most 10,000 attempts, whether they match or not, and `pagination.total` is the exact number of those that match. Without `since` it covers the newest 10,000 attempts, or the newest 10,000 up to `until`. With `since` it covers the whole range. If the range has more than 10,000 attempts, the response is 422 `range_too_large`, and `details` names a later `since`. Attempts that ended up to two minutes outside the range can count too. Without filters, the list has all attempts and their exact number.',
+  params: { id: examples.webhookId },
   data: [
     {
       id: examples.deliveryId,
@@ -196,4 +496,74 @@ export const listDeliveriesReference = (): ApiReference<typeof listDeliveries> =
       error: 'The receiver answered 503.',
     },
   ],
+});
+
+export const getDelivery = endpoint({
+  method: 'GET',
+  path: '/api/webhooks/:id/deliveries/:deliveryId',
+  scope: 'webhooks:read',
+  summary: 'Get a delivery',
+  params: { id: WebhookId, deliveryId: DeliveryId },
+  status: 200,
+  data: Delivery,
+});
+
+export const getDeliveryReference = (): ApiReference<typeof getDelivery> => ({
+  description:
+    'Returns the state of a delivery of the last 90 days, and what was sent and received in each attempt. Bodies and responses are kept for 7 days, unless the operator has set another number; after that they are null. `deliveryId` must be the `deliveryId` of an attempt, not the `id` of a retry. The response body is what the receiver sent: treat it as untrusted text.',
+  params: { id: examples.webhookId, deliveryId: examples.deliveryId },
+  data: {
+    deliveryId: examples.deliveryId,
+    eventId: examples.eventId,
+    event: 'agent.failed',
+    state: 'retrying',
+    nextAttemptAt: examples.retried,
+    body: exampleBody(),
+    attempts: [
+      {
+        id: examples.deliveryId,
+        deliveryId: examples.deliveryId,
+        attempt: 1,
+        event: 'agent.failed',
+        httpStatus: 503,
+        durationMs: 112,
+        deliveredAt: examples.ended,
+        redelivery: false,
+        error: 'The receiver answered 503.',
+        address: '192.0.2.7',
+        phases: { dns: 9, connect: 21, tls: 44, firstByte: 37 },
+        requestHeaders: {
+          'Content-Type': 'application/json',
+          'User-Agent': 'Crewboard-Webhooks/1',
+          'X-Service-Event': 'agent.failed',
+          'X-Service-Delivery': examples.deliveryId,
+          'X-Service-Timestamp': '1794648642',
+          Host: 'example.com',
+          'Content-Length': String(exampleBody().length),
+          Connection: 'close',
+        },
+        responseHeaders: { 'content-type': 'text/plain', 'retry-after': '120' },
+        responseBody: 'Down for maintenance',
+        truncated: false,
+      },
+    ],
+  },
+});
+
+export const redeliverDelivery = endpoint({
+  method: 'POST',
+  path: '/api/webhooks/:id/deliveries/:deliveryId/redeliver',
+  scope: 'webhooks:write',
+  summary: 'Redeliver a delivery',
+  params: { id: WebhookId, deliveryId: DeliveryId },
+  status: 200,
+  data: Redelivery,
+  errors: ['webhook_paused', 'delivery_in_progress'],
+});
+
+export const redeliverDeliveryReference = (): ApiReference<typeof redeliverDelivery> => ({
+  description:
+    'Sends a delivery of the last 90 days again, whether it succeeded or failed. The attempt is made within about two minutes after the response. It has the same `deliveryId`, event and data, the next attempt number, and `redelivery: true` in the list of deliveries. A redelivery is one attempt, and is not retried if it fails.\n\nWhile the first attempt, a retry or a redelivery is due or running, the response is 409 `delivery_in_progress`; while the webhook is paused, it is 409 `webhook_paused`. `deliveryId` must be the `deliveryId` of an attempt, not the `id` of a retry. A test event, an event that the webhook skipped, and an event that is no longer stored, lead to 404. Send an Idempotency-Key: a request that is repeated without one can be another redelivery.',
+  params: { id: examples.webhookId, deliveryId: examples.deliveryId },
+  data: { deliveryId: examples.deliveryId, state: 'pending' },
 });

@@ -16,12 +16,21 @@ import { rejectUrl } from './sender/receivers.ts';
 export async function registerWebhook(
   context: Pick<Context, 'table' | 'ulid' | 'allowedReceivers'> & SecretsContext,
   organization: Organization,
-  { url, events, secret }: NewWebhook,
+  { url, events, description, taskFilter, maxPerSecond, secret }: NewWebhook,
   recordResponse: RecordResponse,
 ): Promise<Webhook> {
   rejectUrl(url, context.allowedReceivers);
   const id = context.ulid();
-  const webhook = { id: `wh_${id}`, url, events, active: true, createdAt: timestamp(timeOf(id)) };
+  const webhook = {
+    id: `wh_${id}`,
+    url,
+    events,
+    ...(description !== undefined && { description }),
+    ...(taskFilter && { taskFilter }),
+    ...(maxPerSecond !== undefined && { maxPerSecond }),
+    active: true,
+    createdAt: timestamp(timeOf(id)),
+  };
   const encrypted = secret && (await encryptSecret(context, secret, { organization, webhook: webhook.id }));
   await insertWebhook(context, organization, webhook, encrypted, recordResponse);
   return webhook;

@@ -1,16 +1,21 @@
 import type { Context } from '../context.ts';
 import { notFound } from '../contract/errors.ts';
 import type { EventName } from '../contract/events.ts';
-import { timestamp } from '../contract/ids.ts';
+import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { TestResult } from '../contract/webhooks.ts';
 import { requestFields } from '../request-context.ts';
+import { putInBatch } from '../table/batchers.ts';
 import { attemptItem } from '../table/deliveries/attempt-items.ts';
+import { openPauseOf } from '../table/deliveries/pauses.ts';
+import { responseItem, responsesEnd } from '../table/deliveries/responses.ts';
 import { updatePace } from '../table/deliveries/webhook-attempts.ts';
 import { readTarget } from '../table/deliveries/webhooks.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { transact } from '../table/transact.ts';
 import { attemptResultOf } from './deliveries/attempt-result.ts';
+import { exchangeOf } from './deliveries/exchange.ts';
+import { resumeFailing } from './failing-receivers.ts';
 import { sampleOf } from './samples.ts';
 import type { SecretsContext } from './secrets.ts';
 import { type SenderContext, sendToReceiver } from './sender/sender.ts';
@@ -18,12 +23,12 @@ import { signedPost } from './sender/signed-post.ts';
 
 /**
  * Sends a sample of an event to a webhook, signed like every attempt, and records it in the history. It is sent once,
- * whatever the result.
+ * whatever the result. A success resumes a webhook that was paused because its deliveries failed.
  *
  * @throws `ApiError` `not_found`
  */
 export async function testWebhook(
-  context: Pick<Context, 'table' | 'ulid' | 'clock'> & SenderContext & SecretsContext,
+  context: Pick<Context, 'table' | 'batchers' | 'ulid' | 'clock' | 'responseDays'> & SenderContext & SecretsContext,
   organization: Organization,
   { webhookId, event }: { webhookId: string; event: EventName },
   recordResponse: RecordResponse,
@@ -31,8 +36,9 @@ export async function testWebhook(
   const { table, ulid, clock } = context;
   const target = await readTarget(context, organization, webhookId);
   if (!target) throw notFound('webhook');
-  const begun = clock();
   const deliveryId = `dlv_${ulid()}`;
+  // The time in the id is the place of the attempt in the log, as for other first attempts.
+  const begun = timeOf(ulidOf(deliveryId));
   const { data } = sampleOf(event, ulid, begun);
   const post = await signedPost(context, { deliveryId, event, data }, target, { organization, webhook: webhookId });
   const outcome = await sendToReceiver(context, post);
@@ -40,8 +46,16 @@ export async function testWebhook(
   const result = { deliveryId, httpStatus, responseBody, durationMs, ...(error !== undefined && { error }) };
   const place = { organization, webhookId, deliveryId, attempt: 1, at: timestamp(begun) };
   const { record, slow } = attemptResultOf({ place, event }, outcome, clock());
-  const row = { Put: { Item: attemptItem({ place, record, ...requestFields() }) } };
-  await updatePace(context, organization, webhookId, target, { slow });
-  await transact(table, [row, ...(recordResponse ? [recordResponse(result)] : [])]);
+  const { sent, response } = exchangeOf(post, outcome);
+  const attempt = { place, record: { ...record, test: true }, ...requestFields(), sent, data: JSON.stringify(data) };
+  const row = { Put: { Item: attemptItem(attempt) } };
+  const expiresMs = responsesEnd(record.deliveredAt, context.responseDays);
+  if (error === undefined && openPauseOf(target)?.reason) await resumeFailing(context, organization, webhookId);
+  await Promise.all([
+    updatePace(context, organization, webhookId, target, { slow }),
+    // Before the row, and not in its transaction, which would double the write units.
+    response && putInBatch(context, responseItem(place, response, expiresMs)),
+  ]);
+  await transact(table, [row, ...(recordResponse?.(result) ?? [])]);
   return result;
 }

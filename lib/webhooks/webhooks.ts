@@ -1,17 +1,31 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
-import type { Page } from '../contract/endpoint.ts';
+import type { Page, Precondition, Versioned } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
+import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { DeliveryRecord, Webhook } from '../contract/webhooks.ts';
+import type { AttemptFilter, DeliveryRecord, Webhook, WebhookPatch } from '../contract/webhooks.ts';
 import type { TableContext } from '../table/client.ts';
+import { readFilteredAttempts } from '../table/deliveries/filtered-history.ts';
 import { readAttemptPage, readLastAttemptEnd } from '../table/deliveries/history.ts';
-import { readWebhook, readWebhooks, removeWebhook } from '../table/deliveries/webhooks.ts';
+import { type AttemptOutcome, readNewestOutcomes } from '../table/deliveries/outcomes.ts';
+import { withoutPause, withPause } from '../table/deliveries/pauses.ts';
+import {
+  changeWebhook,
+  readWebhook,
+  readWebhooks,
+  removeWebhook,
+  type StoredWebhook,
+} from '../table/deliveries/webhooks.ts';
+import { retryOnConflict } from '../table/transact.ts';
+import { healthOf } from './failing-receivers.ts';
+import { rejectUrl } from './sender/receivers.ts';
 
 /** Returns the webhooks of an organization, newest first. */
 export async function listWebhooks(context: TableContext, organization: Organization): Promise<Webhook[]> {
   const webhooks = await readWebhooks(context, organization);
   const ends = await Promise.all(webhooks.map(({ id }) => readLastAttemptEnd(context, organization, id)));
-  return webhooks.map((webhook, at) => withLastEnd(webhook, ends[at]));
+  return webhooks.map((webhook, at) => withLastEnd(shownFrom(webhook), ends[at]));
 }
 
 /**
@@ -19,42 +33,129 @@ export async function listWebhooks(context: TableContext, organization: Organiza
  *
  * @throws `ApiError` `not_found`
  */
-export async function getWebhook(context: TableContext, organization: Organization, id: string): Promise<Webhook> {
-  const [webhook, lastEnd] = await Promise.all([
+export async function getWebhook(
+  context: TableContext,
+  organization: Organization,
+  id: string,
+): Promise<Versioned<Webhook>> {
+  const [webhook, newest] = await Promise.all([
     requireWebhook(context, organization, id),
-    readLastAttemptEnd(context, organization, id),
+    readNewestOutcomes(context, organization, id),
   ]);
-  return withLastEnd(webhook, lastEnd);
+  return versioned(webhook, newest);
+}
+
+/**
+ * Changes the fields of a webhook that a patch names; equal values write nothing. Waiting retries go to a new URL.
+ *
+ * @throws `ApiError` `not_found`, `precondition_failed`, `validation_failed` or `url_not_allowed` for the URL,
+ *   `limit_reached` for the pauses
+ */
+export async function updateWebhook(
+  context: Pick<Context, 'table' | 'clock' | 'allowedReceivers'>,
+  organization: Organization,
+  id: string,
+  patch: WebhookPatch,
+  ifMatch: Precondition,
+): Promise<Versioned<Webhook>> {
+  const [webhook, newest] = await Promise.all([
+    retryOnConflict(context.table, async () => {
+      const before = await requireWebhook(context, organization, id);
+      ifMatch(before.version);
+      if (patch.url !== undefined) rejectUrl(patch.url, context.allowedReceivers);
+      const now = context.clock();
+      const after = patched(before, patch, now);
+      if (after !== before) await changeWebhook(context, organization, before, after, timestamp(now));
+      return after;
+    }),
+    readNewestOutcomes(context, organization, id),
+  ]);
+  return versioned(webhook, newest);
 }
 
 /**
  * Deletes a webhook. Its waiting deliveries are not sent.
  *
- * @throws `ApiError` `not_found`
+ * @throws `ApiError` `not_found`, `precondition_failed`
  */
-export async function deleteWebhook(context: TableContext, organization: Organization, id: string): Promise<void> {
-  await removeWebhook(context, organization, await requireWebhook(context, organization, id));
+export async function deleteWebhook(
+  context: Pick<Context, 'table' | 'clock'>,
+  organization: Organization,
+  id: string,
+  ifMatch: Precondition,
+): Promise<void> {
+  await retryOnConflict(context.table, async () => {
+    const webhook = await requireWebhook(context, organization, id);
+    ifMatch(webhook.version);
+    await removeWebhook(context, organization, webhook, context.clock());
+  });
 }
 
 /**
- * Returns a page of the attempts to deliver to a webhook, newest first.
+ * Returns a page of the attempts to deliver to a webhook that match the filters, newest first.
  *
- * @throws `ApiError` `not_found`
+ * @throws `ApiError` `not_found`, `range_too_large`
  */
 export async function listDeliveries(
   context: Pick<Context, 'table' | 'clock'>,
   organization: Organization,
   id: string,
-  page: { limit: number; offset: number },
+  { limit, offset, ...filter }: { limit: number; offset: number } & AttemptFilter,
 ): Promise<Page<DeliveryRecord>> {
   await requireWebhook(context, organization, id);
-  return readAttemptPage(context, organization, id, page);
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  return isFiltered
+    ? readFilteredAttempts(context, organization, id, { limit, offset, ...filter })
+    : readAttemptPage(context, organization, id, { limit, offset });
 }
 
-async function requireWebhook(context: TableContext, organization: Organization, id: string): Promise<Webhook> {
+async function requireWebhook(context: TableContext, organization: Organization, id: string): Promise<StoredWebhook> {
   const webhook = await readWebhook(context, organization, id);
   if (!webhook) throw notFound('webhook');
   return webhook;
+}
+
+/** Returns a webhook after a patch; the same object if nothing changes. */
+function patched(webhook: StoredWebhook, patch: WebhookPatch, now: number): StoredWebhook {
+  const { description: _, taskFilter: __, maxPerSecond: ___, disabledReason, disabledAt, ...rest } = webhook;
+  const { url = webhook.url, events = webhook.events, active = webhook.active } = patch;
+  const description = patch.description === null ? undefined : (patch.description ?? webhook.description);
+  const taskFilter = patch.taskFilter === null ? undefined : (patch.taskFilter ?? webhook.taskFilter);
+  const maxPerSecond = patch.maxPerSecond === null ? undefined : (patch.maxPerSecond ?? webhook.maxPerSecond);
+  const isSame =
+    url === webhook.url &&
+    description === webhook.description &&
+    active === webhook.active &&
+    maxPerSecond === webhook.maxPerSecond &&
+    isDeepStrictEqual(events, webhook.events) &&
+    isDeepStrictEqual(taskFilter, webhook.taskFilter);
+  if (isSame) return webhook;
+  return {
+    ...rest,
+    url,
+    events,
+    ...(description !== undefined && { description }),
+    ...(taskFilter && { taskFilter }),
+    ...(maxPerSecond !== undefined && { maxPerSecond }),
+    ...(active === webhook.active
+      ? { ...(disabledReason && { disabledReason }), ...(disabledAt && { disabledAt }) }
+      : { active, pauses: active ? withoutPause(webhook, now) : withPause(webhook, now) }),
+    version: webhook.version + 1,
+  };
+}
+
+function versioned(webhook: StoredWebhook, newest: readonly AttemptOutcome[]): Versioned<Webhook> {
+  return { data: withHealth(webhook, newest), version: webhook.version };
+}
+
+/** Returns a webhook without its internal attributes. */
+function shownFrom({ version: _, pauses: __, failing: ___, taskFilters: ____, ...webhook }: StoredWebhook): Webhook {
+  return webhook;
+}
+
+/** Returns a webhook with what its newest attempts say of it, and without its internal attributes. */
+export function withHealth(stored: StoredWebhook, newest: readonly AttemptOutcome[]): Webhook {
+  return { ...shownFrom(stored), ...healthOf(stored, newest) };
 }
 
 /** Returns a webhook with the end of its newest attempt. Versions before the attempt log stored it in the webhook. */

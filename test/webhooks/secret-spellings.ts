@@ -12,7 +12,6 @@ const spellings = [
   Buffer.from(secret.slice('whsec_'.length), 'base64').toString('utf8'),
 ];
 
-/** Expects the secret to be in a text in no spelling. */
 export function expectKept(text: string): void {
   for (const spelling of spellings) expect(text).not.toContain(spelling);
 }

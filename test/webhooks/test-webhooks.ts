@@ -22,7 +22,7 @@ import { listDeliveries } from '../../lib/webhooks/webhooks.ts';
 import { clockAt, openService } from '../service.ts';
 import { dumpOf } from '../table-dump.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
-import { type DeliveryState, type LoggedAttempt, stateOf } from './deliveries/logged-attempts.ts';
+import { type DeliveryState, type LoggedAttempt, stateOf } from './deliveries/check-pipeline.ts';
 import { createManualTimers } from './sender/manual-timers.ts';
 
 /** The time of the clock at the start of a test. */
@@ -74,10 +74,8 @@ function testWebhooksOf(table: Table) {
     deliver: async (message: DeliveryMessage, sender: Sender, container: Context = context): Promise<Counts> =>
       (await deliverWebhook({ ...container, sender }, message)).counts ?? {},
 
-    /** The environment variables. */
     variables,
 
-    /** The timers of attempts, which fire after 2 s. */
     timers,
 
     /** Registers a webhook for new tasks, unless `fields` say otherwise. */
@@ -89,18 +87,15 @@ function testWebhooksOf(table: Table) {
         undefined,
       ),
 
-    /** Returns a new task as a change. */
     change: (event: TaskEvent['event'] = 'task.created'): Change =>
       createChange(organization, event, clock(), `tk_${context.ulid()}`),
 
-    /** Publishes a change and returns the messages that this put in the queue. */
     publish: async (change: Change = webhooks.change()): Promise<DeliveryMessage[]> => {
       const before = queue.sent.length;
       await publishEvents(context, change);
       return queue.sent.slice(before).map(({ message }) => message);
     },
 
-    /** Registers a webhook, publishes an event for it, and returns the message. */
     message: async (fields: Partial<NewWebhook> = {}): Promise<DeliveryMessage> => {
       await webhooks.register(fields);
       return webhooks.nextMessage();
@@ -157,11 +152,9 @@ function testWebhooksOf(table: Table) {
       return stateOf(own.filter((row) => row.deliveryId === deliveryId));
     },
 
-    /** Returns the newest 100 attempts of a webhook. */
     history: async (id: string): Promise<DeliveryRecord[]> =>
       (await listDeliveries(context, organization, id, { limit: 100, offset: 0 })).items,
 
-    /** Returns all items of the organization. */
     dump: () => dumpOf(table, organization),
   };
   return webhooks;
@@ -179,7 +172,6 @@ function listingQueue() {
   return { sent, queues: new Map(deliveryQueues.map((name) => [name, senderOf(name)])) };
 }
 
-/** Creates the change of a new task, which is an event. */
 export function createChange(organization: Organization, event: TaskEvent['event'], now: number, item: string): Change {
   const data = { task: { id: item, title: 'A task', status: 'backlog' as const }, occurredAt: timestamp(now) };
   return { organization, item, version: 1, events: [{ event, data }] };
@@ -196,5 +188,4 @@ export function notingSender(outcome: Partial<Outcome> = {}, meanwhile: () => un
   return { posts, send };
 }
 
-/** The outcome of a post that the receiver answers with 500. */
 export const failed = { httpStatus: 500, error: 'The receiver answered 500.' };

@@ -121,7 +121,7 @@ function closedFrom({ pk: _, sk: __, through, [tableSchema.expiry]: ___, ...days
 }
 
 /** The maximum difference between the clocks of two functions, in milliseconds. */
-const clocksDifferMs = 60_000;
+export const clocksDifferMs = 60_000;
 
 /** Returns a time before the registration of a webhook, by any clock: earlier days need no counting. */
 const registeredBy = (webhookId: string) => timeLetters(timeOf(ulidOf(webhookId)) - clocksDifferMs);

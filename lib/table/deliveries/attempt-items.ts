@@ -30,6 +30,27 @@ export type Retry = {
   dueAt: string;
 };
 
+/**
+ * What the row of an attempt has of its request and its response, in short names: a row of more than 1 KiB would take
+ * another write unit. With the event, it is enough to compute the body and the headers of the request again.
+ */
+export type SentRequest = {
+  /** The time in the headers and the body; Unix time, in ms. */
+  at: number;
+  /** The host of the URL, with its port. */
+  host: string;
+  signed: boolean;
+  /** The address that was dialled; absent if none was. */
+  ip?: string;
+  /** The milliseconds of each completed phase. */
+  dns?: number;
+  connect?: number;
+  tls?: number;
+  firstByte?: number;
+  /** Whether the response has an item of its own (`responseItem`); absent without a response. */
+  kept?: boolean;
+};
+
 /** An attempt of a delivery in the log. */
 export type Attempt = {
   place: AttemptPlace;
@@ -37,8 +58,13 @@ export type Attempt = {
   /** Absent for test deliveries. */
   eventId?: string | undefined;
   requestId?: string | undefined;
+  scheduleStart?: number | undefined;
   /** Absent for the last attempt of a delivery. */
   retry?: Retry | undefined;
+  /** The request, and whether its response is stored; absent in tests of other parts. */
+  sent?: SentRequest | undefined;
+  /** The `data` of a test event as JSON. The event log has that of other events. */
+  data?: string | undefined;
 };
 
 /** Returns the letters of a time in a ULID. */
@@ -64,12 +90,15 @@ export function attemptIdOf({ deliveryId, attempt, at }: Pick<AttemptPlace, 'del
 }
 
 /** Returns the row of an attempt. The sweeper's index lists a row with a retry until that retry is made. */
-export function attemptItem({ place, record, eventId, requestId, retry }: Attempt): Item {
+export function attemptItem({ place, record, eventId, requestId, scheduleStart, retry, sent, data }: Attempt): Item {
   return {
     ...attemptKey(place),
     ...record,
     ...(eventId && { eventId }),
     ...(requestId && { requestId }),
+    ...(sent && { sent }),
+    ...(data !== undefined && { data }),
+    ...(retry && scheduleStart !== undefined && { scheduleStart }),
     ...(retry && {
       nextAttemptAt: retry.nextAttemptAt,
       ...dueEntry(deliveryPartition(ulidOf(place.deliveryId)), retry.dueAt),
@@ -85,11 +114,18 @@ type FollowedRow = Key & {
   attempt: number;
   nextAttemptAt?: string;
   requestId?: string;
+  /** Only in the item of a redelivery, see `redeliveries.ts`. */
+  requested?: true;
+  scheduleStart?: number;
 };
 
-/** Returns the message of the attempt after a failed one, from its row; `undefined` for a last attempt. */
+/**
+ * Returns the message of the attempt that an item lists: of the retry, from the row of a failed attempt, or of a
+ * redelivery, from its item. Returns `undefined` for the row of a last attempt.
+ */
 export function retryOf(row: Item): DeliveryMessage | undefined {
-  const { pk, sk, deliveryId, eventId, attempt, nextAttemptAt, requestId } = row as FollowedRow;
+  const { pk, sk, deliveryId, eventId, attempt, nextAttemptAt, requestId, requested, scheduleStart } =
+    row as FollowedRow;
   if (nextAttemptAt === undefined) return undefined;
   return {
     organization: organizationOf(pk),
@@ -100,12 +136,14 @@ export function retryOf(row: Item): DeliveryMessage | undefined {
     dueAt: nextAttemptAt,
     listedBy: sk,
     ...(requestId && { requestId }),
+    ...(requested && { redelivery: true }),
+    ...(scheduleStart !== undefined && { scheduleStart }),
   };
 }
 
 /** Returns the record of a row. */
 export function recordFrom(row: Item): DeliveryRecord {
-  const { id, deliveryId, attempt, event, httpStatus, durationMs, deliveredAt, redelivery, error } = row;
+  const { id, deliveryId, attempt, event, httpStatus, durationMs, deliveredAt, redelivery, error, test } = row;
   const fields = { id, deliveryId, attempt, event, httpStatus, durationMs, deliveredAt, redelivery };
-  return { ...fields, ...(error !== undefined && { error }) } as DeliveryRecord;
+  return { ...fields, ...(error !== undefined && { error }), ...(test === true && { test }) } as DeliveryRecord;
 }

@@ -1,4 +1,3 @@
-import type { EventName } from '../../contract/events.ts';
 import { timestamp, ulidOf } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import { tableSchema } from '../../deployment/table-schema.ts';
@@ -10,6 +9,7 @@ import { Conflict, ignoreConflict, transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 import { closedAfterMs } from './attempt-counts.ts';
 import { type Attempt, type AttemptPlace, attemptItem, attemptKey, retryOf } from './attempt-items.ts';
+import type { EventToSend } from './event-log.ts';
 import { historyExpiry } from './history-days.ts';
 import { isDoneByOldVersion } from './old-deliveries.ts';
 import { type Target, targetFrom } from './webhooks.ts';
@@ -30,8 +30,8 @@ export type FoundAttempt = {
   superseded: boolean;
   /** Absent if the webhook is deleted. */
   target?: Target | undefined;
-  /** The event to send, with `data` as JSON. Absent if the event is older than 90 days. */
-  loggedEvent?: { event: EventName; data: string } | undefined;
+  /** The event to send. Absent if the event is older than 90 days. */
+  loggedEvent?: EventToSend | undefined;
 };
 
 /**
@@ -81,9 +81,14 @@ export async function findAttempt(context: BatchingContext, message: DeliveryMes
   };
 }
 
-/** Inserts the row of an attempt, or replaces it. Calls in one turn of the event loop are batched. */
-export function insertAttempt(context: BatchingContext, attempt: Attempt): Promise<void> {
-  return putInBatch(context, attemptItem(attempt));
+/**
+ * Inserts the row of an attempt, and its response if there is one, or replaces them. Calls in one turn of the event loop
+ * are batched.
+ *
+ * @param response the item of the response, see `responseItem`
+ */
+export async function insertAttempt(context: BatchingContext, attempt: Attempt, response?: Item): Promise<void> {
+  await Promise.all([putInBatch(context, attemptItem(attempt)), response && putInBatch(context, response)]);
 }
 
 /**
@@ -119,13 +124,36 @@ export async function readNextAttempt(
   context: BatchingContext,
   firstAttempt: DeliveryMessage,
 ): Promise<DeliveryMessage | undefined> {
-  let message: DeliveryMessage | undefined = firstAttempt;
-  while (message) {
-    const row: Item | undefined = await findRow(context, message);
-    if (!row) return message;
-    message = retryOf(row);
+  return (await readProgress(context, firstAttempt)).next;
+}
+
+/** The row of the last attempt that was made, if there is one, and the message of the next attempt, unless there is none. */
+export type Progress = { last?: Item; next?: DeliveryMessage };
+
+/** Returns the progress of a delivery, from one of its attempts on. */
+export async function readProgress(context: BatchingContext, from: DeliveryMessage): Promise<Progress> {
+  const { rows, next } = await readAttemptsFrom(context, from);
+  const last = rows.at(-1);
+  return { ...(last && { last }), ...(next && { next }) };
+}
+
+/**
+ * Returns the rows of a delivery's attempts from one of them on, each of which names the next one, and the message of the
+ * attempt that has no row yet, unless there is none.
+ */
+export async function readAttemptsFrom(
+  context: BatchingContext,
+  from: DeliveryMessage,
+): Promise<{ rows: Item[]; next?: DeliveryMessage }> {
+  const rows: Item[] = [];
+  let next: DeliveryMessage | undefined = from;
+  while (next) {
+    const row: Item | undefined = await findRow(context, next);
+    if (!row) break;
+    rows.push(row);
+    next = retryOf(row);
   }
-  return undefined;
+  return { rows, ...(next && { next }) };
 }
 
 /** Removes an attempt from the sweeper's index, because it was made or will never be made. */

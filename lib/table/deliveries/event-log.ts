@@ -6,10 +6,11 @@ import { type BatchingContext, putInBatch } from '../batchers.ts';
 import type { TableContext } from '../client.ts';
 import { keys, organizationOf } from '../keys.ts';
 import { dueEntry } from '../lists/due.ts';
-import { queryItems } from '../reads.ts';
+import { getItem, queryItems } from '../reads.ts';
 import type { Item } from '../write.ts';
 import { deliveryPartition } from './delivery-partitions.ts';
 import { historyExpiry } from './history-days.ts';
+import type { TaskFields } from './task-filters.ts';
 
 /** An event in the log, which keeps events for 90 days, with and without subscribers. */
 export type LoggedEvent = {
@@ -24,7 +25,12 @@ export type LoggedEvent = {
   requestId?: string;
   /** The event's `data` as JSON: unlike a map of DynamoDB, text keeps the order of the fields. */
   data: string;
+  /** The fields of the task of an agent event, which its data does not have; absent without a task. */
+  taskFields?: TaskFields;
 };
+
+/** The part of an event that is sent, with `data` as JSON. */
+export type EventToSend = Pick<LoggedEvent, 'event' | 'data'>;
 
 /** How long after a sampled event the sweeper checks its deliveries, in milliseconds. */
 export const sampledAfterMs = 2 * 60_000;
@@ -50,14 +56,45 @@ export function eventFrom(item: Item): LoggedEvent {
   return { organization: organizationOf(pk as string), id: `ev_${sk}`, ...rest } as LoggedEvent;
 }
 
+/** A range of the event log: from a ULID (excluded), or from a time, to a time (both included; Unix times, in ms). */
+export type EventRange = { after: string; to: number } | { from: number; to: number };
+
+/** Yields the events of an organization in a range, oldest first. Pages are read when they are needed. */
+export async function* readEventsInOrder(
+  { table }: TableContext,
+  organization: Organization,
+  range: EventRange,
+): AsyncGenerator<LoggedEvent> {
+  const from = 'after' in range ? `${range.after}!` : ulidFrom(range.from, new Uint8Array(10));
+  const to = ulidFrom(range.to, new Uint8Array(10).fill(255));
+  if (from > to) return;
+  const items = queryItems(table, { pk: keys.events(organization), from, to, ascending: true });
+  for await (const item of items) yield eventFrom(item);
+}
+
 /** Returns whether an item is an event. */
 export function isEvent({ pk }: Item): boolean {
   return pk === keys.events(organizationOf(pk as string));
 }
 
+/** Returns the fields of the task of an event, at the time of the event; `undefined` for an event without a task. */
+export function taskFieldsOfEvent({ taskFields, data }: LoggedEvent): TaskFields | undefined {
+  return taskFields ?? (JSON.parse(data) as { task?: TaskFields }).task;
+}
+
 /** Appends an event to the log of its organization. An event that the log already has is not changed. */
 export function appendEvent(context: BatchingContext, event: LoggedEvent): Promise<void> {
   return putInBatch(context, eventItem(event));
+}
+
+/** Returns an event, strongly consistent; `undefined` if the log does not have it. */
+export async function readEvent(
+  { table }: TableContext,
+  organization: Organization,
+  id: string,
+): Promise<LoggedEvent | undefined> {
+  const item = await getItem(table, keys.event(organization, ulidOf(id)));
+  return item && eventFrom(item);
 }
 
 /** Yields the events of an organization between two times, both included (Unix time, in ms); newest first. */

@@ -1,20 +1,22 @@
 import { inBatches } from '../../batching/in-batches.ts';
 import type { EventName } from '../../contract/events.ts';
+import { timeOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { BatchingContext, SubscribedEvent } from '../batchers.ts';
+import type { BatchingContext, SubscribedEvent, Subscriber } from '../batchers.ts';
 import type { Table } from '../client.ts';
 import { keys } from '../keys.ts';
 import { queryItems } from '../reads.ts';
+import type { TaskFilterChange } from './task-filters.ts';
 
 /**
- * Returns the ids of the webhooks that are subscribed to an event, strongly consistent. The calls of one turn of the event
- * loop share one read, which begins after all of them: it returns every webhook that was registered before a call.
+ * Returns the webhooks that are subscribed to an event, strongly consistent. The calls of one turn of the event loop share
+ * one read, which begins after all of them: it returns every webhook that was subscribed before a call.
  */
 export function readSubscribers(
   { table, batchers }: BatchingContext,
   organization: Organization,
   event: EventName,
-): Promise<string[]> {
+): Promise<Subscriber[]> {
   batchers.readSubscribers ??= inBatches(
     Number.POSITIVE_INFINITY,
     (events: SubscribedEvent[]) => Promise.all(events.map((one) => querySubscribers(table, one))),
@@ -23,7 +25,12 @@ export function readSubscribers(
   return batchers.readSubscribers({ organization, event });
 }
 
-async function querySubscribers(table: Table, { organization, event }: SubscribedEvent): Promise<string[]> {
+async function querySubscribers(table: Table, { organization, event }: SubscribedEvent): Promise<Subscriber[]> {
   const items = await Array.fromAsync(queryItems(table, { pk: keys.subscriptions(organization, event) }));
-  return items.map((item) => `wh_${item.sk}`);
+  return items.map(({ sk, since, taskFilters }) => ({
+    id: `wh_${sk}`,
+    // A webhook is subscribed from its registration, unless the event was added later.
+    since: since === undefined ? timeOf(sk as string) : Date.parse(since as string),
+    ...(taskFilters !== undefined && { taskFilters: taskFilters as TaskFilterChange[] }),
+  }));
 }

@@ -16,9 +16,12 @@ import type { Target } from './webhooks.ts';
 export type Pace = {
   /** Whether the attempt has shown that the receiver is slow, or that it is quick; absent: neither. */
   slow?: boolean | undefined;
-  /** The number of the lease on slow attempts that the attempt had, and that it returns. */
-  slowLease?: number | undefined;
+  /** The lease on slow attempts that the attempt had, and that it returns. */
+  lease?: ReturnedLease | undefined;
 };
+
+/** The number of a lease and its expiry; and the expiry that it gets, if it is not free at once. ISO 8601. */
+type ReturnedLease = { number: number; until: string; freeAt?: string | undefined };
 
 /** Returns the attribute that holds the expiry of a lease on slow attempts. */
 const slowLeaseAttribute = (number: number) => `slowLease${number}`;
@@ -29,24 +32,28 @@ export async function updatePace(
   organization: Organization,
   id: string,
   before: Pick<Target, 'slow'>,
-  { slow, slowLease }: Pace,
+  { slow, lease }: Pace,
 ): Promise<void> {
   const isNew = slow !== undefined && slow !== before.slow;
-  const removed = [
-    ...(isNew && !slow ? ['slow'] : []),
-    ...(slowLease === undefined ? [] : [slowLeaseAttribute(slowLease)]),
-  ];
-  if (!isNew && removed.length === 0) return;
-  const marked = isNew && slow;
+  const set = [...(isNew && slow ? ['slow = :slow'] : []), ...(lease?.freeAt ? ['#lease = :freeAt'] : [])];
+  const removed = [...(isNew && !slow ? ['slow'] : []), ...(lease && !lease.freeAt ? ['#lease'] : [])];
+  if (set.length === 0 && removed.length === 0) return;
   const write: Write = {
     Update: {
       Key: keys.webhook(organization, ulidOf(id)),
       UpdateExpression: [
-        ...(marked ? ['SET slow = :slow'] : []),
+        ...(set.length > 0 ? [`SET ${set.join(', ')}`] : []),
         ...(removed.length > 0 ? [`REMOVE ${removed.join(', ')}`] : []),
       ].join(' '),
-      ConditionExpression: 'attribute_exists(pk)',
-      ...(marked && { ExpressionAttributeValues: { ':slow': true } }),
+      // An expired lease may be that of another attempt, which must keep it.
+      ConditionExpression: `attribute_exists(pk)${lease?.freeAt ? ' AND #lease = :until' : ''}`,
+      ...(lease && { ExpressionAttributeNames: { '#lease': slowLeaseAttribute(lease.number) } }),
+      ...(set.length > 0 && {
+        ExpressionAttributeValues: {
+          ...(isNew && slow && { ':slow': true }),
+          ...(lease?.freeAt && { ':freeAt': lease.freeAt, ':until': lease.until }),
+        },
+      }),
     },
     // The leases of a deleted webhook are deleted with it.
     onConditionFailed: () => new Conflict(),
@@ -91,4 +98,37 @@ export async function leaseSlowAttempt(
     onConditionFailed: () => new Conflict(),
   };
   return (await transact(table, [write]).catch(ignoreConflict)) !== undefined;
+}
+
+/**
+ * Books the next time for an attempt of a webhook, after all times that are booked.
+ *
+ * @param earliest the earliest time (Unix time, in ms), and `gapMs` the time until the next one that can be booked, in ms
+ * @returns the time (Unix time, in ms); `undefined` if the webhook is deleted
+ */
+export async function bookAttempt(
+  { table }: TableContext,
+  organization: Organization,
+  id: string,
+  { earliest, gapMs }: { earliest: number; gapMs: number },
+): Promise<number | undefined> {
+  const book = async (set: string, condition: string, values: Record<string, number>) => {
+    const write: Write = {
+      Update: {
+        Key: keys.webhook(organization, ulidOf(id)),
+        UpdateExpression: `SET bookedUntil = ${set}`,
+        ConditionExpression: `attribute_exists(pk) AND ${condition}`,
+        ExpressionAttributeValues: { ':earliest': earliest, ...values },
+        ReturnValues: 'UPDATED_NEW',
+      },
+      onConditionFailed: () => new Conflict(),
+    };
+    const item = await transact(table, [write]).catch(ignoreConflict);
+    return item && (item.bookedUntil as number) - gapMs;
+  };
+  const after = () => book('bookedUntil + :gap', 'bookedUntil > :earliest', { ':gap': gapMs });
+  const first = () =>
+    book(':next', '(attribute_not_exists(bookedUntil) OR bookedUntil <= :earliest)', { ':next': earliest + gapMs });
+  // Between the first two writes another attempt may have booked.
+  return (await after()) ?? (await first()) ?? (await after());
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ApiError, notFound } from '../../contract/errors.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
@@ -6,21 +7,33 @@ import type { TableContext } from '../client.ts';
 import type { RecordResponse } from '../idempotency.ts';
 import { keys } from '../keys.ts';
 import { getEach, getItem, queryItems } from '../reads.ts';
-import { transact } from '../transact.ts';
+import { Conflict, transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
+import { type Failing, failingOf } from './failing.ts';
+import { releaseWrite } from './parked-attempts.ts';
+import { isPaused, openPauseOf, type Pausable } from './pauses.ts';
+import { changedFilters, currentFilter, type TaskFilterChange } from './task-filters.ts';
 
 /** The maximum number of webhooks of an organization. */
 export const webhooksLimit = 100;
 
-/** The receiver of a webhook: its URL, its encrypted secret, and whether it is slow. */
-export type Target = {
+/** The receiver of a webhook: its URL, its encrypted secret, its pauses, and whether it is slow. */
+export type Target = Pausable & {
+  /** Absent before a delivery has failed permanently. */
+  failing?: Failing;
   url: string;
   /** Whether the receiver is slow. */
   slow: boolean;
+  /** The maximum number of attempts that begin in any one second; absent if there is none. */
+  maxPerSecond?: number;
+  /** The end of the times that attempts have booked (Unix time, in ms), which may be over. */
+  bookedUntil?: number;
   /** The expiries of the leases on slow attempts, by the numbers of the leases; ISO 8601. */
   slowLeases: Readonly<Record<number, string>>;
   /** Absent for a webhook without a secret. */
   encryptedSecret?: string;
+  /** The secret before the latest rotation, and the end of its overlap (ISO 8601), which may be over. */
+  previousSecret?: { encrypted: string; until: string };
 };
 
 const slowLease = /^slowLease(\d+)$/;
@@ -37,14 +50,52 @@ export function targetFrom(webhook: Item | undefined, secret: Item | undefined):
   return {
     url: webhook.url as string,
     slow: webhook.slow === true,
+    ...(webhook.maxPerSecond !== undefined && { maxPerSecond: webhook.maxPerSecond as number }),
+    ...(webhook.bookedUntil !== undefined && { bookedUntil: webhook.bookedUntil as number }),
     slowLeases: slowLeasesOf(webhook),
+    ...pausesOf(webhook),
+    ...failingOf(webhook),
     ...(secret && { encryptedSecret: secret.sealed as string }),
+    ...(secret?.previousSecret !== undefined && {
+      previousSecret: { encrypted: secret.previousSecret as string, until: secret.previousUntil as string },
+    }),
   };
 }
 
-function webhookFrom({ pk: _, sk, signed: __, slow: ___, ...others }: Item): Webhook {
-  const rest = Object.fromEntries(Object.entries(others).filter(([name]) => !slowLease.test(name)));
-  return { ...rest, id: `wh_${sk}`, createdAt: timestamp(timeOf(sk as string)) } as Webhook;
+/** Returns the pauses of a webhook from its item, which has none before the first pause. */
+const pausesOf = ({ pauses }: Item) => (pauses === undefined ? {} : { pauses: pauses as Pausable['pauses'] });
+
+/** Returns the filters of a webhook from its item, which has none before the first filter. */
+const taskFiltersOf = ({ taskFilters }: Item) =>
+  taskFilters === undefined ? {} : { taskFilters: taskFilters as readonly TaskFilterChange[] };
+
+/** A webhook with its version, its pauses, what is known of its failures, and its filters over time if it has had one. */
+export type StoredWebhook = Webhook &
+  Pausable & { version: number; failing?: Failing; taskFilters?: readonly TaskFilterChange[] };
+
+/** The attributes of a webhook's item that reads do not return. */
+const internal = ['pk', 'sk', 'signed', 'slow', 'version', 'pauses', 'failing', 'taskFilters', 'bookedUntil'];
+
+/** Returns a webhook from its item. */
+function webhookFrom(item: Item): Webhook {
+  const { sk } = item;
+  const shown = Object.entries(item).filter(([name]) => !internal.includes(name) && !slowLease.test(name));
+  const pause = openPauseOf(pausesOf(item));
+  const taskFilter = currentFilter(taskFiltersOf(item).taskFilters);
+  return {
+    ...Object.fromEntries(shown),
+    active: pause === undefined,
+    ...(pause?.reason && { disabledReason: pause.reason, disabledAt: pause.from }),
+    ...(taskFilter && { taskFilter }),
+    id: `wh_${sk}`,
+    createdAt: timestamp(timeOf(sk as string)),
+  } as Webhook;
+}
+
+/** Returns a webhook from its item, with the attributes that reads do not return. It has no version until it is changed. */
+export function storedFrom(item: Item): StoredWebhook {
+  const version = (item.version as number | undefined) ?? 1;
+  return { ...webhookFrom(item), ...pausesOf(item), ...failingOf(item), ...taskFiltersOf(item), version };
 }
 
 /** Returns a webhook, strongly consistent; `undefined` if it does not exist. */
@@ -52,15 +103,15 @@ export async function readWebhook(
   { table }: TableContext,
   organization: Organization,
   id: string,
-): Promise<Webhook | undefined> {
+): Promise<StoredWebhook | undefined> {
   const item = await getItem(table, keys.webhook(organization, ulidOf(id)));
-  return item && webhookFrom(item);
+  return item && storedFrom(item);
 }
 
 /** Returns the webhooks of an organization, newest first. */
-export async function readWebhooks({ table }: TableContext, organization: Organization): Promise<Webhook[]> {
+export async function readWebhooks({ table }: TableContext, organization: Organization): Promise<StoredWebhook[]> {
   const items = await Array.fromAsync(queryItems(table, { pk: keys.webhooks(organization) }));
-  return items.map(webhookFrom);
+  return items.map(storedFrom);
 }
 
 /** Returns the target of a webhook; `undefined` for a deleted webhook. */
@@ -86,38 +137,125 @@ export async function insertWebhook(
   encryptedSecret: string | undefined,
   recordResponse: RecordResponse,
 ): Promise<void> {
-  const { id, createdAt: _, ...rest } = webhook;
+  const { id, createdAt, taskFilter, ...rest } = webhook;
   const ulid = ulidOf(id);
+  const filters = taskFilter && { taskFilters: [{ ...taskFilter, from: createdAt }] };
+  const signed = encryptedSecret && { signed: true };
   await transact(table, [
-    { Put: { Item: { ...keys.webhook(organization, ulid), ...rest, ...(encryptedSecret && { signed: true }) } } },
+    { Put: { Item: { ...keys.webhook(organization, ulid), ...rest, ...filters, ...signed } } },
     ...(encryptedSecret
       ? [{ Put: { Item: { ...keys.webhookSecret(organization, ulid), sealed: encryptedSecret } } }]
       : []),
-    ...webhook.events.map((event) => ({ Put: { Item: keys.subscription(organization, event, ulid) } })),
+    ...webhook.events.map((event) => ({
+      Put: { Item: { ...keys.subscription(organization, event, ulid), ...filters } },
+    })),
     countOneMore(organization),
-    ...(recordResponse ? [recordResponse(webhook)] : []),
+    ...(recordResponse?.(webhook) ?? []),
   ]);
 }
 
 /**
- * Deletes a webhook, its secret and its subscriptions.
+ * Changes the fields of a webhook that callers can change, and its subscriptions, or nothing. The other attributes stay:
+ * attempts and rotations write them at the same time. The end of a pause releases the parked attempts.
  *
- * @throws `ApiError` `not_found`
+ * @param since the time from which the webhook receives the added events, and has a new filter; ISO 8601
+ * @throws `Conflict` if the webhook was changed or deleted since it was read
+ */
+export async function changeWebhook(
+  { table }: TableContext,
+  organization: Organization,
+  before: StoredWebhook,
+  after: StoredWebhook,
+  since: string,
+): Promise<void> {
+  const ulid = ulidOf(after.id);
+  const { url, events, description, maxPerSecond, pauses, version } = after;
+  const refiltered = !isDeepStrictEqual(after.taskFilter, before.taskFilter);
+  const taskFilters = refiltered
+    ? changedFilters(before.taskFilters, after.taskFilter, { createdAt: before.createdAt, now: since })
+    : before.taskFilters;
+  const added = events.filter((event) => !before.events.includes(event));
+  const kept = events.filter((event) => before.events.includes(event));
+  const removed = before.events.filter((event) => !events.includes(event));
+  const isResumed = isPaused(before) && !isPaused(after);
+  await transact(table, [
+    changeWrite(organization, before, { url, events, version, description, maxPerSecond, taskFilters, pauses }),
+    ...added.map((event) => ({
+      Put: { Item: { ...keys.subscription(organization, event, ulid), since, ...(taskFilters && { taskFilters }) } },
+    })),
+    ...(refiltered ? kept : []).map((event) => ({
+      Update: {
+        Key: keys.subscription(organization, event, ulid),
+        UpdateExpression: 'SET #filters = :filters',
+        ExpressionAttributeNames: { '#filters': 'taskFilters' },
+        ExpressionAttributeValues: { ':filters': taskFilters },
+      },
+    })),
+    ...removed.map((event) => ({ Delete: { Key: keys.subscription(organization, event, ulid) } })),
+    ...(isResumed ? [releaseWrite({ organization, webhookId: after.id, version }, Date.parse(since))] : []),
+  ]);
+}
+
+/** Returns the write that sets attributes of a webhook, and removes those that are undefined. */
+function changeWrite(organization: Organization, before: StoredWebhook, attributes: Record<string, unknown>): Write {
+  const names = Object.keys(attributes);
+  const set = names.filter((name) => attributes[name] !== undefined);
+  const removed = names.filter((name) => attributes[name] === undefined);
+  const condition = unchanged(before);
+  return {
+    Update: {
+      Key: keys.webhook(organization, ulidOf(before.id)),
+      UpdateExpression: [
+        `SET ${set.map((name) => `#${name} = :new_${name}`).join(', ')}`,
+        ...(removed.length > 0 ? [`REMOVE ${removed.map((name) => `#${name}`).join(', ')}`] : []),
+      ].join(' '),
+      ConditionExpression: condition.ConditionExpression,
+      ExpressionAttributeNames: {
+        ...condition.ExpressionAttributeNames,
+        ...Object.fromEntries(names.map((name) => [`#${name}`, name])),
+      },
+      ExpressionAttributeValues: {
+        ...condition.ExpressionAttributeValues,
+        ...Object.fromEntries(set.map((name) => [`:new_${name}`, attributes[name]])),
+      },
+    },
+    onConditionFailed: () => new Conflict(),
+  };
+}
+
+/** Returns the condition that a webhook exists and still has the version that was read. */
+function unchanged({ version }: StoredWebhook) {
+  return {
+    // No version is removed, so a webhook without one was never changed.
+    ConditionExpression: 'attribute_exists(pk) AND (#version = :version OR attribute_not_exists(#version))',
+    ExpressionAttributeNames: { '#version': 'version' },
+    ExpressionAttributeValues: { ':version': version },
+  };
+}
+
+/**
+ * Deletes a webhook, its secret and its subscriptions. The sweeper removes its parked attempts.
+ *
+ * @param now Unix time, in ms
+ * @throws `ApiError` `not_found`; `Conflict` if the webhook was changed since it was read: it may have other subscriptions
  */
 export async function removeWebhook(
   { table }: TableContext,
   organization: Organization,
-  { id, events }: Webhook,
+  webhook: StoredWebhook,
+  now: number,
 ): Promise<void> {
+  const { id, events, pauses, version } = webhook;
   const ulid = ulidOf(id);
   await transact(table, [
     {
-      Delete: { Key: keys.webhook(organization, ulid), ConditionExpression: 'attribute_exists(pk)' },
-      onConditionFailed: () => notFound('webhook'),
+      Delete: { Key: keys.webhook(organization, ulid), ...unchanged(webhook) },
+      onConditionFailed: (found) => (found ? new Conflict() : notFound('webhook')),
     },
     { Delete: { Key: keys.webhookSecret(organization, ulid) } },
     ...events.map((event) => ({ Delete: { Key: keys.subscription(organization, event, ulid) } })),
     countOneLess(organization),
+    ...(pauses ? [releaseWrite({ organization, webhookId: id, version: version + 1 }, now)] : []),
   ]);
 }
 

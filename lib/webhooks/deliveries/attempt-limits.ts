@@ -1,5 +1,6 @@
 import { environment } from '../../deployment/environment.ts';
 import { pollingOf, slowAttemptsOf } from '../../deployment/polling.ts';
+import type { Target } from '../../table/deliveries/webhooks.ts';
 
 /** The attempts of one webhook in this process: the number of those that run, and those that wait. */
 type WebhookAttempts = { running: number; slow: boolean; waiting: ((starts: boolean) => void)[] };
@@ -51,6 +52,23 @@ export function markAttemptSlow({ webhookAttempts }: AttemptLimitContext, webhoo
   if (!attempts) return;
   attempts.slow = true;
   for (const start of attempts.waiting.splice(0)) start(false);
+}
+
+/** Returns whether each attempt of a webhook needs a lease, so that it is made from the queue of slow webhooks. */
+export function needsLease({ slow, maxPerSecond }: Pick<Target, 'slow' | 'maxPerSecond'>): boolean {
+  return slow || maxPerSecond !== undefined;
+}
+
+/**
+ * Returns the number of leases that the attempts of a webhook share. With a maximum of attempts in a second there is a lease
+ * for each of them, and an attempt keeps its lease for a second. If the receiver is also slow, the smaller number counts.
+ */
+export function leaseCountOf(
+  { attemptLimits: { slow: limit } }: { attemptLimits: Pick<AttemptLimits, 'slow'> },
+  { slow, maxPerSecond }: Pick<Target, 'slow' | 'maxPerSecond'>,
+): number {
+  if (maxPerSecond === undefined) return limit;
+  return slow ? Math.min(limit, maxPerSecond) : maxPerSecond;
 }
 
 /**

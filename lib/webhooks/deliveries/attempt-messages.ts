@@ -38,6 +38,7 @@ export async function sendAttemptMessages(
   );
 }
 
-function queueOf({ attempt, slow }: DeliveryMessage): DeliveryQueue {
-  return slow ? 'slowDeliveries' : (queueOfAttempt[attempt - 1] as (typeof queueOfAttempt)[number]);
+function queueOf({ attempt, slow, redelivery, scheduleStart = 1 }: DeliveryMessage): DeliveryQueue {
+  if (slow) return 'slowDeliveries';
+  return redelivery ? 'deliveries' : (queueOfAttempt[attempt - scheduleStart] ?? 'deliveries');
 }

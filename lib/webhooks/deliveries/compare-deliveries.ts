@@ -1,16 +1,26 @@
 import { inGroups } from '../../batching/in-groups.ts';
+import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
-import type { BatchingContext } from '../../table/batchers.ts';
+import { type BatchingContext, readInBatch } from '../../table/batchers.ts';
 import { readNextAttempt } from '../../table/deliveries/attempt-log.ts';
 import { type LoggedEvent, readEvents } from '../../table/deliveries/event-log.ts';
+import { activeSince, type Pausable } from '../../table/deliveries/pauses.ts';
+import { keys } from '../../table/keys.ts';
 import { readFirstAttempts } from './first-attempts.ts';
+import { isSkipped } from './paused-attempts.ts';
 
 /** How long after it is due an attempt counts as lost, in milliseconds. */
 const lostAfterMs = 15 * 60_000;
 
-/** The deliveries of an event: their number, and the next attempt of each delivery that has not ended. */
-export type EventDeliveries = { deliveries: number; nextAttempts: DeliveryMessage[] };
+/** The deliveries of an event. Events that a webhook skips have no delivery to it. */
+export type EventDeliveries = {
+  deliveries: number;
+  /** The next attempt of each delivery that has not ended. */
+  nextAttempts: DeliveryMessage[];
+  /** The webhooks of these attempts, by their ids. */
+  webhooks: ReadonlyMap<string, Pausable>;
+};
 
 /** The deliveries of the events of a period. */
 export type ComparedDeliveries = {
@@ -27,7 +37,7 @@ const atOnce = 100;
 
 /**
  * Compares the event log and the subscriptions of an organization with the attempt log: every event must be delivered to
- * each subscriber that was registered before it. `from` and `to` are Unix times in ms.
+ * each webhook that was subscribed before it and still is. `from` and `to` are Unix times in ms.
  *
  * @param now decides which attempts are lost
  * @param onProgress receives the number of compared events
@@ -41,9 +51,10 @@ export async function compareDeliveries(
   const compared: ComparedDeliveries = { events: 0, deliveries: 0, waiting: [], lost: [] };
   for await (const some of inGroups(readEvents(context, organization, from, to), atOnce)) {
     const found = await Promise.all(some.map((event) => readEventDeliveries(context, event)));
-    for (const { deliveries, nextAttempts } of found) {
+    for (const { deliveries, nextAttempts, webhooks } of found) {
       compared.deliveries += deliveries;
-      for (const message of nextAttempts) (isLost(message, now) ? compared.lost : compared.waiting).push(message);
+      for (const message of nextAttempts)
+        (isLost(message, now, webhooks.get(message.webhookId)) ? compared.lost : compared.waiting).push(message);
     }
     compared.events += some.length;
     onProgress(compared.events);
@@ -55,10 +66,23 @@ export async function compareDeliveries(
 export async function readEventDeliveries(context: BatchingContext, event: LoggedEvent): Promise<EventDeliveries> {
   const first = await readFirstAttempts(context, event);
   const next = await Promise.all(first.map((message) => readNextAttempt(context, message)));
-  return { deliveries: first.length, nextAttempts: next.filter((message) => message !== undefined) };
+  const unfinished = next.filter((message) => message !== undefined);
+  const webhooks = new Map(
+    await Promise.all(
+      unfinished.map(async ({ organization, webhookId }): Promise<[string, Pausable]> => {
+        const item = await readInBatch(context, keys.webhook(organization, ulidOf(webhookId)));
+        return [webhookId, item ?? {}];
+      }),
+    ),
+  );
+  const nextAttempts = unfinished.filter((message) => !isSkipped(webhooks.get(message.webhookId) ?? {}, message));
+  return { deliveries: first.length - (unfinished.length - nextAttempts.length), nextAttempts, webhooks };
 }
 
-/** Returns whether the message of an attempt counts as lost: it was due long ago. */
-export function isLost({ dueAt }: DeliveryMessage, now: number): boolean {
-  return now - Date.parse(dueAt) >= lostAfterMs;
+/**
+ * Returns whether the message of an attempt counts as lost: it was due long ago, and its webhook has been active for as
+ * long.
+ */
+export function isLost({ dueAt }: DeliveryMessage, now: number, webhook: Pausable = {}): boolean {
+  return now - Math.max(Date.parse(dueAt), activeSince(webhook)) >= lostAfterMs;
 }

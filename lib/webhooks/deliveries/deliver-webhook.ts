@@ -13,14 +13,18 @@ import {
   insertAttempt,
   unlistAttempt,
 } from '../../table/deliveries/attempt-log.ts';
-import { leaseSlowAttempt, markWebhookSlow, updatePace } from '../../table/deliveries/webhook-attempts.ts';
+import { responseItem, responsesEnd } from '../../table/deliveries/responses.ts';
+import { bookAttempt, leaseSlowAttempt, markWebhookSlow, updatePace } from '../../table/deliveries/webhook-attempts.ts';
 import type { Target } from '../../table/deliveries/webhooks.ts';
 import { graceMs } from '../../table/lists/due.ts';
+import { checkFailing } from '../failing-receivers.ts';
 import { type Outcome, type Post, sendToReceiver } from '../sender/sender.ts';
 import { signedPost } from '../sender/signed-post.ts';
-import { endAttempt, markAttemptSlow, startAttempt } from './attempt-limits.ts';
+import { endAttempt, leaseCountOf, markAttemptSlow, needsLease, startAttempt } from './attempt-limits.ts';
 import { sendAttemptMessages } from './attempt-messages.ts';
 import { attemptResultOf, slowMs } from './attempt-result.ts';
+import { exchangeOf } from './exchange.ts';
+import { holdBack } from './paused-attempts.ts';
 
 /** An attempt to make: its message, its webhook and its event. */
 type Attempt = { message: DeliveryMessage; target: Target; loggedEvent: NonNullable<FoundAttempt['loggedEvent']> };
@@ -37,6 +41,8 @@ export type AttemptFields = {
   error?: string;
   /** When the retry is due; absent after the last attempt. */
   nextAttemptAt?: string;
+  /** Present if the attempt has led to a pause of the webhook. */
+  disabledReason?: 'failing';
 };
 
 /** The result of a message: counts for the metrics, and the fields of the attempt if one was made. */
@@ -45,13 +51,31 @@ type Delivered = { counts?: Counts } & Partial<AttemptFields>;
 /** The lease of an attempt to a slow webhook, in milliseconds: 10 s for the request, and time to write the result. */
 export const leaseMs = 20_000;
 
+/**
+ * How long an attempt keeps its lease from the beginning of its request, in milliseconds, if its webhook has a maximum of
+ * attempts in a second: a second, and time for requests that take longer to arrive than the next ones.
+ */
+const pacedMs = 1_100;
+
+/**
+ * The longest time from a lease to the beginning of the request, in milliseconds, if its webhook has a maximum of attempts in
+ * a second: a request that begins later could outlast the lease.
+ */
+const prepareMs = 5_000;
+
+/**
+ * The time in which as many attempts are booked as there are leases, in milliseconds. It is longer than `pacedMs`, because
+ * messages are not received exactly at the booked times: the leases have the last word.
+ */
+const bookedMs = 1_200;
+
 /** The shortest delay after which a message is received again if no lease was free, in milliseconds. */
 const minDelayMs = 1_000;
 
 /**
  * Makes the attempt that a message names, unless the attempt log has its row. If a retry is not due yet, its message is
- * sent again with a delay. If the webhook is slow, or becomes slow while the attempt waits for other attempts in this
- * process, the message is sent to the queue of slow webhooks.
+ * sent again with a delay. If the webhook is paused, nothing is sent (`holdBack`). If the webhook is slow, or becomes slow
+ * while the attempt waits for other attempts in this process, the message is sent to the queue of slow webhooks.
  *
  * Several calls for one message are safe. If a call is interrupted between two steps, the next call repeats the steps, and
  * nothing is lost. SQS may deliver a message twice, and deletes it after the first success. So a duplicate message whose
@@ -81,6 +105,7 @@ async function processMessage(context: Context, message: DeliveryMessage): Promi
     await sendAttemptMessages(context, [message]);
     return {};
   }
+  if (await holdBack(context, message, target)) return {};
   const notBefore = earliestStartOf(dueAt, clock());
   if (notBefore) {
     await sendAttemptMessages(context, [message], notBefore);
@@ -88,7 +113,7 @@ async function processMessage(context: Context, message: DeliveryMessage): Promi
   }
   const ready = { message, target, loggedEvent };
   if (message.slow) return attemptSlow(context, ready);
-  if (target.slow || !(await startAttempt(context, webhookId))) {
+  if (needsLease(target) || !(await startAttempt(context, webhookId))) {
     await sendAttemptMessages(context, [slowMessageOf(message)]);
     return {};
   }
@@ -106,14 +131,42 @@ async function processMessage(context: Context, message: DeliveryMessage): Promi
 async function attemptSlow(context: Context, attempt: Attempt): Promise<Delivered> {
   const { clock } = context;
   const { message, target } = attempt;
+  if (target.maxPerSecond !== undefined && isBooked(message, target, clock())) return postpone(context, attempt);
   const { organization, webhookId } = message;
   const number = freeLeaseOf(context, target, message);
-  const lease = { now: timestamp(clock()), until: timestamp(clock() + leaseMs) };
+  const leasedAt = clock();
+  const until = timestamp(leasedAt + leaseMs);
   const isLeased =
-    number !== undefined && (await leaseSlowAttempt(context, organization, webhookId, { ...lease, number }));
-  if (isLeased) return makeAttempt(context, attempt, number);
+    number !== undefined &&
+    (await leaseSlowAttempt(context, organization, webhookId, { number, now: timestamp(leasedAt), until }));
+  if (isLeased) return makeAttempt(context, attempt, { number, leasedAt, until });
   // No lease is free, or another worker took it first.
-  await sendAttemptMessages(context, [slowMessageOf(message)], clock() + delayMs(clock(), message));
+  return postpone(context, attempt);
+}
+
+/** Returns whether an attempt must wait for the time that it has booked, or for those that have booked before it. */
+function isBooked({ bookedAt }: DeliveryMessage, { bookedUntil = 0 }: Target, now: number): boolean {
+  return (bookedAt === undefined ? bookedUntil : Date.parse(bookedAt)) > now;
+}
+
+/**
+ * Sends the message of an attempt again, with a delay. If the webhook has a maximum of attempts in a second, the attempt
+ * books a time, unless it has one, so that its message is rarely received in vain.
+ */
+async function postpone(context: Context, { message, target }: Attempt): Promise<Delivered> {
+  const now = context.clock();
+  const { bookedAt = '', organization, webhookId } = message;
+  const slow = slowMessageOf(message);
+  if (target.maxPerSecond === undefined || bookedAt > timestamp(now)) {
+    const notBefore = target.maxPerSecond === undefined ? now + delayMs(now, message) : Date.parse(bookedAt);
+    await sendAttemptMessages(context, [slow], notBefore);
+    return {};
+  }
+  const gapMs = Math.ceil(bookedMs / target.maxPerSecond);
+  const earliest = now + pacedMs;
+  // The message of a deleted webhook is dropped when it is received again.
+  const notBefore = (await bookAttempt(context, organization, webhookId, { earliest, gapMs })) ?? earliest;
+  await sendAttemptMessages(context, [{ ...slow, bookedAt: timestamp(notBefore) }], notBefore);
   return {};
 }
 
@@ -121,13 +174,10 @@ async function attemptSlow(context: Context, attempt: Attempt): Promise<Delivere
  * Returns the number of a lease that seems free. Many deliveries choose at the same time, so the random end of the
  * delivery id decides among the free leases.
  */
-function freeLeaseOf(
-  { clock, attemptLimits }: Context,
-  { slowLeases }: Target,
-  { deliveryId }: DeliveryMessage,
-): number | undefined {
-  const now = timestamp(clock());
-  const numbers = Array.from({ length: attemptLimits.slow }, (_, number) => number);
+function freeLeaseOf(context: Context, target: Target, { deliveryId }: DeliveryMessage): number | undefined {
+  const now = timestamp(context.clock());
+  const { slowLeases } = target;
+  const numbers = Array.from({ length: leaseCountOf(context, target) }, (_, number) => number);
   const free = numbers.filter((number) => (slowLeases[number] ?? '') <= now);
   return free[Number.parseInt(deliveryId.slice(-4), 36) % free.length];
 }
@@ -144,10 +194,10 @@ function delayMs(now: number, { dueAt }: DeliveryMessage): number {
 async function makeAttempt(
   context: Context,
   { message, target, loggedEvent }: Attempt,
-  slowLease?: number,
+  lease?: { number: number; leasedAt: number; until: string },
 ): Promise<Delivered> {
   const { clock } = context;
-  const { organization, webhookId, deliveryId, attempt, eventId, requestId } = message;
+  const { organization, webhookId, deliveryId, attempt, eventId, requestId, redelivery, scheduleStart } = message;
   const { event, data } = loggedEvent;
   const begun = await beginAttempt(context, message, clock());
   if (begun === 'made') {
@@ -161,25 +211,41 @@ async function makeAttempt(
   const { place } = begun;
   const delivery = { deliveryId, event, data: JSON.parse(data) };
   const post = await signedPost(context, delivery, target, { organization, webhook: webhookId });
+  const beganAt = clock();
+  const isPaced = target.maxPerSecond !== undefined;
+  if (isPaced && lease && beganAt > lease.leasedAt + prepareMs) {
+    await sendAttemptMessages(context, [message], beganAt + minDelayMs);
+    return {};
+  }
   const outcome = await sendAndMarkSlow(context, message, target, post);
   const endedAt = clock();
-  const retry = retryAfter(context, attempt, outcome, endedAt);
+  const retry = retryAfter(context, message, outcome, endedAt);
   const { record, slow } = attemptResultOf({ place, event }, outcome, endedAt);
+  const { sent, response } = exchangeOf(post, outcome);
+  const kept = response && responseItem(place, response, responsesEnd(record.deliveredAt, context.responseDays));
   await Promise.all([
-    insertAttempt(context, { place, record, eventId, requestId, retry }),
-    updatePace(context, organization, webhookId, target, { slow, slowLease }),
+    insertAttempt(context, { place, record, eventId, requestId, scheduleStart, retry, sent }, kept),
+    updatePace(context, organization, webhookId, target, {
+      slow,
+      lease: lease && { ...lease, freeAt: isPaced ? timestamp(beganAt + pacedMs) : undefined },
+    }),
   ]);
   await unlistAttempt(context, message);
   if (retry) {
     // The retry is sent to its own queue, even if this message was in the queue of slow webhooks.
-    const { slow: _, ...rest } = message;
+    const { slow: _, bookedAt: __, ...rest } = message;
     const { sk: listedBy } = attemptKey(place);
     const next = { ...rest, attempt: attempt + 1, dueAt: retry.nextAttemptAt, listedBy };
     await sendAttemptMessages(context, [next]);
   }
   if (attempt === 1 && isTurnToCount(deliveryId)) await closeAttemptCounts(context, organization, webhookId, endedAt);
-  const counts = { AttemptsDelivered: outcome.error === undefined ? 1 : 0 };
-  return { counts, ...fieldsOf(event, target, outcome, retry) };
+  const isExhausted = outcome.error !== undefined && !retry && !redelivery;
+  const isPaused = isExhausted && (await checkFailing(context, organization, webhookId, target, endedAt));
+  const counts = {
+    AttemptsDelivered: outcome.error === undefined ? 1 : 0,
+    ...(isPaused && { WebhooksPaused: 1 }),
+  };
+  return { counts, ...fieldsOf(event, target, outcome, retry), ...(isPaused && { disabledReason: 'failing' }) };
 }
 
 function fieldsOf(
@@ -222,14 +288,17 @@ async function sendAndMarkSlow(
   }
 }
 
-/** Returns the retry after an attempt (docs/architecture.md#retry-schedule); `undefined` if the delivery has ended. */
+/**
+ * Returns the retry after an attempt (docs/architecture.md#retry-schedule); `undefined` if the delivery has ended. A
+ * redelivery is one attempt.
+ */
 function retryAfter(
   { retrySchedule }: Context,
-  attempt: number,
+  { attempt, redelivery, scheduleStart = 1 }: DeliveryMessage,
   { error }: Outcome,
   endedAt: number,
 ): Retry | undefined {
-  const wait = error === undefined ? undefined : retrySchedule[attempt - 1];
+  const wait = error === undefined || redelivery ? undefined : retrySchedule[attempt - scheduleStart];
   if (wait === undefined) return undefined;
   return { nextAttemptAt: timestamp(endedAt + wait), dueAt: timestamp(endedAt + wait + graceMs) };
 }

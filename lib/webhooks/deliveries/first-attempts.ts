@@ -1,29 +1,52 @@
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import type { BatchingContext } from '../../table/batchers.ts';
-import type { LoggedEvent } from '../../table/deliveries/event-log.ts';
+import { type LoggedEvent, readEvents, taskFieldsOfEvent } from '../../table/deliveries/event-log.ts';
+import type { DeliveryOfWebhook } from '../../table/deliveries/redeliveries.ts';
 import { readSubscribers } from '../../table/deliveries/subscriptions.ts';
+import { matchesFilter } from '../../table/deliveries/task-filters.ts';
 import { deliveryIdOf } from './derived-ids.ts';
 
 /**
- * Returns the messages of an event's first attempts: one for each subscriber that was registered before the event. An event
- * has the same messages each time, except for webhooks that were deleted.
+ * Returns the messages of an event's first attempts: one for each webhook that was subscribed before the event, and whose
+ * filter at that time matches its task. An event has the same messages each time, except for webhooks that were deleted or
+ * are no longer subscribed.
  */
-export async function readFirstAttempts(
-  context: BatchingContext,
-  { organization, id: eventId, event, item, version, requestId }: LoggedEvent,
-): Promise<DeliveryMessage[]> {
-  const changedAt = timeOf(ulidOf(eventId));
-  const subscribers = await readSubscribers(context, organization, event);
+export async function readFirstAttempts(context: BatchingContext, event: LoggedEvent): Promise<DeliveryMessage[]> {
+  const changedAt = timeOf(ulidOf(event.id));
+  const subscribers = await readSubscribers(context, event.organization, event.event);
   return subscribers
-    .filter((webhookId) => timeOf(ulidOf(webhookId)) <= changedAt)
-    .map((webhookId) => ({
-      organization,
-      webhookId,
-      deliveryId: deliveryIdOf(changedAt, { item, version, event, webhookId }),
-      eventId,
-      attempt: 1,
-      dueAt: timestamp(changedAt),
-      ...(requestId && { requestId }),
-    }));
+    .filter(({ since }) => since <= changedAt)
+    .filter(({ taskFilters }) => matchesFilter(taskFilters, changedAt, () => taskFieldsOfEvent(event)))
+    .map(({ id }) => firstAttemptOf(event, id));
+}
+
+/** Returns the message of the first attempt to deliver an event to a webhook. */
+export function firstAttemptOf(
+  { organization, id: eventId, event, item, version, requestId }: Omit<LoggedEvent, 'data'>,
+  webhookId: string,
+): DeliveryMessage {
+  const changedAt = timeOf(ulidOf(eventId));
+  return {
+    organization,
+    webhookId,
+    deliveryId: deliveryIdOf(changedAt, { item, version, event, webhookId }),
+    eventId,
+    attempt: 1,
+    dueAt: timestamp(changedAt),
+    ...(requestId && { requestId }),
+  };
+}
+
+/** Returns the event of a delivery without attempts; `undefined` if there is no such delivery. */
+export async function readWaitingEvent(
+  context: BatchingContext,
+  { organization, webhookId, deliveryId }: DeliveryOfWebhook,
+): Promise<LoggedEvent | undefined> {
+  const time = timeOf(ulidOf(deliveryId));
+  for await (const event of readEvents(context, organization, time, time)) {
+    const messages = await readFirstAttempts(context, event);
+    if (messages.some((message) => message.webhookId === webhookId && message.deliveryId === deliveryId)) return event;
+  }
+  return undefined;
 }

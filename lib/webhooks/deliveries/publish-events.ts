@@ -3,6 +3,7 @@ import type { Organization } from '../../contract/organization.ts';
 import { requestFields } from '../../request-context.ts';
 import type { BatchingContext } from '../../table/batchers.ts';
 import { appendEvent } from '../../table/deliveries/event-log.ts';
+import { isLate, listLateEvent } from '../../table/events/late-events.ts';
 import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';
 import { eventIdOf } from './derived-ids.ts';
 import { readFirstAttempts } from './first-attempts.ts';
@@ -11,19 +12,37 @@ import { readFirstAttempts } from './first-attempts.ts';
 export type Change = { organization: Organization; item: string; version: number; events: PublicEvent[] };
 
 /**
- * Publishes the events of a change: appends them to the log, then sends a message for each subscriber that was registered
- * before. It may run again for the same change: events and deliveries have derived ids, so nothing is delivered twice.
+ * Publishes the events of a change: appends them to the log, then sends a message for each webhook that was subscribed
+ * before and whose filter matches. It may run again for the same change: events and deliveries have derived ids, so
+ * nothing is delivered twice. An event that the log has late is also listed for followers, before the change counts as
+ * published.
  */
 export async function publishEvents(
   context: BatchingContext & AttemptMessageContext,
   { organization, item, version, events }: Change,
 ): Promise<void> {
   await Promise.all(
-    events.map(async ({ event, data }) => {
+    events.map(async ({ event, data, ...rest }) => {
       const id = eventIdOf(Date.parse(data.occurredAt), { item, version, event });
-      const logged = { organization, id, event, item, version, ...requestFields(), data: JSON.stringify(data) };
-      const [messages] = await Promise.all([readFirstAttempts(context, logged), appendEvent(context, logged)]);
-      await sendAttemptMessages(context, messages);
+      const logged = {
+        organization,
+        id,
+        event,
+        item,
+        version,
+        ...requestFields(),
+        data: JSON.stringify(data),
+        ...rest,
+      };
+      const append = async () => {
+        await appendEvent(context, logged);
+        return isLate(id, context.clock());
+      };
+      const [messages, late] = await Promise.all([readFirstAttempts(context, logged), append()]);
+      await Promise.all([
+        sendAttemptMessages(context, messages),
+        late ? listLateEvent(context, organization, id) : undefined,
+      ]);
     }),
   );
 }

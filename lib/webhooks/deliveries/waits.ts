@@ -1,7 +1,9 @@
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import type { Waits } from '../../deployment/metrics.ts';
 import type { TableContext } from '../../table/client.ts';
+import { activeSince } from '../../table/deliveries/pauses.ts';
 import { readTarget, type Target } from '../../table/deliveries/webhooks.ts';
+import { needsLease } from './attempt-limits.ts';
 
 /** An attempt that waits, and how long a worker could have made it; negative before the first chance. */
 type Wait = { message: DeliveryMessage; lateMs: number };
@@ -27,19 +29,26 @@ export async function addWaits(context: TableContext, waits: LongestWaits, added
   for (const { message, lateMs } of added.toSorted((a, b) => b.lateMs - a.lateMs)) {
     if (lateMs <= waits.promptMs) return;
     const target = await targetOf(context, waits, message);
-    if (target?.slow) waits.slowMs = Math.max(waits.slowMs, lateMs);
     // Nothing is sent to a deleted webhook.
-    else if (target) waits.promptMs = lateMs;
+    if (!target) continue;
+    const longest = needsLease(target) ? 'slowMs' : 'promptMs';
+    waits[longest] = Math.max(waits[longest], waitedMs(target, { message, lateMs }));
   }
 }
 
-/** Returns whether the receiver of an attempt is slow. */
+/** Returns how long an attempt has waited while its webhook was active. */
+function waitedMs({ pauses }: Target, { message: { dueAt }, lateMs }: Wait): number {
+  return pauses === undefined ? lateMs : Math.min(lateMs, Date.parse(dueAt) + lateMs - activeSince({ pauses }));
+}
+
+/** Returns whether the receiver of an attempt is slow, or limits the attempts in a second. */
 export async function isReceiverSlow(
   context: TableContext,
   waits: LongestWaits,
   message: DeliveryMessage,
 ): Promise<boolean> {
-  return (await targetOf(context, waits, message))?.slow === true;
+  const target = await targetOf(context, waits, message);
+  return target !== undefined && needsLease(target);
 }
 
 /** Returns the longest waits in whole seconds. */

@@ -2,6 +2,7 @@ import { addAbortListener } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node:net';
 import { connect as openTls } from 'node:tls';
+import { connectionHeaders } from './headers.ts';
 
 // An import statement reads all exports of a module. One of node:http is WebSocket, for which Node.js loads undici.
 const { request } = process.getBuiltinModule('node:http');
@@ -26,6 +27,19 @@ const headersLimit = 16 * 1024;
  */
 const addressMs = 3_000;
 
+/**
+ * The steps of a request that were reached, in milliseconds of `performance.now()`, and the address that was dialled. A
+ * literal address has no look-up, and plain HTTP no handshake.
+ */
+export type RequestSteps = {
+  resolvedAt?: number;
+  connectedAt?: number;
+  securedAt?: number;
+  firstByteAt?: number;
+  /** The last one, if the name has several and the first ones did not respond. */
+  address?: string;
+};
+
 /** The receiver sent more than `interimLimit` before a response, or more than `responseReadLimit` with it. */
 export class ResponseTooLong extends Error {}
 
@@ -42,6 +56,7 @@ export class NotHttp extends Error {}
  * @param lookup resolves the host name, and rejects forbidden addresses; it is not called for literal addresses
  * @param signal closes the connection in any state, including the look-up; the caller aborts it when it has read the
  *   response, and after an error
+ * @param steps gets each step when it is reached
  * @throws an error that `sentenceFor` describes
  */
 export function postTo(
@@ -49,11 +64,12 @@ export function postTo(
   { headers, body }: { headers: Record<string, string>; body: string },
   lookup: LookupFunction,
   signal: AbortSignal,
+  steps: RequestSteps,
 ): Promise<IncomingMessage> {
-  const socket = dial(url, lookup);
+  const socket = dial(url, notingLookup(lookup, steps));
+  noteSteps(socket, steps);
   // Also closes the socket if the signal is already aborted.
   addAbortListener(signal, () => socket.destroy());
-  const length = String(Buffer.byteLength(body));
   let limit = interimLimit;
   return new Promise((resolve, reject) => {
     // Node.js removes its listener when the receiver switches to another protocol. An error without a listener would end
@@ -63,11 +79,12 @@ export function postTo(
       createConnection: () => socket,
       method: 'POST',
       path: `${url.pathname}${url.search}`,
-      headers: { ...headers, Host: url.host, 'Content-Length': length },
+      headers: { ...headers, ...connectionHeaders(url.host, body) },
       maxHeaderSize: headersLimit,
     })
       .on('socket', () => {
         socket.on('data', () => {
+          steps.firstByteAt ??= performance.now();
           if (socket.bytesRead > limit) socket.destroy(new ResponseTooLong());
         });
       })
@@ -84,6 +101,29 @@ export function postTo(
       })
       .on('error', reject)
       .end(body);
+  });
+}
+
+/** Returns a look-up that notes when it has found addresses. A listener on the socket could be too late for it. */
+function notingLookup(lookup: LookupFunction, steps: RequestSteps): LookupFunction {
+  return (hostname, options, callback) =>
+    lookup(hostname, options, (error, ...found) => {
+      if (!error) steps.resolvedAt = performance.now();
+      callback(error, ...found);
+    });
+}
+
+/** Notes the steps after the look-up when the socket reaches them. */
+function noteSteps(socket: Socket, steps: RequestSteps): void {
+  socket.on('connectionAttempt', (address) => {
+    steps.address = address;
+  });
+  socket.on('connect', () => {
+    steps.connectedAt = performance.now();
+    if (socket.remoteAddress) steps.address = socket.remoteAddress;
+  });
+  socket.on('secureConnect', () => {
+    steps.securedAt = performance.now();
   });
 }
 

@@ -1,5 +1,5 @@
 import type { AllowedReceivers } from './allowed-receivers.ts';
-import { postTo } from './connection.ts';
+import { postTo, type RequestSteps } from './connection.ts';
 import { sentenceFor } from './failures.ts';
 import { createResolver, Forbidden, lookupAny, lookupPublic, type Resolve } from './lookup.ts';
 import { faultOfUrl, portOf } from './receivers.ts';
@@ -17,8 +17,19 @@ export type Outcome = {
   timedOut: boolean;
   /** The start of the response body: at most 16 KiB of UTF-8. */
   responseBody: string;
+  /** Whether the body did not end there, or its end was not received. */
+  responseCut?: boolean | undefined;
+  /** The names and values of the response headers, in their order; at most 16 KiB. Absent without a response. */
+  responseHeaders?: [name: string, value: string][];
+  /** The address that was dialled; absent if none was. */
+  address?: string | undefined;
+  /** How long each phase took that was completed. */
+  phases?: Phases;
   error?: string;
 };
+
+/** The durations of the phases of a request, in milliseconds. The last one ends with the first byte of the response. */
+type Phases = { dns?: number; connect?: number; tls?: number; firstByte?: number };
 
 /** Posts to a receiver and returns the outcome; it never throws. */
 export type Sender = (post: Post) => Promise<Outcome>;
@@ -54,14 +65,18 @@ export async function sendToReceiver(context: SenderContext, post: Post): Promis
   if (sender) return sender(post);
   const startedAt = performance.now();
   let timedOut = false;
-  const ended = (end: Pick<Outcome, 'httpStatus' | 'responseBody' | 'error'>): Outcome => ({
+  const steps: RequestSteps = {};
+  const ended = (end: Omit<Outcome, 'timedOut' | 'durationMs'>): Outcome => ({
     ...end,
+    ...(steps.address !== undefined && { address: steps.address }),
+    phases: phasesOf(steps, startedAt),
     timedOut,
     durationMs: Math.round(performance.now() - startedAt),
   });
   const failed = (error: unknown) => ended({ httpStatus: 0, responseBody: '', error: sentenceFor(error) });
 
-  const url = URL.parse(post.url);
+  // Not URL.parse, which the oldest Node.js of the command line does not have.
+  const url = URL.canParse(post.url) ? new URL(post.url) : undefined;
   if (!url) return failed(new Forbidden('url must be a URL'));
   const fault = faultOfUrl(url, allowedReceivers);
   if (fault) return failed(new Forbidden(fault.message));
@@ -76,11 +91,12 @@ export async function sendToReceiver(context: SenderContext, post: Post): Promis
     controller.abort(null);
   }, attemptMs);
   try {
-    const response = await postTo(url, post, lookup, controller.signal);
-    const responseBody = await readStart(response);
+    const response = await postTo(url, post, lookup, controller.signal, steps);
+    const { text: responseBody, cut: responseCut } = await readStart(response);
     const httpStatus = response.statusCode as number;
     const succeeded = httpStatus >= 200 && httpStatus < 300;
-    return ended({ httpStatus, responseBody, ...(!succeeded && { error: `The receiver answered ${httpStatus}.` }) });
+    const received = { httpStatus, responseBody, responseCut, responseHeaders: headersOf(response.rawHeaders) };
+    return ended({ ...received, ...(!succeeded && { error: `The receiver answered ${httpStatus}.` }) });
   } catch (error) {
     if (!timedOut) return failed(error);
     return ended({ httpStatus: 0, responseBody: '', error: `No answer within ${attemptMs / 1000} s.` });
@@ -91,25 +107,53 @@ export async function sendToReceiver(context: SenderContext, post: Post): Promis
   }
 }
 
-/** Returns the start of a body. A failure to read the rest does not matter: the headers are the response. */
-async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
+/** Returns the durations of the completed phases, so that their sum is not above the duration of the attempt. */
+function phasesOf({ resolvedAt, connectedAt, securedAt, firstByteAt }: RequestSteps, startedAt: number): Phases {
+  const ends = { dns: resolvedAt, connect: connectedAt, tls: securedAt, firstByte: firstByteAt };
+  const phases: Phases = {};
+  let before = 0;
+  for (const [phase, endedAt] of Object.entries(ends)) {
+    if (endedAt === undefined) continue;
+    const end = Math.round(endedAt - startedAt);
+    phases[phase as keyof Phases] = end - before;
+    before = end;
+  }
+  return phases;
+}
+
+/** Returns the headers of a list in which each value follows its name. */
+function headersOf(raw: readonly string[]): [string, string][] {
+  return Array.from({ length: raw.length / 2 }, (_, nth) => [raw[2 * nth] as string, raw[2 * nth + 1] as string]);
+}
+
+/**
+ * Returns the start of a body, and whether it is cut. A failure to read the rest does not matter: the headers are the
+ * response.
+ */
+async function readStart(body: AsyncIterable<Buffer>): Promise<{ text: string; cut: boolean }> {
   const chunks: Buffer[] = [];
   let length = 0;
+  let cut = true;
   try {
     for await (const chunk of body) {
       chunks.push(chunk);
       length += chunk.length;
       if (length >= responseLimit) break;
     }
+    cut = length > responseLimit;
   } catch {
     // The deadline has passed, or the receiver closed the connection.
   }
   // A streaming decoder leaves out a character that the limit cuts.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  return startOf(decoder.decode(Buffer.concat(chunks), { stream: length >= responseLimit }));
+  const text = decoder.decode(Buffer.concat(chunks), { stream: length >= responseLimit });
+  return { text: startOf(text, responseLimit), cut };
 }
 
-/** Returns the part of a text that fits the limit: the decoder turns an invalid byte into a character of three bytes. */
-function startOf(text: string): string {
-  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(responseLimit)).read);
+/**
+ * Returns the start of a text that has at most `limit` bytes of UTF-8. The decoder turns an invalid byte into a character
+ * of three bytes, so a text can be longer than the bytes it is made from.
+ */
+export function startOf(text: string, limit: number): string {
+  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(limit)).read);
 }

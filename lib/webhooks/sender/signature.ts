@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
+import { type Attempted, secondsOf, unsignedHeaders } from './headers.ts';
 
 /** One attempt of a delivery. */
-export type Signable = { event: string; deliveryId: string; sentAt: number; body: string };
+export type Signable = Attempted & { body: string };
 
 /**
  * Returns the headers of an attempt. With a secret they include two signatures: `X-Service-Signature` over the raw body, and
@@ -9,28 +10,29 @@ export type Signable = { event: string; deliveryId: string; sentAt: number; body
  * anyone can forge one with an empty key.
  *
  * @param sentAt the time of the attempt (Unix time, in ms)
+ * @param previousSecret the replaced secret during the overlap of a rotation; adds its signature of each kind
  */
-export function deliveryHeaders(
-  { event, deliveryId, sentAt, body }: Signable,
-  secret?: string,
-): Record<string, string> {
-  const seconds = String(Math.floor(sentAt / 1000));
-  const headers = {
-    'Content-Type': 'application/json',
-    'User-Agent': 'Crewboard-Webhooks/1',
-    'X-Service-Event': event,
-    'X-Service-Delivery': deliveryId,
-    'X-Service-Timestamp': seconds,
-  };
+export function deliveryHeaders(signable: Signable, secret?: string, previousSecret?: string): Record<string, string> {
+  const headers = unsignedHeaders(signable, Boolean(secret));
   if (!secret) return headers;
-  const standard = createHmac('sha256', standardKey(secret)).update(`${deliveryId}.${seconds}.${body}`);
+  const secrets = previousSecret ? [secret, previousSecret] : [secret];
   return {
     ...headers,
-    'X-Service-Signature': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
-    'webhook-id': deliveryId,
-    'webhook-timestamp': seconds,
-    'webhook-signature': `v1,${standard.digest('base64')}`,
+    'X-Service-Signature': bodySignature(signable, secret),
+    ...(previousSecret && { [previousSignatureHeader]: bodySignature(signable, previousSecret) }),
+    // Standard Webhooks separates several signatures by a space. A library accepts the delivery if one of them matches.
+    'webhook-signature': secrets.map((each) => standardSignature(signable, each)).join(' '),
   };
+}
+
+const previousSignatureHeader = 'X-Service-Signature-Previous';
+
+const bodySignature = ({ body }: Signable, secret: string) =>
+  `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+
+function standardSignature({ deliveryId, sentAt, body }: Signable, secret: string): string {
+  const hmac = createHmac('sha256', standardKey(secret)).update(`${deliveryId}.${secondsOf(sentAt)}.${body}`);
+  return `v1,${hmac.digest('base64')}`;
 }
 
 /** Returns the key of a Standard Webhooks signature: the base64 part of a `whsec_…` secret, or the bytes of the secret. */

@@ -1,17 +1,14 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { processContext } from '../../../lib/context.ts';
 import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks.ts';
 import { registerWebhook } from '../../../lib/webhooks/registration.ts';
 import { dataOf } from '../../api.ts';
+import { newForEachTest } from '../../caller.ts';
 import { startReceiver } from '../../webhooks/sender/receiver.ts';
-import { createWebhookCallers, newWebhook, type WebhookCaller } from './webhook-caller.ts';
+import { createWebhookCallers, newWebhook } from './webhook-caller.ts';
 
 const { newWebhookCaller } = await createWebhookCallers();
-let caller: WebhookCaller;
-
-beforeEach(async () => {
-  caller = await newWebhookCaller();
-});
+const caller = newForEachTest(newWebhookCaller);
 
 /** Registers a webhook like one from when the operator allowed its receiver. */
 async function putAllowed(url: string): Promise<string> {

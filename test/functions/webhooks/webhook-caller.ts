@@ -1,9 +1,9 @@
-import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { SQSClient } from '@aws-sdk/client-sqs';
 import { expect } from 'vitest';
 import { clientConfig } from '../../../lib/aws/client-config.ts';
 import { processContext } from '../../../lib/context.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
-import { timestamp } from '../../../lib/contract/ids.ts';
+import { timeOf, timestamp, ulidOf } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { NewWebhook, Webhook } from '../../../lib/contract/webhooks.ts';
 import { appendEvent } from '../../../lib/table/deliveries/event-log.ts';
@@ -14,10 +14,8 @@ import { createCaller } from '../../caller.ts';
 import { newCaller, type Service } from '../../service.ts';
 import type { Queues } from '../../sqs-emulator.ts';
 import { notingSender } from '../../webhooks/test-webhooks.ts';
+import { messagesIn } from '../pipeline/delivery-queues.ts';
 import { openServiceWithQueues } from '../service-with-queues.ts';
-
-/** An organization's caller of the API, with the steps that several tests of webhooks share. */
-export type WebhookCaller = ReturnType<typeof webhookCallerOf>;
 
 /** A body that registers a webhook. */
 export const newWebhook: NewWebhook = { url: 'https://example.com/hooks', events: ['task.created'] };
@@ -41,24 +39,14 @@ export async function createWebhookCallers(more: Record<string, string> = {}) {
   };
 }
 
-const waiting = [
-  'ApproximateNumberOfMessages',
-  'ApproximateNumberOfMessagesDelayed',
-  'ApproximateNumberOfMessagesNotVisible',
-] as const;
-
 async function queuedIn({ endpoint, urls }: Queues): Promise<number> {
   const sqs = new SQSClient(clientConfig(endpoint));
-  const counts = await Promise.all(
-    Object.values(urls).map(async (QueueUrl) => {
-      const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...waiting] }));
-      return waiting.map((count) => Number(Attributes?.[count]));
-    }),
-  );
+  const counts = await Promise.all(Object.values(urls).map((url) => messagesIn({ sqs }, url)));
   sqs.destroy();
-  return counts.flat().reduce((sum, count) => sum + count, 0);
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
+/** Returns an organization's caller of the API, with the steps that several tests of webhooks share. */
 function webhookCallerOf(service: Service, organization: Organization, token: string) {
   const caller = createCaller(service, organization, token);
   const webhookCaller = {
@@ -66,8 +54,22 @@ function webhookCallerOf(service: Service, organization: Organization, token: st
     register: (body: unknown = newWebhook, more: Request = {}) => caller.registerWebhook({ body, ...more }),
     list: () => caller.listWebhooks(),
     get: (id: string) => caller.getWebhook({ params: { id } }),
+    edit: (id: string, body: unknown, more: Request = {}) => caller.updateWebhook({ params: { id }, body, ...more }),
     delete: (id: string) => caller.deleteWebhook({ params: { id } }),
     deliveries: (id: string, query = '') => caller.listDeliveries({ params: { id }, query }),
+    /** Rotates the secret. */
+    rotate: (id: string, body: unknown = { secret: 'the next secret' }, more: Request = {}) =>
+      caller.rotateWebhookSecret({ params: { id }, body, ...more }),
+    /** Reads a delivery. */
+    delivery: (id: string, deliveryId: string) => caller.getDelivery({ params: { id, deliveryId } }),
+    /** Requests a redelivery. */
+    redeliver: (id: string, deliveryId: string, more: Request = {}) =>
+      caller.redeliverDelivery({ params: { id, deliveryId }, ...more }),
+    /** Requests a recovery. */
+    recover: (id: string, body: unknown, more: Request = {}) =>
+      caller.recoverWebhook({ params: { id }, body, ...more }),
+    /** Reads a recovery. */
+    recovery: (id: string, recoveryId: string) => caller.getRecovery({ params: { id, recoveryId } }),
     /** Sends a test event. */
     test: (id: string, body: unknown = { event: 'task.created' }, more: Request = {}) =>
       caller.testWebhook({ params: { id }, body, ...more }),
@@ -81,11 +83,18 @@ function webhookCallerOf(service: Service, organization: Organization, token: st
 
     /** Makes a delivery attempt with an outcome and returns the delivery's id. */
     attempt: async (webhookId: string, outcome: Partial<Outcome> = {}): Promise<string> => {
-      const { ulid, clock } = processContext();
+      const { ulid } = processContext();
       const [eventId, deliveryId] = [`ev_${ulid()}`, `dlv_${ulid()}`];
       const event = { organization, id: eventId, event: 'task.created', item: 'tk_1', version: 1, data: '{}' } as const;
       await appendEvent(processContext(), event);
-      const message = { organization, webhookId, deliveryId, eventId, attempt: 1, dueAt: timestamp(clock()) };
+      const message = {
+        organization,
+        webhookId,
+        deliveryId,
+        eventId,
+        attempt: 1,
+        dueAt: timestamp(timeOf(ulidOf(deliveryId))),
+      };
       await deliverWebhook({ ...processContext(), sender: notingSender(outcome).send }, message);
       return deliveryId;
     },

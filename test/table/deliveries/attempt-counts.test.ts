@@ -20,7 +20,7 @@ import { transact } from '../../../lib/table/transact.ts';
 import { fc } from '../../seeded.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
-import { createTestTable } from '../tasks/test-table.ts';
+import { createTestTable, newOrganization } from '../tasks/test-table.ts';
 import { attemptFor, newMessage } from './attempt-seed.ts';
 
 const { table } = await createTestTable();
@@ -35,7 +35,6 @@ const opening = Date.parse('2026-03-01T12:00:00.000Z');
 const ageMs = 2 * dayMs;
 const webhookId = `wh_${ulidFrom(opening - ageMs, new Uint8Array(10))}`;
 let organization: Organization;
-let organizations = 0;
 /** All written attempts, also those that have left the history. */
 let written: { order: string; id: string; time: number }[];
 let now: number;
@@ -43,7 +42,7 @@ let now: number;
 beforeEach(restart);
 
 function restart(): void {
-  organization = `own-${++organizations}-` as Organization;
+  organization = newOrganization();
   written = [];
   now = opening;
 }
@@ -109,41 +108,35 @@ async function differences(limit: number, offset: number): Promise<object[]> {
   return JSON.stringify(found) === JSON.stringify(page) ? [] : [{ limit, offset, found, page }];
 }
 
-type Step = { is: 'wait'; ms: number } | { is: 'attempts'; agoMs: number[] } | { is: 'close'; times: number };
+const wait = (ms: number) => async () => {
+  now += ms;
+};
+const attempts = (agoMs: number[]) => () => Promise.all(agoMs.map((ms) => attempt(ms)));
+const closes = (times: number) => () => Promise.all([...Array.from({ length: times }, close), attempt()]);
 
-const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({
-    is: fc.constant('wait' as const),
-    ms: fc.oneof(fc.nat(3 * minuteMs), fc.nat(dayMs), fc.nat(30 * dayMs)),
-  }),
-  fc.record({
-    is: fc.constant('attempts' as const),
-    agoMs: fc.array(fc.nat(writtenWithinMs), { minLength: 1, maxLength: 6 }),
-  }),
-  fc.record({ is: fc.constant('close' as const), times: fc.integer({ min: 1, max: 3 }) }),
+const step: fc.Arbitrary<() => Promise<unknown>> = fc.oneof(
+  fc.oneof(fc.nat(3 * minuteMs), fc.nat(dayMs), fc.nat(30 * dayMs)).map(wait),
+  fc.array(fc.nat(writtenWithinMs), { minLength: 1, maxLength: 6 }).map(attempts),
+  fc.integer({ min: 1, max: 3 }).map(closes),
 );
 
-describe('the history of a webhook', () => {
-  it('equals a plain list at every offset, after attempts, closes, waits and expired days', async () => {
-    const old = fc.array(fc.nat(ageMs), { maxLength: 8 });
-    const steps = fc.array(step, { minLength: 10, maxLength: 20 });
-    const pages = fc.array(fc.record({ limit: fc.integer({ min: 1, max: 20 }), offset: fc.nat(40) }), { minLength: 5 });
-    await fc.assert(
-      fc.asyncProperty(old, steps, pages, async (before, all, asked) => {
-        restart();
-        await Promise.all(before.map((agoMs) => oldAttempt(now - agoMs)));
-        for (const one of all) {
-          if (one.is === 'wait') now += one.ms;
-          if (one.is === 'attempts') await Promise.all(one.agoMs.map((agoMs) => attempt(agoMs)));
-          if (one.is === 'close') await Promise.all([...Array.from({ length: one.times }, close), attempt()]);
-          expect(await total()).toBe(expected().length);
-        }
-        for (const { limit, offset } of [{ limit: 100, offset: 0 }, ...asked])
-          expect(await differences(limit, offset)).toEqual([]);
-      }),
-      { numRuns: 3, endOnFailure: true },
-    );
-  });
+it('a history equals a plain list at every offset, after attempts, closes, waits and expired days', async () => {
+  const old = fc.array(fc.nat(ageMs), { maxLength: 8 });
+  const steps = fc.array(step, { minLength: 10, maxLength: 20 });
+  const pages = fc.array(fc.record({ limit: fc.integer({ min: 1, max: 20 }), offset: fc.nat(40) }), { minLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(old, steps, pages, async (before, all, asked) => {
+      restart();
+      await Promise.all(before.map((agoMs) => oldAttempt(now - agoMs)));
+      for (const act of all) {
+        await act();
+        expect(await total()).toBe(expected().length);
+      }
+      for (const { limit, offset } of [{ limit: 100, offset: 0 }, ...asked])
+        expect(await differences(limit, offset)).toEqual([]);
+    }),
+    { numRuns: 3, endOnFailure: true },
+  );
 });
 
 describe('a close', () => {
@@ -217,8 +210,8 @@ describe('a close', () => {
     now += dayMs;
     await close();
     const { expiresAt } = (await closed()) as { expiresAt: number };
-    expect(firstKeptDay(expiresAt * 1000 - 1)).toBe('2026-03-02');
-    expect(firstKeptDay(expiresAt * 1000)).toBe('2026-03-03');
+    const days = [expiresAt * 1000 - 1, expiresAt * 1000].map(firstKeptDay);
+    expect(days).toEqual(['2026-03-02', '2026-03-03']);
   });
 });
 

@@ -21,7 +21,7 @@ import { getItem } from '../../../lib/table/reads.ts';
 import { transact } from '../../../lib/table/transact.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { meter } from '../fixtures/capacity.ts';
-import { createTestTable } from '../tasks/test-table.ts';
+import { createTestTable, newOrganization } from '../tasks/test-table.ts';
 import { attemptFor, newMessage, webhookId } from './attempt-seed.ts';
 
 const { table } = await createTestTable();
@@ -31,12 +31,11 @@ const opening = Date.parse('2026-03-01T12:00:00.000Z');
 const at = (seconds: number) => timestamp(opening + seconds * 1000);
 const eventId = `ev_${ulidFrom(opening, new Uint8Array(10))}`;
 let organization: Organization;
-let organizations = 0;
 let deliveries = 0;
 let first: DeliveryMessage;
 
 beforeEach(() => {
-  organization = `own-${++organizations}-` as Organization;
+  organization = newOrganization();
   first = nextFirst();
 });
 
@@ -46,110 +45,83 @@ function nextFirst(): DeliveryMessage {
   return newMessage(organization, { deliveryId, eventId, dueAt: at(0) });
 }
 
-const putWebhook = async (encryptedSecret?: string) => {
-  const webhook = { id: webhookId, url: 'https://example.com/', active: true, createdAt: at(0) };
-  await insertWebhook({ table }, organization, { ...webhook, events: ['task.created'] }, encryptedSecret, undefined);
-};
-const appendFirst = () =>
-  appendEvent(context, {
-    organization,
-    id: eventId,
-    event: 'task.created',
-    item: 'tk_1',
-    version: 1,
-    data: '{}',
-  });
-
 /** Returns a retry that is due 300 s after `second`, and overdue a minute later. */
 const retryAt = (second: number) => ({ nextAttemptAt: at(second + 300), dueAt: at(second + 360) });
 const rowAt = (place: AttemptPlace) => getItem(table, attemptKey(place));
-const rows = async () => Object.keys(await dumpOf(table, organization)).filter((key) => key.includes(' A#'));
 const due = async (until: string) =>
   (await Array.fromAsync(readDue({ table }, deliveryPartitions, until))).filter(({ key }) =>
     key.pk.includes(`#${organization}#`),
   );
 
-describe('findAttempt', () => {
-  it('returns the webhook with its secret and the event of an attempt that was not made', async () => {
-    await putWebhook('ciphertext');
-    await appendFirst();
-    expect(await findAttempt(context, first)).toEqual({
-      made: false,
-      superseded: false,
-      target: { url: 'https://example.com/', slow: false, slowLeases: {}, encryptedSecret: 'ciphertext' },
-      loggedEvent: expect.objectContaining({ event: 'task.created', data: '{}' }),
-    });
-  });
-
-  it('returns `made` for an attempt with a row, and for no other attempt', async () => {
-    await insertAttempt(context, attemptFor(first, { retry: retryAt(0) }));
-    const retry = retryOf((await rowAt(placeOf(first))) ?? {}) as DeliveryMessage;
-    expect(await findAttempt(context, first)).toMatchObject({ made: true });
-    expect(await findAttempt(context, retry)).toMatchObject({ made: false });
-    expect(await findAttempt(context, nextFirst())).toMatchObject({ made: false });
-  });
-
-  it('returns `superseded` for a retry that the row of the attempt before does not list', async () => {
-    await insertAttempt(context, attemptFor(first, { retry: retryAt(0) }));
-    const [retry, later] = [300, 301].map((second) => ({
-      ...first,
-      attempt: 2,
-      dueAt: at(second),
-      listedBy: attemptKey(placeOf(first)).sk,
-    })) as [DeliveryMessage, DeliveryMessage];
-    expect([await findAttempt(context, retry), await findAttempt(context, later)]).toMatchObject([
-      { superseded: false },
-      { superseded: true },
-    ]);
-    await insertAttempt(context, attemptFor(first));
-    expect(await findAttempt(context, retry)).toMatchObject({ superseded: true });
+it('findAttempt returns the webhook with its secret and the event of an attempt that was not made', async () => {
+  const webhook = { id: webhookId, url: 'https://example.com/', active: true, createdAt: at(0) };
+  await insertWebhook({ table }, organization, { ...webhook, events: ['task.created'] }, 'ciphertext', undefined);
+  const event = { event: 'task.created', item: 'tk_1', version: 1, data: '{}' } as const;
+  await appendEvent(context, { organization, id: eventId, ...event });
+  expect(await findAttempt(context, first)).toEqual({
+    made: false,
+    superseded: false,
+    target: { url: 'https://example.com/', slow: false, slowLeases: {}, encryptedSecret: 'ciphertext' },
+    loggedEvent: expect.objectContaining({ event: 'task.created', data: '{}' }),
   });
 });
 
-describe('an attempt', () => {
-  it('has one row, also if it is written twice, for each delivery, number and moment', async () => {
-    const second = { ...first, attempt: 2, dueAt: at(300) };
-    const messages = [first, nextFirst(), second, { ...second, dueAt: at(301) }, { ...second, attempt: 3 }];
-    for (const message of messages) {
-      await Promise.all([insertAttempt(context, attemptFor(message)), insertAttempt(context, attemptFor(message))]);
-      await insertAttempt(context, attemptFor(message, { error: 'Another error.' }));
-    }
-    expect(await rows()).toHaveLength(5);
-  });
-
-  it('is listed for the sweeper if it has a retry, with the fields of the message', async () => {
-    const message = { ...first, requestId: 'request-1' };
-    await insertAttempt(context, attemptFor(message, { retry: retryAt(0) }));
-    expect(await due(at(359))).toEqual([]);
-    const [overdue] = await due(at(360));
-    const item = (overdue && (await postponeDue({ table }, overdue, at(660)))) ?? {};
-    const listedBy = attemptKey(placeOf(first)).sk;
-    expect(retryOf(item)).toEqual({ ...message, attempt: 2, dueAt: at(300), listedBy });
-  });
-
-  it('expires 90 days after the end of its day, also the start of a late attempt', async () => {
-    await insertAttempt(context, attemptFor(first));
-    await beginAttempt(context, nextFirst(), opening + 10 * lateAfterMs);
-    const items = Object.values(await dumpOf(table, organization)) as { expiresAt: number }[];
-    const expiresAt = Date.parse('2026-05-31T00:00:00.000Z') / 1000;
-    expect(items.map((item) => item.expiresAt)).toEqual([expiresAt, expiresAt]);
-  });
+it('findAttempt returns `made` for an attempt with a row, and for no other attempt', async () => {
+  await insertAttempt(context, attemptFor(first, { retry: retryAt(0) }));
+  const retry = retryOf((await rowAt(placeOf(first))) ?? {}) as DeliveryMessage;
+  expect(await findAttempt(context, first)).toMatchObject({ made: true });
+  expect(await findAttempt(context, retry)).toMatchObject({ made: false });
+  expect(await findAttempt(context, nextFirst())).toMatchObject({ made: false });
 });
 
-describe('unlistAttempt', () => {
-  it('removes the failed attempt before from the list, and keeps its row', async () => {
-    await insertAttempt(context, attemptFor(first, { retry: retryAt(0), error: 'It failed.' }));
-    const row = (await rowAt(placeOf(first))) ?? {};
-    await unlistAttempt(context, retryOf(row) as DeliveryMessage);
-    expect(await due(at(1e9))).toEqual([]);
-    const { due: _, dueAt: __, ...rest } = row;
-    expect(await rowAt(placeOf(first))).toEqual(rest);
-  });
+it('findAttempt returns `superseded` for a retry that the row of the attempt before does not list', async () => {
+  await insertAttempt(context, attemptFor(first, { retry: retryAt(0) }));
+  const { sk: listedBy } = attemptKey(placeOf(first));
+  const retryOn = (second: number) => findAttempt(context, { ...first, attempt: 2, dueAt: at(second), listedBy });
+  expect([await retryOn(300), await retryOn(301)]).toMatchObject([{ superseded: false }, { superseded: true }]);
+  await insertAttempt(context, attemptFor(first));
+  expect(await retryOn(300)).toMatchObject({ superseded: true });
+});
 
-  it('creates no row for an attempt that has expired', async () => {
-    await unlistAttempt(context, { ...first, attempt: 2, listedBy: attemptKey(placeOf(first)).sk });
-    expect(await dumpOf(table, organization)).toEqual({});
-  });
+it('an attempt has one row, also if it is written twice, for each delivery, number and moment', async () => {
+  const second = { ...first, attempt: 2, dueAt: at(300) };
+  const messages = [first, nextFirst(), second, { ...second, dueAt: at(301) }, { ...second, attempt: 3 }];
+  for (const message of messages)
+    for (const error of ['', '', 'Another error.']) await insertAttempt(context, attemptFor(message, { error }));
+  const rows = Object.keys(await dumpOf(table, organization)).filter((key) => key.includes(' A#'));
+  expect(rows).toHaveLength(5);
+});
+
+it('an attempt is listed for the sweeper if it has a retry, with the fields of the message', async () => {
+  const message = { ...first, requestId: 'request-1' };
+  await insertAttempt(context, attemptFor(message, { retry: retryAt(0) }));
+  expect(await due(at(359))).toEqual([]);
+  const [overdue] = await due(at(360));
+  const item = (overdue && (await postponeDue({ table }, overdue, at(660)))) ?? {};
+  const listedBy = attemptKey(placeOf(first)).sk;
+  expect(retryOf(item)).toEqual({ ...message, attempt: 2, dueAt: at(300), listedBy });
+});
+
+it('an attempt expires 90 days after the end of its day, also the start of a late attempt', async () => {
+  await insertAttempt(context, attemptFor(first));
+  await beginAttempt(context, nextFirst(), opening + 10 * lateAfterMs);
+  const items = Object.values(await dumpOf(table, organization)) as { expiresAt: number }[];
+  const expiresAt = Date.parse('2026-05-31T00:00:00.000Z') / 1000;
+  expect(items.map((item) => item.expiresAt)).toEqual([expiresAt, expiresAt]);
+});
+
+it('unlistAttempt removes the failed attempt before from the list, and keeps its row', async () => {
+  await insertAttempt(context, attemptFor(first, { retry: retryAt(0), error: 'It failed.' }));
+  const row = (await rowAt(placeOf(first))) ?? {};
+  await unlistAttempt(context, retryOf(row) as DeliveryMessage);
+  expect(await due(at(1e9))).toEqual([]);
+  const { due: _, dueAt: __, ...rest } = row;
+  expect(await rowAt(placeOf(first))).toEqual(rest);
+});
+
+it('unlistAttempt creates no row for an attempt that has expired', async () => {
+  await unlistAttempt(context, { ...first, attempt: 2, listedBy: attemptKey(placeOf(first)).sk });
+  expect(await dumpOf(table, organization)).toEqual({});
 });
 
 describe('an attempt that begins', () => {
@@ -157,15 +129,20 @@ describe('an attempt that begins', () => {
   const late = opening + lateAfterMs + 30_000;
   const placeAt = (message: DeliveryMessage, time: number) => ({ place: placeOf(message, timestamp(time)) });
 
-  it('in time has its due time as its place, without a request', async () => {
+  /** Several workers begin the attempt, and get the place of one of them. */
+  async function expectOnePlace(from: number): Promise<void> {
+    const times = [0, 1, 2, 3].map((later) => from + later);
+    const begun = await Promise.all(times.map((time) => beginAttempt(context, first, time)));
+    expect(times.map((time) => placeAt(first, time))).toContainEqual(begun[0]);
+    expect(begun).toEqual(begun.map(() => begun[0]));
+  }
+
+  it('in time has its due time as its place, without a request; a little late it waits', async () => {
     const cost = await costOf(async () => {
       for (const time of [opening, opening + lateAfterMs - 1])
         expect(await beginAttempt(context, first, time)).toEqual(placeAt(first, opening));
     });
     expect(cost).toMatchObject({ requests: 0 });
-  });
-
-  it('a little late waits until no attempt that began in time can be in progress', async () => {
     for (const time of [opening + lateAfterMs, late - 1])
       expect(await beginAttempt(context, first, time)).toEqual({ notBefore: late });
     expect(await beginAttempt(context, first, late)).toEqual(placeAt(first, late));
@@ -182,9 +159,7 @@ describe('an attempt that begins', () => {
   });
 
   it('late has its start as its place; several workers get the place of the first', async () => {
-    const begun = await Promise.all([0, 1, 2, 3].map((later) => beginAttempt(context, first, late + later)));
-    expect([0, 1, 2, 3].map((later) => placeAt(first, late + later))).toContainEqual(begun[0]);
-    expect(begun).toEqual(begun.map(() => begun[0]));
+    await expectOnePlace(late);
   });
 
   it('late begins again if its worker is lost; several workers get the place of the first', async () => {
@@ -192,22 +167,16 @@ describe('an attempt that begins', () => {
     expect(await beginAttempt(context, first, late + lateAfterMs - 1)).toEqual(placeAt(first, late));
     const again = late + lateAfterMs + 30_000;
     expect(await beginAttempt(context, first, late + lateAfterMs)).toEqual({ notBefore: again });
-    const begun = await Promise.all([0, 1, 2].map((later) => beginAttempt(context, first, again + later)));
-    expect([0, 1, 2].map((later) => placeAt(first, again + later))).toContainEqual(begun[0]);
-    expect(begun).toEqual(begun.map(() => begun[0]));
+    await expectOnePlace(again);
   });
 });
 
 describe('the next attempt of a delivery', () => {
   it('follows the last failed attempt, also if attempts were late', async () => {
     let message = first;
-    for (const [attempt, late] of [
-      [1, false],
-      [2, true],
-      [3, false],
-    ] as const) {
+    for (const attempt of [1, 2, 3]) {
       expect(message.attempt).toBe(attempt);
-      const begun = Date.parse(message.dueAt) + (late ? 10 * lateAfterMs : 0);
+      const begun = Date.parse(message.dueAt) + (attempt === 2 ? 10 * lateAfterMs : 0);
       const { place } = (await beginAttempt(context, message, begun)) as { place: AttemptPlace };
       const retry = retryAt((begun - opening) / 1000);
       await insertAttempt(context, attemptFor(message, { place, retry, error: 'It failed.' }));
@@ -242,22 +211,16 @@ describe('a delivery that began before the version with the attempt log', () => 
     return key;
   };
 
-  it('has its event in its item, and its next attempt was not made', async () => {
-    await putItem({ state: 'retrying', attempt: 2 });
-    expect(await findAttempt(context, { ...old(), attempt: 2 })).toMatchObject({
-      made: false,
-      loggedEvent: { data: '{}' },
-    });
-  });
-
   it.each([
-    ['the version before made it', { state: 'retrying', attempt: 2 }],
-    ['it was delivered', { state: 'delivered', attempt: 1 }],
-    ['its last attempt failed', { state: 'exhausted', attempt: 4 }],
-    ['its webhook was deleted', { state: 'skipped', attempt: 1 }],
-  ])('has a made attempt if %s', async (_, fields) => {
+    [1, true, 'the version before made it', { state: 'retrying', attempt: 2 }],
+    [2, false, 'it is the next one', { state: 'retrying', attempt: 2 }],
+    [1, true, 'it was delivered', { state: 'delivered', attempt: 1 }],
+    [1, true, 'its last attempt failed', { state: 'exhausted', attempt: 4 }],
+    [1, true, 'its webhook was deleted', { state: 'skipped', attempt: 1 }],
+  ])('has its event in its item, and has made attempt %i: %s, if %s', async (attempt, made, _, fields) => {
     await putItem(fields);
-    expect(await findAttempt(context, old())).toMatchObject({ made: true });
+    const found = await findAttempt(context, { ...old(), attempt });
+    expect(found).toMatchObject(made ? { made } : { made, loggedEvent: { data: '{}' } });
   });
 
   it('has a retry that was not made after an attempt by this version', async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { pollingOf } from '../../../lib/deployment/polling.ts';
 import {
   type AttemptLimitContext,
   endAttempt,
@@ -6,6 +7,7 @@ import {
   readAttemptLimits,
   startAttempt,
 } from '../../../lib/webhooks/deliveries/attempt-limits.ts';
+import { slowMs } from '../../../lib/webhooks/deliveries/attempt-result.ts';
 
 let context: AttemptLimitContext;
 beforeEach(() => {
@@ -52,4 +54,12 @@ describe('the limits of a deployment', () => {
     for (const text of ['0', '-1', '1.5', 'many', '10000'])
       expect(() => readAttemptLimits({ [name]: text })).toThrow(name);
   });
+});
+
+it('the invocations of each queue suffice for 50 events a second of a webhook until it is slow, and for others', () => {
+  const containerStartMs = 500;
+  const occupied = (50 * (slowMs + containerStartMs)) / 1_000;
+  const { deliveries, firstRetry, secondRetry, thirdRetry } = pollingOf();
+  for (const { concurrency } of [deliveries, firstRetry, secondRetry, thirdRetry])
+    expect(concurrency).toBeGreaterThan(occupied);
 });

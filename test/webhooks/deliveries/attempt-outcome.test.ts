@@ -90,11 +90,12 @@ it('the first attempt of one delivery of 256 closes the counts of its webhook', 
 });
 
 describe('lastDeliveryAt', () => {
-  const lastDeliveryAt = async (id: string) => (await getWebhook(webhooks, webhooks.organization, id)).lastDeliveryAt;
+  const lastDeliveryAt = async (id: string) =>
+    (await getWebhook(webhooks, webhooks.organization, id)).data.lastDeliveryAt;
 
   it('is absent before the first attempt, and then the end of the last one, in each read', async () => {
     const message = await webhooks.message();
-    expect(await getWebhook(webhooks, webhooks.organization, message.webhookId)).not.toHaveProperty('lastDeliveryAt');
+    expect(await lastDeliveryAt(message.webhookId)).toBeUndefined();
     await attemptEndingAt(message, 3_000, failed);
     const endedAt = '2026-03-01T12:00:03.000Z';
     expect(await lastDeliveryAt(message.webhookId)).toBe(endedAt);

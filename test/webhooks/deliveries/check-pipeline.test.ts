@@ -53,7 +53,8 @@ describe('the check of a pipeline', () => {
     expect(await findFaults()).toMatch(/was posted 3 times/);
     pipeline.posts.splice(0, 3, second);
     expect(await findFaults()).toMatch(/was posted 1 times/);
-    pipeline.posts.push({ ...first, deliveryId: 'dlv_x' });
+    pipeline.posts.push({ ...first, deliveryId: 'dlv_x' }, { ...first, name: 'task.created tk_x backlog' });
     expect(await findFaults()).toMatch(/dlv_x is no delivery/);
+    expect(await findFaults()).toMatch(/was posted as task.created tk_x backlog/);
   });
 });

@@ -76,7 +76,7 @@ describe('a comparison of events and attempts', () => {
 
   it('expects no delivery to a webhook that is deleted, or was registered after the event', async () => {
     const message = await webhooks.message();
-    await deleteWebhook(webhooks, webhooks.organization, message.webhookId);
+    await deleteWebhook(webhooks, webhooks.organization, message.webhookId, () => {});
     webhooks.clock.now += 1;
     await webhooks.register();
     expect(await compareLater()).toEqual({ events: 1, deliveries: 0, waiting: [], lost: [] });

@@ -1,12 +1,16 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { timestamp } from '../../../lib/contract/ids.ts';
+import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { isTurnToCount } from '../../../lib/table/deliveries/attempt-counts.ts';
-import { leaseSlowAttempt } from '../../../lib/table/deliveries/webhook-attempts.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { releaseParked, skippedAfterMs } from '../../../lib/webhooks/deliveries/paused-attempts.ts';
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
+import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
+import type { Outcome } from '../../../lib/webhooks/sender/sender.ts';
+import { updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { meter } from '../../table/fixtures/capacity.ts';
 import { expectAtMost } from '../../table/fixtures/cost-limits.ts';
-import { failed, notingSender, prepareTestWebhooks, slowAttempts, type TestWebhooks } from '../test-webhooks.ts';
+import { failed, notingSender, prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';
 
 const createTestWebhooks = await prepareTestWebhooks();
 let webhooks: TestWebhooks;
@@ -36,6 +40,14 @@ it('events of the same name that are published at the same moment cost one read 
   expectAtMost(cost, { requests: 2, rounds: 1, rcu: 1, wcu: 10 });
 });
 
+it('ten events that are published late cost one write unit more, and on time none', async () => {
+  const changes = Array.from({ length: 10 }, () => webhooks.change());
+  const publishAll = () => Promise.all(changes.map((change) => publishEvents(webhooks, change)));
+  expectAtMost(await costOf(publishAll), { requests: 2, rounds: 1, rcu: 1, wcu: 10 });
+  webhooks.clock.now += 60_000;
+  expectAtMost(await costOf(publishAll), { requests: 3, rounds: 2, rcu: 1, wcu: 11 });
+});
+
 describe('an attempt costs', () => {
   it.each([
     ['hardly more than its row where five of a webhook', 1, 5, { requests: 3, rounds: 2, rcu: 12, wcu: 6 }],
@@ -55,29 +67,95 @@ describe('an attempt costs', () => {
 
   it('a request and a write unit more in the queue of slow webhooks, for a lease', async () => {
     const message = { ...(await newMessage()), slow: true } as const;
-    const cost = await costOf(() => webhooks.attempt(message, { ...failed, durationMs: 9_000 }));
+    const cost = await costOf(() => webhooks.attempt(message, { durationMs: 9_000 }));
     expectAtMost(cost, { requests: 4, rounds: 3, rcu: 5, wcu: 3 });
   });
 
   it('a request and a write unit more when the webhook turns out slow', async () => {
     const message = await newMessage();
-    const { send } = notingSender({ ...failed, durationMs: 9_000 }, () => webhooks.timers.at(-1)?.fire());
+    const { send } = notingSender({ durationMs: 9_000 }, () => webhooks.timers.at(-1)?.fire());
     const cost = await costOf(() => webhooks.deliver(message, send));
     expectAtMost(cost, { requests: 4, rounds: 3, rcu: 4, wcu: 3 });
   });
+});
 
-  it('a read when it finds no lease and is sent again', async () => {
-    const message = { ...(await newMessage()), slow: true } as const;
-    const lease = { now: timestamp(webhooks.clock()), until: timestamp(webhooks.clock() + 20_000) };
-    for (let number = 0; number < slowAttempts; number++)
-      await leaseSlowAttempt(webhooks, webhooks.organization, message.webhookId, { ...lease, number });
-    expectAtMost(await costOf(() => webhooks.attempt(message)), { requests: 1, rcu: 5, wcu: 0 });
+describe('the write units of an attempt are', () => {
+  const headers = Object.entries({ date: 'Sun, 01 Mar 2026 12:00:00 GMT', 'content-type': 'text/html; charset=utf-8' });
+
+  it.each<[string, Partial<Outcome>, number]>([
+    ['1 for an empty success', { responseHeaders: headers }, 1],
+    ['2 with a body of 2 bytes', { httpStatus: 200, responseHeaders: headers, responseBody: 'ok' }, 2],
+    ['2 with a body of half a KiB', { httpStatus: 200, responseHeaders: headers, responseBody: 'a'.repeat(512) }, 2],
+    ['6 with 4 KiB of a body', { httpStatus: 200, responseHeaders: headers, responseBody: 'a'.repeat(16 * 1024) }, 6],
+    ['2 for a failure with an empty response', { ...failed, responseHeaders: headers }, 2],
+    ['1 for a failure without a response', { httpStatus: 0, error: 'The receiver refused the connection.' }, 1],
+  ])('%s, in two requests', async (_, outcome, wcu) => {
+    const message = await newMessage();
+    const address = '2001:0db8:0000:0000:0000:ff00:0042:8329';
+    const phases = { dns: 1_234, connect: 1_234, tls: 1_234, firstByte: 1_234 };
+    const cost = await costOf(() => webhooks.attempt(message, { address, phases, ...outcome }));
+    expect(cost).toMatchObject({ requests: 2, rounds: 2, wcu });
+  });
+});
+
+describe('a paused webhook costs', () => {
+  const update = (id: string, active: boolean) =>
+    updateWebhook(webhooks, webhooks.organization, id, { active }, () => {});
+
+  it('two requests and no write unit for each event, which it skips', async () => {
+    const { id } = await register();
+    await update(id, false);
+    const [message] = (await publish()) as [DeliveryMessage];
+    expectAtMost(await costOf(() => webhooks.attempt(message)), { requests: 1, rounds: 1, rcu: 4, wcu: 0 });
+    webhooks.clock.now += skippedAfterMs;
+    expectAtMost(await costOf(() => webhooks.attempt(message)), { requests: 1, rounds: 1, rcu: 4, wcu: 0 });
   });
 
-  it('a read when it is sent on to the queue of slow webhooks', async () => {
-    await webhooks.attempt(await newMessage(), { ...failed, timedOut: true });
-    const [next] = await publish();
-    expectAtMost(await costOf(() => webhooks.attempt(next as DeliveryMessage)), { requests: 1, rcu: 4, wcu: 0 });
-    expect(webhooks.queue.sent.at(-1)).toMatchObject({ to: 'slowDeliveries' });
+  it('three write units for a retry that is parked, and three when it is released', async () => {
+    const retry = await webhooks.retry(await newMessage());
+    webhooks.clock.now = Date.parse(retry.dueAt);
+    await update(retry.webhookId, false);
+    expectAtMost(await costOf(() => webhooks.attempt(retry)), { requests: 4, rounds: 4, rcu: 6, wcu: 3 });
+    await update(retry.webhookId, true);
+    const release = { organization: webhooks.organization, webhookId: retry.webhookId, version: 3 };
+    // Two are for the release.
+    expectAtMost(await costOf(() => releaseParked(webhooks, release)), { requests: 5, rounds: 5, rcu: 2, wcu: 5 });
+  });
+
+  it('nothing more for each attempt after the pause', async () => {
+    const { id } = await register();
+    await update(id, false);
+    webhooks.clock.now += 1;
+    await update(id, true);
+    const [message] = (await publish()) as [DeliveryMessage];
+    expectAtMost(await costOf(() => webhooks.attempt(message)), { requests: 2, rounds: 2, rcu: 4, wcu: 1 });
+  });
+});
+
+describe('a redelivery costs', () => {
+  const redeliver = ({ webhookId, deliveryId }: DeliveryMessage) =>
+    redeliverDelivery(webhooks, webhooks.organization, { webhookId, deliveryId }, undefined);
+
+  it('two write units for its request: the item, and its entry in the sweeper’s index', async () => {
+    const message = await newMessage();
+    await webhooks.attempt(message);
+    expectAtMost(await costOf(() => redeliver(message)), { requests: 5, rounds: 4, rcu: 5, wcu: 2 });
+  });
+
+  it('as much as a retry for its attempt', async () => {
+    const first = await newMessage();
+    await webhooks.attempt(first);
+    await redeliver(first);
+    const { sk } = keys.redelivery(webhooks.organization, ulidOf(first.webhookId), ulidOf(first.deliveryId), 2);
+    const message = {
+      ...first,
+      attempt: 2,
+      dueAt: timestamp(webhooks.clock()),
+      listedBy: sk,
+      redelivery: true,
+    } as const;
+    const { posts, send } = notingSender();
+    expectAtMost(await costOf(() => webhooks.deliver(message, send)), { requests: 4, rounds: 3, rcu: 5, wcu: 3 });
+    expect(posts).toHaveLength(1);
   });
 });

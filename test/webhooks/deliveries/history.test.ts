@@ -15,7 +15,6 @@ beforeEach(async () => {
   webhooks.clock.now = startTime;
 });
 
-/** Returns the ids of the newest 20 attempts, and the total. */
 async function read(): Promise<{ ids: string[]; total: number }> {
   const { items, total } = await listDeliveries(webhooks, webhooks.organization, webhook, { limit: 20, offset: 0 });
   return { ids: items.map(({ id }) => id), total };

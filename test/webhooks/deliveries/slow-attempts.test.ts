@@ -16,7 +16,6 @@ beforeEach(() => {
 const slowFailure = { ...failed, durationMs: 9_000 };
 const slowQueue = { posts: 0, sent: [{ to: 'slowDeliveries', message: { slow: true } }] };
 
-/** Registers a webhook and returns the messages of some events. */
 async function createMessages(count: number): Promise<DeliveryMessage[]> {
   const messages = [await webhooks.message()];
   while (messages.length < count) messages.push(await webhooks.nextMessage());
@@ -45,7 +44,7 @@ describe('an attempt', () => {
   it('that lasts 2 s is recorded though its webhook is deleted meanwhile', async () => {
     const message = await webhooks.message();
     const { letGo } = await webhooks.beginAttempt(message, slowFailure);
-    await deleteWebhook(webhooks, webhooks.organization, message.webhookId);
+    await deleteWebhook(webhooks, webhooks.organization, message.webhookId, () => {});
     webhooks.timers[0]?.fire();
     await letGo();
     expect(await readWebhook(message)).toBeUndefined();
@@ -54,7 +53,6 @@ describe('an attempt', () => {
 });
 
 describe('more than five attempts of one webhook in a container', () => {
-  /** Begins seven attempts, of which five run. */
   async function beginSeven(outcome = {}) {
     const messages = await createMessages(7);
     const running = await Promise.all(messages.slice(0, 5).map((message) => webhooks.beginAttempt(message, outcome)));
@@ -88,7 +86,6 @@ describe('attempts from the queue of slow webhooks', () => {
     return { running, message, endAll: () => Promise.allSettled(running.map(({ letGo }) => letGo())) };
   }
 
-  /** Leases an attempt to another worker. */
   const lease = ({ webhookId }: DeliveryMessage, number: number) => {
     const [now, until] = [timestamp(webhooks.clock()), timestamp(webhooks.clock() + 20_000)];
     return leaseSlowAttempt(webhooks, webhooks.organization, webhookId, { now, until, number });

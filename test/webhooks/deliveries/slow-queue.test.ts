@@ -11,7 +11,6 @@ beforeEach(() => {
 
 const late = { httpStatus: 0, timedOut: true, durationMs: 10_000, error: 'No answer within 10 s.' };
 
-/** The result of an attempt that is sent to the slow queue. */
 const sentToSlowQueue = { posts: 0, sent: [{ to: 'slowDeliveries', delaySeconds: 0 }] };
 
 /** Creates a webhook whose last attempt timed out; returns its retry and the message of its next event. */
@@ -48,6 +47,13 @@ describe('a webhook whose last attempt timed out', () => {
     expect(await webhooks.attempt(early)).toEqual({ posts: 0, sent });
     webhooks.clock.now += 60_000;
     expect(await webhooks.attempt(retry)).toMatchObject(sentToSlowQueue);
+  });
+
+  it('has the retry of an attempt from the slow queue sent to its own queue', async () => {
+    const { next } = await createSlowWebhook();
+    const { sent } = await webhooks.attempt({ ...next, slow: true }, failed);
+    expect(sent).toMatchObject([{ to: 'firstRetry' }]);
+    expect(sent[0]?.message).not.toHaveProperty('slow');
   });
 
   it('does not send messages of other webhooks to the slow queue, in its organization or another', async () => {

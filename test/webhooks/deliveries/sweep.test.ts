@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { markWebhookSlow } from '../../../lib/table/deliveries/webhook-attempts.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
-import { deleteWebhook } from '../../../lib/webhooks/webhooks.ts';
+import { deleteWebhook, updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { failed, prepareTestWebhooks, startTime, type TestWebhooks } from '../test-webhooks.ts';
 
 const minuteMs = 60_000;
@@ -16,11 +16,19 @@ beforeEach(async () => {
   webhooks = (await prepareTestWebhooks())();
 });
 
-/** Sweeps, and returns the messages that this puts in the queues. */
 async function sweep(until = webhooks.clock()) {
   const before = webhooks.queue.sent.length;
   await sweepDeliveries(webhooks, { until });
   return webhooks.queue.sent.slice(before);
+}
+
+/** Sweeps at a time, and returns what that sends, counts as woken and as missing, and the longest wait. */
+async function sweepAt(now: number) {
+  webhooks.clock.now = now;
+  const before = webhooks.queue.sent.length;
+  const { counts, waits, woken } = await sweepDeliveries(webhooks, { until: now });
+  const sent = webhooks.queue.sent.slice(before);
+  return { sent, woken, missing: counts.WorkLost ?? 0, late: waits.DeliveriesLate };
 }
 
 describe('the sweep of retries', () => {
@@ -29,13 +37,19 @@ describe('the sweep of retries', () => {
     expect(await sweep(allTime)).toEqual([]);
   });
 
-  it('sends a retry whose message was lost for a minute, and again each five minutes', async () => {
-    const message = await webhooks.retry();
-    for (const due of [retryDue + minuteMs, retryDue + 6 * minuteMs]) {
-      webhooks.clock.now = due - 1;
-      expect(await sweep()).toEqual([]);
-      webhooks.clock.now = due;
-      expect(await sweep()).toEqual([{ to: 'firstRetry', message, delaySeconds: 0 }]);
+  it('sends a retry whose message was lost for a minute, again each five minutes, and measures the wait since it was due', async () => {
+    let first = await webhooks.message();
+    // A sampled event in the same table is swept and measured too.
+    while (first.eventId?.endsWith('0')) {
+      webhooks = (await prepareTestWebhooks())();
+      first = await webhooks.message();
+    }
+    const message = await webhooks.retry(first);
+    for (const minutes of [1, 6, 11]) {
+      const due = retryDue + minutes * minuteMs;
+      expect(await sweepAt(due - 1)).toMatchObject({ sent: [], late: 0 });
+      const sent = [{ to: 'firstRetry', message, delaySeconds: 0 }];
+      expect(await sweepAt(due)).toMatchObject({ sent, late: minutes * 60 });
     }
   });
 
@@ -80,15 +94,7 @@ describe('the sweep of sampled events', () => {
     while (!message.eventId?.endsWith('0'));
   });
 
-  /** Sweeps at a time, and returns what that sends, what it counts as missing, and the longest wait. */
-  async function sweepAt(now: number) {
-    webhooks.clock.now = now;
-    const before = webhooks.queue.sent.length;
-    const { counts, waits } = await sweepDeliveries(webhooks, { until: now });
-    return { sent: webhooks.queue.sent.slice(before), missing: counts.WorkLost ?? 0, late: waits.DeliveriesLate };
-  }
-
-  const nothing = { sent: [], missing: 0, late: 0 };
+  const nothing = { sent: [], woken: 0, missing: 0, late: 0 };
 
   /** The keys of the items that a sweep looks at. */
   const readListed = async () =>
@@ -98,7 +104,25 @@ describe('the sweep of sampled events', () => {
     expect(await sweepAt(startTime + 2 * minuteMs)).toEqual({ ...nothing, late: 120 });
     expect(await sweepAt(lost - 1)).toEqual({ ...nothing, late: 900 });
     const sent = [{ to: 'deliveries', message, delaySeconds: 0 }];
-    expect(await sweepAt(lost + 5 * minuteMs)).toEqual({ sent, missing: 1, late: 1_200 });
+    expect(await sweepAt(lost + 5 * minuteMs)).toEqual({ sent, woken: 1, missing: 1, late: 1_200 });
+  });
+
+  it('looks at no event again that its webhook skips', async () => {
+    // The event has the time of the pause.
+    await updateWebhook(webhooks, webhooks.organization, id, { active: false }, () => {});
+    expect(await sweepAt(startTime + 2 * minuteMs)).toEqual(nothing);
+    expect(await readListed()).toEqual([]);
+  });
+
+  it('parks the first attempt of an event from before a pause, although its message is lost', async () => {
+    webhooks.clock.now += 1;
+    await updateWebhook(webhooks, webhooks.organization, id, { active: false }, () => {});
+    expect(await sweepAt(startTime + 2 * minuteMs)).toEqual(nothing);
+    expect(await readListed()).toEqual([]);
+    webhooks.clock.now = startTime + 24 * 60 * minuteMs;
+    await updateWebhook(webhooks, webhooks.organization, id, { active: true }, () => {});
+    const sent = [{ to: 'deliveries', message, delaySeconds: 0 }];
+    expect(await sweepAt(webhooks.clock())).toEqual({ ...nothing, sent, woken: 1 });
   });
 
   it('looks at no event again whose first attempts were made', async () => {
@@ -114,7 +138,7 @@ describe('the sweep of sampled events', () => {
   });
 
   it('counts nothing of a webhook that is deleted, or was registered after the event', async () => {
-    await deleteWebhook(webhooks, webhooks.organization, id);
+    await deleteWebhook(webhooks, webhooks.organization, id, () => {});
     webhooks.clock.now += 1;
     await webhooks.register();
     expect(await sweepAt(lost)).toEqual(nothing);

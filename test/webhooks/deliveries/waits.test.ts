@@ -3,10 +3,8 @@ import 'aws-sdk-client-mock-vitest/extend';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import type { Key } from '../../../lib/table/keys.ts';
-import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { addWaits, createWaits, secondsOf } from '../../../lib/webhooks/deliveries/waits.ts';
 import { mockTable } from '../../table/fixtures/mock-table.ts';
-import { prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';
 
 const { table, dynamodb } = mockTable();
 
@@ -59,25 +57,4 @@ describe('the longest wait', () => {
     });
     expect(dynamodb).toHaveReceivedCommandTimes(BatchGetCommand, 2);
   });
-});
-
-it('a sweep measures the time since a retry was due, growing from sweep to sweep though it is listed anew each time', async () => {
-  let webhooks: TestWebhooks;
-  let message: DeliveryMessage;
-  // A sampled event in the same table is measured too.
-  do {
-    webhooks = (await prepareTestWebhooks())();
-    message = await webhooks.message();
-  } while (message.eventId?.endsWith('0'));
-  const { dueAt } = await webhooks.retry(message);
-  for (const [late, measured] of [
-    [59, 0],
-    [60, 60],
-    [360, 360],
-    [660, 660],
-  ] as const) {
-    webhooks.clock.now = Date.parse(dueAt) + late * 1_000;
-    const { waits } = await sweepDeliveries(webhooks, { until: webhooks.clock() });
-    expect(waits).toEqual({ DeliveriesLate: measured, SlowDeliveriesLate: 0 });
-  }
 });

@@ -9,10 +9,21 @@ import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
 /** The requests to the table that have a name, by a pattern of their JSON. */
 const requests = {
   'find subscribers': /#S#task/,
-  append: /"PutRequest":\{"Item":\{"pk":"[^"]+#E"/,
+  append: /"PutRequest":\{"Item":\{"pk":"[^"]+#E","sk":"[0-7]/,
+  'list late': /"PutRequest":\{"Item":\{"pk":"[^"]+#E","sk":"L#/,
   find: /"Keys":/,
   'begin late': /"Item":\{"pk":"[^"]+","sk":"L#/,
   pace: /SET #mark = :mark, slow|REMOVE slow/,
+  'store redelivery': /"Item":\{"pk":"[^"]+","sk":"R#/,
+  'store pause': /#pauses = :new_pauses/,
+  'read webhook': /"Key":\{"pk":"[^"]+#W","sk":"[^"]+"\},"ConsistentRead"/,
+  park: /"PutRequest":\{"Item":\{"pk":"[^"]+#WD#[^"]+","sk":"P#/,
+  'read parked': /":from":"P#"/,
+  'list again': /#listed = :listed/,
+  'remove parked': /"Key":\{"pk":"[^"]+","sk":"P#/,
+  'remove release': /"Key":\{"pk":"[^"]+#WP","sk":"[^"]+"\},"ConditionExpression"/,
+  'store recovery': /"Item":\{"pk":"[^"]+#WR#/,
+  'store progress': /#taken = :taken/,
   record: /"PutRequest":\{"Item":\{"pk":"[^"]+#WD#[^"]+","sk":"A#/,
   unlist: /REMOVE #due/,
   list: /"IndexName"/,
@@ -20,11 +31,9 @@ const requests = {
 } as const;
 const requestNames = Object.keys(requests) as (keyof typeof requests)[];
 
-/** The calls of a worker that a fault can strike. */
 export const points = [...requestNames, 'post', 'send', 'send to the slow queue', 'acknowledge'] as const;
 export type Point = (typeof points)[number] | 'write a task';
 
-/** A planned fault. */
 export type Fault = {
   at: Point;
   /** Before the call is carried out, after it, or after half of its batch. */
@@ -47,7 +56,6 @@ export function fault(
   return { how, when, at, ...more } as Fault;
 }
 
-/** A call that never answers. */
 const never = new Promise<never>(() => {});
 
 /** One run of a function. A dead worker makes no further calls. */
@@ -65,7 +73,6 @@ export function createFaults(clock: Clock) {
   const points = new AsyncLocalStorage<Point>();
   const idle = new Set<Fault>();
 
-  /** Returns the fault that strikes a call. */
   function faultAt(point: Point): Fault | undefined {
     const fault = planned.find(({ at, until = Number.POSITIVE_INFINITY }) => at === point && clock() < until);
     if (!fault) return undefined;
@@ -111,8 +118,13 @@ export function createFaults(clock: Clock) {
       for (const fault of faults) idle.add(fault);
     },
 
-    /** Returns the faults that have struck nothing. */
     idle: (): Fault[] => [...idle],
+
+    /** Removes all planned faults. */
+    clear(): void {
+      planned.length = 0;
+      idle.clear();
+    },
 
     /** Makes all requests of `work` calls of one point. */
     step: <Answer>(point: Point, work: () => Promise<Answer>): Promise<Answer> => points.run(point, work),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { ulid as ulidAt } from 'ulid';
 import * as v from 'valibot';
@@ -6,21 +7,29 @@ import { expect } from 'vitest';
 import { createContext } from '../../../lib/context.ts';
 import type { TaskEvent } from '../../../lib/contract/events.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import type { Webhook } from '../../../lib/contract/webhooks.ts';
+import { missedKinds } from '../../../lib/contract/recoveries.ts';
+import type { Webhook, WebhookPatch } from '../../../lib/contract/webhooks.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { tableSchema } from '../../../lib/deployment/table-schema.ts';
+import type { RecordResponse } from '../../../lib/table/idempotency.ts';
 import { organizationOf } from '../../../lib/table/keys.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
 import { eventIdOf } from '../../../lib/webhooks/deliveries/derived-ids.ts';
 import { type Change, publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { readRetrySchedule } from '../../../lib/webhooks/deliveries/retry-schedule.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
+import { recoverWebhook } from '../../../lib/webhooks/recoveries/recovery.ts';
+import { sweepRecoveries } from '../../../lib/webhooks/recoveries/sweep.ts';
+import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
 import { registerWebhook } from '../../../lib/webhooks/registration.ts';
+import { rotateWebhookSecret } from '../../../lib/webhooks/secret-rotation.ts';
 import type { Outcome, Sender } from '../../../lib/webhooks/sender/sender.ts';
+import { deleteWebhook, updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import type { Ended } from '../../killable.ts';
 import { clockAt, openService, type Service } from '../../service.ts';
-import { checkPipeline, type Expected, type PipelineCheck, type Posted } from '../deliveries/check-pipeline.ts';
+import { createTemporaryFolder } from '../../temporary-files.ts';
+import { checkPipeline, type Expected, nameOf, type PipelineCheck, type Posted } from '../deliveries/check-pipeline.ts';
 import { createChange, failed, startTime } from '../test-webhooks.ts';
 import { createFaults, type Fault, type Trace } from './faults.ts';
 import { type QueuedMessage, simulateQueues } from './simulated-queues.ts';
@@ -33,13 +42,11 @@ const streamAgainMs = (failures: number) => Math.min(minuteMs, 1_000 * 2 ** (fai
 /** Returns the outcome of the nth post to a receiver, from 1; by default that of a quick success. */
 export type Answers = (nth: number) => Partial<Outcome>;
 
-/** Ends the first posts with 500. */
 export const failing =
   (times: number): Answers =>
   (nth) =>
     nth <= times ? failed : {};
 
-/** The outcome of a post that is not answered in time. */
 export const late = { httpStatus: 0, timedOut: true, durationMs: 0, error: 'No answer within 10 s.' };
 
 /** Registers webhooks whose receivers fail some times, plans faults, and puts one change into the stream. */
@@ -52,7 +59,6 @@ export async function putChange(pipeline: Pipeline, faults: Fault[], { failures 
   return pipeline;
 }
 
-/** A webhook, the answers of its receiver, and the times of its posts. */
 type Receiver = { webhook: Webhook; answers: Answers; posted: number[] };
 
 export type Pipeline = ReturnType<typeof pipelineOf>;
@@ -74,12 +80,17 @@ function pipelineOf(service: Service) {
   const queues = simulateQueues(clock, faults);
   const retrySchedule = readRetrySchedule(undefined);
   const ulid = () => ulidAt(clock());
+  const secretsKeyFile = join(createTemporaryFolder(), 'secrets.key');
 
   const struckTable = faults.table(table);
   /** Creates the context of a process: each worker has its own. */
   const createProcess = () =>
     createContext({
-      environment: { [environment.normalAttempts]: '5', [environment.slowAttempts]: '30' },
+      environment: {
+        [environment.normalAttempts]: '5',
+        [environment.slowAttempts]: '30',
+        [environment.secretsKeyFile]: secretsKeyFile,
+      },
       clock,
       table: struckTable,
       queues: queues.queues,
@@ -88,7 +99,6 @@ function pipelineOf(service: Service) {
 
   const receivers: Receiver[] = [];
   const posts: Posted[] = [];
-  /** The posts and the calls of each worker. */
   const worked: { deliveryId: string; posted: number; trace: Trace }[] = [];
   const repeated: string[] = [];
   const expected: Expected[] = [];
@@ -108,7 +118,6 @@ function pipelineOf(service: Service) {
     posts,
     expected,
 
-    /** Registers a webhook whose receiver gives these answers. */
     async register(answers: Answers = () => ({}), events: Webhook['events'] = ['task.created']): Promise<Webhook> {
       const url = `https://example.com/${receivers.length}`;
       const webhook = await registerWebhook({ ...context, ulid }, organization, { url, events }, undefined);
@@ -126,10 +135,9 @@ function pipelineOf(service: Service) {
       return change;
     },
 
-    /** Expects the delivery of an event to each subscriber. */
     expect({ event, data }: TaskEvent): void {
       for (const { webhook } of receivers)
-        if (webhook.events.includes(event)) expected.push({ webhookId: webhook.id, event, data: JSON.stringify(data) });
+        if (webhook.events.includes(event)) expected.push({ webhookId: webhook.id, name: nameOf(event, data) });
     },
 
     /** Puts a batch of changes into the stream, which is published until that succeeds. */
@@ -150,8 +158,40 @@ function pipelineOf(service: Service) {
     /** Processes a message in a worker, and deletes it if the worker succeeds. */
     work,
 
-    /** Sweeps once. */
-    sweep: (): Promise<Ended> => faults.run(() => sweepDeliveries(createProcess(), { until: clock() })),
+    /** Requests a redelivery once, in one worker, with a write of the test's own in its transaction. */
+    redeliver: (delivery: { webhookId: string; deliveryId: string }, record?: RecordResponse): Promise<Ended> =>
+      faults.run(() => redeliverDelivery(createProcess(), organization, delivery, record)),
+
+    /** Changes a webhook once, in one worker. */
+    update: (id: string, patch: WebhookPatch): Promise<Ended> =>
+      faults.run(() => updateWebhook(createProcess(), organization, id, patch, () => {})),
+
+    /** Rotates the secret of a webhook once, in one worker. */
+    rotate: (id: string): Promise<Ended> =>
+      faults.run(() =>
+        rotateWebhookSecret(
+          createProcess(),
+          organization,
+          { id, secret: `secret ${clock()}`, overlapSeconds: 60 },
+          undefined,
+        ),
+      ),
+
+    /** Deletes a webhook once, in one worker. */
+    remove: (id: string): Promise<Ended> =>
+      faults.run(() => deleteWebhook(createProcess(), organization, id, () => {})),
+
+    /** Requests a recovery of all events once, in one worker, with a write of the test's own in its transaction. */
+    recover: (webhookId: string, record?: RecordResponse): Promise<Ended> => {
+      const body = { since: startTime, include: [...missedKinds] };
+      return faults.run(() => recoverWebhook(createProcess(), organization, webhookId, body, record));
+    },
+
+    /** Sweeps, with each job in a worker of its own. */
+    async sweep(): Promise<void> {
+      await faults.run(() => sweepDeliveries(createProcess(), { until: clock() }));
+      await faults.run(() => sweepRecoveries(createProcess(), { until: clock(), hasTime: () => true }));
+    },
 
     /** Moves the clock until no work remains: publishes the stream, processes each message, and sweeps each minute. */
     async settle(): Promise<void> {
@@ -179,7 +219,6 @@ function pipelineOf(service: Service) {
       return pipeline.check();
     },
 
-    /** Checks the deliveries. */
     check(): Promise<PipelineCheck> {
       // Only a fault excuses a post without a record.
       const lost = worked.filter(({ trace }) => trace.struck.length > 0 && !trace.carriedOut.includes('record'));
@@ -189,7 +228,6 @@ function pipelineOf(service: Service) {
   };
   return pipeline;
 
-  /** Publishes the batches of the stream that are due. */
   async function publishStream(): Promise<void> {
     for (const batch of stream.filter(({ from }) => from <= clock())) {
       if ((await pipeline.publish(batch.changes)) === 'done') stream.splice(stream.indexOf(batch), 1);
@@ -229,7 +267,6 @@ function pipelineOf(service: Service) {
     }, trace);
   }
 
-  /** Returns when the next entry of the sweeper's list is due. */
   async function earliestDue(): Promise<number> {
     const { name, sortKey } = tableSchema.dueIndex;
     const { Items = [] } = await table.client.send(new ScanCommand({ TableName: table.name, IndexName: name }));

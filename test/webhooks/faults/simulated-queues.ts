@@ -17,7 +17,6 @@ export function simulateQueues(clock: Clock, faults: Faults) {
   const lost = new Set<number>();
   let taken = 0;
 
-  /** Creates the SQS client of a queue, which faults can strike. */
   function clientOf(queue: DeliveryQueue): SQSClient {
     const point = queue === 'slowDeliveries' ? 'send to the slow queue' : 'send';
     const send = ({ input: { Entries = [] } }: SendMessageBatchCommand) =>
@@ -33,10 +32,8 @@ export function simulateQueues(clock: Clock, faults: Faults) {
   return {
     queues: new Map(names.map((name) => [name, createQueueSender(clientOf(name), name)])),
 
-    /** Returns how many messages were accepted. */
     taken: () => taken,
 
-    /** The messages in the queues, and the dead letters. */
     held,
     deadLetters,
 
@@ -55,7 +52,6 @@ export function simulateQueues(clock: Clock, faults: Faults) {
       return received;
     },
 
-    /** Deletes a message, which may be deleted already. */
     acknowledge(message: QueuedMessage): void {
       const at = held.indexOf(message);
       if (at >= 0) held.splice(at, 1);
@@ -68,7 +64,6 @@ export function simulateQueues(clock: Clock, faults: Faults) {
       return letters.length > 0;
     },
 
-    /** Returns when the next message is visible. */
     nextAt: (): number => Math.min(...held.map(({ visibleAt }) => visibleAt)),
   };
 }

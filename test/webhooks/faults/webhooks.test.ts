@@ -22,7 +22,7 @@ describe('a webhook that is deleted while a retry waits', () => {
     for (let more = 0; more < others; more++) await pipeline.register(failing(1));
     await pipeline.publish([pipeline.change()]);
     await pipeline.deliver();
-    await deleteWebhook(pipeline, pipeline.organization, id);
+    await deleteWebhook(pipeline, pipeline.organization, id, () => {});
     return pipeline;
   }
 

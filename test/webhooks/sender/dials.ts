@@ -12,11 +12,7 @@ const handle: Handle = Object.getPrototypeOf((server as unknown as { _handle: ob
 server.close();
 
 /** How a dial ends that is stopped: refused, unreachable, or without an answer of any kind. */
-const ends = {
-  ECONNREFUSED: -constants.errno.ECONNREFUSED,
-  ENETUNREACH: -constants.errno.ENETUNREACH,
-  silence: 0,
-};
+const ends = { ECONNREFUSED: -constants.errno.ECONNREFUSED, ENETUNREACH: -constants.errno.ENETUNREACH, silence: 0 };
 
 /**
  * Sees every dial from now on and stops it, so that nothing leaves this machine. It stands behind the look-up and

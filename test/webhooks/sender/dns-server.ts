@@ -1,10 +1,8 @@
 import { createSocket } from 'node:dgram';
-import { afterAll } from 'vitest';
 
 /** What a DNS server answers: addresses, a failure, or nothing at all. */
 export type DnsAnswer = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED' | 'silence';
 
-/** A question that a DNS server was asked. */
 type Question = { name: string; type: 'A' | 'AAAA' };
 
 /** The response codes of RFC 1035, section 4.1.1. */
@@ -29,12 +27,10 @@ export async function startDnsServer(
     const reply = answer(question);
     if (reply !== 'silence') socket.send(replyTo(query, question, reply), port, address);
   });
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
-  afterAll(() => void socket.close());
+  await new Promise<void>((resolve) => socket.unref().bind(0, '127.0.0.1', resolve));
   return { server: `127.0.0.1:${socket.address().port}`, asked };
 }
 
-/** The bytes of a header (RFC 1035, section 4.1.1). */
 const headerBytes = 12;
 
 function questionIn(query: Buffer): Question {

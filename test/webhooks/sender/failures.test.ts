@@ -8,19 +8,16 @@ import { fc } from '../../seeded.ts';
 const failure = (code: unknown, message = `connect ${code} 10.0.0.1:8443 at /var/task/index.mjs:1`) =>
   Object.assign(new Error(message), { code });
 
+/** Returns codes that have the same sentence. */
+const codes = (sentence: string, ...all: string[]) => all.map((code) => [code, sentence]);
+
 describe('a failure to get an answer', () => {
   it.each([
-    ['ENOTFOUND', 'The name of the receiver could not be resolved.'],
-    ['EAI_AGAIN', 'The name of the receiver could not be resolved.'],
-    ['EAI_FAIL', 'The name of the receiver could not be resolved.'],
+    ...codes('The name of the receiver could not be resolved.', 'ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL'),
+    ...codes('The receiver could not be reached.', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT'),
+    ...codes('The connection failed: the receiver broke it off.', 'ECONNRESET', 'EPIPE'),
     ['ECONNREFUSED', 'The receiver refused the connection.'],
-    ['EHOSTUNREACH', 'The receiver could not be reached.'],
-    ['ENETUNREACH', 'The receiver could not be reached.'],
-    ['EADDRNOTAVAIL', 'The receiver could not be reached.'],
-    ['EAFNOSUPPORT', 'The receiver could not be reached.'],
     ['ETIMEDOUT', 'The receiver could not be reached in time.'],
-    ['ECONNRESET', 'The connection failed: the receiver broke it off.'],
-    ['EPIPE', 'The connection failed: the receiver broke it off.'],
     ['CERT_HAS_EXPIRED', 'The certificate of the receiver has expired.'],
     ['CERT_NOT_YET_VALID', 'The certificate of the receiver is not valid yet.'],
     ['CERT_REVOKED', "The receiver's TLS failed: CERT_REVOKED."],

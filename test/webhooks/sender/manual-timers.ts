@@ -3,7 +3,6 @@ import type { StartTimer } from '../../../lib/webhooks/sender/timer.ts';
 /** A timer that was started: its milliseconds, and whether it was stopped. `fire` calls its function. */
 type ManualTimer = { afterMs: number; stopped: boolean; fire: () => void };
 
-/** Creates timers that only a test fires, listed in the order in which they were started. */
 export function createManualTimers() {
   const timers: ManualTimer[] = [];
   const startTimer: StartTimer = (callback, afterMs) => {

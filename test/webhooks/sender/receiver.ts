@@ -1,58 +1,100 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { afterAll } from 'vitest';
 
-/** A received request with the bytes of its body. */
-type Received = { method: string; path: string; headers: IncomingHttpHeaders; raw: Buffer };
+/** A received request: its time, and its body as bytes and as a delivery. */
+export type Received = {
+  at: number;
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders & Record<string, string>;
+  raw: Buffer;
+  readonly body: Delivered;
+};
 
-/** A receiver on the loopback, and the requests and connections that it received. */
-export type Receiver = { url: string; port: number; received: Received[]; connections: Socket[] };
+type Delivered = {
+  event: string;
+  deliveryId: string;
+  timestamp: string;
+  data: { task: Record<string, string>; execution: Record<string, unknown>; occurredAt: string };
+};
 
-const servers: { server: Server; connections: Socket[] }[] = [];
+/** A server on the loopback, and the connections that it accepted. It ends with this process at the latest. */
+type Listening = { url: string; port: number; connections: Socket[]; close: () => Promise<void> };
 
-afterAll(async () => {
-  for (const { server, connections } of servers) {
-    for (const connection of connections) connection.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  }
-});
+/** A receiver of webhooks, and all requests that it received. */
+export type Receiver = Listening & {
+  received: Received[];
+  /** Resolves with the first `count` requests; fails when they do not come in time. */
+  next: (count: number, withinMs?: number) => Promise<Received[]>;
+  /** Resolves with all requests once they satisfy a condition. */
+  once: (what: string, enough: (received: Received[]) => boolean, withinMs?: number) => Promise<Received[]>;
+};
 
-async function listen(server: Server, host: string, port: number): Promise<Omit<Receiver, 'received'>> {
+async function listen(server: Server, host = '127.0.0.1', port = 0): Promise<Listening> {
   const connections: Socket[] = [];
   server.on('connection', (connection) => {
-    connection.on('error', () => {});
+    connection.on('error', () => {}).unref();
     connections.push(connection);
   });
   await new Promise<void>((resolve) => server.listen(port, host, resolve));
-  servers.push({ server, connections });
-  const taken = (server.address() as AddressInfo).port;
-  return { url: `http://${host}:${taken}/hooks`, port: taken, connections };
+  const taken = (server.unref().address() as AddressInfo).port;
+  const close = () => {
+    for (const connection of connections) connection.destroy();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  };
+  return { url: `http://${host}:${taken}/hooks`, port: taken, connections, close };
 }
 
 /** Starts an HTTP receiver. It answers 204 by default; an `answer` that does nothing hangs. */
 export async function startReceiver(
   answer: (response: ServerResponse) => void = (response) => response.writeHead(204).end(),
+  port = 0,
 ): Promise<Receiver> {
   const received: Received[] = [];
+  const arrivals = new EventEmitter();
   const server = createServer(async (request, response) => {
     response.on('error', () => {});
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const { method = '', url: path = '', headers } = request;
-    received.push({ method, path, headers, raw: Buffer.concat(chunks) });
+    const raw = Buffer.concat(chunks);
+    const { method = '', url: path = '' } = request;
+    received.push({
+      ...{ at: Date.now(), method, path, headers: request.headers as Received['headers'], raw },
+      get body() {
+        return JSON.parse(raw.toString('utf8')) as Delivered;
+      },
+    });
+    arrivals.emit('one');
     answer(response);
   });
-  return { ...(await listen(server, '127.0.0.1', 0)), received };
+
+  const arrived: Receiver['once'] = async (what, enough, withinMs = 60_000) => {
+    const signal = AbortSignal.timeout(withinMs);
+    while (!enough(received))
+      await once(arrivals, 'one', { signal }).catch(() => {
+        throw new Error(`The receiver got ${received.length} requests and not ${what}.`);
+      });
+    return received;
+  };
+  return {
+    ...(await listen(server, '127.0.0.1', port)),
+    received,
+    once: arrived,
+    next: async (count, withinMs) =>
+      (await arrived(`${count} in all`, (all) => all.length >= count, withinMs)).slice(0, count),
+  };
 }
 
 /** Starts a TCP server, which by default sends nothing. */
 export async function startSocket(
   speak: (connection: Socket) => void = () => {},
   { host = '127.0.0.1', port = 0 } = {},
-): Promise<Omit<Receiver, 'received'>> {
+): Promise<Listening> {
   return listen(createTcpServer(speak), host, port);
 }
 
@@ -64,12 +106,12 @@ export async function startTls(
   certificate: string,
   speak: (connection: TLSSocket) => void = () => {},
   options: TlsOptions = {},
-): Promise<Omit<Receiver, 'received'>> {
+): Promise<Listening> {
   const server = createTlsServer({ key: pem('key'), cert: pem(certificate), ...options }, (connection) => {
     connection.on('error', () => {});
     speak(connection);
   });
-  const listening = await listen(server, '127.0.0.1', 0);
+  const listening = await listen(server);
   return { ...listening, url: listening.url.replace('http:', 'https:') };
 }
 
@@ -90,12 +132,9 @@ export function openedSockets(): Socket[] {
   return sockets;
 }
 
-/** Returns a port of the loopback without a server. */
 export async function closedPort(): Promise<number> {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
+  const { port, close } = await startSocket();
+  await close();
   return port;
 }
 

@@ -54,26 +54,26 @@ describe('ALLOWED_RECEIVERS', () => {
   });
 
   it.each([
-    'localhost',
-    ':8080',
-    'localhost:http',
-    'localhost:65536',
-    '[::g]:80',
-    '[localhost]:80',
-    'good.example@evil.example:80',
-    'good.example/evil.example:80',
-    'good.example?:80',
-    'good.example#:80',
-    '*:*',
-    '*.example:443',
-    'a b:80',
-    'good.example:443,bad',
-  ])('%j opens nothing and is said to be wrong', (patterns) => {
-    expect(() => readAllowedReceivers(patterns)).toThrow('ALLOWED_RECEIVERS');
-  });
-
-  it('names the pattern that is wrong', () => {
-    expect(() => readAllowedReceivers('good.example:443,bad')).toThrow('"bad"');
+    ...[
+      'localhost',
+      ':8080',
+      'localhost:http',
+      'localhost:65536',
+      '[::g]:80',
+      '[localhost]:80',
+      '*:*',
+      '*.example:443',
+    ],
+    ...[
+      'good.example@evil.example:80',
+      'good.example/evil.example:80',
+      'good.example?:80',
+      'good.example#:80',
+      'a b:80',
+    ],
+  ])('%j opens nothing and is named as wrong', (pattern) => {
+    for (const patterns of [pattern, `good.example:443,${pattern}`])
+      expect(() => readAllowedReceivers(patterns)).toThrow(`ALLOWED_RECEIVERS has ${JSON.stringify(pattern)}`);
   });
 });
 

@@ -101,13 +101,12 @@ describe('the deadline', () => {
     const outcome = await attempt(receiver, () => bytesRead() >= start.length + 3 * more.length);
     const failure = start.includes('503') && { error: 'The receiver answered 503.' };
     const httpStatus = failure ? 503 : 200;
-    const durationMs = expect.any(Number);
-    expect(outcome).toEqual({
+    expect(outcome.error).toBe(failure ? failure.error : undefined);
+    expect(outcome).toMatchObject({
       httpStatus,
       timedOut: true,
-      durationMs,
       responseBody: expect.stringMatching(responseBody),
-      ...failure,
+      responseCut: true,
     });
   });
 

@@ -27,7 +27,6 @@ async function attempt(speak: (connection: Socket) => void, body = '{}') {
 const failed = (error: string) => ({ httpStatus: 0, responseBody: '', error });
 const answered = (httpStatus: number, responseBody = '') => ({ httpStatus, responseBody });
 
-/** Starts of answers. */
 const success = 'HTTP/1.1 200 OK\r\n';
 const chunked = `${success}Transfer-Encoding: chunked\r\n\r\n`;
 const interim = 'HTTP/1.1 102 Processing\r\n\r\n';
@@ -142,9 +141,12 @@ describe('an unusual answer', () => {
 
 describe('an answer without an end', () => {
   const tooLong = failed('The receiver sent more than 64 KiB and no answer in it.');
+  const gigabyte = 'Content-Length: 1000000000\r\n\r\n';
+  const bomb = gzipSync(Buffer.alloc(1_000_000));
   const headersTooLong = failed('The headers of the answer are over 16 KiB.');
 
-  it.each([
+  // Little is read, nothing is unpacked, and so the memory of an attempt is bounded too.
+  it.each<[string, string, string | Buffer, object]>([
     ['one header', 'HTTP/1.1 200 OK\r\nX-Long: ', 'x', headersTooLong],
     ['headers', 'HTTP/1.1 200 OK\r\n', 'X-Short: x\r\n', headersTooLong],
     ['a status line', 'HTTP/1.1 200 ', 'x', headersTooLong],
@@ -153,6 +155,9 @@ describe('an answer without an end', () => {
     ['the framing of a chunk', `${chunked}1;`, 'x', answered(200)],
     ['a body', 'HTTP/1.1 200 OK\r\n\r\n', 'x', answered(200, 'x'.repeat(16 * 1024))],
     ['a body behind a failure', 'HTTP/1.1 500 No\r\n\r\n', 'x', answered(500, 'x'.repeat(16 * 1024))],
+    ['a body of a gigabyte', success + gigabyte, 'x', answered(200, 'x'.repeat(16 * 1024))],
+    ['a body of a gigabyte behind a failure', `HTTP/1.1 503 No\r\n${gigabyte}`, 'x', { httpStatus: 503 }],
+    ['a gzip bomb', `${success}Content-Encoding: gzip\r\n${gigabyte}`, bomb, { httpStatus: 200 }],
     ['a body of little chunks', chunked, '1\r\nx\r\n', answered(200, 'x'.repeat(16 * 1024))],
   ])('is read to a bound and no further: %s', async (_, start, more, outcome) => {
     const speak = (connection: Socket) => {

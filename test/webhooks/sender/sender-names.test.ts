@@ -89,8 +89,9 @@ describe('a name', () => {
   ])('is dialled at each address that it has, unless one is not public: %s', async (_, A, AAAA, addresses) => {
     const dialled = stopDials();
     const { post } = await createAskingSender(always(A, AAAA));
-    const { error } = await post('https://receiver.example/');
+    const { error, address } = await post('https://receiver.example/');
     expect(dialled).toEqual(addresses);
+    expect(address).toBe(addresses.at(-1)?.split(' ')[0]);
     if (addresses.length === 0) expect(error).toBe('Not sent: the name resolves to an address that is not public.');
   });
 

@@ -44,6 +44,21 @@ describe('a certificate', () => {
     await expect.poll(() => received.join('')).toContain('secret');
   });
 
+  it('that is trusted completes all phases, whose sum is not above the duration', async () => {
+    const { url } = await startListening('valid');
+    const named = url.replace('127.0.0.1', 'receiver.test');
+    const { phases = {}, durationMs, address } = await post(named);
+    expect(Object.keys(phases)).toEqual(['dns', 'connect', 'tls', 'firstByte']);
+    expect(Math.min(...Object.values(phases))).toBeGreaterThanOrEqual(0);
+    expect(Object.values(phases).reduce((sum, each) => sum + each)).toBeLessThanOrEqual(durationMs);
+    expect(address).toBe('127.0.0.1');
+  });
+
+  it('that is rejected ends the phases at the connection', async () => {
+    const { url } = await startListening('expired');
+    expect(Object.keys((await post(url)).phases ?? {})).toEqual(['connect']);
+  });
+
   it.each([
     ['has expired', 'expired', 'The certificate of the receiver has expired.'],
     ['is its own issuer', 'self-signed', 'The certificate of the receiver is self-signed.'],

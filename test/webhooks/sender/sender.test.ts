@@ -7,7 +7,7 @@ import { createTestSender, unresolved } from './test-sender.ts';
 const send = createTestSender(readAllowedReceivers('127.0.0.1:*'));
 const post = (url: string) => send({ url, headers: { 'X-Service-Event': 'task.created' }, body: '{"event":"x"}' });
 /** What an attempt without a body in its answer returns. */
-const plain = { durationMs: expect.any(Number), timedOut: false, responseBody: '' };
+const plain = { timedOut: false, responseBody: '', address: '127.0.0.1' };
 
 describe('an attempt', () => {
   it('posts the headers and the body as they are', async () => {
@@ -25,8 +25,9 @@ describe('an attempt', () => {
 
   it.each([200, 204, 299, 300, 304, 400, 410, 599])('succeeds or fails with its status: %i', async (status) => {
     const { url } = await startReceiver((response) => response.writeHead(status).end());
-    const failure = status >= 300 && { error: `The receiver answered ${status}.` };
-    expect(await post(url)).toEqual({ ...plain, httpStatus: status, ...failure });
+    const outcome = await post(url);
+    expect(outcome).toMatchObject({ ...plain, httpStatus: status, responseCut: false });
+    expect(outcome.error).toBe(status >= 300 ? `The receiver answered ${status}.` : undefined);
   });
 
   it.each([301, 302, 303, 307, 308])('does not follow a redirect: %i is a failure with its status', async (status) => {
@@ -46,6 +47,14 @@ describe('an attempt', () => {
     expect(receiver.connections).toHaveLength(2);
     await expectClosed(receiver);
   });
+});
+
+it('the headers of an answer are returned in their order, with duplicates', async () => {
+  const { url } = await startReceiver((response) =>
+    response.writeHead(200, ['X-A', '1', 'Set-Cookie', 'a=1', 'x-a', '2', '__proto__', 'x']).end(),
+  );
+  const own = (await post(url)).responseHeaders?.filter(([name]) => /^(x-a|set-cookie|__proto__)$/i.test(name));
+  expect(own).toEqual(Object.entries({ 'X-A': '1', 'Set-Cookie': 'a=1', 'x-a': '2', ['__proto__']: 'x' }));
 });
 
 /** Keeps the connection of an answer open behind its start. */
@@ -74,7 +83,9 @@ it.each<[string, (response: ServerResponse) => void, string]>([
 describe('an attempt that gets no answer', () => {
   it('fails with status 0 if nothing listens', async () => {
     const error = 'The receiver refused the connection.';
-    expect(await post(`http://127.0.0.1:${await closedPort()}/`)).toEqual({ ...plain, httpStatus: 0, error });
+    const outcome = await post(`http://127.0.0.1:${await closedPort()}/`);
+    expect(outcome).toMatchObject({ ...plain, httpStatus: 0, phases: {}, error });
+    expect(outcome.responseHeaders).toBeUndefined();
   });
 
   it('fails if the name does not exist', async () => {

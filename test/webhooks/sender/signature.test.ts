@@ -40,6 +40,38 @@ describe('the headers of an attempt', () => {
   );
 });
 
+describe('during the overlap of a rotation', () => {
+  const [next, previous] = ['the next secret', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'] as const;
+  const now = { ...attempt, sentAt: Date.now() };
+
+  it('the headers have the signatures of both secrets, the new one first', () => {
+    const old = deliveryHeaders(attempt, previous);
+    const {
+      'X-Service-Signature': signature,
+      'webhook-signature': standard,
+      ...others
+    } = deliveryHeaders(attempt, next);
+    expect(deliveryHeaders(attempt, next, previous)).toEqual({
+      ...others,
+      'X-Service-Signature': signature,
+      'X-Service-Signature-Previous': old['X-Service-Signature'],
+      'webhook-signature': `${standard} ${old['webhook-signature']}`,
+    });
+  });
+
+  it('the public library takes them with the old secret and with the new one, and with no other', () => {
+    const headers = deliveryHeaders(now, next, previous);
+    for (const key of [previous, Buffer.from(next).toString('base64')])
+      expect(new Webhook(key).verify(body, headers)).toEqual(JSON.parse(body));
+    expect(() => new Webhook(Buffer.from('another secret').toString('base64')).verify(body, headers)).toThrow();
+  });
+
+  it('an empty secret signs nothing, as either of the two', () => {
+    expect(deliveryHeaders(attempt, '', previous)).toEqual(deliveryHeaders(attempt));
+    expect(deliveryHeaders(attempt, next, '')).toEqual(deliveryHeaders(attempt, next));
+  });
+});
+
 describe('the Standard Webhooks headers', () => {
   const now = { ...attempt, sentAt: Date.now() };
 

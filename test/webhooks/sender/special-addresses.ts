@@ -1,3 +1,5 @@
+import ipaddr from 'ipaddr.js';
+
 /**
  * Blocks that no receiver is in: IANA's IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890) whole, those within
  * one another left out, with multicast, what is deprecated, and IPv4 in IPv6 of old.
@@ -39,28 +41,18 @@ export const specialBlocks: [name: string, block: string][] = [
   ['multicast', 'ff00::/8'],
 ];
 
-/** The groups of an address, as many bits each. */
-function groupsOf(address: string): { groups: number[]; bits: number } {
-  if (address.includes('.')) return { groups: address.split('.').map(Number), bits: 8 };
-  const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''));
-  const zeros = Array<string>(8 - head.length - tail.length).fill('0');
-  return { groups: [...head, ...zeros, ...tail].map((group) => Number.parseInt(group, 16)), bits: 16 };
-}
-
-/** The address of a block whose bits behind the prefix are those of `fill`, over and over. */
+/** The address of a block whose bits behind the prefix are those of the bytes in `fill`, over and over. */
 export function addressIn(block: string, fill: number[]): string {
-  const [base = '', prefix = ''] = block.split('/');
-  const { groups, bits } = groupsOf(base);
-  const filled = groups.map((group, index) => {
-    const free = Math.min(Math.max((index + 1) * bits - Number(prefix), 0), bits);
-    return group + ((fill[index % fill.length] ?? 0) % 2 ** free);
+  const [base, prefix] = ipaddr.parseCIDR(block);
+  const bytes = base.toByteArray().map((byte, nth) => {
+    const free = Math.min(Math.max((nth + 1) * 8 - prefix, 0), 8);
+    return byte + ((fill[nth % fill.length] ?? 0) % 2 ** free);
   });
-  return bits === 8 ? filled.join('.') : filled.map((group) => group.toString(16)).join(':');
+  return ipaddr.fromByteArray(bytes).toNormalizedString();
 }
 
-/** The first and the last address of every such block. */
 export const specialEnds = specialBlocks.flatMap(([name, block]) =>
-  [0, 0xffff].map((fill): [name: string, address: string] => [name, addressIn(block, [fill])]),
+  [0, 0xff].map((fill): [name: string, address: string] => [name, addressIn(block, [fill])]),
 );
 
 /** Addresses that are known to tell a machine's secrets, and others that are refused by name. */

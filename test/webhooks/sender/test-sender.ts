@@ -4,10 +4,8 @@ import type { Resolve } from '../../../lib/webhooks/sender/lookup.ts';
 import { type Sender, type SenderContext, sendToReceiver } from '../../../lib/webhooks/sender/sender.ts';
 import { startTimer } from '../../../lib/webhooks/sender/timer.ts';
 
-/** The outcome of an attempt that its deadline ends. */
 export const late = { httpStatus: 0, timedOut: true, responseBody: '', error: 'No answer within 10 s.' };
 
-/** The outcome of an attempt whose name is not resolved. */
 export const unresolved = {
   httpStatus: 0,
   timedOut: false,

@@ -1,0 +1,121 @@
+import { inGroups } from '../../batching/in-groups.ts';
+import { timeOf, ulidOf } from '../../contract/ids.ts';
+import type { DeliveryMessage } from '../../deployment/messages.ts';
+import type { BatchingContext } from '../../table/batchers.ts';
+import { unlistAttempt } from '../../table/deliveries/attempt-log.ts';
+import {
+  listAgain,
+  type ParkedAttempt,
+  parkAttempt,
+  parkedAtOnce,
+  type Release,
+  readParkedAttempts,
+  removeParkedAttempt,
+  removeRelease,
+} from '../../table/deliveries/parked-attempts.ts';
+import { isPaused, isPausedAt, openPauseOf, type Pausable } from '../../table/deliveries/pauses.ts';
+import { readWebhook } from '../../table/deliveries/webhooks.ts';
+import { graceMs } from '../../table/lists/due.ts';
+import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';
+
+type PausedAttemptContext = BatchingContext & AttemptMessageContext;
+
+/**
+ * How long after an event a pause that has not ended decides that the event is skipped, in milliseconds. The request that
+ * ends a pause reads the clock up to 30 s before its write, and clocks differ by up to 60 s: before, the event may be one
+ * from after the end.
+ */
+export const skippedAfterMs = 90_000;
+
+/**
+ * Holds an attempt back because of a pause of its webhook. The first attempt of an event in a pause is skipped: nothing is
+ * stored. Any other attempt is parked until the pause ends, except for the first one that a recovery makes.
+ *
+ * @returns whether the attempt must not be made now
+ */
+export async function holdBack(
+  context: PausedAttemptContext,
+  message: DeliveryMessage,
+  webhook: Pausable,
+): Promise<boolean> {
+  if (webhook.pauses === undefined) return false;
+  const open = openPauseOf(webhook);
+  if (isSkipped(webhook, message)) {
+    const decidedAt = eventTimeOf(message) + skippedAfterMs;
+    const mayEndBefore = open !== undefined && Date.parse(open.from) <= eventTimeOf(message);
+    if (mayEndBefore && context.clock() < decidedAt) await sendAttemptMessages(context, [message], decidedAt);
+    else await unlistAttempt(context, message);
+    return true;
+  }
+  if (open === undefined) return false;
+  // A recovery sends its own attempts again after the pause, at its rate.
+  if (message.scheduleStart === message.attempt) return true;
+  await park(context, message, open.from);
+  return true;
+}
+
+/** Returns whether an attempt is the first one of an event that its webhook skips, and that no caller has requested. */
+export function isSkipped(webhook: Pausable, message: DeliveryMessage): boolean {
+  const { attempt, redelivery, scheduleStart } = message;
+  const isRequested = redelivery === true || scheduleStart !== undefined;
+  return attempt === 1 && !isRequested && isPausedAt(webhook, eventTimeOf(message));
+}
+
+/**
+ * Parks an attempt, and removes it from the sweeper's index. The pause may have ended since it was read, and the sweeper
+ * may have released the parked attempts already. So the webhook is read again, and an attempt to an active one is
+ * released here. A worker that is interrupted does not delete its message, which comes again.
+ *
+ * @param pausedFrom the start of the pause; ISO 8601
+ */
+export async function park(context: PausedAttemptContext, message: DeliveryMessage, pausedFrom: string): Promise<void> {
+  const parked = await parkAttempt(context, message, pausedFrom);
+  await unlistAttempt(context, message);
+  const webhook = await readWebhook(context, message.organization, message.webhookId);
+  if (!webhook) await removeParkedAttempt(context, parked);
+  else if (!isPaused(webhook)) await release(context, [parked]);
+}
+
+/**
+ * Sends the messages of all parked attempts of a webhook, and removes the attempts and then the release. Only removes them
+ * if the webhook is deleted, and only removes the release if the webhook is paused again. A call that is interrupted is
+ * repeated by the next sweep of the release. An attempt whose message is sent twice is made once.
+ *
+ * @param hasTime whether there is time for another step; the next sweep of the release does the rest
+ * @returns the number of sent messages
+ */
+export async function releaseParked(
+  context: PausedAttemptContext,
+  ordered: Release,
+  hasTime: () => boolean = () => true,
+): Promise<number> {
+  const { organization, webhookId } = ordered;
+  const webhook = await readWebhook(context, organization, webhookId);
+  let sent = 0;
+  if (!webhook || !isPaused(webhook)) {
+    for await (const some of inGroups(readParkedAttempts(context, organization, webhookId), parkedAtOnce)) {
+      if (!hasTime()) return sent;
+      if (webhook) await release(context, some);
+      else await Promise.all(some.map((parked) => removeParkedAttempt(context, parked)));
+      sent += webhook ? some.length : 0;
+    }
+  }
+  await removeRelease(context, ordered);
+  return sent;
+}
+
+/** Lists parked attempts in the sweeper's index as before, sends their messages, and then removes them. */
+async function release(context: PausedAttemptContext, parked: readonly ParkedAttempt[]): Promise<void> {
+  const listedFrom = context.clock() + graceMs;
+  await Promise.all(parked.map(({ message }) => listAgain(context, message, listedFrom)));
+  await sendAttemptMessages(
+    context,
+    parked.map(({ message }) => message),
+  );
+  await Promise.all(parked.map((one) => removeParkedAttempt(context, one)));
+}
+
+/** Returns the time of the event of an attempt (Unix time, in ms); in messages of old versions, that of the delivery. */
+function eventTimeOf({ eventId, deliveryId }: DeliveryMessage): number {
+  return timeOf(ulidOf(eventId ?? deliveryId));
+}

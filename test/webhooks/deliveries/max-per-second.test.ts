@@ -1,0 +1,175 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { WebhookPatch } from '../../../lib/contract/webhooks.ts';
+import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
+import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
+import { updateWebhook } from '../../../lib/webhooks/webhooks.ts';
+import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
+import { notingSender, prepareTestWebhooks, slowAttempts, startTime, type TestWebhooks } from '../test-webhooks.ts';
+
+const createTestWebhooks = await prepareTestWebhooks();
+let webhooks: TestWebhooks;
+beforeEach(() => {
+  webhooks = createTestWebhooks();
+});
+
+const edit = (id: string, patch: WebhookPatch) => updateWebhook(webhooks, webhooks.organization, id, patch, () => {});
+
+/** Publishes events, and returns the messages of their deliveries as they are in the queue of slow webhooks. */
+async function queuedMessages(count: number): Promise<DeliveryMessage[]> {
+  const messages: DeliveryMessage[] = [];
+  while (messages.length < count) messages.push({ ...(await webhooks.nextMessage()), slow: true });
+  return messages;
+}
+
+/** Makes attempts at the same time; returns the number of posts, and the messages that are sent again. */
+async function attemptAll(messages: readonly DeliveryMessage[]) {
+  const before = webhooks.queue.sent.length;
+  const { posts, send } = notingSender();
+  await Promise.all(messages.map((message) => webhooks.deliver(message, send, webhooks.createContainer())));
+  return { posts: posts.length, again: webhooks.queue.sent.slice(before).map(({ message }) => message) };
+}
+
+describe('a webhook with a maximum of attempts in a second', () => {
+  it('gets its attempts from the queue of slow webhooks', async () => {
+    const message = await webhooks.message({ maxPerSecond: 5 });
+    const sent = [{ to: 'slowDeliveries', message: { ...message, slow: true }, delaySeconds: 0 }];
+    expect(await webhooks.attempt(message)).toEqual({ posts: 0, sent });
+    expect(await webhooks.attempt({ ...message, slow: true })).toMatchObject({ posts: 1, sent: [] });
+  });
+
+  it.each([1, 3, 10])(
+    'of %i never gets more of them, over all functions, and gets all events',
+    async (maxPerSecond) => {
+      await webhooks.register({ maxPerSecond });
+      let waiting = await queuedMessages(maxPerSecond * 3 + 1);
+      const began: number[] = [];
+      while (waiting.length > 0) {
+        const { posts, again } = await attemptAll(waiting);
+        began.push(...Array(posts).fill(webhooks.clock()));
+        waiting = again;
+        webhooks.clock.now += 250;
+      }
+      expect(began).toHaveLength(maxPerSecond * 3 + 1);
+      for (const at of began)
+        expect(began.filter((other) => other >= at && other < at + 1_000).length).toBeLessThanOrEqual(maxPerSecond);
+    },
+  );
+
+  it('counts an attempt from the beginning of its request, however long it lasts', async () => {
+    await webhooks.register({ maxPerSecond: 1 });
+    const [first, second] = (await queuedMessages(2)) as [DeliveryMessage, DeliveryMessage];
+    const { letGo } = await webhooks.beginAttempt(first);
+    webhooks.clock.now += 600;
+    await letGo();
+    const booked = { ...second, bookedAt: '2026-03-01T12:00:00.000Z' };
+    webhooks.clock.now += 499;
+    expect(await webhooks.attempt(booked)).toMatchObject({ posts: 0 });
+    webhooks.clock.now += 1;
+    expect(await webhooks.attempt(booked)).toMatchObject({ posts: 1 });
+  });
+
+  it('receives waiting attempts one after the other, and later ones after them', async () => {
+    await webhooks.register({ maxPerSecond: 2 });
+    const [first, second, third, fourth, fifth] = (await queuedMessages(5)) as [DeliveryMessage] & DeliveryMessage[];
+    for (const message of [first, second])
+      expect(await webhooks.attempt(message as DeliveryMessage)).toMatchObject({ posts: 1 });
+    const waits: DeliveryMessage[] = [];
+    for (const message of [third, fourth])
+      waits.push((await attemptAll([message as DeliveryMessage])).again[0] as DeliveryMessage);
+    expect(waits.map(({ bookedAt }) => bookedAt)).toEqual(['2026-03-01T12:00:01.100Z', '2026-03-01T12:00:01.700Z']);
+    webhooks.clock.now += 1_100;
+    // The leases are free, but others have booked them.
+    expect((await attemptAll([fifth as DeliveryMessage])).again).toMatchObject([
+      { bookedAt: '2026-03-01T12:00:02.300Z' },
+    ]);
+    webhooks.clock.now += 600;
+    for (const message of waits) expect(await webhooks.attempt(message)).toMatchObject({ posts: 1 });
+  });
+
+  it('sends the message of an attempt again with its time, if it is received before it', async () => {
+    await webhooks.register({ maxPerSecond: 1 });
+    const [message] = (await queuedMessages(1)) as [DeliveryMessage];
+    const booked = { ...message, bookedAt: '2026-03-01T12:20:00.000Z' };
+    const before = await webhooks.dump();
+    const sent = [{ to: 'slowDeliveries', message: booked, delaySeconds: 900 }];
+    expect(await webhooks.attempt(booked)).toEqual({ posts: 0, sent });
+    expect(await webhooks.dump()).toEqual(before);
+  });
+
+  it('makes retries wait for a lease too', async () => {
+    await webhooks.register({ maxPerSecond: 1 });
+    const [first, second] = (await queuedMessages(2)) as [DeliveryMessage, DeliveryMessage];
+    const retry = await webhooks.retry(first);
+    expect(retry).toMatchObject({ attempt: 2 });
+    webhooks.clock.now = Date.parse(retry.dueAt);
+    expect(await webhooks.attempt(retry)).toMatchObject({ posts: 0, sent: [{ to: 'slowDeliveries' }] });
+    expect(await attemptAll([{ ...retry, slow: true }, second])).toMatchObject({ posts: 1 });
+  });
+
+  it('is sent nothing by a worker that has waited too long since it took its lease', async () => {
+    await webhooks.register({ maxPerSecond: 1 });
+    const [message] = (await queuedMessages(1)) as [DeliveryMessage];
+    const container = webhooks.createContainer();
+    const table = interceptTable(container.table, async (write, { input }) => {
+      const answer = await write();
+      if (JSON.stringify(input).includes('slowLease0')) webhooks.clock.now += 5_001;
+      return answer;
+    });
+    const again = { posts: 0, sent: [{ to: 'slowDeliveries', message, delaySeconds: 1 }] };
+    expect(await webhooks.attempt(message, {}, { ...container, table })).toEqual(again);
+    // The lease of that worker has not expired.
+    expect(await webhooks.attempt(message)).toMatchObject({ posts: 0 });
+    webhooks.clock.now += 15_000;
+    expect(await webhooks.attempt(message)).toMatchObject({ posts: 1 });
+  });
+
+  it('keeps the lease of another worker that took it when it had expired', async () => {
+    await webhooks.register({ maxPerSecond: 1 });
+    const [first, second, third] = (await queuedMessages(3)) as [DeliveryMessage, DeliveryMessage, DeliveryMessage];
+    const one = await webhooks.beginAttempt(first);
+    webhooks.clock.now += 20_000;
+    const other = await webhooks.beginAttempt(second);
+    await one.letGo();
+    expect(await webhooks.attempt(third)).toMatchObject({ posts: 0 });
+    await other.letGo();
+  });
+
+  it('that is also slow has no more attempts at the same time than another slow one', async () => {
+    await webhooks.register({ maxPerSecond: 50 });
+    const messages = await queuedMessages(slowAttempts + 2);
+    expect(await webhooks.attempt(messages.pop() as DeliveryMessage, { durationMs: 3_000 })).toMatchObject({
+      posts: 1,
+    });
+    webhooks.clock.now += 1_100;
+    const running: Awaited<ReturnType<TestWebhooks['beginAttempt']>>[] = [];
+    for (const message of messages) running.push(await webhooks.beginAttempt(message));
+    expect(running.flatMap(({ posts }) => posts)).toHaveLength(slowAttempts);
+    await Promise.all(running.map(({ letGo }) => letGo()));
+  });
+
+  it('has no late work and no lost deliveries while its attempts wait', async () => {
+    webhooks = (await prepareTestWebhooks())();
+    await webhooks.register({ maxPerSecond: 1 });
+    let message = await webhooks.nextMessage();
+    while (!message.eventId?.endsWith('0')) message = await webhooks.nextMessage();
+    webhooks.clock.now += 20 * 60_000;
+    const { counts, waits } = await sweepDeliveries(webhooks, { until: webhooks.clock() });
+    expect([counts.WorkLost, waits.DeliveriesLate]).toEqual([undefined, 0]);
+    const range = { from: startTime, to: webhooks.clock(), now: webhooks.clock() };
+    expect((await compareDeliveries(webhooks, webhooks.organization, range)).deliveries).toBeGreaterThan(0);
+  });
+});
+
+describe('a change of the maximum', () => {
+  it('applies to waiting attempts, and without one the attempts need no lease', async () => {
+    const { id } = await webhooks.register();
+    const [first, second] = (await queuedMessages(2)) as [DeliveryMessage, DeliveryMessage];
+    await edit(id, { maxPerSecond: 1 });
+    expect(await webhooks.attempt(first)).toMatchObject({ posts: 1 });
+    expect(await webhooks.attempt(second)).toMatchObject({ posts: 0 });
+    await edit(id, { maxPerSecond: null });
+    const { slow: _, ...message } = second;
+    expect(await webhooks.attempt(message)).toMatchObject({ posts: 1, sent: [] });
+  });
+});
