@@ -1,5 +1,4 @@
-import { PurgeMessage } from '../../lib/deployment/messages.ts';
-import { runPurge } from '../../lib/executions/purges.ts';
-import { consumeQueue } from '../../lib/queue/consume.ts';
+import { runDuePurges } from '../../lib/executions/purges.ts';
+import { scheduled } from '../../lib/queue/scheduled.ts';
 
-export const handler = consumeQueue(PurgeMessage, async (message, context) => runPurge(context, message));
+export const handler = scheduled({ purges: (call, context) => runDuePurges(context, call) });

@@ -12,7 +12,7 @@ type Stream = { stream: 'table'; kinds: readonly string[]; batchSize: number; co
 export type Clock = { everySeconds: number; job: Job };
 
 /** The jobs of the schedules. */
-export const jobs = ['deliveries', 'executions', 'purges', 'heartbeat'] as const;
+export const jobs = ['deliveries', 'recoveries', 'executions', 'purges', 'heartbeat'] as const;
 export type Job = (typeof jobs)[number];
 
 /** A function that event sources invoke. */
@@ -42,9 +42,9 @@ export const consumers = {
    * Receives only changes of items of these kinds: changes of list entries, counters and deliveries do not invoke it.
    */
   publishEvents: {
-    sources: [{ stream: 'table', kinds: ['task', 'execution', 'purge', 'heartbeat'], batchSize: 100, concurrency: 1 }],
+    sources: [{ stream: 'table', kinds: ['task', 'execution', 'heartbeat'], batchSize: 100, concurrency: 1 }],
     timeoutSeconds: 60,
-    sendsTo: ['deliveries', 'executions', 'purges', 'deadLetters'],
+    sendsTo: ['deliveries', 'executions', 'deadLetters'],
   },
   /** Each queue has its own concurrency, so that slow receivers and retries do not delay first attempts. */
   deliverWebhook: {
@@ -70,16 +70,17 @@ export const consumers = {
     sendsTo: ['executions'],
     asksModels: true,
   },
-  purgeAgent: { sources: [{ queue: 'purges' }], timeoutSeconds: 300, sendsTo: [] },
+  /** Needs no queue: the sweeper's index lists the purges, and no caller waits for them. */
+  purgeAgent: { sources: [{ everySeconds: 60, job: 'purges' }], timeoutSeconds: 300, sendsTo: [] },
   sweepOverdue: {
     sources: [
       { everySeconds: 60, job: 'deliveries' },
+      { everySeconds: 60, job: 'recoveries' },
       { everySeconds: 60, job: 'executions' },
-      { everySeconds: 60, job: 'purges' },
       { everySeconds: 60, job: 'heartbeat' },
     ],
     timeoutSeconds: 60,
-    sendsTo: ['deliveries', 'executions', 'purges', ...retries],
+    sendsTo: ['deliveries', 'executions', ...retries],
   },
 } as const satisfies Record<string, Consumer>;
 

@@ -1,10 +1,8 @@
 import * as v from 'valibot';
-import { AgentId } from '../contract/agents.ts';
 import { EventId } from '../contract/events.ts';
 import { ExecutionId } from '../contract/executions.ts';
 import { Organization } from '../contract/organization.ts';
 import { Timestamp } from '../contract/shapes.ts';
-import { TaskId } from '../contract/tasks.ts';
 import { DeliveryId, WebhookId } from '../contract/webhooks.ts';
 
 /** The id of the request that caused a message, if it is known. It is passed on in every message and every log line. */
@@ -28,6 +26,12 @@ const attemptFields = {
    * slow.
    */
   slow: v.optional(v.literal(true)),
+  /** The time that the attempt has booked, if its webhook has a maximum of attempts in a second and had no free lease. */
+  bookedAt: v.optional(Timestamp),
+  /** A caller has requested the attempt. It has no retry, and its queue is that of first attempts. */
+  redelivery: v.optional(v.literal(true)),
+  /** The first attempt of a recovery, with which the retry schedule begins again. Absent in all other deliveries. */
+  scheduleStart: v.optional(v.number()),
   requestId,
 };
 
@@ -51,13 +55,6 @@ export const DeliveryMessage = v.union([
   ),
   Attempt,
 ]);
-
-/** A message in the queue of purges: a deleted agent or task whose remaining items are to be deleted. */
-export const PurgeMessage = v.union([
-  v.object({ organization: Organization, agentId: AgentId, requestId }),
-  v.object({ organization: Organization, taskId: TaskId, requestId }),
-]);
-export type PurgeMessage = v.InferOutput<typeof PurgeMessage>;
 
 /** A message in the queue of executions: an execution to run. */
 export const ExecutionMessage = v.object({ organization: Organization, executionId: ExecutionId, requestId });

@@ -21,8 +21,6 @@ export const queues = {
    * again.
    */
   executions: { urlVariable: environment.executionsQueueUrl, visibilitySeconds: 3960 },
-  /** Deleted agents and tasks with remaining items. */
-  purges: { urlVariable: environment.purgesQueueUrl, visibilitySeconds: 1800 },
   /**
    * The dead-letter queue: messages of all other queues that failed repeatedly because of a bug or an outage, and
    * changes of the table that can never be published, with their keys and images. It invokes no function; an operator

@@ -1,9 +1,42 @@
 import type { Context } from '../context.ts';
 import { timestamp } from '../contract/ids.ts';
-import type { Purge } from '../table/purges/purge-items.ts';
+import { consumers } from '../deployment/consumers.ts';
+import { runWithRequest } from '../request-context.ts';
+import { postponeDue, readDue, type SweepCall } from '../table/lists/due.ts';
+import { type Purge, purgeFrom, purgePartition } from '../table/purges/purge-items.ts';
 import { purgeAgent } from '../table/purges/purges.ts';
 import { purgeTask } from '../table/tasks/task-removal.ts';
 import { moveOnEnd } from './task-moves.ts';
+
+/**
+ * Runs the purges that are due, one after the other while there is time. It first postpones each purge until Lambda has
+ * stopped this call. Concurrent calls skip the purge until then. If it fails or this call stops, a later call repeats it.
+ *
+ * @throws the first error of a purge, after the other purges
+ */
+export async function runDuePurges(context: Context, call: Required<SweepCall>): Promise<{ unfinished: boolean }> {
+  const stoppedAt = context.clock() + consumers.purgeAgent.timeoutSeconds * 1000;
+  // Not the purges that this call has postponed.
+  const until = timestamp(Math.min(call.until, stoppedAt - 1));
+  let failure: { reason: unknown } | undefined;
+  let unfinished = false;
+  for await (const due of readDue(context, [purgePartition], until)) {
+    unfinished = !call.hasTime();
+    if (unfinished) break;
+    const item = await postponeDue(context, due, timestamp(stoppedAt));
+    if (!item) continue;
+    const purge = purgeFrom(item);
+    try {
+      await runWithRequest({ requestId: purge.requestId }, () => runPurge(context, purge));
+      context.log.info('message', purge);
+    } catch (error) {
+      context.log.error('record failed', { ...purge, error: error as Error });
+      failure ??= { reason: error };
+    }
+  }
+  if (failure) throw failure.reason;
+  return { unfinished };
+}
 
 /**
  * Runs a purge: deletes the data of a deleted agent or task (docs/architecture.md#deletions). It can be

@@ -2,13 +2,10 @@ import type { Context as LambdaContext } from 'aws-lambda';
 import * as v from 'valibot';
 import { type Context, processContext } from '../context.ts';
 import { Timestamp } from '../contract/shapes.ts';
-import { type Job, jobs } from '../deployment/consumers.ts';
+import type { Job } from '../deployment/consumers.ts';
 import { type Counts, lateSeconds, type Waits } from '../deployment/metrics.ts';
 import type { SweepCall, Swept } from '../table/lists/due.ts';
 import { meter } from './meter.ts';
-
-/** The event of a schedule. Only the local deployment has `until`: at its start the queues are empty, so it sweeps ahead. */
-const Detail = v.object({ job: v.picklist(jobs), until: v.optional(Timestamp) });
 
 /** The result of a job: the numbers of its sweep, how long the items have waited, and counts for the metrics. */
 type Done = Partial<Swept> & { waits?: Waits; counts?: Counts };
@@ -17,12 +14,16 @@ type Done = Partial<Swept> & { waits?: Waits; counts?: Counts };
 const reserveMs = 15_000;
 
 /**
- * Returns the Lambda handler of schedules, each of which calls it for one job.
+ * Returns the Lambda handler of schedules, each of which calls it for one job. Only the local deployment names `until` in
+ * its event: at its start the queues are empty, so it sweeps ahead.
  *
  * @param work runs each job. `until` is now or `detail.until`; `hasTime` returns `false` shortly before the timeout
  *   of the function, and always `true` with `detail.until`
  */
-export function scheduled(work: Record<Job, (call: Required<SweepCall>, context: Context) => Promise<Done>>) {
+export function scheduled<const Name extends Job>(
+  work: Record<Name, (call: Required<SweepCall>, context: Context) => Promise<Done>>,
+) {
+  const Detail = v.object({ job: v.picklist(Object.keys(work) as Name[]), until: v.optional(Timestamp) });
   return async (event: { detail: unknown }, lambda: Pick<LambdaContext, 'getRemainingTimeInMillis'>): Promise<void> => {
     const context = processContext();
     const { job, until } = v.parse(Detail, event.detail);
