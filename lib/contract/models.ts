@@ -71,6 +71,35 @@ export function thinkingTokensOf(model: string): number {
 }
 
 /**
+ * Returns whether Bedrock accepts cache points in requests to a model. It rejects the whole request of other models.
+ * Claude models accept them in tools, the system prompt and messages, except Claude 3 and Claude 3.5 Sonnet, which was
+ * only in a preview. Nova models reject them in tools and after tool results. An application inference profile does not
+ * reveal its model; its requests are not cached.
+ *
+ * Source: Amazon Bedrock User Guide, "Prompt caching for faster model inference". Bedrock ignores a cache point before
+ * the minimum number of tokens of the model, which is 1,024 for most models and 4,096 for some.
+ */
+export function supportsPromptCache(model: string): boolean {
+  return /\banthropic\.claude-(?:3-5-haiku|3-7-sonnet|[a-z]+-(?:[4-9]|\d\d))(?:-|$)/.test(model);
+}
+
+/**
+ * Returns whether results of tools can have a status, which Bedrock documents for Claude and Nova only (Amazon Bedrock
+ * API Reference, "ToolResultBlock").
+ */
+export function hasResultStatus(model: string): boolean {
+  return /\b(?:anthropic\.claude|amazon\.nova)-/.test(model);
+}
+
+/**
+ * Returns whether Bedrock rejects text beside calls or results in one message. It does so for models of Meta and Mistral:
+ * "Conversation blocks and tool use blocks cannot be provided in the same turn."
+ */
+export function rejectsTextBesideTools(model: string): boolean {
+  return /\b(?:meta\.llama|mistral\.)/.test(model);
+}
+
+/**
  * Parses the list of models that agents may use.
  *
  * @param text ids separated by commas

@@ -5,8 +5,20 @@ import {
   type TokenUsage,
 } from '@aws-sdk/client-bedrock-runtime';
 import * as v from 'valibot';
-import { thinkingTokensOf } from '../contract/models.ts';
+import { supportsPromptCache, thinkingTokensOf } from '../contract/models.ts';
 import { failureOf, unreadable } from './failures.ts';
+import {
+  addCachePoints,
+  cachePoint,
+  messagesOf,
+  readMessage,
+  type ToolCall,
+  type ToolDefinition,
+  type Turn,
+  toolConfigOf,
+} from './turns.ts';
+
+export type { ToolCall, ToolDefinition, ToolResult, Turn } from './turns.ts';
 
 /** A question to a model. */
 export type Question = {
@@ -14,8 +26,12 @@ export type Question = {
   model: string;
   /** The system prompt. It has the same bytes for the same agent, so that the start of a request can be cached. */
   system: string;
-  /** The instruction, and all texts of callers and other agents. */
+  /** The first user message: the instruction, and all texts of callers and other agents. */
   user: string;
+  /** The conversation after the first user message. A question with calls in its turns needs tools. */
+  turns?: readonly Turn[];
+  /** The tools that the model may call. With tools, the answer can be `tools` or `malformed`. */
+  tools?: readonly ToolDefinition[];
   /** The maximum number of tokens of the answer without the tokens for thinking. */
   maxTokens: number;
   /** The effort of a thinking model; its own default if absent. */
@@ -24,9 +40,22 @@ export type Question = {
   signal: AbortSignal;
 };
 
-/** The outcome of a call, with the number of used tokens if it is known (otherwise 0). */
-export type Answer = { tokens: number } & (
+/** The tokens of a question that Bedrock has read from its cache, and those that it has written to it. */
+export type CachedTokens = { read: number; written: number };
+
+/**
+ * The outcome of a call, with the number of used tokens if it is known (otherwise 0). It includes cached tokens, which
+ * `cached` has if there were any.
+ */
+export type Answer = { tokens: number; cached?: CachedTokens } & (
   | { kind: 'text'; text: string }
+  /** The model requests calls of tools. `content` is the message for the next `Turn`; `text` can be empty. */
+  | { kind: 'tools'; content: string; text: string; calls: ToolCall[] }
+  /**
+   * The model requested a tool in a form that Bedrock could not read, or its answer to results of tools is empty, which
+   * Claude models sometimes send. The note of a `Turn` asks it for another answer; do so once.
+   */
+  | { kind: 'malformed'; error: string }
   /** The model is overloaded. Retry while there is time. */
   | { kind: 'throttled' }
   /** A temporary fault. Retry once or twice; `error` is the message if all tries fail. */
@@ -54,6 +83,9 @@ const stopped = new Map([
   ['malformed_tool_use', 'The model requested a tool, but no tools are available.'],
 ]);
 
+const emptyAnswer = 'The answer of the model was empty.';
+const malformedToolUse = 'The model requested a tool in a form that could not be read.';
+
 /** The parts of a response that are used. Blocks of other kinds have no text. The client does not check types. */
 const Output = v.object({ message: v.object({ content: v.array(v.object({ text: v.optional(v.string()) })) }) });
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -64,25 +96,34 @@ export type ConverseClient = Pick<BedrockRuntimeClient, 'send'>;
 /**
  * Creates a model that uses the Converse operation of Amazon Bedrock
  * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html). It sets no sampling parameters, because
- * newer models reject them, and no tools. A thinking model gets more tokens, because its thinking counts to the limit
+ * newer models reject them. A thinking model gets more tokens, because its thinking counts to the limit
  * and would leave none for a short answer.
+ *
+ * A question with tools is cached if the model supports it: the tools, the system prompt, and the conversation up to
+ * its last message, which the next question of the conversation repeats.
  *
  * @param client without retries: only the caller knows how long it can wait
  * @param onFailure receives the original error. It belongs in the log and never in a response
  */
 export function createConverseModel(client: ConverseClient, onFailure: (error: unknown) => void = () => {}): Model {
-  return async ({ model, system, user, maxTokens, effort, signal }) => {
+  return async (question) => {
+    const { model, system, user, turns = [], tools = [], maxTokens, effort, signal } = question;
+    const hasTools = tools.length > 0;
+    const isCached = hasTools && supportsPromptCache(model);
+    const messages = messagesOf(model, user, turns);
+    if (isCached) addCachePoints(messages);
     const thinkingTokens = thinkingTokensOf(model);
     // Bedrock rejects blank texts.
     const command = new ConverseCommand({
       modelId: model,
-      ...(system.trim() !== '' && { system: [{ text: system }] }),
-      messages: [{ role: 'user', content: [{ text: user }] }],
+      ...(system.trim() !== '' && { system: [{ text: system }, ...(isCached ? [cachePoint] : [])] }),
+      messages,
       inferenceConfig: { maxTokens: maxTokens + thinkingTokens },
       ...(thinkingTokens > 0 && effort && { outputConfig: { effort } }),
+      ...(hasTools && { toolConfig: toolConfigOf(tools, isCached) }),
     });
     try {
-      return answerOf(await client.send(command, { abortSignal: signal }));
+      return answerOf(await client.send(command, { abortSignal: signal }), hasTools, turns.length > 0);
     } catch (error) {
       if (signal.aborted) return { tokens: 0, kind: 'aborted' };
       const failure = failureOf(error);
@@ -92,23 +133,41 @@ export function createConverseModel(client: ConverseClient, onFailure: (error: u
   };
 }
 
-function answerOf({ output, stopReason, usage }: Partial<ConverseCommandOutput>): Answer {
-  const tokens = tokensOf(usage);
-  if (stopReason === undefined || stopReason === 'malformed_model_output') return { ...unreadable, tokens };
-  if (stopReason !== 'end_turn' && stopReason !== 'stop_sequence')
+function answerOf(
+  { output, stopReason, usage }: Partial<ConverseCommandOutput>,
+  hasTools: boolean,
+  hasTurns: boolean,
+): Answer {
+  const spent = spentTokens(usage);
+  if (stopReason === undefined || stopReason === 'malformed_model_output') return { ...unreadable, ...spent };
+  if (hasTools && stopReason === 'malformed_tool_use') return { kind: 'malformed', ...spent, error: malformedToolUse };
+  if (stopReason !== 'end_turn' && stopReason !== 'stop_sequence' && !(hasTools && stopReason === 'tool_use'))
     return {
       kind: 'failed',
-      tokens,
+      ...spent,
       error: stopped.get(stopReason) ?? 'The model stopped for an unknown reason.',
     };
+  if (hasTools) {
+    const message = readMessage(output?.message?.content);
+    // Some models end with another reason after their calls.
+    if (message && message.calls.length > 0) return { kind: 'tools', ...spent, ...message };
+    if (!message || stopReason === 'tool_use') return { ...unreadable, ...spent };
+  }
   const parsed = v.safeParse(Output, output);
-  if (!parsed.success) return { ...unreadable, tokens };
+  if (!parsed.success) return { ...unreadable, ...spent };
   const text = parsed.output.message.content.map((block) => block.text ?? '').join('');
-  if (text.trim() === '') return { kind: 'failed', tokens, error: 'The answer of the model was empty.' };
-  return { kind: 'text', tokens, text };
+  if (text.trim() === '') return { kind: hasTurns ? 'malformed' : 'failed', ...spent, error: emptyAnswer };
+  return { kind: 'text', ...spent, text };
 }
 
-function tokensOf(usage: Partial<TokenUsage> = {}): number {
+/**
+ * Returns the tokens of a usage. The input tokens of Bedrock are without those that were read from the cache or written
+ * to it; the total has all (Amazon Bedrock User Guide, "Prompt caching for faster model inference").
+ */
+function spentTokens(usage: Partial<TokenUsage> = {}): Pick<Answer, 'tokens' | 'cached'> {
   const known = (count: unknown) => (v.is(Count, count) ? count : undefined);
-  return known(usage.totalTokens) ?? (known(usage.inputTokens) ?? 0) + (known(usage.outputTokens) ?? 0);
+  const [read, written] = [known(usage.cacheReadInputTokens) ?? 0, known(usage.cacheWriteInputTokens) ?? 0];
+  const sum = (known(usage.inputTokens) ?? 0) + (known(usage.outputTokens) ?? 0) + read + written;
+  const tokens = known(usage.totalTokens) ?? sum;
+  return { tokens, ...(read + written > 0 && { cached: { read, written } }) };
 }

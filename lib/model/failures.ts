@@ -17,6 +17,7 @@ const noAccess = failed('This deployment has no access to the model.');
 export const notAllowed = failed('This deployment does not allow the model of the agent; give it an allowed one.');
 const unknownModel = failed('There is no such model, or it cannot be used from here.');
 const rejected = failed('The model rejected the request; the input may be too long for it.');
+const noTools = failed('The model cannot use tools; give the agent another model, or no capabilities.');
 const tooSlow = faulty('The model took too long to answer.');
 const broken = faulty('The model could not be reached, or had a fault.');
 
@@ -42,6 +43,9 @@ const failuresByName = new Map<string, Failure>([
 /** Messages for a model that does not exist or needs an inference profile. Bedrock has no error name for these. */
 const namesTheModel = /model (identifier|id)\b|on-demand throughput/i;
 
+/** The message for a model that cannot use tools. */
+const namesTools = /support tool use/i;
+
 /** Returns the failure of an error of the Bedrock client. An unknown error is a temporary fault. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof ModelServerError) return faulty(error.message);
@@ -49,7 +53,10 @@ export function failureOf(error: unknown): Failure {
     $metadata?: { httpStatusCode?: number };
   };
   const lowerName = name.toLowerCase();
-  if (lowerName === 'validationexception') return namesTheModel.test(message) ? unknownModel : rejected;
+  if (lowerName === 'validationexception') {
+    if (namesTools.test(message)) return noTools;
+    return namesTheModel.test(message) ? unknownModel : rejected;
+  }
   return failuresByName.get(lowerName) ?? failureByStatus($metadata?.httpStatusCode);
 }
 

@@ -5,10 +5,13 @@ import {
   formerStandardModels,
   geographicProfiles,
   globalProfile,
+  hasResultStatus,
   namedModels,
   readAllowedModels,
+  rejectsTextBesideTools,
   standardModel,
   standardProfileIn,
+  supportsPromptCache,
   thinkingTokensOf,
 } from '../../lib/contract/models.ts';
 
@@ -70,6 +73,41 @@ describe('tokens for thinking', () => {
   it('and the longest output are within the limit of the model, 128,000 tokens', () => {
     expect(8_192 + thinkingTokensOf(standardModel)).toBeLessThan(128_000);
   });
+});
+
+describe('prompt caching', () => {
+  /** Ids of models that the project does not use. */
+  const claude = (name: string) => `anthropic.${'claude'}-${name}`;
+
+  it.each([
+    ...namedModels,
+    ...['3-5-haiku-20241022-v1:0', '3-7-sonnet-20250219-v1:0', 'sonnet-4-20250514-v1:0', 'opus-12'].map(claude),
+  ])('is used for %s', (model) => {
+    expect(supportsPromptCache(model)).toBe(true);
+    expect(supportsPromptCache(`arn:aws:bedrock:eu-west-1:1:inference-profile/${model}`)).toBe(true);
+  });
+
+  it.each([
+    ...['v2:1', 'instant-v1', '3-opus-20240229-v1:0', '3-5-sonnet-20240620-v1:0'].map(claude),
+    ...['amazon.nova-pro-v1:0', 'meta.llama4-maverick-17b-instruct-v1:0', 'deepseek.r1-v1:0'],
+    'arn:aws:bedrock:eu-west-1:1:application-inference-profile/x',
+  ])('is not used for %s, which may reject it', (model) => {
+    expect(supportsPromptCache(model)).toBe(false);
+  });
+});
+
+it('only results for Claude and Nova have a status', () => {
+  for (const model of [...namedModels, 'amazon.nova-pro-v1:0', 'us.amazon.nova-2-lite-v1:0'])
+    expect(hasResultStatus(model)).toBe(true);
+  for (const model of ['amazon.titan-text-premier-v1:0', 'writer.palmyra-x4-v1:0', 'a-model'])
+    expect(hasResultStatus(model)).toBe(false);
+});
+
+it('only models of Meta and Mistral in Bedrock reject text beside tools', () => {
+  for (const model of ['us.meta.llama4-maverick-17b-instruct-v1:0', 'mistral.mistral-large-2407-v1:0'])
+    expect(rejectsTextBesideTools(model)).toBe(true);
+  for (const model of [...namedModels, 'llama3.3:70b', 'mistral-small', 'deepseek.v3-v1:0'])
+    expect(rejectsTextBesideTools(model)).toBe(false);
 });
 
 it('the allowed models are separated by commas, and an empty list allows all models', () => {

@@ -1,6 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { afterAll } from 'vitest';
 
 /** A received request with its unparsed body. */
 type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
@@ -8,7 +7,7 @@ type Received = { method: string; path: string; headers: IncomingHttpHeaders; bo
 /** A server in place of Bedrock, with the requests that it received. `answer` sends the response to each request. */
 export type BedrockServer = { endpoint: string; received: Received[]; answer: (response: ServerResponse) => void };
 
-/** Starts a server whose `answer` tests can replace at any time. */
+/** Starts a server whose `answer` tests can replace at any time. It ends with the process. */
 export async function startBedrock(): Promise<BedrockServer> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
@@ -20,10 +19,7 @@ export async function startBedrock(): Promise<BedrockServer> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const bedrock: BedrockServer = { endpoint: `http://127.0.0.1:${port}`, received, answer: (to) => to.end() };
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  server.unref();
   return bedrock;
 }
 

@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { standardModel } from '../../lib/contract/models.ts';
 import { createBedrockModel } from '../../lib/model/bedrock.ts';
 import type { Answer, Model, Question } from '../../lib/model/converse.ts';
+import { failureOf } from '../../lib/model/failures.ts';
 import { type BedrockServer, bedrockError, closedEndpoint, json, startBedrock } from './bedrock-server.ts';
 
 let bedrock: BedrockServer;
@@ -41,11 +42,15 @@ const saying = (content: unknown, more: object = {}) => ({
 });
 const hello = (more: object = {}) => json(saying([{ text: 'Hello.' }], more));
 
+const endMidway = (to: ServerResponse) =>
+  to.writeHead(200, { 'Content-Length': '1000' }).write('{"output":', () => to.destroy());
 const unreadable = { kind: 'faulty', error: 'The answer of the model could not be read.' };
 const broken = { kind: 'faulty', error: 'The model could not be reached, or had a fault.' };
 const tooSlow = { kind: 'faulty', error: 'The model took too long to answer.' };
 const noAccess = { kind: 'failed', error: 'This deployment has no access to the model.' };
 const unknownModel = { kind: 'failed', error: 'There is no such model, or it cannot be used from here.' };
+const noToolsError = 'The model cannot use tools; give the agent another model, or no capabilities.';
+const noTools = { kind: 'failed', error: noToolsError };
 const rejected = { kind: 'failed', error: 'The model rejected the request; the input may be too long for it.' };
 
 describe('a request', () => {
@@ -59,31 +64,24 @@ describe('a request', () => {
     ]);
   });
 
-  it.each<[Partial<Question>, object]>([
-    [{ model: `eu.${standardModel}` }, { inferenceConfig: { maxTokens: 100 + 16_384 } }],
-    [
-      { model: standardModel, effort: 'low' },
-      { inferenceConfig: { maxTokens: 100 + 16_384 }, outputConfig: { effort: 'low' } },
-    ],
-    [{ effort: 'low' }, { inferenceConfig: { maxTokens: 100 } }],
-  ])('has more tokens for a thinking model, and the effort if the caller sets it: %j', async (more, expected) => {
+  it.each<[Partial<Question>, number, object]>([
+    [{ model: `eu.${standardModel}` }, 100 + 16_384, {}],
+    [{ model: standardModel, effort: 'low' }, 100 + 16_384, { outputConfig: { effort: 'low' } }],
+    [{ effort: 'low' }, 100, {}],
+  ])('has more tokens for a thinking model, and its effort if the caller sets it: %j', async (more, tokens, effort) => {
     await ask(hello(), more);
     const { messages: _, system: __, ...rest } = JSON.parse(bedrock.received[0]?.body ?? '');
-    expect(rest).toEqual(expected);
+    expect(rest).toEqual({ inferenceConfig: { maxTokens: tokens }, ...effort });
   });
 
-  it.each(['', ' \n'])('has no system prompt if it is %j, because Bedrock rejects blank texts', async (system) => {
-    await ask(hello(), { system });
-    expect(JSON.parse(bedrock.received[0]?.body ?? '')).not.toHaveProperty('system');
+  it('has no blank system prompt, because Bedrock rejects blank texts, and the whole model id in its path', async () => {
+    const model = 'arn:aws:bedrock:eu-west-1:1:application-inference-profile/a';
+    for (const system of ['', ' \n']) await ask(hello(), { system, model });
+    for (const { path, body } of bedrock.received) {
+      expect(JSON.parse(body)).not.toHaveProperty('system');
+      expect(path).toBe(`/model/${encodeURIComponent(model)}/converse`);
+    }
   });
-
-  it.each(['global.maker.model-20250929-v1:0', 'arn:aws:bedrock:eu-west-1:1:application-inference-profile/a'])(
-    'has the whole model id %s in its path',
-    async (id) => {
-      await ask(hello(), { model: id });
-      expect(bedrock.received[0]?.path).toBe(`/model/${encodeURIComponent(id)}/converse`);
-    },
-  );
 
   it('is not retried after a failure', async () => {
     await ask(bedrockError(429, 'ThrottlingException'));
@@ -150,11 +148,7 @@ describe('an answer', () => {
     ['that is not JSON', (to: ServerResponse) => to.end('<html>Welcome to the hotel</html>'), 0],
     ['that is cut off', (to: ServerResponse) => to.end(JSON.stringify(saying([])).slice(0, 40)), 0],
     ['without any bytes', (to: ServerResponse) => to.end(), 0],
-    [
-      'whose connection ends midway',
-      (to: ServerResponse) => to.writeHead(200, { 'Content-Length': '1000' }).write('{"output":', () => to.destroy()),
-      0,
-    ],
+    ['whose connection ends midway', endMidway, 0],
   ])('%s cannot be read', async (_, answer, tokens) => {
     expect(await ask(answer)).toEqual({ ...unreadable, tokens });
   });
@@ -165,17 +159,17 @@ describe('an error', () => {
   const onDemand =
     'Invocation of model ID a-model with on-demand throughput isn’t supported. Retry your request with the ID or ARN of an inference profile that contains this model.';
 
-  it.each([
-    [400, 'ThrottlingException', 'No.', { kind: 'throttled' }],
-    [400, 'throttlingException', 'No.', { kind: 'throttled' }],
-    [400, 'TooManyRequestsException', 'No.', { kind: 'throttled' }],
-    [400, 'ServiceQuotaExceededException', 'No.', { kind: 'throttled' }],
-    [400, 'ModelNotReadyException', 'No.', { kind: 'throttled' }],
+  const throttled = (name: string): [number, string, string, object] => [400, name, 'No.', { kind: 'throttled' }];
+
+  it.each<[number, string, string, object]>([
+    ...['ThrottlingException', 'throttlingException', 'TooManyRequestsException'].map(throttled),
+    ...['ServiceQuotaExceededException', 'ModelNotReadyException'].map(throttled),
     [429, 'SomethingNewException', 'No.', { kind: 'throttled' }],
     [400, 'ValidationException', identifier, unknownModel],
     [400, 'validationException', onDemand, unknownModel],
     [404, 'ResourceNotFoundException', 'Could not find it.', unknownModel],
     [400, 'ValidationException', 'The maximum tokens you requested exceeds the model limit of 4096.', rejected],
+    [400, 'ValidationException', "This model doesn't support tool use.", noTools],
     [400, 'ConflictException', 'No.', rejected],
     [404, 'UnknownOperationException', 'No.', rejected],
     [403, 'AccessDeniedException', "You don't have access to the model with the specified model ID.", noAccess],
@@ -199,11 +193,8 @@ describe('an error', () => {
     [502, broken],
     [504, tooSlow],
   ])('%i without a name, for example of a proxy, is the failure of the status', async (status, failure) => {
-    expect(await ask((response) => response.writeHead(status).end('<html>no</html>'))).toEqual({
-      ...failure,
-      tokens: 0,
-    });
-    expect(await ask(json({}, status))).toEqual({ ...failure, tokens: 0 });
+    const html = (response: ServerResponse) => response.writeHead(status).end('<html>no</html>');
+    for (const answer of [html, json({}, status)]) expect(await ask(answer)).toEqual({ ...failure, tokens: 0 });
   });
 
   it('with its name in the body is recognized', async () => {
@@ -227,18 +218,15 @@ describe('an error', () => {
     expect(logged.map(({ message }) => message)).toEqual([secret]);
   });
 
-  it('of the network is a temporary fault, and goes to the log', async () => {
-    expect(await ask((response) => response.destroy())).toEqual({ ...broken, tokens: 0 });
-    const unreachable = createModel(await closedEndpoint());
-    expect(await unreachable(question())).toEqual({ ...broken, tokens: 0 });
-    expect(logged).toHaveLength(2);
-  });
-
-  it('of throttling, an aborted call and an answer write nothing to the log', async () => {
+  it('of the network is a temporary fault, and goes to the log; throttling, an aborted call and an answer do not', async () => {
     await ask(bedrockError(429, 'ThrottlingException', 'Too many requests.'));
     await ask(hello(), { signal: AbortSignal.abort() });
     await ask(hello());
     expect(logged).toEqual([]);
+    const unreachable = createModel(await closedEndpoint());
+    expect(await ask((response) => response.destroy())).toEqual({ ...broken, tokens: 0 });
+    expect(await unreachable(question())).toEqual({ ...broken, tokens: 0 });
+    expect(logged).toHaveLength(2);
   });
 });
 
@@ -256,16 +244,26 @@ describe('a call that its caller aborts', () => {
     await closed.promise;
   });
 
-  it('is aborted during the response', async () => {
+  it('is aborted during the response, and sends no request if it was aborted before it starts', async () => {
     const caller = new AbortController();
     const half = (response: ServerResponse) => {
       response.writeHead(200).write('{"output":', () => setImmediate(() => caller.abort()));
     };
     expect(await ask(half, { signal: caller.signal })).toEqual(aborted);
+    expect(await ask(hello(), { signal: caller.signal })).toEqual(aborted);
+    expect(bedrock.received).toHaveLength(1);
   });
+});
 
-  it('sends no request if it was aborted before it starts', async () => {
-    expect(await ask(hello(), { signal: AbortSignal.abort() })).toEqual(aborted);
-    expect(bedrock.received).toEqual([]);
-  });
+/** Returns an error of the client itself. */
+const named = (name: string) => Object.assign(new Error('/home/me/.aws/config has no profile "crew"'), { name });
+
+it.each([
+  ['missing credentials', named('CredentialsProviderError'), noAccess],
+  ['a token that cannot be renewed', named('TokenProviderError'), noAccess],
+  ['a connection that takes too long', named('TimeoutError'), broken],
+  ['a text', 'oh', broken],
+  ['nothing', undefined, broken],
+])('the failure of %s', (_, error, failure) => {
+  expect(failureOf(error)).toEqual(failure);
 });

@@ -3,7 +3,7 @@ import { formerStandardModels, thinkingTokensOf } from '../../../lib/contract/mo
 import { ModelServerError } from '../../../lib/model/failures.ts';
 import { codeOf } from '../problem.ts';
 import type { BedrockError } from './bedrock-errors.ts';
-import type { LocalModel, Reply, Request } from './converse-client.ts';
+import type { LaterMessage, LocalModel, Reply, Request, RequestedCall } from './converse-client.ts';
 
 /** A server of the OpenAI chat protocol. */
 export type ChatServer = {
@@ -24,10 +24,24 @@ const deadlineMs = 240_000;
 
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
+/** A call of a function. Servers should send an id and the arguments as JSON text, but not all do. */
+const FunctionCall = v.object({
+  id: v.nullish(v.string(), ''),
+  function: v.object({ name: v.string(), arguments: v.optional(v.unknown()) }),
+});
+
 /** The fields that are read of a chat completion (platform.openai.com/docs/api-reference/chat/object). */
 const Completion = v.object({
   choices: v.tupleWithRest(
-    [v.object({ message: v.object({ content: v.nullish(v.string(), '') }), finish_reason: v.string() })],
+    [
+      v.object({
+        message: v.object({
+          content: v.nullish(v.string(), ''),
+          tool_calls: v.nullish(v.array(FunctionCall), []),
+        }),
+        finish_reason: v.string(),
+      }),
+    ],
     v.unknown(),
   ),
   usage: v.fallback(v.nullish(v.object({ prompt_tokens: Count, completion_tokens: Count })), undefined),
@@ -57,11 +71,17 @@ const errorsByStatus = new Map<number, BedrockError>([
   [504, 'ModelTimeoutException'],
 ]);
 
+/** What servers answer if a model cannot call functions. */
+const withoutTools = /not support (?:tools|tool use|function calling)|enable-auto-tool-choice/i;
+
+/** What Bedrock answers in that case. */
+const noToolSupport = "This model doesn't support tool use.";
+
 /** An error of a call to the server, with the name of the corresponding error of Bedrock. */
 class ChatError extends Error {
   readonly reason: BedrockError;
-  constructor(reason: BedrockError) {
-    super();
+  constructor(reason: BedrockError, message?: string) {
+    super(message);
     this.reason = reason;
   }
 }
@@ -79,10 +99,14 @@ export function createChatModel(server: ChatServer): LocalModel {
     const limited = AbortSignal.any([signal, startDeadline()]);
     try {
       const model = isDefault(request.model) ? (name ?? (await firstModel(server, limited))) : request.model;
-      return replyOf(await call(server, '/chat/completions', Completion, limited, chatRequest(model, request)));
+      return replyOf(
+        request,
+        await call(server, '/chat/completions', Completion, limited, chatRequest(model, request)),
+      );
     } catch (error) {
       if (error instanceof ModelServerError) throw error;
-      return { kind: 'error', name: error instanceof ChatError ? error.reason : 'InternalServerException' };
+      if (!(error instanceof ChatError)) return { kind: 'error', name: 'InternalServerException' };
+      return { kind: 'error', name: error.reason, ...(error.message && { message: error.message }) };
     }
   };
 }
@@ -118,20 +142,67 @@ async function firstModel(server: ChatServer, signal: AbortSignal): Promise<stri
   return data[0].id;
 }
 
-function chatRequest(serverModel: string, { model, system, user, maxTokens }: Request) {
-  const messages = [...(system === '' ? [] : [{ role: 'system', content: system }]), { role: 'user', content: user }];
+function chatRequest(serverModel: string, { model, system, user, later, tools, maxTokens }: Request) {
+  const messages = [
+    ...(system === '' ? [] : [{ role: 'system', content: system }]),
+    { role: 'user', content: user },
+    ...later.flatMap(chatMessages),
+  ];
+  const functions = tools.map(({ name, description, inputSchema }) => ({
+    type: 'function',
+    function: { name, description, parameters: inputSchema },
+  }));
   // `max_tokens` is deprecated at OpenAI, but not all other servers know its successor.
   // `maxTokens` includes tokens for the thinking of the named model, but another model answers here.
-  return { model: serverModel, messages, max_tokens: maxTokens - thinkingTokensOf(model), stream: false };
+  const max_tokens = maxTokens - thinkingTokensOf(model);
+  return { model: serverModel, messages, ...(functions.length > 0 && { tools: functions }), max_tokens, stream: false };
 }
 
-function replyOf({ choices: [{ message, finish_reason }], usage }: v.InferOutput<typeof Completion>): Reply {
+/** Returns a message in the chat protocol, in which each result of a call is a message of its own. */
+function chatMessages(message: LaterMessage): object[] {
+  const { text } = message;
+  if (message.role === 'user') {
+    const results = message.results.map(({ id, output }) => ({ role: 'tool', tool_call_id: id, content: output }));
+    return [...results, ...(text === '' ? [] : [{ role: 'user', content: text }])];
+  }
+  const calls = message.calls.map(({ id, name, input }) => ({
+    ...{ id, type: 'function' },
+    function: { name, arguments: JSON.stringify(input) },
+  }));
+  // Some servers reject a message without text, and some an empty list of calls.
+  return [{ role: 'assistant', content: text, ...(calls.length > 0 && { tool_calls: calls }) }];
+}
+
+function replyOf(
+  { tools, later }: Request,
+  { choices: [{ message, finish_reason }], usage }: v.InferOutput<typeof Completion>,
+): Reply {
+  const calls = tools.length > 0 ? callsOf(message.tool_calls, later) : [];
+  const stopReason = stopReasons.get(finish_reason) ?? finish_reason;
   return {
     kind: 'answer',
     text: message.content,
-    stopReason: stopReasons.get(finish_reason) ?? finish_reason,
+    ...(calls.length > 0 && { calls }),
+    // Some servers finish with `stop` after calls.
+    stopReason: calls.length > 0 && stopReason === 'end_turn' ? 'tool_use' : stopReason,
     ...(usage && { tokens: { input: usage.prompt_tokens, output: usage.completion_tokens } }),
   };
+}
+
+/** Returns the calls of a message. A call whose id is missing, invalid in Bedrock or used twice gets an id of its own. */
+function callsOf(
+  received: readonly v.InferOutput<typeof FunctionCall>[],
+  later: readonly LaterMessage[],
+): RequestedCall[] {
+  const used = new Set(
+    later.flatMap((message) => (message.role === 'assistant' ? message.calls.map(({ id }) => id) : [])),
+  );
+  return received.map(({ id, function: { name, arguments: input } }, at) => {
+    const isUsable = /^[\w-]{1,64}$/.test(id) && !used.has(id);
+    const ownId = isUsable ? id : `call_${later.length}_${at}`;
+    used.add(ownId);
+    return { id: ownId, name, input };
+  });
 }
 
 /**
@@ -152,7 +223,7 @@ async function call<Schema extends v.GenericSchema>(
     // A redirect is not followed, because only this server may receive the key.
     const response = await fetch(baseUrl + path, { headers, signal, redirect: 'manual', ...posted });
     const text = await response.text();
-    if (!response.ok) throw new ChatError(errorOf(response.status));
+    if (!response.ok) throw errorOf(response.status, text);
     const read = v.safeParse(schema, JSON.parse(text));
     if (!read.success) throw new ChatError('ModelErrorException');
     return read.output;
@@ -169,5 +240,9 @@ function causeOf({ cause, message }: Error): string {
   return (cause instanceof Error && cause.message) || codeOf(cause) || message;
 }
 
-const errorOf = (status: number): BedrockError =>
-  errorsByStatus.get(status) ?? (status >= 400 && status < 500 ? 'ValidationException' : 'ModelErrorException');
+/** Returns the error of a response. The text of the server is not passed on, because it may contain a key. */
+function errorOf(status: number, text: string): ChatError {
+  const isRejected = status >= 400 && status < 500;
+  const name = errorsByStatus.get(status) ?? (isRejected ? 'ValidationException' : 'ModelErrorException');
+  return new ChatError(name, isRejected && withoutTools.test(text) ? noToolSupport : undefined);
+}

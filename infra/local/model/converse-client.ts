@@ -1,15 +1,39 @@
-import type { ConverseCommand, ConverseCommandOutput } from '@aws-sdk/client-bedrock-runtime';
+import type { ContentBlock, ConverseCommand, ConverseCommandOutput } from '@aws-sdk/client-bedrock-runtime';
 import * as v from 'valibot';
-import type { ConverseClient } from '../../../lib/model/converse.ts';
+import type { ConverseClient, ToolCall, ToolDefinition, ToolResult } from '../../../lib/model/converse.ts';
 import { ModelServerError } from '../../../lib/model/failures.ts';
 import { type BedrockError, bedrockErrorOf } from './bedrock-errors.ts';
+import { ConverseInput, type Message, problemOf } from './converse-input.ts';
+
+/** A message of a conversation after the first one: of the model with its calls, or of the user with their results. */
+export type LaterMessage =
+  | { role: 'assistant'; text: string; calls: (ToolCall & { input: object })[] }
+  | { role: 'user'; text: string; results: ToolResult[] };
 
 /** A request to a model, with the fields that the service sends. */
-export type Request = { model: string; system: string; user: string; maxTokens: number };
+export type Request = {
+  model: string;
+  system: string;
+  /** The first user message. */
+  user: string;
+  /** The messages after the first one, in turns of the model and the user. */
+  later: LaterMessage[];
+  tools: ToolDefinition[];
+  maxTokens: number;
+};
+
+/** A call that a model requests. Its input may be invalid: models of Bedrock return any JSON. */
+export type RequestedCall = { id: string; name: string; input: unknown };
 
 /** The reply of a model, in Bedrock's terms. */
 export type Reply =
-  | { kind: 'answer'; text: string; stopReason: string; tokens?: { input: number; output: number } }
+  | {
+      kind: 'answer';
+      text: string;
+      calls?: RequestedCall[];
+      stopReason: string;
+      tokens?: { input: number; output: number };
+    }
   | { kind: 'error'; name: BedrockError; message?: string }
   /** A response that is not valid JSON. */
   | { kind: 'malformed' };
@@ -19,18 +43,6 @@ export type Reply =
  * `ModelServerError`, whose message callers get.
  */
 export type LocalModel = (request: Request, signal: AbortSignal) => Promise<Reply>;
-
-/** Bedrock rejects blank text. */
-const Text = v.object({ text: v.pipe(v.string(), v.regex(/\S/)) });
-
-/** The fields that the service sends. All other fields of Converse are rejected, so that no test relies on ignored ones. */
-const Input = v.strictObject({
-  modelId: v.string(),
-  system: v.optional(v.strictTuple([Text])),
-  messages: v.strictTuple([v.strictObject({ role: v.literal('user'), content: v.strictTuple([Text]) })]),
-  inferenceConfig: v.strictObject({ maxTokens: v.pipe(v.number(), v.integer(), v.minValue(1)) }),
-  outputConfig: v.optional(v.strictObject({ effort: v.literal('low') })),
-});
 
 /**
  * Returns a client of Bedrock's Converse operation that calls a model of this process. It validates requests, answers and
@@ -47,13 +59,20 @@ export function converseClient(model: LocalModel): ConverseClient {
 }
 
 async function replyTo(input: object, model: LocalModel, signal: AbortSignal): Promise<Reply> {
-  const read = v.safeParse(Input, input);
+  const read = v.safeParse(ConverseInput, input);
   if (!read.success) return { kind: 'error', name: 'ValidationException' };
-  const { modelId, system, messages, inferenceConfig } = read.output;
-  const request = {
+  const problem = problemOf(read.output);
+  if (problem) return { kind: 'error', ...problem };
+  const { modelId, system = [], messages, inferenceConfig, toolConfig } = read.output;
+  const [first, ...later] = messages as [Message, ...Message[]];
+  const request: Request = {
     model: modelId,
-    system: system?.[0].text ?? '',
-    user: messages[0].content[0].text,
+    system: textOf(system),
+    user: textOf(first.content),
+    later: later.map(laterMessage),
+    tools: (toolConfig?.tools ?? []).flatMap((tool) =>
+      'toolSpec' in tool ? [{ ...tool.toolSpec, inputSchema: tool.toolSpec.inputSchema.json }] : [],
+    ),
     maxTokens: inferenceConfig.maxTokens,
   };
   // The message of another error is not passed on, because it may contain a key.
@@ -63,15 +82,36 @@ async function replyTo(input: object, model: LocalModel, signal: AbortSignal): P
   });
 }
 
+/** Returns the texts of blocks, each as a paragraph of its own. */
+const textOf = (blocks: readonly object[]) =>
+  blocks.flatMap((block) => ('text' in block ? [block.text] : [])).join('\n\n');
+
+function laterMessage({ role, content }: Message): LaterMessage {
+  const text = textOf(content);
+  if (role === 'assistant') {
+    const calls = content.flatMap((block) => ('toolUse' in block ? [block.toolUse] : []));
+    return { role, text, calls: calls.map(({ toolUseId, name, input }) => ({ id: toolUseId, name, input })) };
+  }
+  const results = content.flatMap((block) => ('toolResult' in block ? [block.toolResult] : []));
+  const resultOf = ({ toolUseId, content: output, status }: (typeof results)[number]) => ({
+    id: toolUseId,
+    output: textOf(output),
+    isError: status === 'error',
+  });
+  return { role, text, results: results.map(resultOf) };
+}
+
 function outputOf(reply: Reply): Partial<ConverseCommandOutput> {
   if (reply.kind === 'malformed') throw failure(200, 'SyntaxError', 'Unterminated string in JSON');
   if (reply.kind === 'error') {
     const { status, message } = bedrockErrorOf(reply.name);
     throw failure(status, reply.name, reply.message ?? message);
   }
-  const { text, stopReason, tokens } = reply;
+  const { text, calls = [], stopReason, tokens } = reply;
+  const toolUses = calls.map(({ id, name, input }) => ({ toolUse: { toolUseId: id, name, input } }));
+  const content = text === '' && calls.length > 0 ? toolUses : [{ text }, ...toolUses];
   return {
-    output: { message: { role: 'assistant', content: [{ text }] } },
+    output: { message: { role: 'assistant', content: content as ContentBlock[] } },
     stopReason: stopReason as ConverseCommandOutput['stopReason'],
     ...(tokens && {
       usage: { inputTokens: tokens.input, outputTokens: tokens.output, totalTokens: tokens.input + tokens.output },

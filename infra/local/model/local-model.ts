@@ -1,9 +1,13 @@
+import { join } from 'node:path';
 import type { ConverseClient } from '../../../lib/model/converse.ts';
 import { checkChatServer, createChatModel } from './chat-model.ts';
 import { converseClient, type LocalModel } from './converse-client.ts';
 import { readScript } from './model-script.ts';
 import type { ModelSettings } from './model-settings.ts';
 import { createSimulator } from './simulator.ts';
+
+/** The rules for the agent of the demo that calls tools. */
+const demoScript = join(import.meta.dirname, '..', 'demo', 'demo-script.json');
 
 /** The model that answers for agents. */
 export type Model = {
@@ -32,7 +36,9 @@ export function createLocalModel(settings: ModelSettings): Model {
 function modelOf(settings: Exclude<ModelSettings, { kind: 'bedrock' }>): LocalModel {
   if (settings.kind === 'chat') return createChatModel(settings);
   const { script, ...rest } = settings;
-  return createSimulator({ ...rest, rules: script === undefined ? [] : readScript(script) });
+  // The demo's rules come last, so that those of a script can replace them.
+  const rules = [...(script === undefined ? [] : readScript(script)), ...readScript(demoScript)];
+  return createSimulator({ ...rest, rules });
 }
 
 function nameOf(settings: ModelSettings): string {

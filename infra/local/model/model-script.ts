@@ -3,6 +3,20 @@ import * as v from 'valibot';
 import { codeOf, Problem } from '../problem.ts';
 import { bedrockErrors } from './bedrock-errors.ts';
 
+const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A call of a tool. A text for input stands for arguments that are no JSON object. */
+const Call = v.strictObject({
+  name: v.string('must be a string'),
+  input: v.optional(
+    v.custom<Record<string, unknown> | string>(
+      (value) => typeof value === 'string' || isObject(value),
+      'must be an object, or a text that stands for invalid arguments',
+    ),
+    {},
+  ),
+});
+
 /** The outcomes of a rule, which has exactly one of them. */
 const outcomes = {
   text: v.optional(v.string('must be a string')),
@@ -11,6 +25,9 @@ const outcomes = {
   malformed: v.optional(v.literal(true, 'must be true')),
   refusal: v.optional(v.literal(true, 'must be true')),
   stopReason: v.optional(v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty'))),
+  tool: v.optional(Call),
+  tools: v.optional(v.pipe(v.array(Call, 'must be a list of calls'), v.nonEmpty('must not be empty'))),
+  malformedTool: v.optional(v.literal(true, 'must be true')),
 };
 const outcomeNames = Object.keys(outcomes) as (keyof typeof outcomes)[];
 
@@ -19,16 +36,22 @@ const whole = (least: number, most: number) => {
   return v.optional(v.pipe(v.number(words), v.integer(words), v.minValue(least, words), v.maxValue(most, words)));
 };
 
-/** A string to find, or a regular expression between slashes. */
+/**
+ * A string to find, or a regular expression between slashes. The function returns whether a text has it; for a regular
+ * expression the match and its groups.
+ */
 const Match = v.pipe(
   v.string('must be a string, or a regular expression between slashes'),
-  v.rawTransform(({ dataset: { value }, addIssue, NEVER }) => {
+  v.rawTransform(({ dataset: { value }, addIssue, NEVER }): ((text: string) => boolean | readonly string[]) => {
     const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(value) ?? [];
-    if (source === undefined) return (prompt: string) => prompt.includes(value);
+    if (source === undefined) return (text) => text.includes(value);
     try {
       const expression = new RegExp(source, flags);
-      // With some flags `test` would start after the previous match.
-      return (prompt: string) => prompt.search(expression) >= 0;
+      return (text) => {
+        // With some flags the search would start after the previous match.
+        expression.lastIndex = 0;
+        return expression.exec(text) ?? false;
+      };
     } catch {
       addIssue({ message: 'is not a valid regular expression' });
       return NEVER;
@@ -41,6 +64,9 @@ const Rule = v.pipe(
     match: Match,
     system: v.optional(Match),
     model: v.optional(v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty'))),
+    step: whole(1, 1_000),
+    after: v.optional(v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty'))),
+    results: v.optional(Match),
     times: whole(1, 1_000_000),
     delayMs: whole(0, 600_000),
     tokens: whole(0, 1_000_000_000),
@@ -54,7 +80,8 @@ const Rule = v.pipe(
 
 /**
  * A rule of the simulator: conditions and an outcome. `match` tests the user message and `system` the system prompt, which
- * alone differs between the prompts of an agent. `times` is how often the rule applies; unset: without limit. `delayMs`
+ * alone differs between the prompts of an agent. `step` is the number of the model's message in a conversation with tools,
+ * `after` a tool that its previous message called, and `results` tests the results of those calls. `times` is how often the rule applies; unset: without limit. `delayMs`
  * replaces the latency of the simulator. `tokens` is the number of tokens that the reply reports.
  */
 export type Rule = v.InferOutput<typeof Rule>;
@@ -68,9 +95,9 @@ export function readScript(file: string): Rule[] {
   const read = v.safeParse(v.array(Rule, 'it must be a list of rules'), jsonOf(file));
   if (read.success) return read.output;
   const [issue] = read.issues;
-  const [at, field] = (issue.path ?? []).map(({ key }) => key);
+  const [at, ...fields] = (issue.path ?? []).map(({ key }) => key);
   const where = at === undefined ? '' : `rule ${Number(at) + 1} `;
-  throw invalidScript(file, `${where}${field === undefined ? '' : `(${field}) `}${wordsFor(issue)}`);
+  throw invalidScript(file, `${where}${fields.length === 0 ? '' : `(${fields.join('.')}) `}${wordsFor(issue)}`);
 }
 
 function jsonOf(file: string): unknown {

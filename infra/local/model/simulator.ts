@@ -1,6 +1,7 @@
 import { setTimeout as timer } from 'node:timers/promises';
 import { namedModels } from '../../../lib/contract/models.ts';
 import { verdictLine } from '../../../lib/executions/prompts.ts';
+import { type Conversation, conversationOf, withValues } from './conversation.ts';
 import type { LocalModel, Reply, Request } from './converse-client.ts';
 import type { Rule } from './model-script.ts';
 
@@ -27,29 +28,55 @@ export function createSimulator({ defaultModel, latencyMs, rules, sleep = wait }
   return async (request, signal) => {
     if (!models.has(request.model))
       return { kind: 'error', name: 'ValidationException', message: 'The provided model identifier is invalid.' };
-    const found = scripted.find(({ rule, left }) => left > 0 && matches(rule, request));
+    const conversation = conversationOf(request);
+    const found = scripted.find(({ rule, left }) => left > 0 && matches(rule, request, conversation));
     if (found) found.left -= 1;
     const delayMs = found?.rule.delayMs ?? latencyMs;
     if (delayMs > 0) await sleep(delayMs, signal);
-    return found ? scriptedReply(found.rule, request) : standardReply(request);
+    return found ? scriptedReply(found.rule, request, conversation) : standardReply(request);
   };
 }
 
 const wait = (milliseconds: number, signal: AbortSignal) => timer(milliseconds, undefined, { signal });
 
-const matches = ({ model, match, system }: Rule, request: Request) =>
-  (model === undefined || model === request.model) &&
-  match(request.user) &&
-  (system === undefined || system(request.system));
+const matches = (rule: Rule, request: Request, conversation: Conversation) =>
+  (rule.model === undefined || rule.model === request.model) &&
+  isFound(rule.match(request.user)) &&
+  (rule.system === undefined || isFound(rule.system(request.system))) &&
+  (!isAboutTools(rule) || (request.tools.length > 0 && matchesConversation(rule, conversation)));
 
-function scriptedReply(
-  { text, throttle, error, malformed, refusal, stopReason, tokens }: Rule,
-  request: Request,
-): Reply {
+/** Whether a rule is only for questions with tools. So a rule for an agent does not match the questions of its gates. */
+const isAboutTools = ({ step, after, results, tool, tools, malformedTool }: Rule) =>
+  [step, after, results, tool, tools, malformedTool].some((field) => field !== undefined);
+
+const matchesConversation = ({ step, after, results }: Rule, { step: current, latest }: Conversation) =>
+  (step === undefined || step === current) &&
+  (after === undefined || latest.some(({ tool }) => tool === after)) &&
+  (results === undefined || isFound(results(latest.map(({ output }) => output).join('\n'))));
+
+/** A match of a regular expression is a list of its groups. */
+const isFound = (match: boolean | readonly string[]) => match !== false;
+
+function scriptedReply(rule: Rule, request: Request, { step, results }: Conversation): Reply {
+  const { text, throttle, error, malformed, refusal, stopReason, tool, tools, malformedTool, tokens } = rule;
   if (throttle) return { kind: 'error', name: 'ThrottlingException' };
   if (error) return { kind: 'error', name: error };
   if (malformed) return { kind: 'malformed' };
-  const reply = answer(request, text ?? 'The simulator stops here.', stopReason ?? (refusal ? 'refusal' : 'end_turn'));
+  const match = rule.match(request.user);
+  const values = { match: typeof match === 'boolean' ? [] : match, results };
+  const calls = (tools ?? (tool ? [tool] : [])).map(({ name, input }, at) => ({
+    ...{ id: `tooluse_${step}_${at + 1}`, name },
+    input: withValues(input, values),
+  }));
+  const otherReason = refusal ? 'refusal' : malformedTool ? 'malformed_tool_use' : 'end_turn';
+  const reply = {
+    ...answer(
+      request,
+      calls.length > 0 ? JSON.stringify(calls) : (withValues(text, values) ?? 'The simulator stops here.'),
+      calls.length > 0 ? 'tool_use' : (stopReason ?? otherReason),
+    ),
+    ...(calls.length > 0 && { text: '', calls }),
+  };
   if (tokens === undefined) return reply;
   const input = Math.min(reply.tokens.input, tokens);
   return { ...reply, tokens: { input, output: tokens - input } };
@@ -65,13 +92,18 @@ function standardReply(request: Request): Reply {
   );
 }
 
-function answer({ system, user }: Request, text: string, stopReason = 'end_turn') {
+function answer(request: Request, text: string, stopReason = 'end_turn') {
   return {
     kind: 'answer' as const,
     text,
     stopReason,
-    tokens: { input: estimated(system) + estimated(user), output: estimated(text) },
+    tokens: { input: inputTokens(request), output: estimated(text) },
   };
+}
+
+function inputTokens({ system, user, tools, later }: Request): number {
+  const conversation = tools.length > 0 ? JSON.stringify([tools, later]) : '';
+  return estimated(system) + estimated(user) + estimated(conversation);
 }
 
 /** Estimates a number of tokens: four characters each, as in English text. */

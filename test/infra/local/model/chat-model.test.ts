@@ -3,7 +3,8 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createChatModel, type ChatServer as Options } from '../../../../infra/local/model/chat-model.ts';
 import { converseClient } from '../../../../infra/local/model/converse-client.ts';
 import { formerStandardModels, standardModel } from '../../../../lib/contract/models.ts';
-import { type Answer, createConverseModel, type Question } from '../../../../lib/model/converse.ts';
+import { type Answer, createConverseModel, type Question, type Turn } from '../../../../lib/model/converse.ts';
+import { closedEndpoint } from '../../../model/bedrock-server.ts';
 import { type ChatServer, completion, json, startChatServer } from './chat-server.ts';
 
 const key = 'sk-never-to-be-seen';
@@ -16,16 +17,18 @@ const unknownModel = failed('There is no such model, or it cannot be used from h
 const rejected = failed('The model rejected the request; the input may be too long for it.');
 
 let chat: ChatServer;
+let failures: unknown[];
 beforeEach(async () => {
   chat = await startChatServer();
+  failures = [];
 });
 
-/** Sends a prompt to the server through the model client. */
 function ask(asked: Partial<Question> = {}, options: Partial<Options> = {}): Promise<Answer> {
   const server = { defaultModel: 'the-default', baseUrl: chat.baseUrl, apiKey: key, name: 'llama', ...options };
   const { signal } = new AbortController();
   const question = { model: 'the-default', system: 'Be brief.', user: 'Say hello.', maxTokens: 100, signal };
-  return createConverseModel(converseClient(createChatModel(server)))({ ...question, ...asked });
+  const model = createConverseModel(converseClient(createChatModel(server)), (error) => failures.push(error));
+  return model({ ...question, ...asked });
 }
 
 describe('a request', () => {
@@ -39,6 +42,8 @@ describe('a request', () => {
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
     expect(chat.received).toMatchObject([{ method: 'POST', path: '/v1/chat/completions', headers }]);
     expect(chat.received[0]?.body).toEqual({ model: 'llama', messages, max_tokens: 100, stream: false });
+    await ask({}, { apiKey: undefined });
+    expect(chat.received[1]?.headers).not.toHaveProperty('authorization');
   });
 
   it.each<[string, Partial<Question>, Partial<Options>, object]>([
@@ -54,11 +59,6 @@ describe('a request', () => {
   ])('of %s', async (_, question, options, body) => {
     await ask(question, options);
     expect(chat.received[0]?.body).toMatchObject({ model: 'llama', ...body });
-  });
-
-  it('has no Authorization header without a key', async () => {
-    await ask({}, { apiKey: undefined });
-    expect(chat.received[0]?.headers).not.toHaveProperty('authorization');
   });
 
   it('for the default model goes to the first model of the server, if no name is set, and fails without one', async () => {
@@ -122,53 +122,185 @@ describe('an answer', () => {
     expect(await ask()).toEqual(broken);
   });
 
-  it.each([
-    ['', (response: ServerResponse) => response.destroy()],
-    [
-      ' during the response',
-      (response: ServerResponse) =>
-        response.writeHead(200, { 'Content-Length': '1000' }).write('{"cho', () => response.destroy()),
-    ],
-  ])('with a connection that is closed%s names the server', async (_, answer) => {
-    chat.chat = answer;
+  it('with a connection that is closed, also during the response, names the server', async () => {
+    const close = (response: ServerResponse) => response.destroy();
+    const start = (response: ServerResponse) => response.writeHead(200, { 'Content-Length': '1000' });
     const error = `The model server at ${chat.baseUrl} does not answer: `;
-    expect(await ask()).toEqual(faulty(expect.stringContaining(error)));
+    for (const answer of [close, (to: ServerResponse) => start(to).write('{"cho', () => close(to))]) {
+      chat.chat = answer;
+      expect(await ask()).toEqual(faulty(expect.stringContaining(error)));
+    }
   });
 
   it.each([
-    [400, rejected],
-    [401, noAccess],
-    [402, noAccess],
-    [403, noAccess],
-    [404, unknownModel],
-    [408, tooSlow],
-    [422, rejected],
-    [429, { kind: 'throttled', tokens: 0 }],
-    [500, broken],
-    [502, broken],
-    [503, broken],
-    [504, tooSlow],
-    [301, broken],
-  ])('with status %i has the same result as the error of Bedrock', async (status, answer) => {
+    [[400, 422], rejected],
+    [[401, 402, 403], noAccess],
+    [[404], unknownModel],
+    [[408, 504], tooSlow],
+    [[429], { kind: 'throttled', tokens: 0 }],
+    [[301, 500, 502, 503], broken],
+  ])('with one of the statuses %j has the same result as the error of Bedrock', async (statuses, answer) => {
     const headers = { 'Retry-After': '3600', Location: `${chat.baseUrl}/models` };
-    chat.chat = json({ error: { message: `Incorrect API key provided: ${key}` } }, status, headers);
-    expect(await ask()).toEqual(answer);
-    expect(chat.received).toHaveLength(1);
+    for (const status of statuses) {
+      chat.chat = json({ error: { message: `Incorrect API key provided: ${key}` } }, status, headers);
+      expect([status, await ask()]).toEqual([status, answer]);
+    }
+    expect(chat.received).toHaveLength(statuses.length);
+  });
+});
+
+describe('a model with tools', () => {
+  const getTask = {
+    ...{ name: 'get_task', description: 'Get a task.' },
+    inputSchema: { type: 'object', properties: { id: { type: 'string' } } },
+  };
+  const tools = [getTask];
+  const called = (id: unknown, input: unknown, name = 'get_task') => ({
+    ...{ id, type: 'function' },
+    function: { name, arguments: input },
+  });
+  const calling = (calls: unknown, content: unknown = null, reason = 'tool_calls') =>
+    json(
+      completion(content, reason, { choices: [{ message: { content, tool_calls: calls }, finish_reason: reason }] }),
+    );
+  const callsOf = (answer: Answer) => (answer.kind === 'tools' ? answer.calls : answer);
+  const idsOf = (answer: Answer) => (answer.kind === 'tools' ? answer.calls.map(({ id }) => id) : answer);
+
+  /** Asks for calls, and returns their turn. */
+  async function turnOf(calls: unknown, content?: string): Promise<Turn> {
+    chat.chat = calling(calls, content);
+    const answer = await ask({ tools });
+    if (answer.kind !== 'tools') throw new Error(`The answer is ${answer.kind}.`);
+    return {
+      content: answer.content,
+      results: answer.calls.map(({ id }) => ({ id, output: '{"n":1}', isError: true })),
+    };
+  }
+
+  it('gets them as functions, and the results of its calls as messages of the role tool', async () => {
+    const note = 'Your message could not be read.';
+    const turns = [
+      await turnOf([called('a', '{"id":"1"}'), called('b', '{}')], 'I read.'),
+      await turnOf([called('c', '{}')]),
+      { note },
+    ];
+    await ask({ tools, turns });
+    const sent = (id: string, input: string) => ({
+      id,
+      type: 'function',
+      function: { name: 'get_task', arguments: input },
+    });
+    const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: '{"n":1}' });
+    expect(chat.received.at(-1)?.body).toEqual({
+      model: 'llama',
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Say hello.' },
+        { role: 'assistant', content: 'I read.', tool_calls: [sent('a', '{"id":"1"}'), sent('b', '{}')] },
+        ...[result('a'), result('b')],
+        { role: 'assistant', content: '', tool_calls: [sent('c', '{}')] },
+        ...[result('c'), { role: 'user', content: note }],
+      ],
+      tools: [
+        {
+          type: 'function',
+          function: { name: 'get_task', description: 'Get a task.', parameters: getTask.inputSchema },
+        },
+      ],
+      ...{ max_tokens: 100, stream: false },
+    });
+  });
+
+  it.each(['tool_calls', 'function_call', 'stop'])('calls them, also if it finishes with %s', async (reason) => {
+    chat.chat = calling([called('a', '{"id":"1"}'), called('b', '{"id":')], 'I read.', reason);
+    expect(await ask({ tools })).toMatchObject({
+      ...{ kind: 'tools', text: 'I read.', tokens: 12 },
+      calls: [
+        { id: 'a', name: 'get_task', input: { id: '1' } },
+        { id: 'b', name: 'get_task', input: undefined },
+      ],
+    });
+  });
+
+  it.each([
+    ['an object', { id: '1' }, { id: '1' }],
+    ['an empty text', '', {}],
+    ['nothing', undefined, {}],
+    ['a list', '[1]', undefined],
+  ])('can have %s as arguments', async (_, input, expected) => {
+    chat.chat = calling([called('a', input)]);
+    expect(callsOf(await ask({ tools }))).toEqual([{ id: 'a', name: 'get_task', input: expected }]);
+  });
+
+  it('can leave out ids, repeat them or use invalid ones: each call gets one of its own', async () => {
+    chat.chat = calling([
+      called(undefined, '{}'),
+      called('', '{}'),
+      called('a', '{}'),
+      called('a', '{}'),
+      called('a b', '{}'),
+    ]);
+    const first = await ask({ tools });
+    expect(idsOf(first)).toEqual(['call_0_0', 'call_0_1', 'a', 'call_0_3', 'call_0_4']);
+    const turn = await turnOf([called('a', '{}'), called(null, '{}')]);
+    chat.chat = calling([called('a', '{}'), called(null, '{}')]);
+    expect(idsOf(await ask({ tools, turns: [turn] }))).toEqual(['call_2_0', 'call_2_1']);
+  });
+
+  it('can answer with a text and an empty list of calls', async () => {
+    for (const calls of [[], null, undefined]) {
+      chat.chat = calling(calls, 'Done.', 'stop');
+      expect(await ask({ tools })).toEqual({ kind: 'text', text: 'Done.', tokens: 12 });
+    }
+  });
+
+  it.each<[string, Parameters<typeof calling>, object]>([
+    [
+      'is cut off',
+      [[called('a', '{"id"')], '', 'length'],
+      failed('The answer of the model was longer than it may be.', 12),
+    ],
+    ['has no call', [[], 'I read.'], { ...faulty('The answer of the model could not be read.'), tokens: 12 }],
+    ['has calls of another kind', [[{ id: 'a' }]], broken],
+  ])('fails if its answer %s', async (_, [...calls], answer) => {
+    chat.chat = calling(...calls);
+    expect(await ask({ tools })).toEqual(answer);
+  });
+
+  it('is not read for calls without tools', async () => {
+    chat.chat = calling([called('a', '{}')], 'Hello.', 'stop');
+    expect(await ask()).toEqual({ kind: 'text', text: 'Hello.', tokens: 12 });
+  });
+
+  it.each([
+    'llama does not support tools',
+    '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+  ])('fails with what to do if the server says: %s', async (message) => {
+    const error = 'The model cannot use tools; give the agent another model, or no capabilities.';
+    chat.chat = json({ error: { message: `${message} ${key}` } }, 400);
+    expect(await ask({ tools })).toEqual(failed(error));
+    expect(String(failures[0])).not.toContain(key);
   });
 });
 
 describe('a server that does not answer', () => {
-  it.each([
-    ['', (_: ServerResponse, abort: () => void) => abort()],
-    [
-      ', also during the response',
-      (response: ServerResponse, abort: () => void) =>
-        response.writeHead(200).write('{"choices":', () => setImmediate(abort)),
-    ],
-  ])('fails the call at the deadline%s', async (_, answer) => {
-    const deadline = new AbortController();
-    chat.chat = (response) => answer(response, () => deadline.abort());
-    expect(await ask({}, { startDeadline: () => deadline.signal })).toEqual(tooSlow);
+  it('fails the call with its URL and the cause, which are logged without a stack', async () => {
+    const endpoint = await closedEndpoint();
+    const cause = `connect ECONNREFUSED ${new URL(endpoint).host}`;
+    const error = `The model server at ${endpoint}/v1 does not answer: ${cause}.`;
+    expect(await ask({}, { baseUrl: `${endpoint}/v1` })).toEqual(faulty(error));
+    expect(failures).toMatchObject([{ name: 'ModelServerError', message: error }]);
+  });
+
+  it('fails the call at the deadline, also during the response', async () => {
+    for (const started of [false, true]) {
+      const deadline = new AbortController();
+      chat.chat = (response) => {
+        if (started) response.writeHead(200).write('{"choices":', () => setImmediate(() => deadline.abort()));
+        else deadline.abort();
+      };
+      expect(await ask({}, { startDeadline: () => deadline.signal })).toEqual(tooSlow);
+    }
   });
 
   it('is disconnected when the caller aborts the call', async () => {

@@ -3,7 +3,6 @@ import { json, startBedrock } from '../../../model/bedrock-server.ts';
 
 export { json };
 
-/** A received request, with its body parsed. */
 type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: unknown };
 
 /** A server of the OpenAI chat protocol, with its received requests and its responses. */
@@ -33,7 +32,6 @@ export async function startChatServer(): Promise<ChatServer> {
   return chat;
 }
 
-/** Returns a chat completion in the format of the protocol. */
 export function completion(content: unknown, finish_reason: unknown = 'stop', more: object = {}) {
   return {
     id: 'chatcmpl-1',

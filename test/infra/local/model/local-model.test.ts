@@ -1,12 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createLocalModel } from '../../../../infra/local/model/local-model.ts';
 import { readModelSettings } from '../../../../infra/local/model/model-settings.ts';
 import { standardModel } from '../../../../lib/contract/models.ts';
 import { type ConverseClient, createConverseModel } from '../../../../lib/model/converse.ts';
+import { closedEndpoint } from '../../../model/bedrock-server.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
-import { startChatServer } from './chat-server.ts';
+import { json, startChatServer } from './chat-server.ts';
 
 const folder = createTemporaryFolder();
 const script = join(folder, 'script.json');
@@ -47,5 +48,38 @@ it('is Bedrock itself, which the SDK calls', () => {
     client: undefined,
     name: undefined,
     description: "Agents use Amazon Bedrock, with this machine's AWS credentials and region",
+  });
+});
+
+describe('the check of the model at the start', () => {
+  const key = 'sk-never-to-be-seen';
+  const check = (variables: Record<string, string>) => createLocalModel(readModelSettings(variables)).check();
+  const checkServer = (MODEL_BASE_URL: string) => check({ MODEL_BASE_URL, MODEL_API_KEY: key });
+
+  it('finds no problem with the simulator, and with a server that lists a model or whose model is named', async () => {
+    expect(await check({})).toBeUndefined();
+    const chat = await startChatServer();
+    expect(await checkServer(chat.baseUrl)).toBeUndefined();
+    chat.models = json({}, 404);
+    expect(await check({ MODEL_BASE_URL: chat.baseUrl, MODEL_NAME: 'llama' })).toBeUndefined();
+  });
+
+  it('names the URL and the cause if nothing listens there', async () => {
+    const endpoint = await closedEndpoint();
+    expect(await checkServer(`${endpoint}/v1`)).toBe(
+      `The model server at ${endpoint}/v1 does not answer: connect ECONNREFUSED ${new URL(endpoint).host}.`,
+    );
+  });
+
+  it.each([
+    [401, /rejects the key; set MODEL_API_KEY\.$/],
+    [404, /lists no model; check the path/],
+  ])('names the URL and what to do about status %i', async (status, problem) => {
+    const chat = await startChatServer();
+    chat.models = json({}, status);
+    const found = await checkServer(chat.baseUrl);
+    expect(found).toMatch(problem);
+    expect(found).toContain(`The model server at ${chat.baseUrl} `);
+    expect(found).not.toContain(key);
   });
 });

@@ -8,7 +8,6 @@ import { createTemporaryFolder } from '../../../temporary-files.ts';
 const folder = createTemporaryFolder();
 const file = join(folder, 'script.json');
 
-/** Writes and reads a script with this content. */
 function read(content: string) {
   writeFileSync(file, content);
   return readScript(file);
@@ -22,8 +21,15 @@ it('reads every field of a rule', () => {
     { match: '', malformed: true },
     { match: '', refusal: true },
     { match: '', stopReason: 'max_tokens' },
+    { match: '', step: 3, after: 'get_task', tool: { name: 'get_task', input: { id: '{{results.0.id}}' } } },
+    { match: '', tools: [{ name: 'a', input: 'broken' }] },
+    { match: '', malformedTool: true },
   ];
   expect(read(JSON.stringify(rules))).toEqual(rules.map((rule) => ({ ...rule, match: expect.any(Function) })));
+});
+
+it('reads a call without input as one with an empty input', () => {
+  expect(read('[{"match":"","tool":{"name":"a"}}]')).toMatchObject([{ tool: { name: 'a', input: {} } }]);
 });
 
 it.each([
@@ -39,12 +45,27 @@ it.each([
   ['/TEA/i', 'green tea', true],
   ['/a.b/s', 'a\nb', true],
   ['/tea/g', 'tea', true],
-])('matches %j against a user message and a system prompt %j, also repeatedly: %s', (match, prompt, answer) => {
-  const [rule] = read(JSON.stringify([{ match, system: match, text: 'Yes.' }]));
-  for (const _ of ['once', 'again']) expect([rule?.match(prompt), rule?.system?.(prompt)]).toEqual([answer, answer]);
-});
+])(
+  'matches %j against a user message, a system prompt and results %j, also repeatedly: %s',
+  (match, prompt, answer) => {
+    const [rule] = read(JSON.stringify([{ match, system: match, results: match, text: 'Yes.' }]));
+    for (const _ of ['once', 'again'])
+      for (const matches of [rule?.match, rule?.system, rule?.results])
+        expect(matches?.(prompt) !== false).toBe(answer);
+  },
+);
 
-const outcomes = ['text', 'throttle', 'error', 'malformed', 'refusal', 'stopReason'].join(', ');
+const outcomes = [
+  'text',
+  'throttle',
+  'error',
+  'malformed',
+  'refusal',
+  'stopReason',
+  'tool',
+  'tools',
+  'malformedTool',
+].join(', ');
 const good = { match: '', text: 'Yes.' };
 
 it.each<[unknown, string]>([
@@ -62,6 +83,21 @@ it.each<[unknown, string]>([
   [[{ match: '', text: 1 }], 'rule 1 (text) must be a string'],
   [[{ match: '', throttle: false }], 'rule 1 (throttle) must be true'],
   [[{ match: '', stopReason: '' }], 'rule 1 (stopReason) must not be empty'],
+  [[{ ...good, step: 0 }], 'rule 1 (step) must be a whole number from 1 to 1000'],
+  [[{ ...good, after: '' }], 'rule 1 (after) must not be empty'],
+  [[{ ...good, results: '/(/' }], 'rule 1 (results) is not a valid regular expression'],
+  [[{ match: '', tool: 'get_task' }], 'rule 1 (tool) must be an object'],
+  [[{ match: '', tool: { input: {} } }], 'rule 1 (tool.name) is missing'],
+  [[{ match: '', tool: { name: 1 } }], 'rule 1 (tool.name) must be a string'],
+  [[{ match: '', tool: { name: 'a', id: 1 } }], 'rule 1 (tool.id) is not a known field'],
+  [
+    [{ match: '', tool: { name: 'a', input: [] } }],
+    'rule 1 (tool.input) must be an object, or a text that stands for invalid arguments',
+  ],
+  [[{ match: '', tools: [] }], 'rule 1 (tools) must not be empty'],
+  [[{ match: '', tools: { name: 'a' } }], 'rule 1 (tools) must be a list of calls'],
+  [[{ match: '', tools: [{ name: 'a' }, {}] }], 'rule 1 (tools.1.name) is missing'],
+  [[{ match: '', malformedTool: 1 }], 'rule 1 (malformedTool) must be true'],
   [[{ match: '' }], `rule 1 must have exactly one of ${outcomes}`],
   [[good, { ...good, refusal: true }], `rule 2 must have exactly one of ${outcomes}`],
 ])('rejects %j in one sentence that names the rule', (script, what) => {
@@ -74,14 +110,12 @@ it('lists the errors of Bedrock if a rule has an unknown one', () => {
   );
 });
 
-it('rejects a file that is not JSON', () => {
-  expect(() => read('[{]')).toThrow(new Problem(`MODEL_SCRIPT ${file} is invalid: it is not JSON.`));
-});
-
 it.each([
-  ['missing.json', 'ENOENT'],
-  ['', 'EISDIR'],
-])('rejects a file that cannot be read (%j)', (name, code) => {
+  ['script.json', 'it is not JSON'],
+  ['missing.json', 'it cannot be read (ENOENT)'],
+  ['', 'it cannot be read (EISDIR)'],
+])('rejects a file that is not JSON or cannot be read (%j): %s', (name, what) => {
+  writeFileSync(file, '[{]');
   const path = join(folder, name);
-  expect(() => readScript(path)).toThrow(new Problem(`MODEL_SCRIPT ${path} is invalid: it cannot be read (${code}).`));
+  expect(() => readScript(path)).toThrow(new Problem(`MODEL_SCRIPT ${path} is invalid: ${what}.`));
 });

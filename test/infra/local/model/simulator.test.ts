@@ -3,7 +3,7 @@ import { converseClient } from '../../../../infra/local/model/converse-client.ts
 import type { Rule } from '../../../../infra/local/model/model-script.ts';
 import { createSimulator, type SimulatorOptions } from '../../../../infra/local/model/simulator.ts';
 import { namedModels } from '../../../../lib/contract/models.ts';
-import { createConverseModel, type Question } from '../../../../lib/model/converse.ts';
+import { type Answer, createConverseModel, type Question, type Turn } from '../../../../lib/model/converse.ts';
 
 /** Returns a function that sends a prompt to a simulator through the model client. */
 function simulate(rules: Rule[] = [], options: Partial<SimulatorOptions> = {}) {
@@ -20,13 +20,10 @@ const unknown = failed('There is no such model, or it cannot be used from here.'
 const textOf = (answer: object) => ('text' in answer ? answer.text : answer);
 
 describe('the simulator', () => {
-  it('says that it is not a model, and quotes the prompt', async () => {
+  it('says that it is not a model, and quotes the start of the prompt in whole characters', async () => {
     expect(textOf(await simulate()('Write  a\nhaiku.'))).toBe(
       'This is Crewboard\'s built-in simulator and not a model; nothing has been done. It was asked: "Write a haiku."',
     );
-  });
-
-  it('quotes only the start of a long prompt, and only whole characters', async () => {
     expect(textOf(await simulate()(`a${'👋'.repeat(300)}`))).toMatch(/"a(👋){199}…"$/u);
   });
 
@@ -64,12 +61,6 @@ describe('a rule', () => {
     expect(textOf(await ask('An ode.', { system: 'Be short.' }))).toBe('Any.');
   });
 
-  it('for one model does not match another', async () => {
-    const ask = simulate([rule('', { model: 'other', text: 'one' }), rule('', { text: 'two' })]);
-    expect(textOf(await ask('Hello?'))).toBe('two');
-    expect(textOf(await ask('Hello?', { model: 'other' }))).toBe('one');
-  });
-
   it('with `times` applies that often, then the next rule applies', async () => {
     const ask = simulate([rule('', { times: 2, throttle: true }), rule('', { text: 'done' })]);
     const kinds: string[] = [];
@@ -94,6 +85,168 @@ describe('a rule', () => {
   it.each([0, 1, 12, 100_000])('can report %i tokens', async (tokens) => {
     const ask = simulate([rule('', { text: 'Yes.', tokens })]);
     expect(await ask('Hello? '.repeat(10))).toMatchObject({ kind: 'text', tokens });
+  });
+});
+
+describe('a conversation with tools', () => {
+  const tools = ['create_task', 'get_task'].map((name) => ({
+    name,
+    description: name,
+    inputSchema: { type: 'object' },
+  }));
+  const call = (name: string, input: Record<string, unknown> | string = {}) => ({ tool: { name, input } });
+  const isTea = { match: (user: string) => user.includes('tea') };
+
+  /** Asks until the model answers without calls, and returns its answers. `output` is the result of each call. */
+  async function converse(ask: ReturnType<typeof simulate>, output: (nth: number) => string, most = 9) {
+    const turns: Turn[] = [];
+    const answers: Answer[] = [];
+    for (let nth = 0; answers.length < most; ) {
+      const answer = await ask('tea', { tools, turns: [...turns] });
+      answers.push(answer);
+      if (answer.kind !== 'tools') break;
+      const results = answer.calls.map(({ id }) => ({ id, output: output(nth++), isError: false }));
+      turns.push({ content: answer.content, results });
+    }
+    return answers;
+  }
+  const callsOf = (answers: Answer[]) =>
+    answers.flatMap((answer) =>
+      answer.kind === 'tools' ? [answer.calls.map(({ name, input }) => ({ name, input }))] : [],
+    );
+
+  it('never has a call without a script', async () => {
+    expect(textOf(await simulate()('tea', { tools }))).toMatch(/simulator/);
+  });
+
+  it('follows rules for its steps, and its inputs and texts use earlier results', async () => {
+    const rules: Rule[] = [
+      {
+        ...isTea,
+        step: 1,
+        tools: [call('create_task', { title: 'One' }).tool, call('create_task', { title: 'Two' }).tool],
+      },
+      { ...isTea, step: 2, ...call('get_task', { id: '{{results.1.id}}', deep: [{ all: '{{results.0}}' }], n: 1 }) },
+      { ...isTea, step: 3, text: 'Created {{results.0.id}} and {{results.1.tags.0}}, {{results.2}}.' },
+    ];
+    const answers = await converse(simulate(rules), (nth) =>
+      nth === 2 ? 'read' : `{"id":"tk_${nth}","tags":[{"a":1}]}`,
+    );
+    expect(callsOf(answers)).toEqual([
+      [
+        { name: 'create_task', input: { title: 'One' } },
+        { name: 'create_task', input: { title: 'Two' } },
+      ],
+      [{ name: 'get_task', input: { id: 'tk_1', deep: [{ all: { id: 'tk_0', tags: [{ a: 1 }] } }], n: 1 } }],
+    ]);
+    expect(textOf(answers.at(-1) as Answer)).toBe('Created tk_0 and {"a":1}, read.');
+  });
+
+  it('uses groups of the regular expression that matched the first user message, with and without tools', async () => {
+    const match = (user: string) => /give (\w+) to (\w+)?/.exec(user) ?? false;
+    const rules: Rule[] = [
+      {
+        match,
+        step: 1,
+        ...call('get_task', { id: '{{match.1}}', agents: ['{{match.2}}', '{{match.3}}', '{{match.1.x}}'] }),
+      },
+      { match, text: 'Gave {{match.1}} after “{{match.0}}”.' },
+    ];
+    const ask = simulate(rules);
+    const agents = ['writer', '{{match.3}}', '{{match.1.x}}'];
+    expect(await ask('Now give tea to writer.', { tools })).toMatchObject({
+      calls: [{ input: { id: 'tea', agents } }],
+    });
+    expect(textOf(await ask('Now give tea to writer.'))).toBe('Gave tea after “give tea to writer”.');
+    expect(await ask('Now give tea to .', { tools })).toMatchObject({
+      calls: [{ input: { id: 'tea', agents: ['{{match.2}}', '{{match.3}}', '{{match.1.x}}'] } }],
+    });
+  });
+
+  it.each([
+    '{{results.7.id}}',
+    '{{results.0.other}}',
+    '{{results.0.id.length}}',
+    '{{result.0}}',
+    '{{results.0.toString}}',
+  ])('keeps %s, a reference without a value', async (reference) => {
+    const rules: Rule[] = [
+      { ...isTea, step: 1, ...call('get_task') },
+      { ...isTea, text: `${reference} or ${reference}` },
+    ];
+    const answers = await converse(simulate(rules), () => '{"id":"tk_1"}');
+    expect(textOf(answers[1] as Answer)).toBe(`${reference} or ${reference}`);
+  });
+
+  it('follows rules for the tool and the results before it', async () => {
+    const results = (text: string) => text.includes('not_found');
+    const rules: Rule[] = [
+      { ...isTea, after: 'get_task', results, ...call('create_task') },
+      { ...isTea, after: 'get_task', text: 'Found.' },
+      { ...isTea, after: 'create_task', text: 'Created.' },
+      { ...isTea, ...call('get_task') },
+    ];
+    const missing = await converse(simulate(rules), () => '{"error":{"code":"not_found"}}');
+    expect(missing.map((answer) => textOf(answer) || callsOf([answer])[0]?.[0]?.name)).toEqual([
+      'get_task',
+      'create_task',
+      'Created.',
+    ]);
+    const found = await converse(simulate(rules), () => '{"id":"tk_1"}');
+    expect(textOf(found.at(-1) as Answer)).toBe('Found.');
+  });
+
+  it('can go on without end, and each call has an id of its own', async () => {
+    const answers = await converse(simulate([{ ...isTea, ...call('get_task') }]), () => '{}', 30);
+    const ids = answers.flatMap((answer) => (answer.kind === 'tools' ? answer.calls.map(({ id }) => id) : []));
+    expect(new Set(ids).size).toBe(30);
+  });
+
+  it('can have invalid arguments, an unknown tool, and a request for a tool that cannot be read', async () => {
+    const rules: Rule[] = [
+      { ...isTea, step: 1, times: 1, malformedTool: true },
+      {
+        ...isTea,
+        step: 1,
+        tools: [
+          { name: 'drop_all', input: {} },
+          { name: 'get_task', input: '{"id":' },
+        ],
+      },
+      { ...isTea, text: 'Done.' },
+    ];
+    const ask = simulate(rules);
+    expect(await ask('tea', { tools })).toMatchObject({ kind: 'malformed' });
+    const answers = await converse(ask, () => '{"error":{"code":"validation_failed"}}');
+    expect(callsOf(answers)).toEqual([
+      [
+        { name: 'drop_all', input: {} },
+        { name: 'get_task', input: undefined },
+      ],
+    ]);
+    expect(textOf(answers.at(-1) as Answer)).toBe('Done.');
+  });
+
+  it('is needed for a rule about tools: other questions, such as those of gates, do not match it', async () => {
+    const about: Partial<Rule>[] = [call('get_task'), { tools: [call('get_task').tool] }, { malformedTool: true }];
+    const conditions: Partial<Rule>[] = [{ step: 1 }, { after: 'get_task' }, { results: () => true }];
+    const rules = [...about, ...conditions.map((one) => ({ ...one, text: 'No.' }))];
+    const ask = simulate([...rules.map((one) => ({ ...isTea, ...one })), { ...isTea, text: 'Yes.' }]);
+    expect(textOf(await ask('tea'))).toBe('Yes.');
+  });
+
+  it('has the tokens of the tools, the results and the calls, or those of the rule', async () => {
+    const rules: Rule[] = [
+      { ...isTea, step: 1, ...call('get_task') },
+      { ...isTea, step: 2, ...call('get_task'), tokens: 7 },
+      { ...isTea, text: 'Done.' },
+    ];
+    const [first, second, third] = await converse(simulate(rules), () => 'x'.repeat(4_000));
+    const least = Math.ceil(JSON.stringify(tools).length / 4);
+    expect(first?.tokens).toBeGreaterThan(least);
+    expect(first?.tokens).toBeLessThan(2 * least);
+    expect(second?.tokens).toBe(7);
+    expect(third?.tokens).toBeGreaterThan(2_000);
   });
 });
 
