@@ -1,0 +1,270 @@
+import type { CatalogueSkill } from '../agents/skill-catalogue.ts';
+import type { ToolCapability } from '../contract/agents.ts';
+import { endpoints } from '../contract/endpoints.ts';
+import { ApiError } from '../contract/errors.ts';
+import { pick, type Schema } from '../contract/shapes.ts';
+import { delegateTask } from '../executions/delegations.ts';
+import type { ExecutionStartContext } from '../executions/start-execution.ts';
+import type { ToolCall, ToolDefinition } from '../model/converse.ts';
+import { unknownFieldErrors } from '../requests/validate.ts';
+import type { PreparedAgent } from '../table/agents/prepared-agents.ts';
+import type { RunningExecution } from '../table/executions/execution-items.ts';
+import type { RecordResponse } from '../table/idempotency.ts';
+import type { Write } from '../table/write.ts';
+import { createTask, getTask, listTasks, updateTask } from '../tasks/tasks.ts';
+import { authorizeChange, authorizeDelegation, authorizeStatus, statusesOfAgents } from './task-permissions.ts';
+import { type OperationId, readToolInput, toolOf } from './tool-definitions.ts';
+import { errorOutputOf, outputOf, type Response } from './tool-output.ts';
+
+/** The outcome of a call: `output` is what the model gets. `isInvalid`: an unknown tool or invalid arguments. */
+export type ToolOutcome = { output: string; isError: boolean; isInvalid?: true };
+
+/** The agent that calls a tool, with its execution and the skills of the deployment. */
+type Caller = PreparedAgent & { execution: RunningExecution; catalogue: readonly CatalogueSkill[] };
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** A call with valid arguments: a read, or a change that makes its writes together with those of `recordResponse`. */
+type Act =
+  | { read: () => Promise<Response> }
+  | { data: Schema; change: (recordResponse: NonNullable<RecordResponse>) => Promise<unknown> };
+
+/** A tool of agents. */
+type AgentTool = {
+  /** The capabilities that grant the tool. */
+  grantedBy: readonly ToolCapability[];
+  definition: () => ToolDefinition;
+  /** Returns a call with valid arguments. @throws `ApiError` for invalid arguments */
+  actOf: (context: ExecutionStartContext, caller: Caller, input: Input) => Act;
+};
+
+/** The path parameter that names the agent. An agent calls tools for itself only, so its model does not send it. */
+const agentParameter = 'name';
+
+/** All tools of agents. Models get them in this order. */
+const agentTools: readonly AgentTool[] = [
+  {
+    grantedBy: ['tasks.read'],
+    definition: () => narrowed('listTasks'),
+    actOf: (context, { execution: { organization } }, input) => {
+      const {
+        status,
+        priority,
+        assigned_agent: agent,
+        project_id: project,
+        ...page
+      } = inputOf('listTasks', input).query;
+      const read = async () => {
+        const { items, total } = await listTasks(context, organization, { status, priority, agent, project }, page);
+        const data = items.map((item) => pick(endpoints.listTasks.data, item));
+        return { data, pagination: { limit: page.limit, offset: page.offset, total } };
+      };
+      return { read };
+    },
+  },
+  {
+    grantedBy: ['tasks.read', 'tasks.write'],
+    definition: () => narrowed('getTask'),
+    actOf: (context, { execution: { organization } }, input) => {
+      const { id } = inputOf('getTask', input).params;
+      return {
+        read: async () => {
+          const { data } = await getTask(context, organization, id);
+          return { data: pick(endpoints.getTask.data, data) };
+        },
+      };
+    },
+  },
+  {
+    grantedBy: ['tasks.write'],
+    definition: () => narrowed('createTask', 'You can change the task later.'),
+    actOf: (context, { execution: { organization }, agent }, input) => {
+      const { body } = inputOf('createTask', input);
+      return {
+        data: endpoints.createTask.data,
+        change: async (recordResponse) => {
+          authorizeStatus(body.status);
+          return createTask(context, organization, { ...body, createdBy: agent.id }, recordResponse);
+        },
+      };
+    },
+  },
+  {
+    grantedBy: ['tasks.write'],
+    definition: () =>
+      narrowed(
+        'updateTask',
+        'You can change only tasks that you created or that are assigned to you, and no task that is done. You cannot change status, title and description while an execution works on the task, also yours, and not the status of a task in review.',
+      ),
+    actOf: (context, { execution, agent }, input) => {
+      const { params, body } = inputOf('updateTask', input);
+      return {
+        data: endpoints.updateTask.data,
+        change: async (recordResponse) => {
+          const { data } = await updateTask(context, execution.organization, params.id, body, () => {}, {
+            authorize: (task) => authorizeChange(context, execution, agent, task, body),
+            recordResponse,
+          });
+          return data;
+        },
+      };
+    },
+  },
+  {
+    grantedBy: ['delegate'],
+    definition: () =>
+      narrowed(
+        'delegateTask',
+        'You are the delegating agent, and get no report. The task can be the one that you work on, one that you created, or one that is assigned to you.',
+      ),
+    actOf: (context, { execution, agent }, input) => {
+      const { body } = inputOf('delegateTask', input, agent.name);
+      const authorize = authorizeDelegation.bind(undefined, execution, agent);
+      return {
+        data: endpoints.delegateTask.data,
+        change: (recordResponse) =>
+          delegateTask(context, execution.organization, agent.name, body, recordResponse, { execution, authorize }),
+      };
+    },
+  },
+  {
+    grantedBy: ['skills'],
+    definition: () => ({
+      ...narrowed('assignSkill'),
+      name: 'read_skill',
+      description: 'Read a skill. Returns the whole text of a skill that is assigned to you.',
+    }),
+    actOf: (_, { agent, skills, catalogue }, input) => {
+      const { skillId } = inputOf('assignSkill', input, agent.name).body;
+      return { read: async () => ({ data: readSkill(skills, catalogue, skillId) }) };
+    },
+  },
+];
+
+/** Returns the tools that capabilities grant, in a fixed order; none for an agent without a known capability. */
+export function grantedTools(capabilities: readonly string[]): ToolDefinition[] {
+  return grantedTo(capabilities).map(({ definition }) => definition());
+}
+
+/**
+ * Carries out a call of an agent. A call that changes something makes its change in one transaction with the writes of
+ * `recordEnd`: then the outcome is recorded, and the change is made exactly if the step has ended.
+ *
+ * @param recordEnd returns the writes that record the outcome; called again after a conflict
+ * @returns the outcome, and whether it is recorded: always after a change, never after a read or an error
+ * @throws `LeaseLost` and other errors of the writes of `recordEnd`, and faults of the table. An error of the API becomes
+ *   an outcome
+ */
+export async function callTool(
+  context: ExecutionStartContext,
+  execution: RunningExecution,
+  agent: PreparedAgent,
+  catalogue: readonly CatalogueSkill[],
+  call: Pick<ToolCall, 'name' | 'input'>,
+  recordEnd: (outcome: ToolOutcome) => readonly Write[],
+): Promise<{ outcome: ToolOutcome; recorded: boolean }> {
+  let act: Act;
+  try {
+    act = actOf(context, { ...agent, execution, catalogue }, call);
+  } catch (error) {
+    return { outcome: { ...failureOf(error), isInvalid: true }, recorded: false };
+  }
+  try {
+    if ('read' in act) return { outcome: successOf(await act.read()), recorded: false };
+    const { data, change } = act;
+    const outcomeOf = (result: unknown) => successOf({ data: pick(data, result) });
+    const result = await change((response) => recordEnd(outcomeOf(response)));
+    return { outcome: outcomeOf(result), recorded: true };
+  } catch (error) {
+    return { outcome: failureOf(error), recorded: false };
+  }
+}
+
+function grantedTo(capabilities: readonly string[]): AgentTool[] {
+  return agentTools.filter(({ grantedBy }) => grantedBy.some((capability) => capabilities.includes(capability)));
+}
+
+/** @throws `ApiError` for an unknown tool or invalid arguments */
+function actOf(context: ExecutionStartContext, caller: Caller, { name, input }: Pick<ToolCall, 'name' | 'input'>): Act {
+  const granted = grantedTo(caller.agent.capabilities);
+  const tool = granted.find(({ definition }) => definition().name === name);
+  if (!tool) throw unknownTool(name, granted);
+  if (!input)
+    throw new ApiError(
+      'validation_failed',
+      'The arguments are not a JSON object; send an object that matches the schema of the tool.',
+    );
+  return tool.actOf(context, caller, input);
+}
+
+/**
+ * Returns the definition of the tool of an operation for agents: without the name of the agent, and with the statuses that
+ * agents may set.
+ *
+ * @param rules what the description says in addition
+ */
+function narrowed(operation: OperationId, rules?: string): ToolDefinition {
+  const { name, description, inputSchema, hints } = toolOf(operation);
+  const { [agentParameter]: _, ...properties } = inputSchema.properties as Record<string, object>;
+  const { status } = properties;
+  const required = (inputSchema.required as string[] | undefined)?.filter((one) => one !== agentParameter);
+  return {
+    name,
+    description: rules ? `${description} ${rules}` : description,
+    inputSchema: {
+      ...inputSchema,
+      properties: {
+        ...properties,
+        ...(status && !hints.readOnlyHint && { status: { ...status, enum: statusesOfAgents } }),
+      },
+      ...(required && { required }),
+    },
+  };
+}
+
+/**
+ * Returns the validated input of a call.
+ *
+ * @param agentName the name of the calling agent, for an operation whose path has it
+ * @throws `ApiError` `validation_failed`
+ */
+function inputOf<const Id extends OperationId>(operation: Id, input: Input, agentName?: string) {
+  if (agentName === undefined) return readToolInput(operation, input);
+  if (Object.hasOwn(input, agentParameter))
+    throw new ApiError(
+      'validation_failed',
+      `${agentParameter} is not a known field.`,
+      unknownFieldErrors([agentParameter], {}, 'field'),
+    );
+  return readToolInput(operation, { ...input, [agentParameter]: agentName });
+}
+
+/** @throws `ApiError` `not_found` for a skill that is not assigned */
+function readSkill(
+  skills: PreparedAgent['skills'],
+  catalogue: readonly CatalogueSkill[],
+  skillId: string,
+): CatalogueSkill {
+  const skill = skills.some(({ id }) => id === skillId) ? catalogue.find(({ id }) => id === skillId) : undefined;
+  if (!skill)
+    throw new ApiError('not_found', `No skill ${skillId} is assigned to you; read one of those in the system prompt.`);
+  return skill;
+}
+
+function successOf(response: Response): ToolOutcome {
+  return { output: outputOf(response), isError: false };
+}
+
+/** Returns the outcome of an error of the API; throws any other error, and faults of the table. */
+function failureOf(error: unknown): ToolOutcome {
+  if (!(error instanceof ApiError) || error.status >= 500) throw error;
+  return { output: errorOutputOf(error), isError: true };
+}
+
+function unknownTool(name: string, granted: readonly AgentTool[]): ApiError {
+  const names = granted.map(({ definition }) => definition().name);
+  return new ApiError(
+    'not_found',
+    `There is no tool ${JSON.stringify(name.slice(0, 64))}; ${names.length > 0 ? `use ${names.join(', ')}` : 'answer without tools'}.`,
+  );
+}

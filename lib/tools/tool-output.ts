@@ -1,0 +1,79 @@
+import type { ApiError } from '../contract/errors.ts';
+
+/** The maximum size of an output for a model, in bytes. */
+export const outputBytes = 16 * 1024;
+
+/** The shortest length to which texts of a list are cut before entries are left out, in code points. */
+const shortestText = 200;
+
+/** The response to a call without its envelope: the data, and its place in a list. */
+export type Response = { data: unknown; pagination?: { limit: number; offset: number; total: number } };
+
+/** Returns the output of a call that succeeded: the response as JSON, cut with a note if it is too long. */
+export function outputOf(response: Response): string {
+  const whole = JSON.stringify(response);
+  return fits(whole) ? whole : cutOutput(response);
+}
+
+/** Returns the output of a call that failed: the error of the API as JSON. */
+export function errorOutputOf({ code, message, details }: ApiError): string {
+  return JSON.stringify({ error: { code, message, ...(details.length > 0 && { details }) } });
+}
+
+/** Returns the longest output that fits: with shorter texts, and, if that is not enough, with the first entries of a list. */
+function cutOutput(response: Response): string {
+  const { data } = response;
+  const [shortest, withShortest] = cutTexts(response, shortestText);
+  if (!Array.isArray(data) || fits(withShortest)) return longestTexts(response);
+  const entries = shortest.data as unknown[];
+  const withEntries = (count: number) =>
+    JSON.stringify({
+      ...shortest,
+      data: entries.slice(0, count),
+      note: `Texts are cut after ${shortestText} characters. Only the first ${count} of ${entries.length} entries are shown; increase offset by ${count} for the next ones.`,
+    });
+  return withEntries(largest(entries.length, (count) => fits(withEntries(count))));
+}
+
+/** Returns the output with the longest texts that fit. */
+function longestTexts(response: Response): string {
+  // What is too long at one length is cut to it before shorter lengths are tried: all tries together take little time.
+  let base = response;
+  const length = largest(outputBytes, (one) => {
+    const [shorter, output] = cutTexts(base, one);
+    if (fits(output)) return true;
+    base = shorter;
+    return false;
+  });
+  return cutTexts(base, length)[1];
+}
+
+/** Returns a response whose texts are cut after a number of code points, and its output with a note. */
+function cutTexts(response: Response, length: number): [shorter: Response, output: string] {
+  const shorter = shortened(response, length);
+  return [shorter, JSON.stringify({ ...shorter, note: `Texts are cut after ${length} characters.` })];
+}
+
+function fits(output: string): boolean {
+  return Buffer.byteLength(output) <= outputBytes;
+}
+
+/** Returns the largest number up to `max` that passes, by bisection; 0 if none does. */
+function largest(max: number, passes: (one: number) => boolean): number {
+  let passing = 0;
+  for (let failing = max + 1; failing - passing > 1; ) {
+    const middle = Math.floor((passing + failing) / 2);
+    if (passes(middle)) passing = middle;
+    else failing = middle;
+  }
+  return passing;
+}
+
+/** Returns a value whose texts have at most `length` code points; a text that was cut ends with an ellipsis. */
+function shortened<Value>(value: Value, length: number): Value {
+  return JSON.parse(JSON.stringify(value), (_, inner: unknown) => {
+    if (typeof inner !== 'string' || inner.length <= length) return inner;
+    const characters = [...inner];
+    return characters.length <= length ? inner : `${characters.slice(0, length).join('')}…`;
+  }) as Value;
+}
