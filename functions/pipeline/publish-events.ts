@@ -1,11 +1,9 @@
 import { executionEvents } from '../../lib/executions/execution-events.ts';
 import { sendExecutionMessages } from '../../lib/executions/execution-messages.ts';
-import { sendPurgeMessages } from '../../lib/executions/purge-messages.ts';
 import { consumeStream } from '../../lib/queue/consume.ts';
 import { meter } from '../../lib/queue/meter.ts';
 import { heartbeatKind } from '../../lib/table/deliveries/heartbeat.ts';
 import { executionFrom, executionKind } from '../../lib/table/executions/execution-items.ts';
-import { purgeFrom, purgeKind } from '../../lib/table/purges/purge-items.ts';
 import { taskFrom } from '../../lib/table/tasks/task-items.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
 import { publishEvents } from '../../lib/webhooks/deliveries/publish-events.ts';
@@ -14,8 +12,6 @@ export const handler = consumeStream(async ({ organization, before, after }, con
   if (!after) return;
   // The metric is written even if no work is late: an alarm is raised if no heartbeat arrives.
   if (after.kind === heartbeatKind) return meter({ WorkLate: 0 });
-  // The sweeper changes a purge when it sends a message for it; this change must not send a second message.
-  if (after.kind === purgeKind) return before ? undefined : sendPurgeMessages(context, [purgeFrom(after)]);
   if (after.kind === executionKind) {
     const execution = executionFrom(after);
     const events = executionEvents(before && executionFrom(before), execution);

@@ -4,8 +4,14 @@ import { runExecution } from '../../lib/executions/run-execution.ts';
 import { answeringModel, createBedrockModel } from '../../lib/model/bedrock.ts';
 import { consumeQueue } from '../../lib/queue/consume.ts';
 import { logFailure } from '../../lib/queue/log-failure.ts';
+import { callTool, grantedTools } from '../../lib/tools/agent-tools.ts';
 
-const tools = { model: createBedrockModel(process.env, logFailure), answeringModel, catalogue: readSkills() };
+const tools = {
+  model: createBedrockModel(process.env, logFailure),
+  answeringModel,
+  catalogue: readSkills(),
+  agentTools: { grantedTools, callTool },
+};
 
 export const handler = consumeQueue(ExecutionMessage, async (message, context) =>
   runExecution(context, message, tools),

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
-import { AgentName, count, described, grouped, id, oneOf, pageQuery, Timestamp, text } from './shapes.ts';
+import { AgentName, count, described, grouped, id, oneOf, PromptHash, pageQuery, Timestamp, text } from './shapes.ts';
 import { TaskId } from './tasks.ts';
 
 export const ExecutionId = id('ex', 'an execution');
@@ -110,8 +110,25 @@ export const ExecutionListItem = v.object({
   startedAt: Timestamp,
   completedAt: v.optional(described(Timestamp, 'End time; absent while the execution runs.')),
   durationMs: v.optional(described(count, 'Milliseconds from startedAt to completedAt, including the quality gates.')),
+  stepCount: v.optional(
+    described(
+      count,
+      'Number of steps, including the quality gates that were asked. In lists, executions have it once they have ended.',
+    ),
+  ),
 });
 export type ExecutionListItem = v.InferOutput<typeof ExecutionListItem>;
+
+/** The kinds of steps. */
+export const StepKind = oneOf(['model', 'tool', 'gate']);
+
+/** The step that is running. */
+const CurrentStep = v.object({
+  number: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  kind: StepKind,
+  name: v.string(),
+  startedAt: Timestamp,
+});
 
 /** An execution as `getExecution` returns it. */
 export const Execution = v.object({
@@ -120,6 +137,12 @@ export const Execution = v.object({
   output: v.optional(described(v.string(), 'The generated text; only present if the execution is completed.')),
   tokensUsed: v.optional(described(count, 'Tokens of all model calls, including the quality gates.')),
   model: described(v.string(), 'The model that the execution asks; `simulator` if the built-in simulator answered.'),
+  promptHash: v.optional(
+    described(
+      PromptHash,
+      "Hash of the agent's system prompt that the model got; while the execution runs, that at its start. Absent for executions that an early version of the service ended.",
+    ),
+  ),
   qualityGates: QualityGates,
   gateReasons: v.optional(
     described(
@@ -130,10 +153,16 @@ export const Execution = v.object({
   error: v.optional(
     described(
       v.string(),
-      'Why the execution failed; only present if it failed. `not_started`: no worker was free within the waiting limit. `deadline`: ten minutes passed since a worker first started it. `lost`: two workers were lost. Any other value is a sentence for people.',
+      'Why the execution failed; only present if it failed. `not_started`: no worker was free within the waiting limit. `deadline`: ten minutes, or the limit of the deployment, passed since a worker first started it. `lost`: two workers in a row were lost. `step_limit`, `token_limit`: it used up its steps or its tokens. `cancelled`: a request cancelled it. Any other value is a sentence for people.',
     ),
   ),
   delegationId: v.optional(described(DelegationId, 'The delegation that started the execution.')),
+  currentStep: v.optional(
+    described(
+      CurrentStep,
+      'The step that a worker has started and not ended; only present while the execution runs, and not in the quality gates.',
+    ),
+  ),
 });
 export type Execution = v.InferOutput<typeof Execution>;
 
@@ -168,7 +197,7 @@ export type Delegation = v.InferOutput<typeof Delegation>;
 
 const exampleExecution = {
   id: examples.executionId,
-  agentName: examples.agentName,
+  agentName: examples.systemAgentName,
   taskId: examples.taskId,
   status: 'completed',
   startedAt: examples.started,
@@ -192,11 +221,13 @@ export const executeAgent = endpoint({
 
 export const executeAgentReference = (): ApiReference<typeof executeAgent> => ({
   description:
-    'Starts an execution and responds as soon as it is accepted. The execution then runs asynchronously, for at most ten minutes. `GET /api/agents/{name}/executions/{id}` and the events `agent.completed` and `agent.failed` report the result. With a `taskId`, the task moves to `in_progress`. When the execution ends, the task moves to `up_for_review` if both quality gates passed, to `assigned` if the execution failed, and to `qa_review` in all other cases. If another request has changed the status of the task in the meantime, the status stays. A task with dependencies that are not `done` leads to the error `task_blocked`. Publishes `agent.spawned`.',
-  body: { input: examples.input, taskId: examples.taskId, context: { drawing: 'https://example.com/drawing.png' } },
+    'Starts an execution and responds as soon as it is accepted. The execution then runs asynchronously, by default for at most ten minutes. `GET /api/agents/{name}/executions/{id}` and the events `agent.completed` and `agent.failed` report the result. With a `taskId`, the task moves to `in_progress`. When the execution ends, the task moves to `up_for_review` if both quality gates passed, to `assigned` if the execution failed, and to `qa_review` in all other cases. If another request has changed the status of the task in the meantime, the status stays. A task with dependencies that are not `done` leads to the error `task_blocked`. Publishes `agent.spawned`.',
+  params: { name: examples.systemAgentName },
+  body: { input: examples.input, context: { audience: 'new developers' } },
+  furtherBodies: { 'On a task': { input: 'Review the landing page.', taskId: examples.taskId } },
   data: {
     executionId: examples.executionId,
-    agentName: examples.agentName,
+    agentName: examples.systemAgentName,
     status: 'running',
     startedAt: examples.started,
   },
@@ -225,11 +256,19 @@ export const delegateTask = endpoint({
 export const delegateTaskReference = (): ApiReference<typeof delegateTask> => ({
   description:
     'Starts an execution of `toAgent`, which has the `delegationId` of the response. The delegating agent can have any status; `toAgent` must be `active`. A chain can have at most three delegations, counted by the executions that run on the same task. An agent cannot delegate back to an agent of its chain.',
-  body: { toAgent: examples.reviewerName, taskId: examples.taskId, instruction: 'Read the page for mistakes.' },
+  params: { name: examples.systemAgentName },
+  body: { toAgent: examples.otherSystemAgentName, instruction: 'What makes a prompt easy to review?' },
+  furtherBodies: {
+    'On a task': {
+      toAgent: examples.otherSystemAgentName,
+      taskId: examples.taskId,
+      instruction: 'Propose a prompt for the builder of the landing page.',
+    },
+  },
   data: {
     delegationId: examples.delegationId,
-    fromAgent: examples.agentName,
-    toAgent: examples.reviewerName,
+    fromAgent: examples.systemAgentName,
+    toAgent: examples.otherSystemAgentName,
     status: 'accepted',
   },
 });
@@ -266,6 +305,7 @@ export const listAgentExecutions = endpoint({
 export const listAgentExecutionsReference = (): ApiReference<typeof listAgentExecutions> => ({
   description:
     'Returns the executions of the agent, newest first, in the format of `GET /api/agents/executions`. An `agentName` that differs from the path leads to an empty page.',
+  params: { name: examples.systemAgentName },
   data: [exampleExecution],
 });
 
@@ -281,17 +321,16 @@ export const getExecution = endpoint({
 
 export const getExecutionReference = (): ApiReference<typeof getExecution> => ({
   description:
-    'Returns the execution with its input and its output. A running execution has no `output`, `tokensUsed`, `completedAt` and `durationMs`, and its quality gates are `pending`. A failed execution has an `error` and no `output`.',
+    'Returns the execution with its input and its output. A running execution has no `output`, `tokensUsed`, `completedAt` and `durationMs`, and its quality gates are `pending`. A failed execution has an `error` and no `output`. For an execution of `qa-reviewer`, the gate `qaReview` is `skipped`.',
+  params: { name: examples.systemAgentName, id: examples.executionId },
   data: {
     ...exampleExecution,
     input: examples.input,
-    output: '<!doctype html>…',
+    output: 'It has one outcome, and says how to check it.',
     tokensUsed: examples.tokensUsed,
     model: examples.model,
-    qualityGates: { selfTest: 'passed', qaReview: 'failed' },
-    gateReasons: {
-      selfTest: 'The page has a title and a button.\nVERDICT: PASS',
-      qaReview: 'The button has no label.\nVERDICT: FAIL',
-    },
+    promptHash: examples.promptHash,
+    qualityGates: { selfTest: 'passed', qaReview: 'skipped' },
+    gateReasons: { selfTest: 'The answer names two properties of such a task.\nVERDICT: PASS' },
   },
 });

@@ -1,9 +1,16 @@
 import type { Context } from '../context.ts';
-import type { Answer, Model, Question } from '../model/converse.ts';
+import type { Answer, CachedTokens, Model, Question, ToolCall } from '../model/converse.ts';
 
-/** The result of asking a model, with the tokens of every call and the number of throttled calls. */
-export type Answered = { tokens: number; throttles: number } & (
+/**
+ * The result of asking a model, with the tokens of every call and the number of throttled calls. `cached` has the
+ * cached tokens of the last call.
+ */
+export type Answered = { tokens: number; throttles: number; cached?: CachedTokens } & (
   | { kind: 'text'; text: string }
+  /** The model requests calls of tools; see `Answer`. */
+  | { kind: 'tools'; content: string; text: string; calls: ToolCall[] }
+  /** The message of a model with tools could not be used; see `Answer`. */
+  | { kind: 'malformed'; error: string }
   | { kind: 'failed'; error: string }
   | { kind: 'aborted' }
   /** The model still throttles after `patienceMs`; `faults` is for the next call of `askModel`. */

@@ -7,6 +7,7 @@ import type { ExecutionHead } from '../table/executions/execution-items.ts';
 import { readRunningExecutions } from '../table/executions/executions.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { unknownTask } from '../table/tasks/task-edges.ts';
+import type { StoredTask } from '../table/tasks/task-items.ts';
 import { readTask } from '../table/tasks/tasks.ts';
 import { merged } from '../table/transact.ts';
 import { type ExecutionStartContext, startExecution } from './start-execution.ts';
@@ -14,13 +15,26 @@ import { type ExecutionStartContext, startExecution } from './start-execution.ts
 /** The longest chain of delegations (docs/architecture.md#delegations). */
 const longestChain = 3;
 
+/** The execution in which an agent delegates. */
+export type DelegatingExecution = {
+  execution: ExecutionHead;
+  /**
+   * Checks whether the agent may delegate a task; called again after a conflict.
+   *
+   * @throws `ApiError`
+   */
+  authorize: (task: StoredTask) => void;
+};
+
 /**
- * Starts an execution of another agent. The executions of the delegating agent that are running on the same task now
- * decide which chain of delegations this one continues; without such an execution a new chain begins.
+ * Starts an execution of another agent. If an execution delegates, the new one continues its chain of delegations. A
+ * request does not name an execution: then the executions of the delegating agent that are running on the same task now
+ * decide which chain this one continues; without such an execution a new chain begins.
  *
  * @param name the delegating agent
+ * @param delegating the execution that delegates; `undefined` for a request
  * @throws `ApiError` `not_found` for the delegating agent; `unknown_reference`, `self_delegation`, `agent_not_active`,
- *   `task_blocked`, `delegation_cycle`, `delegation_too_deep`, `rate_limited`
+ *   `task_blocked`, `delegation_cycle`, `delegation_too_deep`, `rate_limited`, and the errors of `authorize`
  */
 export async function delegateTask(
   context: ExecutionStartContext,
@@ -28,6 +42,7 @@ export async function delegateTask(
   name: string,
   { toAgent, taskId, instruction, context: keyValues }: NewDelegation,
   recordResponse: RecordResponse,
+  delegating?: DelegatingExecution,
 ): Promise<Delegation> {
   const delegation: Delegation = {
     delegationId: `dl_${context.ulid()}`,
@@ -41,14 +56,18 @@ export async function delegateTask(
       readAgentHead(context, organization, toAgent),
       taskId === undefined ? undefined : readTask(context, organization, taskId),
     ]);
-    if (!from) throw notFound('agent');
+    if (!from || (delegating && from.id !== delegating.execution.agentId)) throw notFound('agent');
     const unknown = [
       ...(to ? [] : [unknownAgent(toAgent, 'toAgent')]),
       ...(taskId !== undefined && !task ? [unknownTask(taskId, 'taskId')] : []),
     ];
     if (!to || unknown.length > 0) throw merged(unknown);
     if (to.id === from.id) throw selfDelegation(name);
-    const chain = chainOf(from, await readRunningExecutions(context, organization, from.id, taskId));
+    if (task) delegating?.authorize(task);
+    const chain = chainOf(
+      from,
+      delegating ? [delegating.execution] : await readRunningExecutions(context, organization, from.id, taskId),
+    );
     rejectLongChain(to, chain);
     const delegated = { delegationId: delegation.delegationId, delegatedBy: name, ...chain };
     return { agent: to, input: { input: instruction, ...(keyValues && { context: keyValues }) }, task, delegated };
@@ -61,7 +80,7 @@ export async function delegateTask(
 type Chain = { ancestors: string[]; depth: number };
 
 /**
- * Returns the chain that a delegation by an agent continues. The agent may have several running executions, and the request
+ * Returns the chain that a delegation by an agent continues. The agent may have several running executions, and a request
  * does not name one of them: no agent of any of their chains may be delegated to, and the longest chain counts.
  */
 function chainOf(from: AgentHead, running: readonly ExecutionHead[]): Chain {

@@ -14,11 +14,13 @@ const events = {
  */
 export function executionEvents(before: ExecutionHead | undefined, after: ExecutionHead): ExecutionEvent[] {
   if (before?.status === after.status) return [];
-  const { status, tokensUsed, error } = after;
+  const { status, tokensUsed, error, taskFields } = after;
+  const { stepCount: _, ...listed } = listItemOf(after);
   const execution = {
-    ...listItemOf(after),
+    ...listed,
     ...(tokensUsed !== undefined && { tokensUsed }),
     ...(error !== undefined && { error }),
   };
-  return [{ event: events[status], data: { execution, occurredAt: after.completedAt ?? after.startedAt } }];
+  const data = { execution, occurredAt: after.completedAt ?? after.startedAt };
+  return [{ event: events[status], data, ...(taskFields && { taskFields }) }];
 }

@@ -8,14 +8,16 @@ import type {
   NewExecution,
 } from '../contract/executions.ts';
 import type { Organization } from '../contract/organization.ts';
+import type { ExecutionStep } from '../contract/steps.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
 import { type AgentContext, readAgentHead } from '../table/agents/agents.ts';
 import type { RunningExecution } from '../table/executions/execution-items.ts';
-import { readExecution, readExecutionPage } from '../table/executions/executions.ts';
+import { readExecution, readExecutionHead, readExecutionPage } from '../table/executions/executions.ts';
+import { readStepPage } from '../table/executions/step-list.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { unknownTask } from '../table/tasks/task-edges.ts';
 import { readTask } from '../table/tasks/tasks.ts';
-import { type ExecutionStartContext, startExecution } from './start-execution.ts';
+import { type ExecutionStartContext, type Order, startExecution } from './start-execution.ts';
 
 /**
  * Starts an execution of an agent, and moves its task.
@@ -37,6 +39,20 @@ export async function executeAgent(
     if (taskId !== undefined && !task) throw unknownTask(taskId, 'taskId');
     return { agent, input, task };
   };
+  return startAndRespond(context, organization, decide, recordResponse);
+}
+
+/**
+ * Starts an execution, and records the response in the same transaction.
+ *
+ * @throws as `startExecution`
+ */
+export async function startAndRespond(
+  context: ExecutionStartContext,
+  organization: Organization,
+  decide: () => Promise<Order>,
+  recordResponse: RecordResponse,
+): Promise<ExecutionStarted> {
   const execution = await startExecution(
     context,
     organization,
@@ -95,12 +111,42 @@ export async function getExecution(
   return execution;
 }
 
-async function requireAgent(context: AgentContext, organization: Organization, name: string): Promise<AgentHead> {
+/**
+ * Returns a page of the steps of an execution, in the order of their numbers, and their exact number.
+ *
+ * @throws `ApiError` `not_found` if the agent does not exist or has no such execution
+ */
+export async function listSteps(
+  context: AgentContext,
+  organization: Organization,
+  name: string,
+  id: string,
+  page: { limit: number; offset: number },
+): Promise<Page<ExecutionStep>> {
+  const [agent, execution] = await Promise.all([
+    requireAgent(context, organization, name),
+    readExecutionHead(context, { organization, id }),
+  ]);
+  if (execution?.agentId !== agent.id) throw notFound('execution');
+  return readStepPage(context, execution, page);
+}
+
+/**
+ * Returns the agent with a name.
+ *
+ * @throws `ApiError` `not_found`
+ */
+export async function requireAgent(
+  context: AgentContext,
+  organization: Organization,
+  name: string,
+): Promise<AgentHead> {
   const agent = await readAgentHead(context, organization, name);
   if (!agent) throw notFound('agent');
   return agent;
 }
 
+/** Returns the data that the start of an execution returns. */
 function responseOf({ id, agentName, status, startedAt }: RunningExecution): ExecutionStarted {
   return { executionId: id, agentName, status, startedAt };
 }

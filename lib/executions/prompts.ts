@@ -1,7 +1,11 @@
 import type { CatalogueSkill } from '../agents/skill-catalogue.ts';
+import type { ToolCapability } from '../contract/agents.ts';
 import type { PreparedAgent } from '../table/agents/prepared-agents.ts';
 import type { ExecutionInput } from '../table/executions/execution-items.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
+
+/** The capability of agents that read their skills by a tool. */
+const skillCapability: ToolCapability = 'skills';
 
 /** The instructions of an execution. Users wrote these texts, so they appear in the user prompt only. */
 export type Instructions = ExecutionInput & {
@@ -12,14 +16,31 @@ export type Instructions = ExecutionInput & {
 
 /**
  * Returns the system prompt of an agent: soul, prompt, and the skills in the order in which they were assigned. It is byte
- * for byte the same for a version of the agent, so that a prompt cache can serve it.
+ * for byte the same for a version of the agent, so that a prompt cache can serve it. It contains no text of tasks and of
+ * other agents.
+ *
+ * @param options.withTools whether the question offers tools. An agent that can read its skills by a tool then gets only
+ *   their names and descriptions
  */
 export function systemPromptOf(
-  { agent: { soul, systemPrompt }, skills }: PreparedAgent,
+  { agent: { soul, systemPrompt, capabilities }, skills }: PreparedAgent,
   catalogue: readonly CatalogueSkill[],
+  { withTools = true } = {},
 ): string {
   const assigned = skills.flatMap(({ id }) => catalogue.filter((skill) => skill.id === id));
-  return joined([soul, systemPrompt, ...assigned.map(({ name, body }) => `# Skill: ${name}\n\n${body}`)]);
+  const readsSkills = withTools && capabilities.includes(skillCapability);
+  return joined([soul, systemPrompt, ...(readsSkills ? [skillList(assigned)] : assigned.map(skillText))]);
+}
+
+function skillText({ name, body }: CatalogueSkill): string {
+  return `# Skill: ${name}\n\n${body}`;
+}
+
+/** Returns the list of skills that an agent reads by a tool; `undefined` without skills. */
+function skillList(skills: readonly CatalogueSkill[]): string | undefined {
+  if (skills.length === 0) return undefined;
+  const entries = skills.map(({ id, name, description }) => `- ${name} (${id}): ${description}`);
+  return `# Skills\n\nBefore work that a skill describes, read the skill with the tool read_skill.\n\n${entries.join('\n')}`;
 }
 
 /** Returns the user prompt of an execution. */

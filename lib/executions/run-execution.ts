@@ -4,21 +4,23 @@ import type { GateReasons, QualityGates } from '../contract/executions.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { ExecutionMessage } from '../deployment/messages.ts';
 import type { Counts } from '../deployment/metrics.ts';
-import type { RunningExecution } from '../table/executions/execution-items.ts';
-import { LeaseLost } from '../table/executions/execution-steps.ts';
+import { type RunningExecution, stepCountOf, taskFieldsOf } from '../table/executions/execution-items.ts';
 import { endExecution, leaseExecution, returnLease, type TaskMove } from '../table/executions/executions.ts';
+import { LeaseLost } from '../table/executions/lease-writes.ts';
 import { graceMs } from '../table/lists/due.ts';
+import type { StoredTask } from '../table/tasks/task-items.ts';
 import { readTask } from '../table/tasks/tasks.ts';
 import { Conflict } from '../table/transact.ts';
 import { sendExecutionMessages } from './execution-messages.ts';
-import { failed, generateOutput, type Result, type Throttled, type Tools } from './generate-output.ts';
+import { failed, generateOutput, type Postponed, type Result, type Tools } from './generate-output.ts';
+import { type HandOver, startHandOver } from './hand-over.ts';
 import { type KeptLease, keepLease, leaseMs } from './keep-lease.ts';
 import { moveOnEnd } from './task-moves.ts';
 
-/** The log fields of an execution that a worker has ended, or has postponed because a model throttles. */
+/** The log fields of an execution that a worker has ended, or that another worker has to continue. */
 export type ExecutionFields = Partial<QualityGates> & {
   agentName: string;
-  status: 'completed' | 'failed' | 'throttled';
+  status: 'completed' | 'failed' | 'throttled' | 'handed_over';
   durationMs?: number;
   error?: string;
 };
@@ -26,10 +28,10 @@ export type ExecutionFields = Partial<QualityGates> & {
 /** The result of a message: counts for the metrics, and the fields of the execution if the worker changed it. */
 type Ran = { counts?: Counts } & Partial<ExecutionFields>;
 
-/** An execution ends this time after its first lease, in milliseconds. */
-const deadlineMs = 10 * 60_000;
-
-/** How often an execution can be leased and not returned. After two lost workers it fails as `lost`. */
+/**
+ * How often an execution can be leased and not returned, without a finished step in between. After two lost workers it
+ * fails as `lost`.
+ */
 const leasesAllowed = 2;
 
 /** How often the end of an execution tries to move its task. After as many conflicts the task stays as it is. */
@@ -46,10 +48,14 @@ const writePausesMs = [500, 1_000, 2_000, 4_000];
 const firstMaxWaitMs = 15_000;
 const laterMaxWaitMs = 30_000;
 
+/** An execution that is handed over can be leased at once, also by a worker whose clock is behind by this, in milliseconds. */
+const clockSkewMs = 1_000;
+
 /**
  * Runs an execution (docs/architecture.md#executions), unless it has ended or another worker holds its lease. Several
  * workers can call it at the same time: a worker that has lost its lease does not end the execution. If a model
- * throttles, the worker returns the lease and sends the message again with a delay.
+ * throttles, the worker returns the lease and sends the message again with a delay; if the time of the worker is over,
+ * without one.
  */
 export async function runExecution(
   context: Context,
@@ -60,22 +66,29 @@ export async function runExecution(
   const request = { leaseId: randomUUID(), now: timestamp(now), until: timestamp(now + leaseMs) };
   const execution = await leaseExecution(context, { organization, id }, request);
   if (!execution) return {};
-  const deadline = leasedAtOf(execution) + deadlineMs;
+  const deadline = leasedAtOf(execution) + context.executionLimits.durationMs;
   const lease = keepLease(context, execution, deadline);
+  const handOver = startHandOver(context, deadline);
   try {
-    const outcome = await outcomeOf(context, execution, deadline, tools, lease.signal);
+    const outcome = await outcomeOf(context, execution, deadline, tools, lease.signal, handOver);
     if (!outcome || lease.lost()) return {};
-    return outcome.status === 'throttled'
-      ? await postpone(context, execution, deadline, outcome, lease)
-      : await end(context, execution, outcome, tools, lease);
+    const current = outcome.execution ?? execution;
+    return 'progress' in outcome
+      ? await postpone(context, current, deadline, outcome, lease)
+      : await end(context, current, outcome, tools, lease);
+  } catch (error) {
+    // Another worker continues the execution, or has ended it.
+    if (error instanceof LeaseLost) return {};
+    throw error;
   } finally {
     lease.stop();
+    handOver.stop();
   }
 }
 
 /**
- * Returns the result of an execution, or that a model throttles; `undefined` if its agent was deleted. It calls no model
- * if the execution has already failed: after lost workers, a long wait or its deadline.
+ * Returns the result of an execution, or that another worker has to continue; `undefined` if its agent was deleted. It
+ * calls no model if the execution has already failed: after lost workers, a long wait or its deadline.
  */
 async function outcomeOf(
   context: Context,
@@ -83,7 +96,8 @@ async function outcomeOf(
   deadline: number,
   tools: Tools,
   signal: AbortSignal,
-): Promise<Result | Throttled | undefined> {
+  handOver: HandOver,
+): Promise<Result | Postponed | undefined> {
   const spent = { tokens: execution.progress?.tokens ?? 0, throttles: 0 };
   if (execution.claims > leasesAllowed) return failed('lost', spent);
   const waitedMs = leasedAtOf(execution) - Date.parse(execution.startedAt);
@@ -91,35 +105,39 @@ async function outcomeOf(
   const isOver = context.clock() >= deadline;
   // An execution with an output is completed, with the verdicts that it has.
   if (isOver && execution.outputParts === undefined) return failed('deadline', spent);
-  return generateOutput(context, execution, tools, isOver ? AbortSignal.abort() : signal);
+  return generateOutput(context, execution, tools, isOver ? AbortSignal.abort() : signal, handOver);
 }
 
-/** Returns the lease to the table, and sends the message again with a delay. */
+/** Returns the lease to the table, and sends the message again: with a delay if a model throttles. */
 async function postpone(
   context: Context,
   execution: RunningExecution,
   deadline: number,
-  { progress, output, gateReasons, throttles }: Throttled,
+  { status, progress, output, gateReasons, throttles }: Postponed,
   lease: KeptLease,
 ): Promise<Ran> {
+  const now = context.clock();
   const maxWaitMs = Math.min(laterMaxWaitMs, firstMaxWaitMs * 2 ** (progress.waits - 1));
-  const resumeAt = Math.min(context.clock() + (maxWaitMs * (1 + Math.random())) / 2, deadline);
+  const resumeAt =
+    status === 'handed_over' ? now - clockSkewMs : Math.min(now + (maxWaitMs * (1 + Math.random())) / 2, deadline);
   const until = timestamp(resumeAt);
-  const dueAt = timestamp(resumeAt + graceMs);
+  const dueAt = timestamp(Math.max(resumeAt, now) + graceMs);
   await retryWrite(lease, () => returnLease(context, execution, { until, dueAt, progress }, output, gateReasons));
   // Send the message even if the lease is lost. The write may have been made, and a superfluous message does no harm.
   await sendExecutionMessages(context, [{ ...execution, leaseUntil: until }]);
-  return { counts: throttled(throttles), agentName: execution.agentName, status: 'throttled' };
+  return { counts: throttled(throttles), agentName: execution.agentName, status };
 }
 
 /** Ends an execution and moves its task. Does nothing if this worker has lost its lease. */
 async function end(
   context: Context,
   execution: RunningExecution,
-  { output, gateReasons, throttles, ...result }: Result & { output?: string; gateReasons?: GateReasons },
+  outcome: Result & { output?: string; gateReasons?: GateReasons },
   { answeringModel = (model) => model }: Tools,
   lease: KeptLease,
 ): Promise<Ran> {
+  const { output, gateReasons, throttles, execution: _, timings: known, ...result } = outcome;
+  const timings = known ?? execution.progress?.timings;
   const startedAt = Date.parse(execution.startedAt);
   const endedAt = Math.max(context.clock(), startedAt);
   const model = answeringModel(execution.model);
@@ -128,11 +146,15 @@ async function end(
     ...(model !== execution.model && { model }),
     completedAt: timestamp(endedAt),
     durationMs: endedAt - startedAt,
+    ...(timings && { timings }),
+    stepCount: stepCountOf({ ...execution, ...result, timings }),
   };
   let moveTries = 1;
   const hasEnded = await retryWrite(lease, async () => {
-    const task = moveTries > maxMoveTries ? undefined : await moveOf(context, execution, result, ending.completedAt);
-    await endExecution(context, execution, ending, { output, gateReasons, task }).catch((error: unknown) => {
+    const found = await readTaskOf(context, execution);
+    const move = found && moveTries <= maxMoveTries ? moveOf(found, execution, result, ending.completedAt) : undefined;
+    const withTask = { ...ending, ...(found && { taskFields: taskFieldsOf(found) }) };
+    await endExecution(context, execution, withTask, { output, gateReasons, task: move }).catch((error: unknown) => {
       if (error instanceof Conflict) moveTries++;
       throw error;
     });
@@ -168,19 +190,26 @@ async function retryWrite(lease: KeptLease, write: () => Promise<void>): Promise
   }
 }
 
+/** Returns the task of an execution; `undefined` if it has none, or if the task was deleted in the meantime. */
+async function readTaskOf(
+  context: Context,
+  { organization, taskId }: RunningExecution,
+): Promise<StoredTask | undefined> {
+  return taskId === undefined ? undefined : readTask(context, organization, taskId);
+}
+
 /**
  * Returns the move of the task at the end of its execution (docs/architecture.md#the-task-of-an-execution); `undefined`
- * if the task was deleted or moved in the meantime.
+ * if the task was moved in the meantime.
  */
-async function moveOf(
-  context: Context,
-  { organization, id, taskId }: RunningExecution,
+function moveOf(
+  task: StoredTask,
+  { id }: RunningExecution,
   { status, selfTest, qaReview }: Pick<Result, 'status' | 'selfTest' | 'qaReview'>,
   now: string,
-): Promise<TaskMove | undefined> {
-  const task = taskId === undefined ? undefined : await readTask(context, organization, taskId);
+): TaskMove | undefined {
   const passed = selfTest === 'passed' && qaReview === 'passed';
-  return task && moveOnEnd(task, id, status === 'failed' ? 'assigned' : passed ? 'up_for_review' : 'qa_review', now);
+  return moveOnEnd(task, id, status === 'failed' ? 'assigned' : passed ? 'up_for_review' : 'qa_review', now);
 }
 
 function countsOf(result: { status: Result['status']; error?: string }, throttles: number): Counts {

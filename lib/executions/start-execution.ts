@@ -3,7 +3,12 @@ import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
 import type { AgentContext } from '../table/agents/agents.ts';
-import type { ExecutionHead, ExecutionInput, RunningExecution } from '../table/executions/execution-items.ts';
+import {
+  type ExecutionHead,
+  type ExecutionInput,
+  type RunningExecution,
+  taskFieldsOf,
+} from '../table/executions/execution-items.ts';
 import { insertExecution, readExecutionHead, type TaskMove } from '../table/executions/executions.ts';
 import type { StartContext } from '../table/executions/running.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
@@ -53,18 +58,20 @@ export async function startExecution(
       status: 'running',
       startedAt,
       model: agent.model,
+      promptHash: agent.promptHash,
       selfTest: 'pending',
       qaReview: 'pending',
       claims: 0,
       ...delegated,
     };
     const move = task && (await moveOf(context, task, execution));
-    await insertExecution(context, execution, input, {
+    const started = { ...execution, ...(task && { taskFields: taskFieldsOf(move?.after ?? task) }) };
+    await insertExecution(context, started, input, {
       dueAt,
       task: move,
-      recordResponse: recordResponse(execution),
+      recordResponse: recordResponse(started),
     });
-    return execution;
+    return started;
   });
 }
 

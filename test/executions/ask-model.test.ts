@@ -31,38 +31,38 @@ async function asked(
   return { answered, askedAt, endedAt: timeline.clock(), waiting: timeline.waiting() };
 }
 
-describe('a call of a model', () => {
-  const failed: Answer = { kind: 'failed', error: 'The model refused to do this.', tokens: 7 };
-  const tooSlow: Answer = { ...faulty, error: 'The model took too long to answer.' };
+const failed: Answer = { kind: 'failed', error: 'The model refused to do this.', tokens: 7 };
+const tooSlow: Answer = { ...faulty, error: 'The model took too long to answer.' };
+const mixed = [throttled, faulty, throttled, throttled, faulty, throttled, text];
+const tools: Answer = {
+  ...{ kind: 'tools', content: '[]', text: '', calls: [{ id: 't', name: 'get_task', input: {} }], tokens: 5 },
+  cached: { read: 3, written: 1 },
+};
+const malformed: Answer = { kind: 'malformed', error: 'The model requested a tool in a broken form.', tokens: 5 };
+const patient = [...Array<Answer>(100).fill(throttled), text];
+const lastFault = { ...failed, error: tooSlow.error, tokens: 6 };
 
-  it.each<[string, Answer[], Parameters<typeof asked>[1], Partial<Answer>, number]>([
-    ['succeeds is made once', [text], {}, text, 1],
-    ['fails permanently is made once', [failed], {}, failed, 1],
-    [
-      'has a fault is made three times, with the last fault',
-      [faulty, faulty, tooSlow],
-      {},
-      { ...failed, error: tooSlow.error, tokens: 6 },
-      3,
-    ],
-    ['has a fault is made once if one try is allowed', [faulty], { tries: 1 }, { ...faulty, kind: 'failed' }, 1],
-    ['has a fault after two earlier ones is made once', [faulty], { faults: 2 }, { ...faulty, kind: 'failed' }, 1],
-  ])('that %s', async (_, answers, options, answer, calls) => {
-    const { answered, askedAt, waiting } = await asked(answers, options);
-    expect(answered).toEqual({ ...answer, throttles: 0 });
-    expect([askedAt.length, waiting]).toEqual([calls, 0]);
-  });
-
-  it('that is throttled between its faults still has three tries', async () => {
-    const { answered, askedAt } = await asked([throttled, faulty, throttled, throttled, faulty, throttled, text]);
-    expect(answered).toEqual({ ...text, tokens: 9, throttles: 4 });
-    expect(askedAt).toHaveLength(7);
-  });
-
-  it('that is throttled a hundred times does not fail, not even with one try', async () => {
-    const { answered } = await asked([...Array(100).fill(throttled), text], { tries: 1 });
-    expect(answered).toEqual({ ...text, throttles: 100 });
-  });
+it.each<[string, Answer[], Parameters<typeof asked>[1], object, number]>([
+  ['succeeds is made once', [text], {}, text, 1],
+  ['fails permanently is made once', [failed], {}, failed, 1],
+  ['requests a tool is made once, with its calls and its cached tokens', [tools], {}, tools, 1],
+  ['requests a tool after a fault counts the tokens of both', [faulty, tools], {}, { ...tools, tokens: 7 }, 2],
+  [
+    'requests a tool in a broken form is made once, because the caller answers the model',
+    [malformed],
+    {},
+    malformed,
+    1,
+  ],
+  ['has a fault is made three times, with the last fault', [faulty, faulty, tooSlow], {}, lastFault, 3],
+  ['has a fault is made once if one try is allowed', [faulty], { tries: 1 }, { ...faulty, kind: 'failed' }, 1],
+  ['has a fault after two earlier ones is made once', [faulty], { faults: 2 }, { ...faulty, kind: 'failed' }, 1],
+  ['is throttled between its faults still has three tries', mixed, {}, { ...text, tokens: 9, throttles: 4 }, 7],
+  ['is throttled a hundred times does not fail', patient, { tries: 1 }, { ...text, throttles: 100 }, 101],
+])('a call of a model that %s', async (_, answers, options, answer, calls) => {
+  const { answered, askedAt, waiting } = await asked(answers, options);
+  expect(answered).toEqual({ throttles: 0, ...answer });
+  expect([askedAt.length, waiting]).toEqual([calls, 0]);
 });
 
 describe('a throttled model', () => {
@@ -86,30 +86,23 @@ describe('a throttled model', () => {
     expect(answered).toEqual({ kind: 'throttled', faults: 1, tokens: 2, throttles: 2 });
     expect([askedAt, endedAt]).toEqual([[0, 1_000, 3_000], 3_000]);
   });
-
-  it('is called until the signal aborts; then the result is aborted', async () => {
-    setRandom(0.5);
-    const { answered, askedAt, endedAt, waiting } = await asked([throttled], { withinMs: 600_000 });
-    expect(answered).toEqual({ kind: 'aborted', tokens: 0, throttles: askedAt.length });
-    expect([endedAt, waiting]).toEqual([600_000, 0]);
-  });
 });
 
 describe('a signal', () => {
-  it('that has already aborted prevents the call', async () => {
+  it('that has already aborted prevents the call; one that aborts a call keeps the tokens of those before', async () => {
     const { answered, askedAt } = await asked([text], { withinMs: 0 });
     expect([answered, askedAt]).toEqual([{ kind: 'aborted', tokens: 0, throttles: 0 }, []]);
+    const during = await asked([faulty, { kind: 'aborted', tokens: 1 }]);
+    expect(during.answered).toEqual({ kind: 'aborted', tokens: 3, throttles: 0 });
   });
 
-  it('that aborts a call keeps the tokens of the calls before', async () => {
-    const { answered } = await asked([faulty, { kind: 'aborted', tokens: 1 }]);
-    expect(answered).toEqual({ kind: 'aborted', tokens: 3, throttles: 0 });
-  });
-
-  it('that aborts a pause ends it at once', async () => {
+  it.each([
+    [faulty, { tokens: 6, throttles: 0 }],
+    [throttled, { tokens: 0, throttles: 3 }],
+  ])('that aborts a pause after %j ends it at once', async (answer, expected) => {
     setRandom(1);
-    const { answered, askedAt, endedAt } = await asked([faulty], { tries: 9, withinMs: 5_000 });
-    expect(answered).toEqual({ kind: 'aborted', tokens: 6, throttles: 0 });
-    expect([askedAt, endedAt]).toEqual([[0, 1_000, 3_000], 5_000]);
+    const { answered, askedAt, endedAt, waiting } = await asked([answer], { tries: 9, withinMs: 5_000 });
+    expect(answered).toEqual({ kind: 'aborted', ...expected });
+    expect([askedAt, endedAt, waiting]).toEqual([[0, 1_000, 3_000], 5_000, 0]);
   });
 });

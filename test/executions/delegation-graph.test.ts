@@ -6,9 +6,5 @@ const seed = 20_260_301;
 
 it(`no chain of delegations among 200 agents is longer than three or contains an agent twice: seed ${seed}`, async () => {
   const [taken = []] = fc.sample(steps(80), { seed, numRuns: 1 });
-  const { wrong, results, deepest } = await runGraph(taken, 1);
-  expect(wrong).toEqual([]);
-  expect(deepest).toBe(3);
-  for (const result of ['accepted', 'delegation_cycle', 'delegation_too_deep'])
-    expect(results[result]).toBeGreaterThan(0);
+  expect(await runGraph(taken, 1)).toEqual({ wrong: [], deepest: 3 });
 });

@@ -1,43 +1,28 @@
-import { describe, expect, it } from 'vitest';
-import type { Organization } from '../../lib/contract/organization.ts';
+import { expect, it } from 'vitest';
 import { executionEvents } from '../../lib/executions/execution-events.ts';
 import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
+import { runningExecution } from '../table/executions/execution-table.ts';
 
-const running: ExecutionHead = {
-  organization: 'org' as Organization,
-  id: 'ex_01K00000000000000000000000',
-  agentId: 'ag_01K00000000000000000000000',
-  agentName: 'writer',
-  taskId: 'tk_01K00000000000000000000000',
-  status: 'running',
-  startedAt: '2026-03-01T12:00:00.000Z',
-  model: 'some.model',
-  selfTest: 'pending',
-  qaReview: 'pending',
-  claims: 0,
-};
+const running = runningExecution({ taskId: 'tk_01K00000000000000000000000' });
 const leased: ExecutionHead = { ...running, claims: 1, claim: 'mine', leaseUntil: '2026-03-01T12:00:30.000Z' };
 const ended = { completedAt: '2026-03-01T12:00:07.000Z', durationMs: 7_000, tokensUsed: 0 };
 const completed: ExecutionHead = { ...running, claims: 1, status: 'completed', ...ended, selfTest: 'passed' };
 const failed: ExecutionHead = { ...running, claims: 1, status: 'failed', ...ended, error: 'deadline' };
 
-describe('the event of an execution', () => {
-  const { id, agentName, taskId, startedAt } = running;
-  const fields = { id, agentName, taskId, startedAt };
+const { id, agentName, taskId, startedAt } = running;
+const fields = { id, agentName, taskId, startedAt };
 
-  it.each([
-    ['starts', 'agent.spawned', undefined, running, { ...fields, status: 'running' }],
-    ['finishes', 'agent.completed', leased, completed, { ...fields, status: 'completed', ...ended }],
-    ['fails', 'agent.failed', leased, failed, { ...fields, status: 'failed', ...ended, error: 'deadline' }],
-  ])('that %s is %s, with these fields and no others', (_, event, before, after, execution) => {
-    const occurredAt = after.completedAt ?? startedAt;
-    expect(executionEvents(before, after)).toStrictEqual([{ event, data: { execution, occurredAt } }]);
-  });
+it.each([
+  ['starts', 'agent.spawned', undefined, running, { ...fields, status: 'running' }],
+  ['finishes', 'agent.completed', leased, completed, { ...fields, status: 'completed', ...ended }],
+  ['fails', 'agent.failed', leased, failed, { ...fields, status: 'failed', ...ended, error: 'deadline' }],
+])('the event of an execution that %s is %s, with these fields and no others', (_, event, before, after, execution) => {
+  const occurredAt = after.completedAt ?? startedAt;
+  expect(executionEvents(before, after)).toStrictEqual([{ event, data: { execution, occurredAt } }]);
+});
 
-  it('has no taskId if the execution has no task', () => {
-    const { taskId: _, ...bare } = running;
-    expect(executionEvents(undefined, bare)[0]?.data.execution).not.toHaveProperty('taskId');
-  });
+it('the event of an execution has no taskId if the execution has no task', () => {
+  expect(executionEvents(undefined, runningExecution())[0]?.data.execution).not.toHaveProperty('taskId');
 });
 
 it.each<[string, ExecutionHead, ExecutionHead]>([

@@ -1,7 +1,7 @@
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { deleteAgent } from '../../lib/agents/agents.ts';
-import { generateOutput } from '../../lib/executions/generate-output.ts';
+import { assignSkill, deleteAgent } from '../../lib/agents/agents.ts';
+import { generateOutput, type Tools } from '../../lib/executions/generate-output.ts';
 import type { Answer } from '../../lib/model/converse.ts';
 import type { RunningExecution } from '../../lib/table/executions/execution-items.ts';
 import { keys } from '../../lib/table/keys.ts';
@@ -10,30 +10,24 @@ import { createTestExecutions, scriptedModel, text } from './test-executions.ts'
 
 const fixture = await createTestExecutions({ cap: 1_000 });
 const { organization, timeline } = fixture;
-const never = new AbortController().signal;
 const refused = 'The model refused to do this.';
 const fault = 'The model could not be reached, or had a fault.';
 const tooLong = 'The answer of the model was longer than it may be.';
 
-type Says = Parameters<typeof scriptedModel>[0];
-
 /** Generates the output of an execution with scripted models. */
 async function generate(
-  says?: Says,
-  { execution, signal = never }: { execution?: RunningExecution; signal?: AbortSignal } = {},
+  says?: Parameters<typeof scriptedModel>[0],
+  execution?: RunningExecution,
+  catalogue: Tools['catalogue'] = [],
 ) {
   const scripted = scriptedModel(says);
   const leased = execution ?? (await fixture.leased());
-  const result = await timeline.finish(generateOutput(fixture.context, leased, scripted.tools, signal));
-  return { result, ...scripted };
-}
-
-/** Changes an agent during `work`. */
-async function withAgent<Result>(name: string, change: object, before: object, work: () => Promise<Result>) {
-  await fixture.update(name, change);
-  const result = await work();
-  await fixture.update(name, before);
-  return result;
+  const { signal } = new AbortController();
+  const generated = await timeline.finish(
+    generateOutput(fixture.context, leased, { ...scripted.tools, catalogue }, signal),
+  );
+  if (generated && 'timings' in generated) delete generated.timings;
+  return { result: generated, ...scripted };
 }
 
 const completed = {
@@ -79,59 +73,45 @@ describe('the work', () => {
     ['at the output limit', 'ö'.repeat(500_000)],
     ['of quotes at the output limit', '"'.repeat(1_000_000)],
     ['of control characters that fits as JSON', '\u0001'.repeat(714_000)],
-  ])('with an answer %s is completed', async (_, output) => {
-    expect((await generate({ work: text(output, 5) })).result).toMatchObject({ status: 'completed', output });
-  });
-
-  it('has no lone surrogate in its output', async () => {
-    expect((await generate({ work: text('a\ud83d', 1) })).result).toMatchObject({ output: 'a\ufffd' });
+    ['with a lone surrogate, which is replaced,', 'a\ud83d'],
+  ])('with an answer %s is completed', async (_, answer) => {
+    const output = answer.replace('\ud83d', '\ufffd');
+    expect((await generate({ work: text(answer, 5) })).result).toMatchObject({ status: 'completed', output });
   });
 });
 
-describe('a gate', () => {
-  it.each<[string, Answer, 'passed' | 'failed' | 'skipped']>([
-    ['passes', text('VERDICT: PASS', 3), 'passed'],
-    ['fails', text('VERDICT: FAIL', 3), 'failed'],
-    ['gives no verdict', text('Well.', 3), 'skipped'],
-    ['refuses', { kind: 'failed', error: refused, tokens: 3 }, 'skipped'],
-    ['has a fault', { kind: 'faulty', error: fault, tokens: 3 }, 'skipped'],
-  ])('that %s is asked once, and so is the other gate', async (_, says, verdict) => {
-    for (const gate of ['selfTest', 'qaReview'] as const) {
-      const { result, times } = await generate({ [gate]: says });
-      const tokensUsed = completed.tokensUsed - (gate === 'selfTest' ? 10 : 1) + 3;
-      const { [gate]: _own, ...reasons } = completed.gateReasons;
-      const gateReasons = { ...reasons, ...(says.kind === 'text' && { [gate]: says.text }) };
-      expect(result).toEqual({ ...completed, [gate]: verdict, tokensUsed, gateReasons });
-      expect([times('selfTest'), times('qaReview')]).toEqual([1, 1]);
-    }
-  });
+it.each<[string, Answer, 'passed' | 'failed' | 'skipped']>([
+  ['passes', text('VERDICT: PASS', 3), 'passed'],
+  ['fails', text('VERDICT: FAIL', 3), 'failed'],
+  ['gives no verdict', text('Well.', 3), 'skipped'],
+  ['refuses', { kind: 'failed', error: refused, tokens: 3 }, 'skipped'],
+  ['has a fault', { kind: 'faulty', error: fault, tokens: 3 }, 'skipped'],
+])('a gate that %s is asked once, and so is the other gate', async (_, says, verdict) => {
+  for (const gate of ['selfTest', 'qaReview'] as const) {
+    const { result, times } = await generate({ [gate]: says });
+    const tokensUsed = completed.tokensUsed - (gate === 'selfTest' ? 10 : 1) + 3;
+    const { [gate]: _own, ...reasons } = completed.gateReasons;
+    const gateReasons = { ...reasons, ...(says.kind === 'text' && { [gate]: says.text }) };
+    expect(result).toEqual({ ...completed, [gate]: verdict, tokensUsed, gateReasons });
+    expect([times('selfTest'), times('qaReview')]).toEqual([1, 1]);
+  }
+});
 
-  it('gives its reasons, of which the first 2,000 characters are kept', async () => {
-    const { result } = await generate({ qaReview: text(` ${'😀'.repeat(2_000)}!\nVERDICT: FAIL`, 1) });
-    expect(result).toMatchObject({ qaReview: 'failed', gateReasons: { qaReview: '😀'.repeat(2_000) } });
-  });
-
-  it('is not asked after the deadline', async () => {
-    const late = new AbortController();
-    const work = () => {
-      late.abort();
-      return text('Done.', 100);
-    };
-    const { result, asked } = await generate({ work }, { signal: late.signal });
-    const skipped = { selfTest: 'skipped', qaReview: 'skipped', gateReasons: {} };
-    expect(result).toEqual({ ...completed, ...skipped, tokensUsed: 100 });
-    expect(asked).toHaveLength(1);
-  });
+it('a gate gives its reasons, of which the first 2,000 characters are kept', async () => {
+  const { result } = await generate({ qaReview: text(` ${'😀'.repeat(2_000)}!\nVERDICT: FAIL`, 1) });
+  expect(result).toMatchObject({ qaReview: 'failed', gateReasons: { qaReview: '😀'.repeat(2_000) } });
 });
 
 describe('the review is skipped, and its model is not asked,', () => {
   async function expectUnreviewed(execution?: RunningExecution): Promise<void> {
-    const { result, times } = await generate({}, { ...(execution && { execution }) });
+    const { result, times } = await generate({}, execution);
     expect([result, times('qaReview')]).toEqual([unreviewed, 0]);
   }
 
   it.each(['inactive', 'draft'] as const)('if the reviewer is %s', async (status) => {
-    await withAgent('qa-reviewer', { status }, { status: 'active' }, () => expectUnreviewed());
+    await fixture.update('qa-reviewer', { status });
+    await expectUnreviewed();
+    await fixture.update('qa-reviewer', { status: 'active' });
   });
 
   it('if the reviewer itself did the work', async () => {
@@ -149,11 +129,33 @@ describe('the review is skipped, and its model is not asked,', () => {
 });
 
 describe('the question', () => {
+  it('has texts of callers in its user prompt only, and the same system for every execution of a version', async () => {
+    const catalogue = ['draw', 'read', 'write'].map((name) => ({
+      ...{ id: `sk_${name}`, name, description: name, body: `How to ${name}. 🧭` },
+    }));
+    await fixture.addAgent('skilled');
+    // Not in the order of their names, and two of them in the same millisecond.
+    for (const id of ['sk_write', 'sk_read', 'sk_draw']) {
+      await assignSkill(fixture.app, organization, 'skilled', id, catalogue, undefined);
+      fixture.clock.now += id === 'sk_write' ? 1 : 0;
+    }
+    const skills = ['write', 'draw', 'read'].map((name) => `# Skill: ${name}\n\nHow to ${name}. 🧭`).join('\n\n');
+    const { id: taskId } = await fixture.addTask({ title: 'THE-TITLE', description: 'THE-DESCRIPTION' });
+    const fields = { input: 'THE-INPUT', taskId, context: { key: 'THE-CONTEXT' } };
+    for (const given of [fields, { input: 'THE-INPUT' }]) {
+      const { asked } = await generate({}, await fixture.leased(given, 'skilled'), catalogue);
+      expect(asked[0]?.system).toBe(`Calm.\n\nWrite.\n\n${skills}`);
+      const words = given === fields ? ['INPUT', 'TITLE', 'DESCRIPTION', 'CONTEXT'] : ['INPUT'];
+      for (const word of words) expect(asked[0]?.user).toContain(`THE-${word}`);
+      for (const { system } of asked) expect(system).not.toContain('THE-');
+    }
+  });
+
   it('has the current prompt of the agent, and the model of the start', async () => {
-    const execution = await fixture.leased();
-    const change = { systemPrompt: 'Rewrite.', model: 'newer.model' };
-    const before = { systemPrompt: 'Write.', model: 'writer.model' };
-    const { asked } = await withAgent('writer', change, before, () => generate({}, { execution }));
+    await fixture.addAgent('changing');
+    const execution = await fixture.leased({}, 'changing');
+    await fixture.update('changing', { systemPrompt: 'Rewrite.', model: 'newer.model' });
+    const { asked } = await generate({}, execution);
     expect([asked[0]?.system, asked[0]?.model]).toEqual(['Calm.\n\nRewrite.', 'writer.model']);
   });
 
@@ -161,7 +163,7 @@ describe('the question', () => {
     const { id } = await fixture.addTask({ title: 'A task to be deleted' });
     const execution = await fixture.leased({ taskId: id });
     await deleteTask(fixture.app, organization, id, () => {});
-    const { result, asked } = await generate({}, { execution });
+    const { result, asked } = await generate({}, execution);
     expect([result, asked[0]?.user]).toEqual([completed, '<input>\nDo it.\n</input>']);
   });
 });
@@ -170,7 +172,7 @@ it('an agent that was deleted, or deleted and created again, generates nothing a
   await fixture.addAgent('passing');
   const execution = await fixture.leased({}, 'passing');
   await deleteAgent(fixture.app, organization, 'passing', () => {});
-  expect(await generate({}, { execution })).toMatchObject({ result: undefined, asked: [] });
+  expect(await generate({}, execution)).toMatchObject({ result: undefined, asked: [] });
   await fixture.addAgent('passing');
-  expect(await generate({}, { execution })).toMatchObject({ result: undefined, asked: [] });
+  expect(await generate({}, execution)).toMatchObject({ result: undefined, asked: [] });
 });

@@ -1,25 +1,39 @@
-import { UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
-import type { Organization } from '../../lib/contract/organization.ts';
 import { type KeptLease, keepLease, leaseMs } from '../../lib/executions/keep-lease.ts';
-import type { RunningExecution } from '../../lib/table/executions/execution-items.ts';
+import { executionItem } from '../../lib/table/executions/execution-items.ts';
+import { runningExecution } from '../table/executions/execution-table.ts';
 import { conditionFailed } from '../table/fixtures/dynamodb-errors.ts';
 import { mockTable } from '../table/fixtures/mock-table.ts';
 import { opening } from './test-executions.ts';
 import { createTimeline, turn } from './timeline.ts';
 
 const second = 1_000;
-const execution = {
-  ...{ organization: 'org' as Organization, id: 'ex_01K00000000000000000000000' },
-  ...{ claim: 'mine', leaseUntil: timestamp(opening + leaseMs) },
-} as RunningExecution;
+const execution = runningExecution({ claim: 'mine', leaseUntil: timestamp(opening + leaseMs) });
 
-/** Keeps a lease from the opening on; `renewal` decides the nth renewal, counted from 1. */
-function keep({ deadlineMs = 600 * second, renewal = async (_nth: number) => {} } = {}) {
+/** The stored fields of the execution. */
+const stored: Record<string, unknown> = executionItem(execution, timestamp(opening));
+
+type Keeping = {
+  deadlineMs?: number;
+  /** Decides the nth renewal, counted from 1. */
+  renewal?: (nth: number) => Promise<void>;
+  /** Returns the stored execution, as the nth read finds it. */
+  read?: (nth: number) => Promise<Record<string, unknown> | undefined>;
+};
+
+/** Keeps a lease from the opening on. */
+function keep({ deadlineMs = 600 * second, renewal = async () => {}, read = async () => stored }: Keeping = {}) {
   const timeline = createTimeline(opening);
   const renewals: { atMs: number; untilMs: number; claim: string | undefined }[] = [];
+  const readsAtMs: number[] = [];
   const { table, dynamodb } = mockTable();
+  dynamodb.on(GetCommand).callsFake(async ({ ConsistentRead }) => {
+    expect(ConsistentRead).toBe(true);
+    readsAtMs.push(timeline.clock() - opening);
+    return { Item: await read(readsAtMs.length) };
+  });
   dynamodb.on(UpdateCommand).callsFake(async ({ ExpressionAttributeValues: values = {} }: UpdateCommandInput) => {
     const untilMs = Date.parse(values[':until']) - opening;
     renewals.push({ atMs: timeline.clock() - opening, untilMs, claim: values[':claim'] });
@@ -35,7 +49,7 @@ function keep({ deadlineMs = 600 * second, renewal = async (_nth: number) => {} 
     await turn();
     expect(stateOf(lease)).toEqual(state);
   };
-  return { timeline, renewals, lease, passInto };
+  return { timeline, renewals, readsAtMs, lease, passInto };
 }
 
 const unreachable = () => Promise.reject(new Error('The table is unreachable.'));
@@ -72,13 +86,40 @@ describe('the lease of an execution', () => {
   });
 
   it('aborts at the deadline, and is not lost then: the worker still has to write the end', async () => {
-    await keep({ deadlineMs: 25 * second }).passInto(25 * second, { aborted: true, lost: false });
+    const { timeline, renewals, passInto } = keep({ deadlineMs: 25 * second });
+    await passInto(25 * second, { aborted: true, lost: false });
+    // It is not renewed afterwards, so that another worker can follow one that hangs.
+    await timeline.pass(600 * second);
+    expect([renewals.length, timeline.waiting()]).toEqual([2, 0]);
+  });
+
+  it('costs an execution of less than 4 seconds nothing, and a longer one a read every 4 seconds', async () => {
+    const { timeline, readsAtMs } = keep({ deadlineMs: 25 * second });
+    await timeline.pass(3_999);
+    expect(readsAtMs).toEqual([]);
+    await timeline.pass(60 * second);
+    expect(readsAtMs).toEqual([4, 8, 12, 16, 20, 24].map((at) => at * second));
+  });
+
+  it.each<[string, Record<string, unknown> | undefined]>([
+    ['was cancelled', { ...stored, status: 'failed', claim: undefined }],
+    ['has another lease holder', { ...stored, claim: 'theirs' }],
+    ['was deleted', undefined],
+  ])('is lost within 4 seconds when the execution %s, and not renewed again', async (_, found) => {
+    const { timeline, renewals, readsAtMs, passInto } = keep({ read: async (nth) => (nth < 3 ? stored : found) });
+    await passInto(12 * second, lost);
+    await timeline.pass(60 * second);
+    expect([renewals.length, readsAtMs.length, timeline.waiting()]).toEqual([1, 3, 1]);
+  });
+
+  it('is kept when the reads fail', async () => {
+    await keep({ read: unreachable }).passInto(60 * second, kept);
   });
 
   it('is not renewed after a stop, which ends every pause and aborts nothing', async () => {
     const { timeline, renewals, lease } = keep({ deadlineMs: 25 * second });
     await timeline.pass(12 * second);
-    expect(timeline.waiting()).toBe(2);
+    expect(timeline.waiting()).toBe(3);
     lease.stop();
     await turn();
     expect(timeline.waiting()).toBe(0);
@@ -95,12 +136,5 @@ describe('the lease of an execution', () => {
     renewal.resolve();
     await timeline.pass(60 * second);
     expect([renewals.length, timeline.waiting()]).toEqual([1, 0]);
-  });
-
-  it('is not renewed after the deadline, so that another worker can follow one that hangs', async () => {
-    const { timeline, renewals } = keep({ deadlineMs: 25 * second });
-    await timeline.pass(600 * second);
-    expect(renewals.map(({ atMs }) => atMs)).toEqual([10 * second, 20 * second]);
-    expect(timeline.waiting()).toBe(0);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import type { TaskPatch } from '../../lib/contract/tasks.ts';
 import { runExecution } from '../../lib/executions/run-execution.ts';
+import { readExecutionHead } from '../../lib/table/executions/executions.ts';
 import { changeTask } from '../../lib/table/tasks/tasks.ts';
 import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { watchedTable } from '../table/fixtures/watched-table.ts';
@@ -31,50 +32,71 @@ async function runOnTask(
   return { execution: await fixture.execution(message), before, task: await fixture.task(id) };
 }
 
-describe('the task of an execution', () => {
-  const pass = text('VERDICT: PASS');
-  const fail = text('VERDICT: FAIL');
-  const none = text('Well.');
+const pass = text('VERDICT: PASS');
+const fail = text('VERDICT: FAIL');
+const none = text('Well.');
 
-  it.each([
-    ['up_for_review', 'both gates passed', { selfTest: pass, qaReview: pass }],
-    ['qa_review', 'the self-test failed', { selfTest: fail, qaReview: pass }],
-    ['qa_review', 'the review failed', { selfTest: pass, qaReview: fail }],
-    ['qa_review', 'the self-test was skipped', { selfTest: none, qaReview: pass }],
-    ['qa_review', 'the review was skipped', { selfTest: pass, qaReview: none }],
-    ['assigned', 'the execution failed', { work: { kind: 'failed', error: 'No.', tokens: 1 } }],
-  ] as const)('moves to %s if %s, and has no owner any more', async (status, _, says) => {
-    const { task, execution } = await runOnTask(says);
-    expect(task).toMatchObject({ status, assignedAgent: 'writer', updatedAt: execution?.completedAt });
-    expect(task).not.toHaveProperty('owner');
+it.each([
+  ['up_for_review', 'both gates passed', { selfTest: pass, qaReview: pass }],
+  ['qa_review', 'the self-test failed', { selfTest: fail, qaReview: pass }],
+  ['qa_review', 'the review failed', { selfTest: pass, qaReview: fail }],
+  ['qa_review', 'the self-test was skipped', { selfTest: none, qaReview: pass }],
+  ['qa_review', 'the review was skipped', { selfTest: pass, qaReview: none }],
+  ['assigned', 'the execution failed', { work: { kind: 'failed', error: 'No.', tokens: 1 } }],
+] as const)('the task of an execution moves to %s if %s, and has no owner any more', async (status, _, says) => {
+  const { task, execution } = await runOnTask(says);
+  expect(task).toMatchObject({ status, assignedAgent: 'writer', updatedAt: execution?.completedAt });
+  expect(task).not.toHaveProperty('owner');
+});
+
+it('the task of an execution moves even if its other fields have changed', async () => {
+  const { task } = await runOnTask({}, (id) => patch(id, { title: 'Renamed', priority: 'critical' }));
+  expect(task).toMatchObject({ title: 'Renamed', priority: 'critical', status: 'up_for_review' });
+});
+
+describe('the task fields that an execution stores for filters of webhooks', () => {
+  const stored = async (id = '') => (await readExecutionHead(fixture, { organization, id }))?.taskFields;
+
+  it('are those of its task after the start, and after the end those at its end', async () => {
+    const atStart = { projectId: 'proj_one', assignedAgent: 'writer' };
+    const { execution } = await runOnTask({}, async (id) => {
+      const { owner } = (await fixture.task(id)) ?? {};
+      expect(await stored(owner)).toEqual(atStart);
+      await patch(id, { projectId: null, assignedAgent: 'qa-reviewer' });
+    });
+    expect(await stored(execution?.id)).toEqual({ assignedAgent: 'qa-reviewer' });
   });
 
-  it('moves even if its other fields have changed', async () => {
-    const { task } = await runOnTask({}, (id) => patch(id, { title: 'Renamed', priority: 'critical' }));
-    expect(task).toMatchObject({ title: 'Renamed', priority: 'critical', status: 'up_for_review' });
+  it('stay if its task is deleted', async () => {
+    const { execution } = await runOnTask({}, (id) => deleteTask(fixture.app, organization, id, always));
+    expect(await stored(execution?.id)).toEqual({ projectId: 'proj_one', assignedAgent: 'writer' });
+  });
+
+  it('are absent for an execution without a task', async () => {
+    const message = await fixture.start();
+    await fixture.finish(message, scriptedModel().tools);
+    expect(await stored(message.executionId)).toBeUndefined();
   });
 });
 
-describe('an execution ends and does not change its task if the task', () => {
-  const statuses = ['backlog', 'assigned', 'qa_review', 'up_for_review', 'done'] as const;
+const statuses = ['backlog', 'assigned', 'qa_review', 'up_for_review', 'done'] as const;
 
-  /** Makes another execution own a task: the first worker seems lost and is not. */
-  async function own(id: string): Promise<void> {
-    const task = await fixture.task(id);
-    if (!task) throw new Error('There is no task.');
-    await changeTask(fixture, organization, task, { ...task, owner: 'ex_another', version: task.version + 1 });
-  }
+/** Makes another execution own a task: the first worker seems lost and is not. */
+async function own(id: string): Promise<void> {
+  const task = await fixture.task(id);
+  if (!task) throw new Error('There is no task.');
+  await changeTask(fixture, organization, task, { ...task, owner: 'ex_another', version: task.version + 1 });
+}
 
-  it.each<[string, (id: string) => unknown, object]>([
-    ...statuses.map((status) => [`was moved to ${status}`, (id: string) => patch(id, { status }), {}] as never),
-    ['was deleted', (id) => deleteTask(fixture.app, organization, id, always), {}],
-    ['is owned by another execution', own, {}],
-    ['was done before the start, so the execution never owned it', () => {}, { status: 'done' }],
-  ])('%s', async (_, meanwhile, fields) => {
-    const { execution, before, task } = await runOnTask({}, meanwhile, fields);
-    expect(execution).toMatchObject({ status: 'completed', output: 'Done.', tokensUsed: 111 });
-    expect(task).toEqual(before);
-  });
+it.each<[string, (id: string) => unknown, object]>([
+  ...statuses.map((status) => [`was moved to ${status}`, (id: string) => patch(id, { status }), {}] as never),
+  ['was deleted', (id) => deleteTask(fixture.app, organization, id, always), {}],
+  ['is owned by another execution', own, {}],
+  ['was done before the start, so the execution never owned it', () => {}, { status: 'done' }],
+])('an execution ends and does not change its task if the task %s', async (_, meanwhile, fields) => {
+  const { execution, before, task } = await runOnTask({}, meanwhile, fields);
+  expect(execution).toMatchObject({ status: 'completed', output: 'Done.', tokensUsed: 111 });
+  expect(task).toEqual(before);
 });
 
 describe('a task that changes between its read and the end', () => {

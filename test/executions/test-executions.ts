@@ -7,6 +7,7 @@ import type { NewTask, Task } from '../../lib/contract/tasks.ts';
 import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import type { Counts } from '../../lib/deployment/metrics.ts';
 import { delegateTask } from '../../lib/executions/delegations.ts';
+import { cancelExecution, rerunExecution } from '../../lib/executions/execution-control.ts';
 import { executeAgent } from '../../lib/executions/executions.ts';
 import type { Tools } from '../../lib/executions/generate-output.ts';
 import { selfTestPrompt, verdictLine } from '../../lib/executions/prompts.ts';
@@ -21,6 +22,7 @@ import { createShards } from '../../lib/table/lists/shards.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { readTask } from '../../lib/table/tasks/tasks.ts';
 import { createTask } from '../../lib/tasks/tasks.ts';
+import { callTool, grantedTools } from '../../lib/tools/agent-tools.ts';
 import { newCaller, openService } from '../service.ts';
 import { interceptTable } from '../table/fixtures/intercepted-table.ts';
 import { withoutStream } from '../table/tasks/seed.ts';
@@ -37,14 +39,9 @@ const agentFields: NewAgent = {
   ...{ systemPrompt: 'Write.', soul: 'Calm.', capabilities: [], status: 'active' },
 };
 
-/** The agents, tasks and executions of an organization, by the functions of the service. */
 export type TestExecutions = Awaited<ReturnType<typeof createTestExecutions>>;
 
-/**
- * Creates an organization in a new table, with a simulated clock, a queue that tests can read, and one agent, `writer`.
- *
- * @param through wraps the table of the workers
- */
+/** Creates an organization with a simulated clock and the agent `writer`; `through` wraps the table of workers. */
 export async function createTestExecutions({ cap = 50, stream = false, through = (table: Table) => table } = {}) {
   let underWay = 0;
   const timeline = createTimeline(opening, async () => {
@@ -83,14 +80,7 @@ export async function createTestExecutions({ cap = 50, stream = false, through =
   /** The context of requests. */
   const requests: Context = { ...context, table };
   const fixture = {
-    service,
-    app,
-    table,
-    organization,
-    timeline,
-    clock,
-    context,
-    sent,
+    ...{ service, app, table, organization, timeline, clock, context, sent },
 
     update: (name: string, patch: Partial<Agent>) => counted(updateAgent(app, organization, name, patch, () => {})),
 
@@ -101,7 +91,6 @@ export async function createTestExecutions({ cap = 50, stream = false, through =
     addTask: (fields: Partial<NewTask> = {}): Promise<Task> =>
       counted(createTask(app, organization, newTask(fields), undefined)),
 
-    /** Returns the item of a task. */
     task: (id: string) => readTask({ table: seen }, organization, id),
 
     /** Starts an execution, by default of `writer`, and returns its message. */
@@ -117,6 +106,16 @@ export async function createTestExecutions({ cap = 50, stream = false, through =
       const { delegationId } = await delegateTask(requests, organization, from, body, undefined);
       const item = await getItem(table, keys.delegation(organization, ulidOf(delegationId)));
       return { message: { organization, executionId: item?.executionId as string } };
+    },
+
+    /** Cancels an execution, by default of `writer`, as a request does that uses this table. */
+    cancel: ({ executionId: id }: ExecutionMessage, name = 'writer', through = table) =>
+      counted(cancelExecution({ ...requests, table: through }, organization, name, id, undefined)),
+
+    /** Runs an execution again, by default of `writer`; returns the message of the new one. */
+    async rerun({ executionId: id }: ExecutionMessage, name = 'writer'): Promise<ExecutionMessage> {
+      const { executionId } = await rerunExecution(requests, organization, name, id, undefined);
+      return { organization, executionId };
     },
 
     /** Starts an execution and leases it. */
@@ -148,10 +147,8 @@ export async function createTestExecutions({ cap = 50, stream = false, through =
       return counts;
     },
 
-    /** Returns the execution of a message with its input and output. */
     execution: ({ executionId: id }: ExecutionMessage) => readExecution({ table }, { organization, id }),
 
-    /** Returns all items of the organization. */
     dump: () => counted(dumpOf(table, organization)),
   };
   return fixture;
@@ -185,7 +182,7 @@ export function scriptedModel(says: Partial<Record<Purpose, Says>> = {}) {
     const said = script[purpose];
     return typeof said === 'function' ? said(question) : said;
   };
-  const tools: Tools = { model, catalogue: [] };
+  const tools: Tools = { model, catalogue: [], agentTools: { grantedTools, callTool } };
   return { tools, asked, times: (purpose: Purpose) => asked.filter((one) => one.purpose === purpose).length };
 }
 

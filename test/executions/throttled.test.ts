@@ -1,6 +1,5 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
+import { ulidOf } from '../../lib/contract/ids.ts';
 import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import type { Counts } from '../../lib/deployment/metrics.ts';
 import type { Answer } from '../../lib/model/converse.ts';
@@ -30,22 +29,17 @@ const headOf = ({ executionId: id }: ExecutionMessage) => readExecutionHead(fixt
 const throttlesOf = (counts: readonly Counts[]) =>
   counts.reduce((sum, { ModelThrottles = 0 }) => sum + ModelThrottles, 0);
 
-/** Starts an execution, and runs it by one worker after the other until it ends. */
-async function runToEnd(says: Parameters<typeof scriptedModel>[0]) {
-  const message = await fixture.start();
-  const begun = clock();
-  const scripted = scriptedModel(says);
-  const counts = await fixture.finishAll(message, scripted.tools);
-  return { message, begun, counts, execution: await fixture.execution(message), ...scripted };
-}
-
 /** Starts an execution whose worker returns its lease because its model throttles. */
 async function returnLease(says: Parameters<typeof scriptedModel>[0] = { work: throttled }) {
-  const message = await fixture.start();
-  const begun = clock();
-  const scripted = scriptedModel(says);
-  const counts = await fixture.finish(message, scripted.tools);
-  return { message, begun, counts, ...scripted };
+  const started = { message: await fixture.start(), begun: clock(), ...scriptedModel(says) };
+  return { ...started, counts: await fixture.finish(started.message, started.tools) };
+}
+
+/** Starts an execution, and runs it by one worker after the other until it ends. */
+async function runToEnd(says: Parameters<typeof scriptedModel>[0]) {
+  const started = { message: await fixture.start(), begun: clock(), ...scriptedModel(says) };
+  const counts = await fixture.finishAll(started.message, started.tools);
+  return { ...started, counts, execution: await fixture.execution(started.message) };
 }
 
 /** Lets the message of an execution be received a number of times; returns the delays of the next ones. */
@@ -75,10 +69,7 @@ describe('an execution whose model throttles', () => {
     expect(sent[0]?.delaySeconds).toBeGreaterThanOrEqual(8);
     expect(sent[0]?.delaySeconds).toBeLessThanOrEqual(15);
     expect(timeline.waiting()).toBe(0);
-  });
-
-  it('is still running, and can be leased only after that time', async () => {
-    const { message } = await returnLease();
+    // It is still running, and can be leased only after that time.
     const head = await headOf(message);
     expect(head).toMatchObject({ status: 'running', claims: 0, selfTest: 'pending' });
     expect(head).not.toHaveProperty('claim');
@@ -87,11 +78,6 @@ describe('an execution whose model throttles', () => {
     expect(await fixture.lease(message.executionId)).toBeUndefined();
     await timeline.pass(1);
     expect(await fixture.lease(message.executionId)).toMatchObject({ claims: 1, firstLeasedAt: head?.firstLeasedAt });
-  });
-
-  it('waits longer between later tries, 15 to 30 seconds', async () => {
-    const delays = await receiveAgain(await returnLease(), 6);
-    expect(delays.every((delay) => delay >= 15 && delay <= 30)).toBe(true);
   });
 
   it('is completed when the throttling ends, and every throttled call is counted once', async () => {
@@ -124,7 +110,9 @@ describe('an execution whose model throttles', () => {
   it('is not lost by returned leases, but by the second lost worker', async () => {
     const returned = await returnLease();
     const { message, tools } = returned;
-    await receiveAgain(returned, 5);
+    const delays = await receiveAgain(returned, 6);
+    // It waits longer between later tries.
+    expect(delays.filter((delay) => delay < 15 || delay > 30)).toEqual([]);
     await loseWorker(message);
     await fixture.finish(message, tools);
     expect(await headOf(message)).toMatchObject({ status: 'running', claims: 1 });
@@ -145,34 +133,31 @@ describe('an execution whose model throttles', () => {
   });
 });
 
-describe('an execution whose gate throttles', () => {
-  it('keeps its work and the other verdict; neither is asked again', async () => {
-    // Larger than an item, so it is stored in several.
-    const output = 'ö'.repeat(400_000);
-    const qaReview = throttledFor(2 * minute, text('VERDICT: FAIL', 1));
-    const { counts, execution, times } = await runToEnd({ work: text(output, 100), qaReview });
-    expect(counts.length).toBeGreaterThan(3);
-    expect([times('work'), times('selfTest')]).toEqual([1, 1]);
-    expect(throttlesOf(counts)).toBe(times('qaReview') - 1);
-    const qualityGates = { selfTest: 'passed', qaReview: 'failed' };
-    const gateReasons = { selfTest: 'VERDICT: PASS', qaReview: 'VERDICT: FAIL' };
-    expect(execution).toMatchObject({ status: 'completed', output, tokensUsed: 111, qualityGates, gateReasons });
-  });
+it('an execution whose gate throttles keeps its work and the other verdict; neither is asked again', async () => {
+  // Larger than an item, so it is stored in several.
+  const output = 'ö'.repeat(400_000);
+  const qaReview = throttledFor(2 * minute, text('VERDICT: FAIL', 1));
+  const { counts, execution, times } = await runToEnd({ work: text(output, 100), qaReview });
+  expect(counts.length).toBeGreaterThan(3);
+  expect([times('work'), times('selfTest')]).toEqual([1, 1]);
+  expect(throttlesOf(counts)).toBe(times('qaReview') - 1);
+  const qualityGates = { selfTest: 'passed', qaReview: 'failed' };
+  const gateReasons = { selfTest: 'VERDICT: PASS', qaReview: 'VERDICT: FAIL' };
+  expect(execution).toMatchObject({ status: 'completed', output, tokensUsed: 111, qualityGates, gateReasons });
+});
 
-  it('shows neither output nor verdict before its end', async () => {
-    const { message } = await returnLease({ qaReview: throttled });
-    const execution = await fixture.execution(message);
-    expect(execution).toMatchObject({ qualityGates: { selfTest: 'pending', qaReview: 'pending' } });
-    for (const field of ['output', 'tokensUsed', 'gateReasons']) expect(execution).not.toHaveProperty(field);
-  });
+it('an execution whose gate throttles shows neither output nor verdict before its end', async () => {
+  const execution = await fixture.execution((await returnLease({ qaReview: throttled })).message);
+  expect(execution).toMatchObject({ qualityGates: { selfTest: 'pending', qaReview: 'pending' } });
+  for (const field of ['output', 'tokensUsed', 'gateReasons']) expect(execution).not.toHaveProperty(field);
+});
 
-  it('until the deadline is completed, with that gate skipped', async () => {
-    const { begun, counts, execution, times } = await runToEnd({ selfTest: throttled });
-    const qualityGates = { selfTest: 'skipped', qaReview: 'passed' };
-    expect(execution).toMatchObject({ status: 'completed', output: 'Done.', tokensUsed: 101, qualityGates });
-    expect(clock() - begun).toBeLessThan(10 * minute + second);
-    expect([throttlesOf(counts), times('work')]).toEqual([times('selfTest'), 1]);
-  });
+it('an execution whose gate throttles until the deadline is completed, with that gate skipped', async () => {
+  const { begun, counts, execution, times } = await runToEnd({ selfTest: throttled });
+  const qualityGates = { selfTest: 'skipped', qaReview: 'passed' };
+  expect(execution).toMatchObject({ status: 'completed', output: 'Done.', tokensUsed: 101, qualityGates });
+  expect(clock() - begun).toBeLessThan(10 * minute + second);
+  expect([throttlesOf(counts), times('work')]).toEqual([times('selfTest'), 1]);
 });
 
 describe('an execution that waits for its first worker', () => {
@@ -198,17 +183,4 @@ describe('an execution that waits for its first worker', () => {
       expect(asked).toEqual([]);
     },
   );
-});
-
-it('an execution that an earlier version leased, without the time of the first lease, is completed', async () => {
-  const message = await fixture.start();
-  await fixture.lease(message.executionId);
-  const Key = keys.executionHead(organization, ulidOf(message.executionId));
-  const UpdateExpression = 'REMOVE firstLeasedAt';
-  await fixture.table.client.send(new UpdateCommand({ TableName: fixture.table.name, Key, UpdateExpression }));
-  clock.now += 30 * second;
-  const takenAt = timestamp(clock());
-  await fixture.finish(message, scriptedModel().tools);
-  expect(await fixture.execution(message)).toMatchObject({ status: 'completed', output: 'Done.' });
-  expect(await headOf(message)).toMatchObject({ firstLeasedAt: takenAt });
 });

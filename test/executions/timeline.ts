@@ -8,12 +8,7 @@ export const turn = (): Promise<void> => setImmediate();
 /** A pause that has not ended. */
 type Waiter = { at: number; end: () => void };
 
-/**
- * Creates a clock that only tests move, and pauses that end when it is moved past them.
- *
- * @param opening the first time of the clock, in milliseconds since 1970
- * @param rest returns when no operation is running that could begin or end a pause
- */
+/** Creates a clock that only tests move, and pauses that end with it; `rest` waits for operations under way. */
 export function createTimeline(opening: number, rest: () => Promise<void> = turn) {
   const clock: Clock = clockAt(opening);
   const waiters = new Set<Waiter>();

@@ -10,6 +10,7 @@ import type {
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { requestFields } from '../../request-context.ts';
+import type { TaskFields } from '../deliveries/task-filters.ts';
 import { type Key, keys, organizationOf } from '../keys.ts';
 import { dueEntry } from '../lists/due.ts';
 import type { ListMembership } from '../lists/listing.ts';
@@ -23,9 +24,11 @@ export const executionKind = 'execution';
 export const executionPartition = 'execution';
 
 /** An execution as its head stores it: without its input and output. */
-export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates'> & {
+export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates' | 'currentStep'> & {
   organization: Organization;
   agentId: string;
+  /** The fields of its task that filters of webhooks match, at its start, and at its end once it has ended. */
+  taskFields?: TaskFields;
   selfTest: GateResult;
   qaReview: GateResult;
   /** The name of the delegating agent, if the execution was delegated. */
@@ -48,11 +51,26 @@ export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates'>
   progress?: Progress;
   /** The number of items that hold its output, so that a read can tell whether it has found all of them. */
   outputParts?: number;
+  /** The number of its stored steps. Absent for an agent without tools. */
+  steps?: number;
+  /** The stored step that is running. */
+  step?: { kind: 'model' | 'tool'; name: string; startedAt: string };
+  /** The times and the tokens of its model calls that have no stored step. */
+  timings?: Timings;
 };
 
-/** The progress of an execution whose worker returned its lease because a model throttled. */
+/** The model calls without a stored step: that of an agent without tools, and those of the quality gates. */
+export type TimedCall = 'model' | 'selfTest' | 'qaReview';
+
+/** The start of each model call in milliseconds from the start of the execution, its duration, and its tokens. */
+export type Timings = Partial<Record<TimedCall, { at: number; ms: number; tokens: number }>>;
+
+/**
+ * The progress of an execution, written when a worker returns its lease because a model throttles or its own time is
+ * over, and when a step ends.
+ */
 export type Progress = {
-  /** The number of leases that were returned. */
+  /** The number of leases that were returned because a model throttled, since the last finished step. */
   waits: number;
   /** The number of temporary faults of the agent's model. */
   faults: number;
@@ -60,7 +78,12 @@ export type Progress = {
   tokens: number;
   /** The verdicts of the quality gates that have answered. */
   verdicts: Partial<QualityGates>;
+  /** The number of times that the end of a worker's time interrupted the current model call. */
+  interruptions?: number;
+  timings?: Timings;
 };
+
+export const noProgress: Progress = { waits: 0, faults: 0, tokens: 0, verdicts: {} };
 
 /** An execution that is running. */
 export type RunningExecution = ExecutionHead & { status: 'running' };
@@ -80,7 +103,63 @@ export type Ending = {
   error?: string;
   /** The model that answered, if it is not the one that the execution started with. */
   model?: string;
+  timings?: Timings;
+  stepCount?: number;
+  /** The fields of its task at the end; absent without a task, or if the task was deleted. */
+  taskFields?: TaskFields;
 };
+
+/** The fields of a head from which its number of steps follows. */
+type CountedHead = Pick<
+  ExecutionHead,
+  'status' | 'steps' | 'firstLeasedAt' | 'tokensUsed' | 'selfTest' | 'qaReview' | 'progress'
+> &
+  Partial<Pick<ExecutionHead, 'timings'>>;
+
+/**
+ * Returns the calls of models that have no stored step and that the head reports: that of an agent without tools, and
+ * the quality gates. A version without the times of calls stored only verdicts and the sum of tokens.
+ */
+export function unstoredCalls(head: CountedHead): TimedCall[] {
+  const { status, steps, firstLeasedAt, tokensUsed = 0 } = head;
+  const timings = timingsOf(head);
+  const isKnown = (gate: 'selfTest' | 'qaReview') =>
+    timings[gate] !== undefined || head[gate] === 'passed' || head[gate] === 'failed';
+  const isModelAsked =
+    timings.model !== undefined ||
+    (status === 'running' ? firstLeasedAt !== undefined : status === 'completed' || tokensUsed > 0);
+  return [
+    ...(steps === undefined && isModelAsked ? (['model'] as const) : []),
+    ...(['selfTest', 'qaReview'] as const).filter(isKnown),
+  ];
+}
+
+/** Returns the times of the calls of models without a stored step, as far as they are known. */
+export function timingsOf({ timings, progress }: CountedHead): Timings {
+  return timings ?? progress?.timings ?? {};
+}
+
+/** Returns the number of steps of an execution, as far as they have started. */
+export function stepCountOf(head: CountedHead): number {
+  return (head.steps ?? 0) + unstoredCalls(head).length;
+}
+
+/** Returns the step of a running execution that a worker has started; `undefined` if none is known. */
+function currentStepOf(head: ExecutionHead): Execution['currentStep'] {
+  const { status, steps, step, model, firstLeasedAt, outputParts } = head;
+  if (status !== 'running') return undefined;
+  if (steps !== undefined) return step && { number: steps, ...step };
+  if (firstLeasedAt === undefined || outputParts !== undefined) return undefined;
+  return { number: 1, kind: 'model', name: model, startedAt: firstLeasedAt };
+}
+
+/** Returns the fields of a task that its execution stores. */
+export function taskFieldsOf({ projectId, assignedAgent }: TaskFields): TaskFields {
+  return {
+    ...(projectId !== undefined && { projectId }),
+    ...(assignedAgent !== undefined && { assignedAgent }),
+  };
+}
 
 /** Returns the execution that a head stores. Its start is the time of its id. */
 export function executionFrom(item: Item): ExecutionHead {
@@ -184,7 +263,7 @@ export function outputKeys({ organization, id, outputParts = 0 }: ExecutionHead)
 }
 
 /**
- * Returns the execution with its input and output, from all items of its partition; `undefined` if the head or the input
+ * Returns the execution with its input and output, from the items of its partition without its steps; `undefined` if the head or the input
  * is missing.
  *
  * @throws `Conflict` when the head is newer than the output: a query is no snapshot, even in one partition
@@ -193,15 +272,26 @@ export function wholeExecution(items: readonly Item[]): (Execution & { agentId: 
   const named = (sk: string) => items.find((item) => item.sk === sk);
   const [head, input] = [named('M'), named('IN')];
   if (!head || !input) return undefined;
-  const { selfTest, qaReview, outputParts = 0, ...rest } = executionFrom(head);
-  const output = outputFrom(items, outputParts);
+  const execution = executionFrom(head);
+  const output = outputFrom(items, execution.outputParts ?? 0);
   const gateReasons = gateReasonsFrom(named('OUT#0') ?? {});
   return {
+    ...withoutOutput(execution, inputFrom(input)),
+    ...(execution.status === 'completed' && { output }),
+    ...(execution.status === 'completed' && Object.keys(gateReasons).length > 0 && { gateReasons }),
+  };
+}
+
+/** Returns an execution that is not completed, as `getExecution` returns it. */
+export function withoutOutput(execution: ExecutionHead, { input }: ExecutionInput): Execution & { agentId: string } {
+  const { selfTest, qaReview, step: _, ...rest } = execution;
+  const currentStep = currentStepOf(execution);
+  return {
     ...rest,
-    input: inputFrom(input).input,
-    ...(rest.status === 'completed' && { output }),
+    input,
     qualityGates: { selfTest, qaReview },
-    ...(rest.status === 'completed' && Object.keys(gateReasons).length > 0 && { gateReasons }),
+    stepCount: stepCountOf(execution),
+    ...(currentStep && { currentStep }),
   };
 }
 
@@ -230,7 +320,7 @@ function partOf({ sk }: Item): number {
 
 /** Returns an execution as lists and events show it. */
 export function listItemOf(execution: ExecutionHead): ExecutionListItem {
-  const { id, agentName, taskId, status, startedAt, completedAt, durationMs } = execution;
+  const { id, agentName, taskId, status, startedAt, completedAt, durationMs, stepCount } = execution;
   return {
     id,
     agentName,
@@ -239,6 +329,7 @@ export function listItemOf(execution: ExecutionHead): ExecutionListItem {
     startedAt,
     ...(completedAt !== undefined && { completedAt }),
     ...(durationMs !== undefined && { durationMs }),
+    ...(stepCount !== undefined && { stepCount }),
   };
 }
 

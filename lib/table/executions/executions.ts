@@ -13,11 +13,11 @@ import type { TableContext } from '../client.ts';
 import type { RecordResponse } from '../idempotency.ts';
 import { keys } from '../keys.ts';
 import { listingWrites, readPage } from '../lists/listing.ts';
-import { getItem, getItems, queryItems } from '../reads.ts';
+import { getEach, getItem, getItems, queryItems } from '../reads.ts';
 import type { StoredTask } from '../tasks/task-items.ts';
 import { changeWrites } from '../tasks/tasks.ts';
 import { Conflict, ignoreConflict, retryOnConflict, transact } from '../transact.ts';
-import type { Write } from '../write.ts';
+import type { OnConditionFailed, Write } from '../write.ts';
 import {
   delegationFrom,
   delegationItem,
@@ -38,13 +38,14 @@ import {
   wholeExecution,
 } from './execution-items.ts';
 import {
+  cancelWrite,
   endWrite,
   LeaseLost,
   type LeaseReturn,
   leaseHolderWrite,
   leaseWrite,
   returnLeaseWrite,
-} from './execution-steps.ts';
+} from './lease-writes.ts';
 import { countRunningDown, countStart, noteCountedStart, type StartContext } from './running.ts';
 
 /** The move of a task that goes with a change of its execution: the task before and after. */
@@ -74,7 +75,7 @@ export async function insertExecution(
     countStart(context, organization, now),
     checkActive(execution),
     ...(task ? changeWrites(organization, task.before, task.after) : []),
-    ...(recordResponse ? [recordResponse(execution)] : []),
+    ...(recordResponse?.(execution) ?? []),
   ]);
   noteCountedStart(context, organization, now);
 }
@@ -126,13 +127,27 @@ export async function readExecutionInput(
   return item && inputFrom(item);
 }
 
+/** Returns the head and the input of an execution, in one request; `undefined` if either does not exist. */
+export async function readExecutionWithInput(
+  { table }: TableContext,
+  { organization, id }: ExecutionReference,
+): Promise<{ execution: ExecutionHead; input: ExecutionInput } | undefined> {
+  const ulid = ulidOf(id);
+  const read = [keys.executionHead(organization, ulid), keys.executionInput(organization, ulid)];
+  const [head, input] = await getEach(table, read);
+  return head && input && { execution: executionFrom(head), input: inputFrom(input) };
+}
+
 /** Returns the execution as it is now, with its input and output. */
 export async function readExecution(
   { table }: TableContext,
   { organization, id }: ExecutionReference,
 ): Promise<(Execution & { agentId: string }) | undefined> {
   const pk = keys.execution(organization, ulidOf(id));
-  return retryOnConflict(table, async () => wholeExecution(await Array.fromAsync(queryItems(table, { pk }))));
+  // The steps come after all other items of the partition.
+  return retryOnConflict(table, async () =>
+    wholeExecution(await Array.fromAsync(queryItems(table, { pk, to: 'OUT#~' }))),
+  );
 }
 
 /** Returns the newest executions of an agent, as they are now. */
@@ -216,20 +231,26 @@ export async function returnLease(
 ): Promise<void> {
   const parts = output === undefined ? [] : outputItems(execution, output, gateReasons);
   await transact(table, [
-    returnLeaseWrite(execution, { ...lease, outputParts: parts.length }),
+    returnLeaseWrite(execution, { ...lease, outputParts: parts.length, ...promptOf(execution) }),
     ...parts.map((Item): Write => ({ Put: { Item } })),
     ...(output === undefined ? gateReasonsWrites(execution, gateReasons) : []),
   ]);
 }
 
-/** Returns the output that an earlier worker stored; `undefined` if there is none. */
+/**
+ * Returns the output that an earlier worker stored; `undefined` if there is none.
+ *
+ * @throws `LeaseLost` if it was deleted, because the execution was cancelled or purged since it was leased
+ */
 export async function readStoredOutput(
   { table }: TableContext,
   { organization, id, outputParts }: RunningExecution,
 ): Promise<string | undefined> {
   if (outputParts === undefined) return undefined;
   const pk = keys.execution(organization, ulidOf(id));
-  return outputFrom(await Array.fromAsync(queryItems(table, { pk, from: 'OUT#', to: 'OUT#~' })), outputParts);
+  const parts = await Array.fromAsync(queryItems(table, { pk, from: 'OUT#', to: 'OUT#~' }));
+  if (parts.length < outputParts) throw new LeaseLost();
+  return outputFrom(parts, outputParts);
 }
 
 /**
@@ -248,21 +269,61 @@ export async function endExecution(
     task,
   }: { output?: string | undefined; gateReasons?: GateReasons | undefined; task?: TaskMove | undefined },
 ): Promise<void> {
-  const { organization, agentId, startedAt } = execution;
-  const ended: ExecutionHead = { ...execution, ...ending };
   const { outputParts: stored } = execution;
   const completed = ending.status === 'completed';
   const parts = completed && stored === undefined ? outputItems(execution, output, gateReasons) : [];
   await transact(table, [
-    endWrite(execution, { ...ending, outputParts: completed ? (stored ?? parts.length) : 0 }),
+    endWrite(execution, { ...ending, ...promptOf(execution), outputParts: completed ? (stored ?? parts.length) : 0 }),
     ...parts.map((Item): Write => ({ Put: { Item } })),
     ...(completed && stored !== undefined ? gateReasonsWrites(execution, gateReasons) : []),
-    ...(completed ? [] : outputKeys(execution).map((Key): Write => ({ Delete: { Key } }))),
-    ...listingWrites(executionMembership(execution), executionMembership(ended)).map(requireRow),
-    countRunningDown(organization),
-    metricsWrite(organization, agentId, startedAt, ending),
-    ...(task ? changeWrites(organization, task.before, task.after) : []),
+    ...(completed ? [] : deleteOutput(execution)),
+    ...endingWrites(execution, ending, task, () => new LeaseLost()),
   ]);
+}
+
+/**
+ * Ends a running execution without its lease. The worker that holds the lease loses it.
+ *
+ * @throws `Conflict` if the execution, its rows or its task have changed since they were read
+ */
+export async function cancelRunning(
+  { table }: TableContext,
+  execution: RunningExecution,
+  ending: Ending,
+  { task, records }: { task: TaskMove | undefined; records: readonly Write[] },
+): Promise<void> {
+  await transact(table, [
+    cancelWrite(execution, { ...ending, outputParts: 0 }),
+    ...deleteOutput(execution),
+    ...endingWrites(execution, ending, task, () => new Conflict()),
+    ...records,
+  ]);
+}
+
+function deleteOutput(execution: RunningExecution): Write[] {
+  return outputKeys(execution).map((Key) => ({ Delete: { Key } }));
+}
+
+/** Returns the writes of an end besides its head and its output: rows and counters, metrics, and the move of the task. */
+function endingWrites(
+  execution: RunningExecution,
+  ending: Ending,
+  task: TaskMove | undefined,
+  onRowMissing: OnConditionFailed,
+): Write[] {
+  const { organization } = execution;
+  const [before, after] = [executionMembership(execution), executionMembership({ ...execution, ...ending })];
+  return [
+    ...listingWrites(before, after).map((write) => requireRow(write, onRowMissing)),
+    countRunningDown(organization, ending),
+    metricsWrite(execution, ending),
+    ...(task ? changeWrites(organization, task.before, task.after) : []),
+  ];
+}
+
+/** Returns the hash of the prompt that the model of an execution got, if it is known. */
+function promptOf({ promptHash }: RunningExecution): Pick<ExecutionHead, 'promptHash'> {
+  return promptHash === undefined ? {} : { promptHash };
 }
 
 /** Returns the condition that the agent of an execution still exists and is active. */
@@ -279,10 +340,7 @@ function checkActive({ organization, agentName, agentId }: RunningExecution): Wr
 }
 
 /** Adds to the delete of a row that the row exists: a late end must not bring back the rows of a purged execution. */
-function requireRow(write: Write): Write {
+function requireRow(write: Write, onConditionFailed: OnConditionFailed): Write {
   if (!('Delete' in write)) return write;
-  return {
-    Delete: { ...write.Delete, ConditionExpression: 'attribute_exists(pk)' },
-    onConditionFailed: () => new LeaseLost(),
-  };
+  return { Delete: { ...write.Delete, ConditionExpression: 'attribute_exists(pk)' }, onConditionFailed };
 }

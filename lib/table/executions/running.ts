@@ -1,8 +1,11 @@
 import { ApiError } from '../../contract/errors.ts';
+import { timestamp } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
+import { grouped } from '../../contract/shapes.ts';
 import { type Limits, limitHeaders } from '../../deployment/limits.ts';
 import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
+import { getItem } from '../reads.ts';
 import { Conflict } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 
@@ -10,21 +13,23 @@ import type { Item, Write } from '../write.ts';
 export type StartContext = TableContext & {
   /** How many executions of an organization may run at the same time. */
   runningCap: number;
-  /** How many executions an organization that has no limit of its own may start in a minute; any number if absent. */
-  limits: Pick<Partial<Limits>, 'executionsPerMinute'>;
+  /** The limits of an organization that has none of its own: executions started in a minute, tokens used in a day. */
+  limits: Pick<Partial<Limits>, 'executionsPerMinute' | 'dailyTokens'>;
   /** The minute that the counter of an organization covers, as far as this process has read it. */
   startMinutes: Map<Organization, number>;
 };
 
 const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
 
 /** The maximum number of organizations in `startMinutes`; beyond them it starts empty. */
 const organizationsAtMost = 1_000;
 
 /**
  * Returns the write that counts the start of an execution: the executions that are running, and those that were started
- * in a minute of the clock. Both counters are in one item, which the transaction of each start updates. So they are exact
- * and need no request of their own.
+ * in a minute of the clock. It fails if the organization has used its tokens of the UTC day, which `countRunningDown` adds.
+ * All counters are in one item, which the transactions of each start and end update. So they are exact and need no request
+ * of their own.
  *
  * An update cannot express "one more in this minute, or the first of a new minute", so there is a write for each case.
  * `startMinutes` decides which one is sent. If another process has begun the minute, the transaction is cancelled once;
@@ -32,30 +37,33 @@ const organizationsAtMost = 1_000;
  *
  * @param now when the execution starts (Unix time, in ms)
  */
-export function countStart(
-  { runningCap, limits: { executionsPerMinute: perMinute }, startMinutes }: StartContext,
-  organization: Organization,
-  now: number,
-): Write {
-  if (perMinute === undefined) return countRunningUp(organization, runningCap);
+export function countStart(context: StartContext, organization: Organization, now: number): Write {
+  const { runningCap, limits, startMinutes } = context;
+  const { executionsPerMinute: perMinute } = limits;
+  if (perMinute === undefined) return countRunningUp(context, organization, now);
   const minute = minuteOf(startMinutes, organization, now);
   const isCounted = startMinutes.get(organization) === minute;
+  const budget = budgetCondition(limits.dailyTokens, now);
+  const old = isCounted ? undefined : oldTokens(now);
   return {
     Update: {
       Key: keys.running(organization),
       UpdateExpression: isCounted
         ? 'ADD running :one, starts :one'
-        : 'SET startsMinute = :minute, starts = :one ADD running :one',
-      ConditionExpression: `${hasRoom} AND ${isCounted ? `startsMinute = :minute AND ${mayStart}` : isNewMinute}`,
+        : `SET startsMinute = :minute, starts = :one ${old?.remove} ADD running :one`,
+      ConditionExpression: `${hasRoom} AND ${budget.condition} AND ${isCounted ? `startsMinute = :minute AND ${mayStart}` : isNewMinute}`,
+      ExpressionAttributeNames: { ...budget.names, ...old?.names },
       ExpressionAttributeValues: {
         ':one': 1,
         ':cap': runningCap,
         ':minute': minute,
         ...(isCounted && { ':perMinute': perMinute }),
+        ...budget.values,
       },
     },
     onConditionFailed: (found) => {
-      if (isFull(found, runningCap)) return tooManyRunning(runningCap);
+      const rejected = rejectionOf(found, context, now);
+      if (rejected) return rejected;
       const counted = (found?.startsMinute as number | undefined) ?? 0;
       const limit = (found?.executionsPerMinute as number | undefined) ?? perMinute;
       noteMinute(startMinutes, organization, counted);
@@ -87,52 +95,116 @@ const isNewMinute = '(attribute_not_exists(startsMinute) OR startsMinute < :minu
 const mayStart =
   '(starts < executionsPerMinute OR (attribute_not_exists(executionsPerMinute) AND starts < :perMinute))';
 
-const isFull = (found: Item | undefined, cap: number) => ((found?.running as number | undefined) ?? 0) >= cap;
-
-/** Returns the write that counts one more running execution, up to the cap. */
-function countRunningUp(organization: Organization, cap: number): Write {
+/** Returns the write that counts one more running execution, up to the cap, and no starts. */
+function countRunningUp(context: StartContext, organization: Organization, now: number): Write {
+  const budget = budgetCondition(context.limits.dailyTokens, now);
+  const old = oldTokens(now);
   return {
     Update: {
       Key: keys.running(organization),
-      UpdateExpression: 'ADD running :one',
-      ConditionExpression: hasRoom,
-      ExpressionAttributeValues: { ':one': 1, ':cap': cap },
+      UpdateExpression: `${old.remove} ADD running :one`,
+      ConditionExpression: `${hasRoom} AND ${budget.condition}`,
+      ExpressionAttributeNames: { ...budget.names, ...old.names },
+      ExpressionAttributeValues: { ':one': 1, ':cap': context.runningCap, ...budget.values },
     },
-    onConditionFailed: () => tooManyRunning(cap),
+    onConditionFailed: (found) => rejectionOf(found, context, now) ?? new Conflict(),
   };
 }
 
 /**
- * Returns the write that sets the organization's own start limit, or removes it (`undefined`). Removing fails with `Conflict`
+ * Returns the name of the attribute that counts the tokens of the executions that ended on a UTC day. Each day has an
+ * attribute of its own: so an end adds its tokens without a condition, and the first end of a day needs no other write.
+ */
+const tokensOn = (time: number) => `tokens${timestamp(time).slice(0, 'YYYY-MM-DD'.length)}`;
+
+/** The days before today whose tokens a start deletes. An organization that starts nothing for longer keeps a number. */
+const oldDays = 7;
+
+/** Returns the part of an update that deletes the tokens of past days. */
+function oldTokens(now: number): { remove: string; names: Record<string, string> } {
+  const names = Array.from(
+    { length: oldDays },
+    (_, at) => [`#old${at + 1}`, tokensOn(now - (at + 1) * dayMs)] as const,
+  );
+  return { remove: `REMOVE ${names.map(([name]) => name).join(', ')}`, names: Object.fromEntries(names) };
+}
+
+/**
+ * Returns the condition that tokens of today remain. The organization's own budget, which the command line sets, is in the
+ * item.
+ */
+function budgetCondition(dailyTokens: number | undefined, now: number) {
+  const names = { '#tokens': tokensOn(now) };
+  const own = 'attribute_not_exists(#tokens) OR #tokens < dailyTokens';
+  return dailyTokens === undefined
+    ? { condition: `(${own} OR attribute_not_exists(dailyTokens))`, names, values: {} }
+    : {
+        condition: `(${own} OR (attribute_not_exists(dailyTokens) AND #tokens < :dailyTokens))`,
+        names,
+        values: { ':dailyTokens': dailyTokens },
+      };
+}
+
+/** Returns why an organization may start no execution now: its tokens are used, or too many executions are running. */
+function rejectionOf(
+  found: Item | undefined,
+  { runningCap, limits: { dailyTokens } }: StartContext,
+  now: number,
+): ApiError | undefined {
+  const budget = (found?.dailyTokens as number | undefined) ?? dailyTokens;
+  const used = tokensIn(found, now);
+  // First, because a caller that only retries after the time for other executions to end would be rejected again.
+  if (budget !== undefined && used >= budget) return tooManyTokens(budget, dayMs - (now % dayMs));
+  if (((found?.running as number | undefined) ?? 0) >= runningCap) return tooManyRunning(runningCap);
+  return undefined;
+}
+
+const tokensIn = (found: Item | undefined, now: number) => (found?.[tokensOn(now)] as number | undefined) ?? 0;
+
+/** Returns the tokens of the executions of an organization that have ended on the current UTC day. */
+export async function readTokensToday(
+  { table }: TableContext,
+  organization: Organization,
+  now: number,
+): Promise<number> {
+  return tokensIn(await getItem(table, keys.running(organization)), now);
+}
+
+/** The limits of an organization that are in the item of its running executions. */
+type StartLimit = 'executionsPerMinute' | 'dailyTokens';
+
+/**
+ * Returns the write that sets a limit of the organization's own, or removes it (`undefined`). Removing fails with `Conflict`
  * if there is none.
  */
-export function ownStartLimit(organization: Organization, perMinute: number | undefined): Write {
+export function ownStartLimit(organization: Organization, limit: StartLimit, value: number | undefined): Write {
   const Key = keys.running(organization);
-  if (perMinute === undefined)
+  if (value === undefined)
     return {
-      Update: {
-        Key,
-        UpdateExpression: 'REMOVE executionsPerMinute',
-        ConditionExpression: 'attribute_exists(executionsPerMinute)',
-      },
+      Update: { Key, UpdateExpression: `REMOVE ${limit}`, ConditionExpression: `attribute_exists(${limit})` },
       onConditionFailed: () => new Conflict(),
     };
   return {
-    Update: {
-      Key,
-      UpdateExpression: 'SET executionsPerMinute = :perMinute',
-      ExpressionAttributeValues: { ':perMinute': perMinute },
-    },
+    Update: { Key, UpdateExpression: `SET ${limit} = :value`, ExpressionAttributeValues: { ':value': value } },
   };
 }
 
-/** Returns the write that counts one running execution less. */
-export function countRunningDown(organization: Organization): Write {
+/**
+ * Returns the write that counts one running execution less, and its tokens on the UTC day on which it ended.
+ *
+ * @param ended absent for an execution that is deleted while it runs
+ */
+export function countRunningDown(
+  organization: Organization,
+  ended?: { completedAt: string; tokensUsed: number },
+): Write {
+  const hasTokens = ended !== undefined && ended.tokensUsed > 0;
   return {
     Update: {
       Key: keys.running(organization),
-      UpdateExpression: 'ADD running :minusOne',
-      ExpressionAttributeValues: { ':minusOne': -1 },
+      UpdateExpression: `ADD running :minusOne${hasTokens ? ', #tokens :tokens' : ''}`,
+      ...(hasTokens && { ExpressionAttributeNames: { '#tokens': tokensOn(Date.parse(ended.completedAt)) } }),
+      ExpressionAttributeValues: { ':minusOne': -1, ...(hasTokens && { ':tokens': ended.tokensUsed }) },
     },
   };
 }
@@ -143,6 +215,15 @@ function tooManyRunning(cap: number): ApiError {
     `The limit of ${cap} concurrent executions is reached; retry later or raise RUNNING_CAP.`,
     [],
     { 'Retry-After': '10' },
+  );
+}
+
+function tooManyTokens(budget: number, waitMs: number): ApiError {
+  return new ApiError(
+    'rate_limited',
+    `The organization has used its budget of ${grouped(budget)} tokens for this UTC day; retry after the time in Retry-After, or ask an operator for a higher budget.`,
+    [],
+    { 'Retry-After': String(Math.ceil(waitMs / 1000)) },
   );
 }
 

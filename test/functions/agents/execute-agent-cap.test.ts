@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { environment } from '../../../lib/deployment/environment.ts';
 import { readRunningCap } from '../../../lib/deployment/limits.ts';
 import { errorOf } from '../../api.ts';
+import { newForEachTest } from '../../caller.ts';
 import { sendConcurrently } from './test-agents.ts';
 import {
   createTestExecutions,
-  type ExecutionsApi,
   listed,
   newDelegation,
   newExecution,
@@ -13,13 +14,12 @@ import {
 } from './test-executions.ts';
 
 const cap = 2;
-const { newExecutionsApi } = await createTestExecutions(cap);
-let api: ExecutionsApi;
+const { newExecutionsApi } = await createTestExecutions({ [environment.runningCap]: String(cap) });
+const api = newForEachTest(newExecutionsApi);
 let running: string[];
 
 /** Creates an organization that is at the cap. */
 beforeEach(async () => {
-  api = await newExecutionsApi();
   running = [await api.start(), await api.start({}, 'qa-reviewer')];
 });
 
@@ -55,15 +55,19 @@ describe('at the cap', () => {
     await rateLimited();
   });
 
-  it('a start is rejected for its other errors first', async () => {
-    const on = (taskId: string) => () => api.execute({ ...newExecution, taskId });
+  it('the errors of a start are reported in this order: body, agent, task, status, dependencies, cap', async () => {
+    const absent = 'tk_01K00000000000000000000000';
     const blocked = await api.tasks.put({ dependsOn: [await api.tasks.put()] });
-    await api.refuses(() => api.execute({}), 400, 'validation_failed');
-    await api.refuses(() => api.execute(newExecution, { name: 'absent-agent' }), 404, 'not_found');
-    await api.refuses(on('tk_01K00000000000000000000000'), 422, 'unknown_reference');
-    await api.refuses(on(blocked), 409, 'task_blocked');
-    await api.agents.update('writer', { status: 'inactive' });
-    await api.refuses(() => api.execute(), 409, 'agent_not_active');
+    await api.agents.put({ name: 'draft', status: 'draft' });
+    for (const [name, fields, status, code] of [
+      ['writer', { input: '' }, 400, 'validation_failed'],
+      ['absent-agent', { taskId: absent }, 404, 'not_found'],
+      ['draft', { taskId: absent }, 422, 'unknown_reference'],
+      ['draft', { taskId: blocked }, 409, 'agent_not_active'],
+      ['writer', { taskId: blocked }, 409, 'task_blocked'],
+      ['writer', {}, 429, 'rate_limited'],
+    ] as const)
+      await api.refuses(() => api.execute({ ...newExecution, ...fields }, { name }), status, code);
   });
 });
 

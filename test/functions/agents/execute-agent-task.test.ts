@@ -1,14 +1,12 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { taskStatuses } from '../../../lib/contract/tasks.ts';
 import { dataOf, paginationOf } from '../../api.ts';
+import { newForEachTest } from '../../caller.ts';
 import { sendConcurrently } from './test-agents.ts';
-import { createTestExecutions, type ExecutionsApi, newExecution } from './test-executions.ts';
+import { createTestExecutions, newExecution } from './test-executions.ts';
 
 const { newExecutionsApi } = await createTestExecutions();
-let api: ExecutionsApi;
-beforeEach(async () => {
-  api = await newExecutionsApi();
-});
+const api = newForEachTest(newExecutionsApi);
 
 const taken = ['backlog', 'assigned', 'in_progress'];
 
@@ -110,17 +108,6 @@ describe('the execution that owns a task', () => {
       await api.tasks.deleteTask({ params }),
     ])
       for (const hidden of ['owner', id]) expect(JSON.stringify(answer)).not.toContain(hidden);
-  });
-
-  it('cannot be set by a create or an update of a task', async () => {
-    const taskId = await api.tasks.put();
-    for (const send of [
-      () => api.tasks.createTask({ body: { title: 'T', owner: 'ex_01K00000000000000000000000' } }),
-      () => update(taskId, { owner: null }),
-    ]) {
-      const { details } = await api.refuses(send, 400, 'validation_failed');
-      expect(details).toMatchObject([{ path: 'owner', code: 'unknown_field' }]);
-    }
   });
 
   it('does not prevent a delete of the task, and is listed with the id of the task afterwards', async () => {

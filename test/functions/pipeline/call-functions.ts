@@ -25,7 +25,8 @@ export const consume = (name: ConsumerName, ...bodies: string[]): Promise<string
 export const publish = (...Records: DynamoDBRecord[]): Promise<string[]> =>
   failuresOf(callFunction('publishEvents', { Records }));
 
-/** Calls the sweeper as the schedule of a job does. `until` is the latest due time to sweep, by default now. */
+/** Calls the function of a job as its schedule does. `until` is the latest due time to handle, by default now. */
 export async function runJob(job: Job, until?: string): Promise<void> {
-  await callFunction('sweepOverdue', { detail: { job, ...(until && { until }) } });
+  const name = job === 'purges' ? 'purgeAgent' : 'sweepOverdue';
+  await callFunction(name, { detail: { job, ...(until && { until }) } });
 }

@@ -5,7 +5,7 @@ import { consume } from './call-functions.ts';
 import type { TestPipeline } from './test-pipeline.ts';
 
 /** The functions of queues. */
-export const queueConsumers = ['deliverWebhook', 'runExecution', 'purgeAgent'] as const;
+export const queueConsumers = ['deliverWebhook', 'runExecution'] as const;
 type QueueConsumer = (typeof queueConsumers)[number];
 
 /** A message and the queue that it was received from. */

@@ -101,6 +101,6 @@ describe('a delivery of the version before', () => {
     expect(items.map((record) => [record.deliveryId, record.attempt]).reverse()).toEqual(attempts);
     expect(total).toBe(attempts.length);
     expect(await Array.fromAsync(readDue(service, oldDeliveryPartitions, allTime))).toEqual([]);
-    await deleteWebhook(processContext(), organization, webhookId);
+    await deleteWebhook(processContext(), organization, webhookId, () => {});
   });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Organization } from '../../../lib/contract/organization.ts';
 import {
   delegationFrom,
   delegationItem,
@@ -10,26 +9,13 @@ import {
   inputItem,
   listItemOf,
   outputItems,
-  type RunningExecution,
   wholeExecution,
 } from '../../../lib/table/executions/execution-items.ts';
 import { fc } from '../../seeded.ts';
-import { completed, failed } from './execution-table.ts';
+import { completed, failed, runningExecution } from './execution-table.ts';
 
-const running: RunningExecution = {
-  organization: 'org' as Organization,
-  id: 'ex_01KE0000000000000000000004',
-  agentId: 'ag_01KE0000000000000000000000',
-  agentName: 'writer',
-  taskId: 'tk_01KE0000000000000000000001',
-  status: 'running',
-  startedAt: '2026-01-02T18:37:22.304Z',
-  model: 'some.model',
-  selfTest: 'pending',
-  qaReview: 'pending',
-  claims: 0,
-};
-const { taskId: _, ...withoutTask } = running;
+const withoutTask = runningExecution();
+const running = runningExecution({ taskId: 'tk_01KE0000000000000000000001' });
 const dueAt = '2026-01-02T18:38:22.304Z';
 
 /** Returns the items of an execution that ended with an output. */
@@ -47,7 +33,7 @@ describe('an output', () => {
     expect(partsOf('x'.repeat(bytes)).map(({ length }) => length)).toEqual(sizes);
   });
 
-  it('is split between characters into parts of the greatest size, which are joined in any order', () => {
+  it('is split between characters into parts of the greatest size, joined in any order', () => {
     const letters = fc.constantFrom('x', 'é', '€', '🙂', '\u0000', '\u07ff', '\uffff', '\u{10000}', '👩‍👩‍👧');
     const passage = fc.tuple(letters, fc.nat(400_000)).map(([letter, count]) => letter.repeat(count / letter.length));
     fc.assert(
@@ -67,7 +53,7 @@ describe('an output', () => {
   });
 
   it('of more than ten parts is joined in the order of their numbers', () => {
-    const output = Array.from({ length: 12 }, (_, nth) => String.fromCharCode(97 + nth).repeat(partBytes)).join('');
+    const output = [...'abcdefghijkl'].map((letter) => letter.repeat(partBytes)).join('');
     const byKey = itemsOf(output).sort((a, b) => ((a.sk as string) < (b.sk as string) ? -1 : 1));
     expect(wholeExecution(byKey)?.output === output).toBe(true);
   });
@@ -98,31 +84,26 @@ it.each<[string, ExecutionHead, string[]]>([
   expect(Object.keys(listItemOf(head))).toEqual(fields);
 });
 
-describe('a whole execution', () => {
-  it('has no fields of its end while it runs', () => {
-    const whole = wholeExecution([executionItem(running, dueAt), inputItem(running, { input: 'Do it.' })]) ?? {};
-    for (const field of ['completedAt', 'durationMs', 'output', 'tokensUsed', 'error'])
-      expect(whole).not.toHaveProperty(field);
-    expect(whole).toMatchObject({ input: 'Do it.', qualityGates: { selfTest: 'pending', qaReview: 'pending' } });
-  });
+it('a whole execution has no fields of its end while it runs', () => {
+  const whole = wholeExecution([executionItem(running, dueAt), inputItem(running, { input: 'Do it.' })]) ?? {};
+  for (const field of ['completedAt', 'durationMs', 'output', 'tokensUsed', 'error'])
+    expect(whole).not.toHaveProperty(field);
+  expect(whole).toMatchObject({ input: 'Do it.', qualityGates: { selfTest: 'pending', qaReview: 'pending' } });
+});
 
-  it('has an output, even an empty one, and no error if it completed', () => {
-    const { selfTest, qaReview, ...ending } = completed();
-    const whole = wholeExecution(itemsOf(''));
-    expect(whole).toMatchObject({ ...ending, output: '', qualityGates: { selfTest, qaReview } });
-    expect(whole).not.toHaveProperty('error');
-  });
+it('a whole execution has an output, even an empty one, if it completed, and an error if it failed', () => {
+  const { selfTest, qaReview, ...ending } = completed();
+  const whole = wholeExecution(itemsOf(''));
+  expect(whole).toMatchObject({ ...ending, output: '', qualityGates: { selfTest, qaReview } });
+  expect(whole).not.toHaveProperty('error');
+  const broken = wholeExecution(itemsOf('half of it', failed()));
+  expect(broken).toMatchObject({ status: 'failed', error: 'It went wrong.', tokensUsed: 42 });
+  expect(broken).not.toHaveProperty('output');
+});
 
-  it('has an error and no output if it failed', () => {
-    const whole = wholeExecution(itemsOf('half of it', failed()));
-    expect(whole).toMatchObject({ status: 'failed', error: 'It went wrong.', tokensUsed: 42 });
-    expect(whole).not.toHaveProperty('output');
-  });
-
-  it('is `undefined` if its head or its input is missing', () => {
-    const [head = {}, input = {}] = itemsOf('');
-    for (const items of [[], [head], [input]]) expect(wholeExecution(items)).toBeUndefined();
-  });
+it('a whole execution is `undefined` if its head or its input is missing', () => {
+  const [head = {}, input = {}] = itemsOf('');
+  for (const items of [[], [head], [input]]) expect(wholeExecution(items)).toBeUndefined();
 });
 
 it.each<[string, ExecutionHead, string]>([

@@ -1,14 +1,13 @@
 import { ulid } from 'ulid';
-import { expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
-import { endExecution } from '../../../lib/table/executions/executions.ts';
+import { endExecution, readDelegation, readRunningExecutions } from '../../../lib/table/executions/executions.ts';
 import { fc } from '../../seeded.ts';
-import { dumpOf } from '../../table-dump.ts';
+import { watchedTable } from '../fixtures/watched-table.ts';
 import { differences } from '../lists/model.ts';
-import { faultsOf } from '../tasks/oracle.ts';
 import { executionLists } from './execution-model.ts';
 import { executionsAmong } from './execution-oracle.ts';
-import { completed, createExecutionTable, failed } from './execution-table.ts';
+import { completed, createExecutionTable, type ExecutionTable, failed } from './execution-table.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -23,7 +22,7 @@ it('lists and metrics equal those of a model after steps of 8 concurrent workers
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 60, maxLength: 60 }), async (steps) => {
       const board = await createExecutionTable();
-      const { organization, table, clock } = board;
+      const { clock } = board;
       const agents = [board.agent, await board.createAgent('reader')];
       const executing: RunningExecution[] = [];
       const ended: string[] = [];
@@ -42,18 +41,63 @@ it('lists and metrics equal those of a model after steps of 8 concurrent workers
       };
       await Promise.all(Array.from({ length: 8 }, worker));
 
-      expect(await faultsOf(table, organization)).toEqual([]);
-      const heads = executionsAmong(await dumpOf(table, organization));
+      expect(await board.faults()).toEqual([]);
+      const heads = executionsAmong(await board.dump());
       const running = heads.filter(({ status }) => status === 'running').map(({ id }) => id);
       expect(running.sort()).toEqual(executing.map(({ id }) => id).sort());
       expect(heads).toHaveLength(executing.length + ended.length);
-      const lists = executionLists(
-        board,
-        heads,
-        agents.map(({ id }) => id),
-      );
-      expect(await differences(lists, 4)).toEqual([]);
+      const agentIds = agents.map(({ id }) => id);
+      expect(await differences(executionLists(board, heads, agentIds), 4)).toEqual([]);
     }),
     { seed: 4, numRuns: 1, endOnFailure: true },
   );
+});
+
+const delegationId = 'dl_01K00000000000000000000000';
+const delegated = { delegationId, delegatedBy: 'reader', ancestors: ['ag_01K00000000000000000000000'], depth: 1 };
+
+let board: ExecutionTable;
+beforeEach(async () => {
+  board = await createExecutionTable();
+});
+
+describe('the executions of an agent that run on a task', () => {
+  const runningOn = (taskId: string | undefined, table = board.table) =>
+    readRunningExecutions({ table }, board.organization, board.agent.id, taskId);
+  const idsOf = (executions: readonly { id: string }[]) => executions.map(({ id }) => id).sort();
+
+  it('are read with their delegations, without executions of other tasks, of other agents, or that have ended', async () => {
+    const [one, other] = [(await board.put()).id, (await board.put()).id];
+    const on = (taskId?: string) => board.start(board.newExecution({ ...(taskId && { taskId }), ...delegated }));
+    const [first, second] = [await on(one), await on(one)];
+    const [elsewhere, none] = [await on(other), await on()];
+    await board.start(board.newExecution({ taskId: one }, await board.createAgent('another')));
+    for (const ending of [completed(), failed()])
+      await endExecution(board, await board.leased(await on(one)), ending, {});
+    expect(idsOf(await runningOn(one))).toEqual(idsOf([first, second]));
+    expect(idsOf(await runningOn(other))).toEqual([elsewhere.id]);
+    expect(await runningOn(undefined)).toEqual([none]);
+    expect(await runningOn('tk_01K00000000000000000000000')).toEqual([]);
+  });
+
+  it('exclude executions that end or start between the read of the list and the read of the executions', async () => {
+    const [stays, ends] = [await board.start(), await board.leased()];
+    const { table } = watchedTable(board.table, async ({ nth }) => {
+      if (nth !== 1) return;
+      await endExecution(board, ends, completed(), {});
+      await board.start();
+    });
+    expect(await runningOn(undefined, table)).toEqual([stays]);
+  });
+});
+
+it('a delegation has the status of its execution', async () => {
+  const read = () => readDelegation(board, board.organization, delegationId);
+  const execution = await board.start(board.newExecution(delegated));
+  expect(await read()).toEqual({ delegationId, fromAgent: 'reader', toAgent: 'writer', status: 'accepted' });
+  const leased = await board.leased(execution);
+  expect((await read())?.status).toBe('running');
+  await endExecution(board, leased, failed(), {});
+  expect((await read())?.status).toBe('failed');
+  expect(await board.faults()).toEqual([]);
 });

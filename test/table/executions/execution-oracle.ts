@@ -27,10 +27,10 @@ export function countsOf(organization: Organization, executions: readonly Execut
     const sums = Object.entries(numbers).map(([name, number]) => [name, ((item[name] as number) ?? 0) + number]);
     items.set(nameOf(key), { ...item, ...Object.fromEntries(sums) });
   };
-  for (const { agentId, startedAt, status, tokensUsed = 0, durationMs = 0 } of executions)
+  for (const { agentId, startedAt, promptHash, status, tokensUsed = 0, durationMs = 0 } of executions)
     if (status === 'running') add(keys.running(organization), { running: 1 });
     else
-      add(keys.metricsOfDay(organization, ulidOf(agentId), startedAt.slice(0, 10)), {
+      add(keys.metricsOfDay(organization, ulidOf(agentId), startedAt.slice(0, 10), promptHash), {
         ...{ [status]: 1, tokens: tokensUsed, durationMs, [bucketOf(durationMs)]: 1 },
       });
   return items;

@@ -14,7 +14,7 @@ import {
 import { keys } from '../../../lib/table/keys.ts';
 import { derivedFrom, writeItems } from '../tasks/seed.ts';
 import { countsOf } from './execution-oracle.ts';
-import { completed, failed } from './execution-table.ts';
+import { completed, failed, runningExecution } from './execution-table.ts';
 
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
@@ -28,10 +28,8 @@ export function executionsOfAYear(
     const started = Date.UTC(2025, 0, 1) + Math.floor((nth * yearMs) / count);
     const { id: agentId, name: agentName, model } = agents[nth % agents.length] as StoredAgent;
     const id = `ex_${ulid(started)}`;
-    const head: RunningExecution = {
-      ...{ organization, id, agentId, agentName, model, status: 'running', claims: 1 },
-      ...{ startedAt: timestamp(timeOf(ulidOf(id))), selfTest: 'pending', qaReview: 'pending' },
-    };
+    const startedAt = timestamp(timeOf(ulidOf(id)));
+    const head = runningExecution({ organization, id, agentId, agentName, model, startedAt, claims: 1 });
     if (nth >= count - running) return head;
     const durationMs = 1000 + ((nth * 7919) % 500_000);
     const ending = { completedAt: timestamp(started + durationMs), durationMs, tokensUsed: nth % 1000 };
@@ -39,28 +37,15 @@ export function executionsOfAYear(
   });
 }
 
-/**
- * Writes the lists of executions into a table without executions: all counters, and the rows of the executions that
- * `isRead` selects.
- */
-export function seedLists(
-  table: Table,
-  executions: readonly ExecutionHead[],
-  isRead: (id: string) => boolean = () => true,
-): Promise<void> {
+/** Writes the lists of executions into a table without any: all counters, and the rows that `isRead` selects. */
+export function seedLists(table: Table, executions: readonly ExecutionHead[], isRead = (_id: string) => true) {
   const items = [...derivedFrom(executions.map(executionMembership)).values()];
-  return writeItems(
-    table,
-    items.filter(({ id }) => id === undefined || isRead(id as string)),
-  );
+  const read = items.filter(({ id }) => id === undefined || isRead(id as string));
+  return writeItems(table, read);
 }
 
 /** Writes the items of executions, except their lists, as starts and ends write them. */
-export function seedExecutions(
-  table: Table,
-  organization: Organization,
-  executions: readonly ExecutionHead[],
-): Promise<void> {
+export function seedExecutions(table: Table, organization: Organization, executions: readonly ExecutionHead[]) {
   const parts = executions.flatMap((execution) => {
     const { due, dueAt, ...head } = executionItem(execution as RunningExecution, execution.startedAt);
     const { status } = execution;
@@ -73,10 +58,7 @@ export function seedExecutions(
   return writeItems(table, [...parts, ...countsOf(organization, executions).values()]);
 }
 
-/**
- * Writes only the items that metrics of agents are read from: the rows of all and of running executions, and the metrics
- * of each day. Omits the rows if `areRead` is false.
- */
+/** Writes only what metrics are read from: the metrics of each day and, if `areRead`, the rows. */
 export function seedMetrics(
   table: Table,
   organization: Organization,

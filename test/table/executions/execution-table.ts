@@ -1,5 +1,7 @@
 import { ulid } from 'ulid';
+import { expect } from 'vitest';
 import { timeOf, timestamp, ulidOf } from '../../../lib/contract/ids.ts';
+import type { Organization } from '../../../lib/contract/organization.ts';
 import { moveOnEnd, moveOnStart } from '../../../lib/executions/task-moves.ts';
 import type { StoredAgent } from '../../../lib/table/agents/agent-items.ts';
 import { insertAgent } from '../../../lib/table/agents/agents.ts';
@@ -10,13 +12,13 @@ import type { RecordResponse } from '../../../lib/table/idempotency.ts';
 import type { StoredTask } from '../../../lib/table/tasks/task-items.ts';
 import { readTask } from '../../../lib/table/tasks/tasks.ts';
 import { storedAgent } from '../agents/agent-seed.ts';
-import { createTestTable, type TestTable } from '../tasks/test-table.ts';
+import { createTestTable } from '../tasks/test-table.ts';
 
 /** The time of the clock of a new board. */
-const start = Date.UTC(2026, 0, 1);
+const opening = Date.UTC(2026, 0, 1);
 
 /** Returns the time `seconds` after the start of the clock. */
-export const at = (seconds: number): string => timestamp(start + seconds * 1000);
+export const at = (seconds: number): string => timestamp(opening + seconds * 1000);
 
 /** Returns a lease of 30 seconds. */
 export const lease = (leaseId: string, from = 0) => ({ leaseId, now: at(from), until: at(from + 30) });
@@ -42,55 +44,37 @@ export const failed = (fields: Partial<Ending> = {}): Ending => ({
 /** The options of a start. */
 type StartOptions = { input?: ExecutionInput; task?: TaskMove | undefined; recordResponse?: RecordResponse };
 
-/** An organization with executions; `agent` is its first agent. */
-export type ExecutionTable = TestTable & {
-  runningCap: number;
-  limits: StartContext['limits'];
-  startMinutes: StartContext['startMinutes'];
-  agent: StoredAgent;
-  /** Creates another agent. */
-  createAgent: (name: string, fields?: Partial<StoredAgent>) => Promise<StoredAgent>;
-  /** Returns a new execution, not stored. */
-  newExecution: (fields?: Partial<RunningExecution>, agent?: StoredAgent) => RunningExecution;
-  start: (execution?: RunningExecution, options?: StartOptions) => Promise<RunningExecution>;
-  /** Starts an execution on a task. */
-  startOn: (taskId: string, agent?: StoredAgent) => Promise<RunningExecution>;
-  /** Leases an execution with the lease id `first`. Starts a new one if none is given. */
-  leased: (execution?: RunningExecution) => Promise<RunningExecution>;
-  /** Returns the change of the task of an execution at its end. */
-  release: (execution: RunningExecution, status?: 'up_for_review' | 'qa_review' | 'assigned') => Promise<TaskMove>;
-  /** Reads the stored task. */
-  stored: (taskId: string) => Promise<StoredTask>;
-};
+/** Returns a running execution that no worker has leased, by default of the agent `writer`. */
+export const runningExecution = (fields: Partial<RunningExecution> = {}): RunningExecution => ({
+  ...{ organization: 'org' as Organization, id: 'ex_01KE0000000000000000000004', model: 'some.model' },
+  ...{ agentId: 'ag_01KE0000000000000000000000', agentName: 'writer' },
+  ...{ status: 'running', startedAt: '2026-01-02T18:37:22.304Z', selfTest: 'pending', qaReview: 'pending', claims: 0 },
+  ...fields,
+});
+
+/** An organization with executions. */
+export type ExecutionTable = Awaited<ReturnType<typeof createExecutionTable>>;
 
 /** Creates an organization with an agent; at most `cap` executions run concurrently. */
-export async function createExecutionTable(cap = 50): Promise<ExecutionTable> {
+export async function createExecutionTable(cap = 50) {
   const board = await createTestTable();
   const { organization, clock } = board;
-  const context = { ...board, runningCap: cap, limits: {}, startMinutes: new Map() };
-  const createAgent: ExecutionTable['createAgent'] = async (name, fields) => {
+  const startMinutes: StartContext['startMinutes'] = new Map();
+  const context = { ...board, runningCap: cap, limits: {} as StartContext['limits'], startMinutes };
+  const createAgent = async (name: string, fields?: Partial<StoredAgent>) => {
     const agent = storedAgent({ name, ...fields }, clock());
     await insertAgent(board, organization, agent, undefined);
     return agent;
   };
   const agent = await createAgent('writer');
-  const newExecution: ExecutionTable['newExecution'] = (fields, { id: agentId, name: agentName, model } = agent) => {
-    const id = fields?.id ?? `ex_${ulid(clock())}`;
-    return {
-      organization,
-      id,
-      agentId,
-      agentName,
-      status: 'running',
-      startedAt: timestamp(timeOf(ulidOf(id))),
-      model,
-      selfTest: 'pending',
-      qaReview: 'pending',
-      claims: 0,
-      ...fields,
-    };
+  const newExecution = (
+    { id = `ex_${ulid(clock())}`, ...fields }: Partial<RunningExecution> = {},
+    { id: agentId, name: agentName, model } = agent,
+  ) => {
+    const startedAt = timestamp(timeOf(ulidOf(id)));
+    return runningExecution({ organization, id, agentId, agentName, model, startedAt, ...fields });
   };
-  const started: ExecutionTable['start'] = async (execution = newExecution(), { input, task, recordResponse } = {}) => {
+  const start = async (execution = newExecution(), { input, task, recordResponse }: StartOptions = {}) => {
     const dueAt = timestamp(Date.parse(execution.startedAt) + 60_000);
     await insertExecution(context, execution, input ?? { input: 'Do it.' }, { dueAt, task, recordResponse });
     return execution;
@@ -98,20 +82,36 @@ export async function createExecutionTable(cap = 50): Promise<ExecutionTable> {
   const stored = async (taskId: string) => (await readTask(board, organization, taskId)) as StoredTask;
   return {
     ...context,
+    /** The first agent. */
     agent,
     createAgent,
+    /** Returns a new execution, not stored. */
     newExecution,
-    start: started,
+    start,
+    /** Reads the stored task. */
     stored,
-    startOn: async (taskId, by) => {
+    /** Starts an execution on a task. */
+    startOn: async (taskId: string, by?: StoredAgent) => {
       const execution = newExecution({ taskId }, by);
-      return started(execution, { task: moveOnStart(await stored(taskId), execution, false, at(0)) });
+      return start(execution, { task: moveOnStart(await stored(taskId), execution, false, at(0)) });
     },
-    leased: async (execution) => {
-      const reference = execution ?? (await started());
+    /** Leases an execution with the lease id `first`. Starts a new one if none is given. */
+    leased: async (execution?: RunningExecution) => {
+      const reference = execution ?? (await start());
       return (await leaseExecution(board, reference, lease('first'))) as RunningExecution;
     },
-    release: async ({ id, taskId }, status = 'qa_review') =>
+    /** Returns the change of the task of an execution at its end. */
+    release: async ({ id, taskId }: RunningExecution, status: 'qa_review' | 'assigned' = 'qa_review') =>
       moveOnEnd(await stored(taskId as string), id, status, at(5)) as TaskMove,
+    /** Returns the error of an action, which must write nothing. */
+    failureOf: async (action: () => Promise<unknown>): Promise<unknown> => {
+      const before = await board.dump();
+      const failure = await action().then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      expect(await board.dump()).toEqual(before);
+      return failure;
+    },
   };
 }

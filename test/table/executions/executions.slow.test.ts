@@ -6,11 +6,9 @@ import { keys } from '../../../lib/table/keys.ts';
 import { ulidPeriods } from '../../../lib/table/lists/listing.ts';
 import { purgeAgent } from '../../../lib/table/purges/purges.ts';
 import { getItem } from '../../../lib/table/reads.ts';
-import { dumpOf } from '../../table-dump.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { deepOffsets, idsOnPages, limit, wrongPages } from '../lists/list-costs.ts';
 import { differences, type ExpectedList } from '../lists/model.ts';
-import { faultsOf } from '../tasks/oracle.ts';
 import { always } from '../tasks/test-table.ts';
 import { executionLists } from './execution-model.ts';
 import { executionsOfAYear, seedExecutions, seedLists } from './execution-seed.ts';
@@ -25,11 +23,8 @@ describe('of 20,000 executions over a year', () => {
     metered = meter(board.table);
     const agents = [board.agent, await board.createAgent('reader'), await board.createAgent('painter')];
     const executions = executionsOfAYear(board.organization, agents, { count: 20_000, running: 50 });
-    lists = executionLists(
-      board,
-      executions,
-      agents.map(({ id }) => id),
-    );
+    const agentIds = agents.map(({ id }) => id);
+    lists = executionLists(board, executions, agentIds);
     // A list reads no other periods than those that its page is in.
     const periodOf = (id: string) => ulidPeriods.of(ulidOf(id));
     const read = new Set([...idsOnPages(lists)].map(periodOf));
@@ -47,14 +42,14 @@ describe('of 20,000 executions over a year', () => {
 
 it('an agent with 5,000 executions is deleted at a cost in proportion to them, and other agents keep theirs', async () => {
   const board = await createExecutionTable();
-  const { table, organization } = board;
+  const { table, organization, faults } = board;
   const gone = await board.createAgent('reader');
   const theirs = executionsOfAYear(organization, [gone], { count: 5000, running: 30 });
   const kept = executionsOfAYear(organization, [board.agent], { count: 300, running: 10 });
   const all = [...theirs, ...kept];
   await seedLists(table, all);
   await seedExecutions(table, organization, all);
-  expect(await faultsOf(table, organization)).toEqual([]);
+  expect(await faults()).toEqual([]);
 
   const { costOf } = meter(table);
   const deletion = await costOf(() => deleteAgent(board, organization, gone.name, always));
@@ -68,8 +63,8 @@ it('an agent with 5,000 executions is deleted at a cost in proportion to them, a
   expect(deletion.requests).toBeLessThanOrEqual(2 * (31 * 4 + Math.ceil(5000 / 49)) + 10);
   expect(purged.requests).toBeLessThanOrEqual(3.2 * 5000);
   const names = new Set([gone, ...theirs].map(({ id }) => ulidOf(id)));
-  const left = Object.keys(await dumpOf(table, organization));
+  const left = Object.keys(await board.dump());
   expect(left.filter((name) => name.match(/[0-9A-Z]{26}/g)?.some((ulid) => names.has(ulid)))).toEqual([]);
   expect((await getItem(table, keys.running(organization)))?.running).toBe(10);
-  expect(await faultsOf(table, organization)).toEqual([]);
+  expect(await faults()).toEqual([]);
 }, 900_000);

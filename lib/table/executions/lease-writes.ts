@@ -2,6 +2,7 @@ import { ulidOf } from '../../contract/ids.ts';
 import { tableSchema } from '../../deployment/table-schema.ts';
 import { keys } from '../keys.ts';
 import { leaseFree, leaseHeld } from '../lease.ts';
+import { Conflict } from '../transact.ts';
 import type { OnConditionFailed, Write } from '../write.ts';
 import type { Ending, ExecutionHead, Progress, RunningExecution } from './execution-items.ts';
 
@@ -43,14 +44,14 @@ export function leaseHolderWrite(
   execution: RunningExecution,
   { set, remove, add }: { set: string; remove?: string; add?: string },
   values: Record<string, unknown>,
-  names: Record<string, string> = {},
+  names: Record<string, string> = { '#dueAt': sortKey },
 ): Write {
   return {
     Update: {
       Key: headKey(execution),
       UpdateExpression: `SET ${set}${remove ? ` REMOVE ${remove}` : ''}${add ? ` ADD ${add}` : ''}`,
       ConditionExpression: `#status = :running AND ${leaseHeld}`,
-      ExpressionAttributeNames: { '#status': 'status', '#dueAt': sortKey, ...names },
+      ExpressionAttributeNames: { '#status': 'status', ...names },
       ExpressionAttributeValues: { ':running': 'running', ':claim': execution.claim, ...values },
     },
     onConditionFailed: () => new LeaseLost(),
@@ -69,12 +70,17 @@ export type LeaseReturn = { until: string; dueAt: string; progress: Progress };
  */
 export function returnLeaseWrite(
   execution: RunningExecution,
-  { until, dueAt, progress, outputParts }: LeaseReturn & { outputParts: number },
+  { until, dueAt, progress, outputParts, promptHash }: LeaseReturn & { outputParts: number; promptHash?: string },
 ): Write {
+  const sets = [
+    'leaseUntil = :until, #dueAt = :dueAt, progress = :progress',
+    ...(outputParts > 0 ? ['outputParts = :parts'] : []),
+    ...(promptHash !== undefined ? ['promptHash = :promptHash'] : []),
+  ];
   return leaseHolderWrite(
     execution,
     {
-      set: `leaseUntil = :until, #dueAt = :dueAt, progress = :progress${outputParts > 0 ? ', outputParts = :parts' : ''}`,
+      set: sets.join(', '),
       remove: 'claim',
       add: 'claims :minusOne',
     },
@@ -84,20 +90,68 @@ export function returnLeaseWrite(
       ':progress': progress,
       ':minusOne': -1,
       ...(outputParts > 0 && { ':parts': outputParts }),
+      ...(promptHash !== undefined && { ':promptHash': promptHash }),
     },
   );
 }
 
+/** The fields of a head that an end sets. */
+type HeadEnding = Ending & Pick<ExecutionHead, 'outputParts' | 'promptHash'>;
+
 /** Returns the write that ends an execution, and removes its lease and its entry in the sweeper's index. */
-export function endWrite(execution: RunningExecution, ending: Ending & Pick<ExecutionHead, 'outputParts'>): Write {
-  const fields = Object.entries(ending);
-  return leaseHolderWrite(
-    execution,
-    {
-      set: fields.map(([field]) => `#${field} = :new_${field}`).join(', '),
-      remove: `claim, leaseUntil, #due, #dueAt${execution.progress ? ', progress' : ''}`,
+export function endWrite(execution: RunningExecution, ending: HeadEnding): Write {
+  const { changes, values, names } = endOf(execution, ending);
+  return leaseHolderWrite(execution, changes, values, names);
+}
+
+/** The fields that workers change when they lease an execution, return its lease or store a result. Renewals change none. */
+const workerFields = ['claim', 'progress', 'outputParts', 'steps', 'step'] as const;
+
+/**
+ * Returns the write that ends an execution without its lease. It fails with `Conflict` if the execution has ended, or if a
+ * worker has changed it since it was read.
+ */
+export function cancelWrite(execution: RunningExecution, ending: HeadEnding): Write {
+  const { changes, values, names } = endOf(execution, ending);
+  const known = workerFields.filter((field) => execution[field] !== undefined);
+  const unknown = workerFields.filter((field) => execution[field] === undefined);
+  return {
+    Update: {
+      Key: headKey(execution),
+      UpdateExpression: `SET ${changes.set} REMOVE ${changes.remove}`,
+      ConditionExpression: [
+        '#status = :running',
+        ...known.map((field) => `#read_${field} = :read_${field}`),
+        ...unknown.map((field) => `attribute_not_exists(#read_${field})`),
+      ].join(' AND '),
+      ExpressionAttributeNames: {
+        '#status': 'status',
+        ...names,
+        ...Object.fromEntries(workerFields.map((field) => [`#read_${field}`, field])),
+      },
+      ExpressionAttributeValues: {
+        ':running': 'running',
+        ...values,
+        ...Object.fromEntries(known.map((field) => [`:read_${field}`, execution[field]])),
+      },
     },
-    Object.fromEntries(fields.map(([field, value]) => [`:new_${field}`, value])),
-    { '#due': partitionKey, ...Object.fromEntries(fields.map(([field]) => [`#${field}`, field])) },
-  );
+    onConditionFailed: () => new Conflict(),
+  };
+}
+
+/** Returns the parts of the update that ends an execution. */
+function endOf(execution: RunningExecution, ending: HeadEnding) {
+  const fields = Object.entries(ending);
+  return {
+    changes: {
+      set: fields.map(([field]) => `#${field} = :new_${field}`).join(', '),
+      remove: `claim, leaseUntil, #due, #dueAt${execution.progress ? ', progress' : ''}${execution.step ? ', step' : ''}`,
+    },
+    values: Object.fromEntries(fields.map(([field, value]) => [`:new_${field}`, value])),
+    names: {
+      '#due': partitionKey,
+      '#dueAt': sortKey,
+      ...Object.fromEntries(fields.map(([field]) => [`#${field}`, field])),
+    },
+  };
 }

@@ -1,0 +1,7 @@
+import { cancelExecution as row } from '../../lib/contract/execution-control.ts';
+import { cancelExecution } from '../../lib/executions/execution-control.ts';
+import { serve } from '../../lib/http/serve.ts';
+
+export const handler = serve(row, async ({ params, caller, recordResponse }, context) =>
+  cancelExecution(context, caller.organization, params.name, params.id, recordResponse),
+);

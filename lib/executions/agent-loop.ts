@@ -1,0 +1,375 @@
+import type { CatalogueSkill } from '../agents/skill-catalogue.ts';
+import type { Context } from '../context.ts';
+import { timestamp } from '../contract/ids.ts';
+import type { Model, Question, ToolCall, ToolDefinition, Turn } from '../model/converse.ts';
+import type { PreparedAgent } from '../table/agents/prepared-agents.ts';
+import { noProgress, outputItems, type Progress, type RunningExecution } from '../table/executions/execution-items.ts';
+import { readExecutionHead, readStoredOutput } from '../table/executions/executions.ts';
+import { LeaseLost } from '../table/executions/lease-writes.ts';
+import {
+  longestShownBytes,
+  type ModelStep,
+  readSteps,
+  type Step,
+  type StepChange,
+  StepEnded,
+  startOf,
+  stepWrites,
+  type ToolStep,
+  writeSteps,
+} from '../table/executions/steps.ts';
+import type { Write } from '../table/write.ts';
+import { type Answered, askModel } from './ask-model.ts';
+import { type HandOver, isTimeOver, maxInterruptions, noAnswerInTime } from './hand-over.ts';
+import { answerTooLong, isTooLong } from './output-size.ts';
+
+/** The outcome of a call of a tool: `output` is what the model gets, at most 16 KiB. `isInvalid`: an unknown tool or invalid arguments. */
+type ToolOutcome = { output: string; isError: boolean; isInvalid?: true };
+
+/** The tools of agents (`lib/tools/agent-tools.ts`). */
+export type AgentTools = {
+  /** Returns the tools that capabilities grant. */
+  grantedTools: (capabilities: readonly string[]) => ToolDefinition[];
+  /**
+   * Carries out a call. A change is made in one transaction with the writes of `recordEnd`; then the outcome is recorded.
+   */
+  callTool: (
+    context: Context,
+    execution: RunningExecution,
+    agent: PreparedAgent,
+    catalogue: readonly CatalogueSkill[],
+    call: ToolCall,
+    recordEnd: (outcome: ToolOutcome) => readonly Write[],
+  ) => Promise<{ outcome: ToolOutcome; recorded: boolean }>;
+};
+
+/** The data that the steps of an execution need, besides its own items. */
+export type StepOptions = {
+  agent: PreparedAgent;
+  agentTools: AgentTools;
+  catalogue: readonly CatalogueSkill[];
+  model: Model;
+  /** The question to the model, without the exchanges so far. */
+  question: Omit<Question, 'turns' | 'tools' | 'signal'>;
+  /** The name of the model that answers. */
+  modelName: string;
+  /** How often a model is asked in a step, and how long a worker waits for a throttled model, in milliseconds. */
+  tries: number;
+  patienceMs: number;
+  /** Aborts at the deadline, or when the lease is lost. */
+  signal: AbortSignal;
+  handOver: HandOver;
+};
+
+/** Why no further step follows in this worker. */
+export type Ended =
+  | { kind: 'text'; text: string }
+  | { kind: 'failed'; error: string }
+  /** The deadline is over, or the lease is lost. */
+  | { kind: 'aborted' }
+  /** A model throttles, or the time of this worker is over. Another worker continues. */
+  | { kind: 'throttled' }
+  | { kind: 'handed_over' };
+
+/** The result of the steps, and the execution with its current progress. */
+export type Stepped = Ended & { execution: RunningExecution; throttles: number };
+
+/** The longest message of a model that requests tools, in bytes as it is stored. An item holds 400 KB. */
+const longestMessageBytes = 300_000;
+const messageTooLong = 'The message of the model was longer than it may be.';
+
+/** The longest name of a tool. A model can request any name. */
+const longestName = 64;
+
+const invalidTwice = 'The model made an invalid tool call twice in a row.';
+
+/** The error of a message that requests tools, but names none. */
+const noCalls = 'The model requested a tool, but named none.';
+
+/** The error of an execution whose agent has lost all its tools since it called them. */
+const toolsLost = 'The agent has lost its tools; grant them again, and start another execution.';
+
+/** Returns the note to a model whose message could not be used. */
+const noteOf = (error: string) =>
+  `Your last message could not be used. ${error} Request a tool with arguments that are a JSON object, or answer with a text.`;
+
+/** The pauses before a failed write or tool call is repeated, in milliseconds. */
+const faultPausesMs = [500, 1_000, 2_000, 4_000];
+
+/** The state of the steps: as they are stored, except for tokens of calls that were interrupted. */
+type State = { execution: RunningExecution; steps: Step[]; throttles: number };
+
+/**
+ * Runs the steps of an execution whose agent has tools. The model is asked, its calls of tools are carried out one after
+ * the other, and the model is asked again, until it answers with a text. Each step is written before it starts and when
+ * it ends. The change that a tool makes is in the transaction that ends its step. So the next worker continues after the
+ * last finished step, and no change is made twice.
+ *
+ * @returns the answer, which is stored then, or why there is none
+ * @throws LeaseLost; a fault of the table that lasts
+ */
+export async function runSteps(context: Context, leased: RunningExecution, options: StepOptions): Promise<Stepped> {
+  const { signal, handOver } = options;
+  const limits = limitsOf(context, options.agent);
+  const state: State = { execution: leased, steps: await readSteps(context, leased), throttles: 0 };
+  const result = (ended: Ended): Stepped => ({ ...ended, execution: state.execution, throttles: state.throttles });
+  for (let pauses = faultPausesMs.values(); ; ) {
+    const text = await readStoredOutput(context, state.execution);
+    if (text !== undefined) return result({ kind: 'text', text });
+    const next = nextOf(state.steps, tokensOf(state), limits);
+    if (next.kind === 'failed') return result(next);
+    if (next.kind === 'answered') throw new Error(`The answer of ${leased.id} is missing.`);
+    if (signal.aborted) return result({ kind: 'aborted' });
+    if (handOver.isDue()) return result({ kind: 'handed_over' });
+    try {
+      const ended = await advance(context, state, next, options, limits);
+      if (ended) return result(ended);
+      pauses = faultPausesMs.values();
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error;
+      if (!(error instanceof StepEnded)) {
+        const { value: wait } = pauses.next();
+        if (wait === undefined) throw error;
+        await context.pause(wait, signal);
+      }
+      Object.assign(state, await reloaded(context, state.execution));
+    }
+  }
+}
+
+type Limits = { steps: number; tokens: number };
+
+/** Returns the limits of an execution: those of the deployment, and the lower ones of the agent. */
+function limitsOf({ executionLimits: { steps, tokens } }: Context, { agent }: PreparedAgent): Limits {
+  return { steps: Math.min(steps, agent.maxSteps ?? steps), tokens: Math.min(tokens, agent.maxTokens ?? tokens) };
+}
+
+const progressOf = ({ execution: { progress = noProgress } }: State): Progress => progress;
+const tokensOf = (state: State): number => progressOf(state).tokens;
+
+/** Returns the execution and its steps as they are stored now. */
+async function reloaded(context: Context, execution: RunningExecution): Promise<Pick<State, 'execution' | 'steps'>> {
+  const head = await readExecutionHead(context, execution);
+  if (head?.status !== 'running' || head.claim !== execution.claim) throw new LeaseLost();
+  // The hash of the prompt is not stored before the end.
+  const { promptHash } = execution;
+  return {
+    execution: { ...head, ...(promptHash && { promptHash }) } as RunningExecution,
+    steps: await readSteps(context, execution),
+  };
+}
+
+/** The next step; `isStarted` if it is written already. Or why no further step follows. */
+type Next = { kind: 'failed'; error: string } | { kind: 'answered' } | NextStep;
+type NextStep =
+  | { kind: 'model'; number: number; isStarted: boolean }
+  | { kind: 'tool'; number: number; isStarted: boolean; call: ToolCall };
+
+/** A message of the model, with the finished calls of tools that it requested. */
+type Message = { model: ModelStep; tools: ToolStep[] };
+
+function messagesOf(finished: readonly Step[]): Message[] {
+  const messages: Message[] = [];
+  for (const step of finished)
+    if (step.kind === 'model') messages.push({ model: step, tools: [] });
+    else messages.at(-1)?.tools.push(step);
+  return messages;
+}
+
+const isFinished = ({ durationMs }: Step): boolean => durationMs !== undefined;
+
+/** Decides which step follows. It depends only on what is stored, so that each worker decides the same. */
+function nextOf(steps: readonly Step[], tokens: number, limits: Limits): Next {
+  const finished = steps.filter(isFinished);
+  const messages = messagesOf(finished);
+  const [previous, last] = [messages.at(-2), messages.at(-1)];
+  if (last?.model.error !== undefined && !last.model.isMalformed) return { kind: 'failed', error: last.model.error };
+  if (isInvalid(previous) && isInvalid(last)) return { kind: 'failed', error: invalidTwice };
+  if (last && !last.model.calls && !last.model.isMalformed) return { kind: 'answered' };
+  const number = finished.length + 1;
+  const isStarted = steps.length >= number;
+  if (number > limits.steps) return { kind: 'failed', error: 'step_limit' };
+  const call = last?.model.calls?.[last.tools.length];
+  if (call) return { kind: 'tool', number, isStarted, call };
+  if (tokens >= limits.tokens && !isStarted) return { kind: 'failed', error: 'token_limit' };
+  return { kind: 'model', number, isStarted };
+}
+
+function isInvalid(message: Message | undefined): boolean {
+  return message !== undefined && (message.model.isMalformed === true || message.tools.some((tool) => tool.isInvalid));
+}
+
+/** Returns the exchanges of finished steps, as the model gets them. */
+function turnsOf(finished: readonly Step[]): Turn[] {
+  return messagesOf(finished).map(({ model: { content, error = '' }, tools }) => {
+    if (content === undefined) return { note: noteOf(error) };
+    const results = tools.map(({ callId, output = '', isError = false }) => ({ id: callId, output, isError }));
+    return { content, results };
+  });
+}
+
+/** Writes the start of the next step, or carries it out if it is written. Returns why no further step follows, if so. */
+async function advance(
+  context: Context,
+  state: State,
+  next: NextStep,
+  options: StepOptions,
+  limits: Limits,
+): Promise<Ended | undefined> {
+  if (!next.isStarted) {
+    const change = { started: startedStep(context, next, options), progress: progressOf(state) };
+    await writeSteps(context, state.execution, change);
+    note(state, change);
+    return undefined;
+  }
+  const step = state.steps.at(-1) as Step;
+  if (step.kind === 'model') return askInStep(context, state, step, options, limits);
+  await callInStep(context, state, step, (next as { call: ToolCall }).call, options, limits);
+  return undefined;
+}
+
+function startedStep({ clock }: Context, next: NextStep, { modelName }: StepOptions): Step {
+  const { number } = next;
+  const startedAt = timestamp(clock());
+  if (next.kind === 'model') return { number, kind: 'model', name: modelName, startedAt };
+  const { id, name, input } = next.call;
+  const given = input === undefined ? '' : JSON.stringify(input);
+  const shown = startOf(given, longestShownBytes);
+  return {
+    ...{ number, kind: 'tool', name: name.slice(0, longestName).toWellFormed(), startedAt },
+    ...{ callId: id.toWellFormed(), input: shown },
+    ...(shown !== given && { truncated: true }),
+  };
+}
+
+/** Returns the change that ends a step, and starts the step that follows it. */
+function endOf(
+  context: Context,
+  { steps }: State,
+  ended: Step,
+  tokens: number,
+  options: StepOptions,
+  limits: Limits,
+): StepChange {
+  const { startedAt } = ended;
+  const durationMs = Math.max(0, context.clock() - Date.parse(startedAt));
+  const finished = { ...ended, durationMs };
+  const following = nextOf([...steps.filter(isFinished), finished], tokens, limits);
+  return {
+    ended: finished,
+    ...('number' in following && { started: startedStep(context, following, options) }),
+    progress: { ...noProgress, tokens },
+  };
+}
+
+/** Notes a change that was written. */
+function note(state: State, { ended, started, progress }: StepChange, outputParts = 0): void {
+  const { step: _, ...execution } = state.execution;
+  state.steps = [...state.steps.filter(isFinished), ended, started].filter((step) => step !== undefined);
+  state.execution = {
+    ...execution,
+    steps: state.steps.length,
+    progress,
+    ...(started && { step: { kind: started.kind, name: started.name, startedAt: started.startedAt } }),
+    ...(ended && { claims: 1 }),
+    ...(outputParts > 0 && { outputParts }),
+  };
+}
+
+/** Asks the model in a step, and ends the step. Its answer is stored, so that no worker pays for it again. */
+async function askInStep(
+  context: Context,
+  state: State,
+  step: ModelStep,
+  options: StepOptions,
+  limits: Limits,
+): Promise<Ended | undefined> {
+  const { signal, handOver, model, question, tries, patienceMs, agent, agentTools } = options;
+  const before = progressOf(state);
+  const tools = agentTools.grantedTools(agent.agent.capabilities);
+  const turns = turnsOf(state.steps.filter(isFinished));
+  const calls = { ...question, turns, tools, signal: AbortSignal.any([signal, handOver.signal]) };
+  const asked: Answered =
+    tools.length > 0
+      ? await askModel(context, model, calls, tries, { faults: before.faults, patienceMs })
+      : { kind: 'failed', error: toolsLost, tokens: 0, throttles: 0 };
+  const tokens = before.tokens + asked.tokens;
+  const interruptions = (before.interruptions ?? 0) + 1;
+  state.throttles += asked.throttles;
+  const continued = (progress: Partial<Progress>) => {
+    state.execution = { ...state.execution, progress: { ...before, tokens, ...progress } };
+  };
+  if (asked.kind === 'throttled') {
+    continued({ waits: before.waits + 1, faults: asked.faults });
+    return { kind: 'throttled' };
+  }
+  if (asked.kind === 'aborted' && !isTimeOver(signal, handOver)) {
+    continued({});
+    return { kind: 'aborted' };
+  }
+  if (asked.kind === 'aborted' && interruptions < maxInterruptions) {
+    continued({ interruptions });
+    return { kind: 'handed_over' };
+  }
+  const ended: ModelStep = { ...step, tokensUsed: asked.tokens, ...answerIn(asked) };
+  const change = endOf(context, state, ended, tokens, options, limits);
+  const isAnswer = asked.kind === 'text' && ended.error === undefined;
+  const outputs = isAnswer ? outputItems(state.execution, asked.text.toWellFormed()) : [];
+  await retryFaults(context, signal, () => writeSteps(context, state.execution, change, outputs));
+  note(state, change, outputs.length);
+  return undefined;
+}
+
+/** Returns the fields of a step for the answer of its model. */
+function answerIn(asked: Exclude<Answered, { kind: 'throttled' }>): Partial<Omit<ModelStep, 'kind'>> {
+  if (asked.kind === 'aborted') return { error: noAnswerInTime };
+  if (asked.kind === 'failed') return { error: asked.error };
+  if (asked.kind === 'malformed') return { error: asked.error, isMalformed: true };
+  const text = asked.text.toWellFormed();
+  if (asked.kind === 'text') return isTooLong(text) ? { error: answerTooLong } : shown(text);
+  const { content, calls } = asked;
+  if (calls.length === 0) return { error: noCalls, isMalformed: true };
+  const bytes = Buffer.byteLength(content) + Buffer.byteLength(JSON.stringify(calls));
+  return bytes > longestMessageBytes ? { error: messageTooLong } : { ...shown(text), content, calls };
+}
+
+function shown(text: string): Pick<ModelStep, 'output' | 'truncated'> {
+  const output = startOf(text, longestShownBytes);
+  return { output, ...(output !== text && { truncated: true }) };
+}
+
+/** Carries out a call of a tool in a step, and ends the step. */
+async function callInStep(
+  context: Context,
+  state: State,
+  step: ToolStep,
+  call: ToolCall,
+  options: StepOptions,
+  limits: Limits,
+): Promise<void> {
+  const { execution } = state;
+  const { agent, agentTools, catalogue } = options;
+  const changeOf = ({ output, isError, isInvalid: invalid }: ToolOutcome): StepChange => {
+    const ended: ToolStep = { ...step, output: output.toWellFormed(), isError, ...(invalid && { isInvalid: true }) };
+    return endOf(context, state, ended, tokensOf(state), options, limits);
+  };
+  const { outcome, recorded } = await agentTools.callTool(context, execution, agent, catalogue, call, (made) =>
+    stepWrites(execution, changeOf(made)),
+  );
+  const change = changeOf(outcome);
+  if (!recorded) await writeSteps(context, execution, change);
+  note(state, change);
+}
+
+/** Makes a write of a paid answer, and repeats it after a fault of the table. */
+async function retryFaults(context: Context, signal: AbortSignal, write: () => Promise<void>): Promise<void> {
+  for (const wait of faultPausesMs) {
+    try {
+      return await write();
+    } catch (error) {
+      if (error instanceof LeaseLost || error instanceof StepEnded) throw error;
+    }
+    await context.pause(wait, signal);
+  }
+  return write();
+}

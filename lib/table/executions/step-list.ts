@@ -1,0 +1,116 @@
+import type { Page } from '../../contract/endpoint.ts';
+import { timestamp, ulidOf } from '../../contract/ids.ts';
+import type { ExecutionStep } from '../../contract/steps.ts';
+import type { TableContext } from '../client.ts';
+import { keys } from '../keys.ts';
+import { getItems, queryItems } from '../reads.ts';
+import type { Item } from '../write.ts';
+import { type ExecutionHead, stepCountOf, type TimedCall, timingsOf, unstoredCalls } from './execution-items.ts';
+import { longestShownBytes, type Step, startOf, stepFrom } from './steps.ts';
+
+/** The attributes of a stored step that a page shows. */
+const shownAttributes = [
+  ...['step', 'name', 'startedAt', 'durationMs', 'tokensUsed', 'input', 'output', 'truncated'],
+  ...['error', 'isError'],
+];
+
+/** Returns a page of the steps of an execution by their numbers, and their exact number. */
+export async function readStepPage(
+  { table }: TableContext,
+  head: ExecutionHead,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<Page<ExecutionStep>> {
+  const { organization, id, steps: stored = 0, outputParts = 0 } = head;
+  const ulid = ulidOf(id);
+  const total = stepCountOf(head);
+  const last = Math.min(offset + limit, total);
+  const lastStored = Math.min(last, stored);
+  const partKeys = [
+    ...(offset === 0 ? [keys.executionInput(organization, ulid)] : []),
+    ...(last > stored && outputParts > 0 ? [keys.executionOutput(organization, ulid, 0)] : []),
+  ];
+  const [items, parts] = await Promise.all([
+    offset < lastStored
+      ? Array.fromAsync(
+          queryItems(table, {
+            pk: keys.execution(organization, ulid),
+            from: keys.executionStep(organization, ulid, offset + 1).sk,
+            to: keys.executionStep(organization, ulid, lastStored).sk,
+            only: shownAttributes,
+            ascending: true,
+          }),
+        )
+      : [],
+    getItems(table, partKeys),
+  ]);
+  const input = parts.find(({ sk }) => sk === 'IN')?.input as string | undefined;
+  const output = parts.find(({ sk }) => sk !== 'IN');
+  const calls = unstoredCalls(head).slice(Math.max(0, offset - stored), Math.max(0, last - stored));
+  const firstCall = Math.max(offset, stored) + 1;
+  return {
+    items: [
+      ...items.map((item) => shownStep(head, stepFrom(item), input)),
+      ...calls.map((call, at) => shownCall(head, call, firstCall + at, { input, output })),
+    ],
+    total,
+  };
+}
+
+/** Returns a stored step as a page shows it. */
+function shownStep({ status, error: failure }: ExecutionHead, step: Step, input: string | undefined): ExecutionStep {
+  const { number, kind, name, startedAt, durationMs, output } = step;
+  const interrupted = durationMs === undefined && status !== 'running' ? failure : undefined;
+  const error = kind === 'model' ? step.error : step.isError ? output : undefined;
+  const given = kind === 'tool' ? step.input : number === 1 ? input : undefined;
+  return {
+    ...{ number, kind, name },
+    ...bounded(given, error === undefined ? output : undefined, step.truncated),
+    ...((error ?? interrupted) !== undefined && {
+      error: startOf((error ?? interrupted) as string, longestShownBytes),
+    }),
+    ...(kind === 'model' && step.tokensUsed !== undefined && { tokensUsed: step.tokensUsed }),
+    startedAt,
+    ...(durationMs !== undefined && { durationMs }),
+  };
+}
+
+/** Returns a call of a model without a stored step as a page shows it. */
+function shownCall(
+  head: ExecutionHead,
+  call: TimedCall,
+  number: number,
+  { input, output }: { input: string | undefined; output: Item | undefined },
+): ExecutionStep {
+  const { status, startedAt, firstLeasedAt, model, outputParts = 0, progress, error } = head;
+  const timing = timingsOf(head)[call];
+  const isModel = call === 'model';
+  const answer = output?.[isModel ? 'text' : call] as string | undefined;
+  const hasEnded =
+    status !== 'running' ||
+    (isModel ? outputParts > 0 : progress?.verdicts[call as 'selfTest' | 'qaReview'] !== undefined);
+  const started = timing ? timestamp(Date.parse(startedAt) + timing.at) : isModel ? firstLeasedAt : undefined;
+  return {
+    number,
+    kind: isModel ? 'model' : 'gate',
+    name: isModel ? model : call,
+    ...bounded(isModel ? input : undefined, answer, isModel && outputParts > 1),
+    ...(isModel && status === 'failed' && error !== undefined && { error }),
+    ...(!isModel && hasEnded && timing && answer === undefined && { error: 'The judge gave no answer.' }),
+    ...(timing && { tokensUsed: timing.tokens }),
+    ...(started !== undefined && { startedAt: started }),
+    ...(timing && hasEnded && { durationMs: timing.ms }),
+  };
+}
+
+/** Returns the starts of an input and an output, and whether one of them was longer. */
+function bounded(
+  input: string | undefined,
+  output: string | undefined,
+  isCut: boolean | undefined,
+): Pick<ExecutionStep, 'input' | 'output' | 'truncated'> {
+  const shown = {
+    ...(input !== undefined && { input: startOf(input, longestShownBytes) }),
+    ...(output !== undefined && { output: startOf(output, longestShownBytes) }),
+  };
+  return { ...shown, truncated: isCut === true || shown.input !== input || shown.output !== output };
+}

@@ -1,0 +1,163 @@
+import { ulidOf } from '../../contract/ids.ts';
+import type { TableContext } from '../client.ts';
+import { keys } from '../keys.ts';
+import { queryItems } from '../reads.ts';
+import { transact } from '../transact.ts';
+import type { Item, Write } from '../write.ts';
+import type { ExecutionHead, Progress, RunningExecution } from './execution-items.ts';
+import { leaseHolderWrite } from './lease-writes.ts';
+
+/** The step has ended already: an earlier try of the same write was made, although its response was lost. */
+export class StepEnded extends Error {
+  override name = 'StepEnded';
+}
+
+/** The longest text of a step that `GET …/steps` shows, in bytes. */
+export const longestShownBytes = 4 * 1024;
+
+/** Returns the start of a text: as many whole characters as fit into a number of bytes. */
+export function startOf(text: string, bytes: number): string {
+  const encoded = Buffer.from(text);
+  if (encoded.length <= bytes) return text;
+  let end = bytes;
+  // In UTF-8, bytes 10xxxxxx continue a character.
+  while (((encoded[end] as number) & 0xc0) === 0x80) end--;
+  return encoded.toString('utf8', 0, end);
+}
+
+/** The fields of every step. A step has ended if it has a duration. */
+type StepFields = { number: number; name: string; startedAt: string; durationMs?: number };
+
+/** A call of a tool that a model requests. Without `input` the arguments were no JSON object. */
+type StoredCall = { id: string; name: string; input: Record<string, unknown> | undefined };
+
+/** A call of the agent's model. */
+export type ModelStep = StepFields & {
+  kind: 'model';
+  tokensUsed?: number;
+  /** The start of the text of the answer. */
+  output?: string;
+  /** Whether `output` is only the start of the text. */
+  truncated?: true;
+  /** The message of the model, if it requests calls: JSON of its content blocks. */
+  content?: string;
+  calls?: StoredCall[];
+  /** Why the call failed. */
+  error?: string;
+  /** The message could not be used. The model gets `error` in a note. */
+  isMalformed?: true;
+};
+
+/** A call of a tool. `output` is the result as the model gets it. */
+export type ToolStep = StepFields & {
+  kind: 'tool';
+  callId: string;
+  /** The start of the arguments as JSON. */
+  input: string;
+  /** Whether `input` is only the start of the arguments. */
+  truncated?: true;
+  output?: string;
+  isError?: boolean;
+  /** The tool is unknown, or the arguments are invalid. */
+  isInvalid?: true;
+};
+
+export type Step = ModelStep | ToolStep;
+
+/** A change of the steps of an execution: a step ends, or the next one starts, or both. */
+export type StepChange = { ended?: Step | undefined; started?: Step | undefined; progress: Progress };
+
+/** Returns the item of a step. Calls are stored as JSON: a map would not keep the order of their arguments. */
+function stepItem({ organization, id }: ExecutionHead, step: Step): Item {
+  const { number, kind, ...rest } = step;
+  return {
+    ...keys.executionStep(organization, ulidOf(id), number),
+    // `kind` is the attribute that selects the items of the stream.
+    step: kind,
+    ...rest,
+    ...(step.kind === 'model' && step.calls && { calls: JSON.stringify(step.calls) }),
+  };
+}
+
+/** Returns the step that an item stores. */
+export function stepFrom({ pk: _, sk, step: kind, calls, ...rest }: Item): Step {
+  return {
+    number: Number((sk as string).slice('ST#'.length)),
+    kind,
+    ...rest,
+    ...(calls !== undefined && { calls: JSON.parse(calls as string) }),
+  } as Step;
+}
+
+/**
+ * Returns the writes of a change of the steps, for the lease holder only; they fail with `LeaseLost` or `StepEnded`. The
+ * end of a step forgets the workers that were lost before it.
+ *
+ * @param outputParts the number of items of the output, if the transaction stores it
+ */
+export function stepWrites(
+  execution: RunningExecution,
+  { ended, started, progress }: StepChange,
+  outputParts?: number,
+): Write[] {
+  const { promptHash } = execution;
+  const current = started && { kind: started.kind, name: started.name, startedAt: started.startedAt };
+  const set = [
+    'steps = :steps',
+    'progress = :progress',
+    ...(current ? ['step = :step'] : []),
+    ...(ended ? ['claims = :one'] : []),
+    ...(outputParts ? ['outputParts = :parts'] : []),
+    ...(promptHash ? ['promptHash = :promptHash'] : []),
+  ];
+  return [
+    leaseHolderWrite(
+      execution,
+      { set: set.join(', '), ...(!current && { remove: 'step' }) },
+      {
+        ':steps': (started ?? ended)?.number,
+        ':progress': progress,
+        ...(current && { ':step': current }),
+        ...(ended && { ':one': 1 }),
+        ...(outputParts && { ':parts': outputParts }),
+        ...(promptHash && { ':promptHash': promptHash }),
+      },
+      {},
+    ),
+    ...[ended, started].filter((step) => step !== undefined).map((step) => putStep(execution, step)),
+  ];
+}
+
+function putStep(execution: ExecutionHead, step: Step): Write {
+  return {
+    Put: { Item: stepItem(execution, step), ConditionExpression: 'attribute_not_exists(durationMs)' },
+    onConditionFailed: () => new StepEnded(),
+  };
+}
+
+/**
+ * Writes a change of the steps.
+ *
+ * @throws `LeaseLost`, `StepEnded`
+ */
+export async function writeSteps(
+  { table }: TableContext,
+  execution: RunningExecution,
+  change: StepChange,
+  outputs: readonly Item[] = [],
+): Promise<void> {
+  await transact(table, [
+    ...stepWrites(execution, change, outputs.length),
+    ...outputs.map((Item): Write => ({ Put: { Item } })),
+  ]);
+}
+
+/** Returns the stored steps of an execution in their order. */
+export async function readSteps(
+  { table }: TableContext,
+  { organization, id }: Pick<ExecutionHead, 'organization' | 'id'>,
+): Promise<Step[]> {
+  const pk = keys.execution(organization, ulidOf(id));
+  const items = await Array.fromAsync(queryItems(table, { pk, from: 'ST#', to: 'ST#~', ascending: true }));
+  return items.map(stepFrom);
+}
