@@ -30,7 +30,6 @@ import {
 } from '../table/agents/agents.ts';
 import { unlistExecutions } from '../table/executions/execution-removal.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
-import { graceMs } from '../table/lists/due.ts';
 import { readSettings } from '../table/organizations/settings.ts';
 import { retryOnConflict } from '../table/transact.ts';
 import { matching, patched } from './decisions.ts';
@@ -157,7 +156,7 @@ export async function deleteAgent(
     ifMatch(agent.version);
     if (agent.isSystem)
       throw new ApiError('system_agent', `${name} is a system agent and cannot be deleted; set it inactive instead.`);
-    await removeAgent(context, organization, agent, timestamp(context.clock() + graceMs));
+    await removeAgent(context, organization, agent, timestamp(context.clock()));
     return agent.id;
   });
   await unlistExecutions(context, { organization, agentId }).catch((error: unknown) => {
@@ -220,13 +219,31 @@ export async function unassignSkill(
 /** The part of a context that the choice of a model needs. */
 type ModelContext = Pick<Context, 'table' | 'defaultModel' | 'allowedModels'>;
 
-async function requireAgentHead(context: AgentContext, organization: Organization, name: string): Promise<AgentHead> {
+/**
+ * Returns an agent without its prompt and soul.
+ *
+ * @throws `ApiError` `not_found`
+ */
+export async function requireAgentHead(
+  context: AgentContext,
+  organization: Organization,
+  name: string,
+): Promise<AgentHead> {
   const agent = await readAgentHead(context, organization, name);
   if (!agent) throw notFound('agent');
   return agent;
 }
 
-async function requireAgent(context: AgentContext, organization: Organization, name: string): Promise<StoredAgent> {
+/**
+ * Returns an agent with its prompt and soul.
+ *
+ * @throws `ApiError` `not_found`
+ */
+export async function requireAgent(
+  context: AgentContext,
+  organization: Organization,
+  name: string,
+): Promise<StoredAgent> {
   const agent = await readAgent(context, organization, name);
   if (!agent) throw notFound('agent');
   return agent;
@@ -249,7 +266,8 @@ async function chooseModel(
   return model;
 }
 
-function versioned({ version, ...data }: StoredAgent): Versioned<Agent> {
+/** Returns the result of an endpoint for an agent: its data and its version. */
+export function versioned({ version, ...data }: StoredAgent): Versioned<Agent> {
   return { data, version };
 }
 

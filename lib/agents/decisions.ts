@@ -12,16 +12,25 @@ export function patched(
   patch: AgentPatch & { model?: string | undefined },
   now: string,
 ): StoredAgent {
-  const { description, systemPrompt, soul, ...others } = patch;
-  const { description: before, ...rest } = agent;
+  const { description, systemPrompt, soul, maxSteps, maxTokens, ...others } = patch;
+  const { description: before, maxSteps: stepsBefore, maxTokens: tokensBefore, ...rest } = agent;
   const next: StoredAgent = {
     ...rest,
     ...defined(others),
-    ...defined({ description: description === null ? undefined : (description ?? before) }),
+    ...defined({
+      description: kept(description, before),
+      maxSteps: kept(maxSteps, stepsBefore),
+      maxTokens: kept(maxTokens, tokensBefore),
+    }),
     ...(systemPrompt !== undefined && { systemPrompt: systemPrompt ?? '' }),
     ...(soul !== undefined && { soul: soul ?? '' }),
   };
   return same(next, agent) ? agent : { ...next, version: agent.version + 1, updatedAt: now };
+}
+
+/** Returns the value of a patch for an optional field: `null` clears it, and an absent one keeps it. */
+function kept<Value>(value: Value | null | undefined, before: Value | undefined): Value | undefined {
+  return value === null ? undefined : (value ?? before);
 }
 
 function defined<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {

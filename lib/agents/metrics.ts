@@ -11,23 +11,25 @@ const exactUpTo = 1_000;
  * Returns the metrics of an agent in a period, by the day on which each execution was started
  * (docs/architecture.md#agent-metrics).
  *
+ * @param filter.prompt the hash of a prompt: counts only its executions
  * @throws `ApiError` `not_found`
  */
 export async function getMetrics(
   context: AgentContext & { clock: () => number },
   organization: Organization,
   name: string,
-  period: Period,
+  { period, prompt }: { period: Period; prompt?: string | undefined },
 ): Promise<AgentMetrics> {
   const agent = await readAgentHead(context, organization, name);
   if (!agent) throw notFound('agent');
   const since = firstDayOf(periodDays[period], context.clock());
-  const totals = await readTotals(context, organization, agent.id, since);
-  const isExact = totals.completed + totals.failed <= exactUpTo;
+  const totals = await readTotals(context, organization, agent.id, { since, promptHash: prompt });
+  // The rows that have the durations do not have the prompt.
+  const isExact = prompt === undefined && totals.completed + totals.failed <= exactUpTo;
   const durations = isExact
     ? histogramOf(await readDurations(context, organization, agent.id, since))
     : totals.histogram;
-  return { agentName: agent.name, period, ...metricsOf(totals, durations) };
+  return { agentName: agent.name, period, ...(prompt !== undefined && { prompt }), ...metricsOf(totals, durations) };
 }
 
 /** Returns the histogram of durations, each in a bucket of its own, in ascending order. */
@@ -39,7 +41,7 @@ export function histogramOf(durations: readonly number[]): Totals['histogram'] {
 export function metricsOf(
   { completed, failed, running, tokens, durationMs }: Omit<Totals, 'histogram'> & { running: number },
   durations: Totals['histogram'],
-): Omit<AgentMetrics, 'agentName' | 'period'> {
+): Omit<AgentMetrics, 'agentName' | 'period' | 'prompt'> {
   const finished = completed + failed;
   const average = (sum: number) => (finished === 0 ? 0 : Math.round(sum / finished));
   return {

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
-import { AgentName, described, id, listOf, oneOf, pageQuery, Timestamp, text } from './shapes.ts';
+import { AgentName, described, grouped, id, listOf, oneOf, pageQuery, Timestamp, text } from './shapes.ts';
 import { exampleSkill, Skill, SkillId } from './skills.ts';
 
-export const AgentId = id('ag', 'an agent');
+const AgentId = id('ag', 'an agent');
 
 const agentCategories = ['business', 'development', 'qa', 'research', 'operations', 'specialized'] as const;
 export const AgentCategory = oneOf(agentCategories);
@@ -27,7 +27,36 @@ const soul = described(
   text(0, 50_000),
   'Core identity: values, communication style and constraints. Self-improvement does not change it.',
 );
-const capabilities = described(listOf(text(1, 64), { max: 50 }), 'Identifiers of the capabilities of the agent.');
+
+/** The capabilities that grant tools. */
+export const toolCapabilities = ['tasks.read', 'tasks.write', 'delegate', 'skills'] as const;
+export type ToolCapability = (typeof toolCapabilities)[number];
+
+const capabilities = described(
+  listOf(text(1, 64), { max: 50 }),
+  `Identifiers of the capabilities of the agent. ${toolCapabilities.map((one) => `\`${one}\``).join(', ')} let its model call tools; others are labels.`,
+);
+
+/** The highest numbers of steps and of tokens that a deployment or an agent can allow its executions. */
+export const highestStepLimits = { steps: 200, tokens: 10_000_000 };
+
+/** Returns the schema of a lower limit of executions: a whole number from 1. */
+const lowerLimit = (highest: number) =>
+  v.pipe(
+    v.number('must be a number'),
+    v.integer('must be a whole number'),
+    v.minValue(1, 'must be at least 1'),
+    v.maxValue(highest, `must be at most ${grouped(highest)}`),
+  );
+
+const maxSteps = described(
+  lowerLimit(highestStepLimits.steps),
+  'Maximum number of model calls and tool calls of an execution, if it is lower than that of the deployment.',
+);
+const maxTokens = described(
+  lowerLimit(highestStepLimits.tokens),
+  'Number of tokens after which an execution calls the model no more, if it is lower than that of the deployment.',
+);
 const status = described(AgentStatus, 'Only an `active` agent can be executed or delegated to.');
 
 /** The body of `createAgent`. Without a model, the agent gets the organization's current default model. */
@@ -41,11 +70,13 @@ export const NewAgent = v.object({
   soul: v.optional(soul, ''),
   capabilities: v.optional(capabilities, []),
   status: v.optional(status, 'active'),
+  maxSteps: v.optional(maxSteps),
+  maxTokens: v.optional(maxTokens),
 });
 export type NewAgent = v.InferOutput<typeof NewAgent>;
 
 /**
- * The body of `updateAgent`. `null` clears the description, empties the system prompt or the soul, and sets the model
+ * The body of `updateAgent`. `null` clears the description and the limits of executions, empties the system prompt or the soul, and sets the model
  * to the organization's current default model.
  */
 export const AgentPatch = v.object({
@@ -57,6 +88,8 @@ export const AgentPatch = v.object({
   soul: v.nullish(soul),
   capabilities: v.optional(capabilities),
   status: v.optional(status),
+  maxSteps: v.nullish(maxSteps),
+  maxTokens: v.nullish(maxTokens),
 });
 export type AgentPatch = v.InferOutput<typeof AgentPatch>;
 
@@ -75,6 +108,8 @@ export const Agent = v.object({
   soul: v.string(),
   capabilities: v.array(v.string()),
   status: AgentStatus,
+  maxSteps: v.optional(maxSteps),
+  maxTokens: v.optional(maxTokens),
   isSystem: described(
     v.boolean(),
     'Whether this is a system agent, created with the organization. System agents cannot be deleted.',
@@ -106,9 +141,12 @@ const AgentQuery = v.object({
   category: v.optional(described(AgentCategory, 'Return only agents of this category.')),
   status: v.optional(described(AgentStatus, 'Return only agents with this status.')),
   search: v.optional(
-    described(
+    v.pipe(
       text(1, 200),
-      'Search words. Return only agents where each search word is the beginning of a word in name, displayName or description.',
+      v.description(
+        'Search words. Return only agents where each search word is the beginning of a word in name, displayName or description.',
+      ),
+      v.examples(['web pages']),
     ),
   ),
   ...pageQuery,
@@ -122,20 +160,37 @@ export type AssignedSkill = v.InferOutput<typeof AssignedSkill>;
 /** The body of `assignSkill`. */
 export const SkillAssignment = v.object({ skillId: SkillId });
 
-const exampleAgent = {
+/** The agent of the examples. */
+export const exampleAgent = {
   id: examples.agentId,
   name: examples.agentName,
   displayName: 'Builder',
   description: 'Builds web pages from drawings.',
   category: 'development',
   model: examples.model,
-  systemPrompt: 'You build web pages. Answer with the whole page, in HTML and CSS alone.',
+  systemPrompt: examples.systemPrompt,
   soul: 'You are careful, and say so when you are not sure.',
   capabilities: ['html', 'css'],
   status: 'active',
   isSystem: false,
   createdAt: examples.hired,
   updatedAt: examples.hired,
+} as const;
+
+const exampleSystemAgent = {
+  id: examples.systemAgentId,
+  name: examples.systemAgentName,
+  displayName: 'QA reviewer',
+  description: 'Judges the output of other agents before their work goes on.',
+  category: 'qa',
+  model: examples.model,
+  systemPrompt: 'You review the work of other agents.',
+  soul: '',
+  capabilities: [],
+  status: 'active',
+  isSystem: true,
+  createdAt: examples.founded,
+  updatedAt: examples.founded,
 } as const;
 
 function exampleAgentListItem() {
@@ -205,7 +260,8 @@ export const getAgent = endpoint({
 
 export const getAgentReference = (): ApiReference<typeof getAgent> => ({
   description: 'Returns the agent with its system prompt and its soul.',
-  data: exampleAgent,
+  params: { name: examples.systemAgentName },
+  data: exampleSystemAgent,
 });
 
 export const updateAgent = endpoint({
@@ -223,8 +279,13 @@ export const updateAgent = endpoint({
 export const updateAgentReference = (): ApiReference<typeof updateAgent> => ({
   description:
     'Changes only the fields in the request. `null` clears `description`, empties `systemPrompt` or `soul`, and sets `model` to the current default model. The name cannot change. An `inactive` agent cannot be executed or delegated to, and keeps all its data.',
-  body: { status: 'inactive' },
-  data: { ...exampleAgent, status: 'inactive', updatedAt: examples.started },
+  body: { description: 'Builds web pages from drawings, also for phones.' },
+  furtherBodies: { 'Set it inactive': { status: 'inactive' } },
+  data: {
+    ...exampleAgent,
+    description: 'Builds web pages from drawings, also for phones.',
+    updatedAt: examples.started,
+  },
 });
 
 export const deleteAgent = endpoint({
@@ -255,6 +316,7 @@ export const listSkills = endpoint({
 
 export const listSkillsReference = (): ApiReference<typeof listSkills> => ({
   description: 'Returns all skills of the agent, in the order of assignment. The list is not paged.',
+  params: { name: examples.systemAgentName },
   data: [{ ...exampleSkill, assignedAt: examples.hired }],
 });
 

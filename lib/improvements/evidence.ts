@@ -8,12 +8,12 @@ const excess = 2;
 
 /**
  * Returns the evidence of recent executions, in their order: failures, failed gates, and executions that took much longer or
- * cost much more than the median. An execution that failed because its workers were lost has no troubles: it says nothing
- * about the prompt.
+ * cost much more than the median. An execution that was cancelled, or that failed because its workers were lost, has no
+ * troubles: it says nothing about the prompt.
  */
 export function evidenceOf(executions: readonly ExecutionHead[]): Evidence[] {
   const finished = executions.filter(({ status }) => status !== 'running');
-  const considered = finished.filter(({ error }) => error !== 'lost');
+  const considered = finished.filter(({ error }) => error !== 'lost' && error !== 'cancelled');
   const [duration, tokens] = [median(considered.map(durationOf)), median(considered.map(tokensOf))];
   return finished.map((execution) => {
     const { status, error, selfTest, qaReview } = execution;

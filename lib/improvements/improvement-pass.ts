@@ -1,12 +1,24 @@
 import type { Context } from '../context.ts';
+import type { ImprovementDecision } from '../contract/improvements.ts';
 import { type Answered, askModel } from '../executions/ask-model.ts';
 import type { Tools } from '../executions/generate-output.ts';
 import { systemPromptOf, userPromptOf } from '../executions/prompts.ts';
 import type { PreparedAgent } from '../table/agents/prepared-agents.ts';
 import type { ExecutionHead, ExecutionInput } from '../table/executions/execution-items.ts';
 import type { Evidence } from './evidence.ts';
-import { choiceOf, choiceQuestion, proposalQuestion, type ShownEvidence } from './improvement-prompts.ts';
-import { edited, proposalOf } from './proposals.ts';
+import { choiceQuestion, proposalQuestion, type ShownEvidence } from './improvement-prompts.ts';
+import { edited, type Proposal, proposalOf } from './proposals.ts';
+import {
+  answerPairs,
+  failureOf,
+  isComparable,
+  isJudged,
+  judgedTrial,
+  type Trial,
+  type TriedInput,
+  votesOf,
+} from './trials.ts';
+import { fewestPairs, isBetter, pairsOfPass, sumOf } from './votes.ts';
 
 /** The material of a pass. */
 export type PassMaterial = {
@@ -21,8 +33,18 @@ export type PassMaterial = {
   readInput: (execution: ExecutionHead) => Promise<ExecutionInput | undefined>;
 };
 
+/** Why a pass ended as it did. A pass that did not start has asked no model. */
+type PassDecision = 'not_started' | Exclude<ImprovementDecision, 'superseded'>;
+
+/** The proof of a pass: the proposal, the answers of both prompts with the votes of the reviewer, and the used tokens. */
+export type PassProof = { proposal: Proposal | undefined; trials: readonly Trial[]; tokensUsed: number };
+
 /** The result of a pass: a better prompt, or why there is none. */
-export type PassResult = { prompt: string; summary: string } | { reason: string };
+export type PassResult = PassProof &
+  (
+    | { decision: 'adopted'; prompt: string; summary: string }
+    | { decision: Exclude<PassDecision, 'adopted'>; reason: string }
+  );
 
 /**
  * The latest end of each step, in milliseconds from the start. The response is sent after 29 s at the latest, and the
@@ -30,8 +52,7 @@ export type PassResult = { prompt: string; summary: string } | { reason: string 
  */
 const endsAt = { proposal: 9_000, runs: 18_000, choice: 24_000 };
 
-/** How many inputs are tried, and how many executions are shown to the improver with their inputs. */
-const triedInputs = 2;
+/** How many executions are shown to the improver with their inputs. */
 const shownInputs = 5;
 
 const maxTokens = { proposal: 1_024, run: 768, choice: 256 };
@@ -50,94 +71,122 @@ export async function improvementPass(
   { model, catalogue }: Tools,
   startedAt: number,
 ): Promise<PassResult> {
-  if (evidence.length === 0) return { reason: 'There is nothing to learn from: no execution has finished yet.' };
+  const proof: { -readonly [Name in keyof PassProof]: PassProof[Name] } = {
+    proposal: undefined,
+    trials: [],
+    tokensUsed: 0,
+  };
+  const keep = (kept: { decision: Exclude<PassDecision, 'adopted'>; reason: string }): PassResult => ({
+    ...proof,
+    ...kept,
+  });
+  const notStarted = (kept: { reason: string }) => keep({ decision: 'not_started', ...kept });
+  if (evidence.length === 0)
+    return notStarted({ reason: 'There is nothing to learn from: no execution has finished yet.' });
   const troubled = evidence.filter(({ troubles }) => troubles.length > 0);
   if (troubled.length === 0 && !focusArea)
-    return { reason: `There is nothing to learn: the last ${evidence.length} executions show no fault of the prompt.` };
+    return notStarted({
+      reason: `There is nothing to learn: the last ${evidence.length} executions show no fault of the prompt.`,
+    });
   if (improver?.agent.status !== 'active')
-    return { reason: 'The agent prompt-improver is not active; set its status to active first.' };
+    return notStarted({ reason: 'The agent prompt-improver is not active; set its status to active first.' });
   if (reviewer?.agent.status !== 'active')
-    return { reason: 'The agent qa-reviewer is not active; set its status to active first.' };
-  if (reviewer.agent.id === prepared.agent.id) return { reason: 'The reviewer cannot verify a prompt of its own.' };
+    return notStarted({ reason: 'The agent qa-reviewer is not active; set its status to active first.' });
+  if (reviewer.agent.id === prepared.agent.id)
+    return notStarted({ reason: 'The reviewer cannot verify a prompt of its own.' });
 
-  const chosen = [...new Set([...troubled, ...evidence])].slice(0, shownInputs);
-  const chosenInputs = await Promise.all(chosen.map(({ execution }) => readInput(execution)));
+  const { shown, heldOut } = split([...new Set([...troubled, ...evidence])]);
+  const [shownTexts, heldOutTexts] = await Promise.all([readInputs(shown), readInputs(heldOut)]);
   const shownEvidence = evidence.map((one): ShownEvidence => {
-    const input = chosenInputs[chosen.indexOf(one)]?.input;
+    const input = shownTexts.find(({ executionId }) => executionId === one.execution.id)?.input.input;
     return input === undefined ? one : { ...one, input };
   });
 
   const { systemPrompt } = prepared.agent;
   const proposed = await until(endsAt.proposal, (signal) =>
-    askModel(
-      context,
-      model,
-      {
-        model: improver.agent.model,
-        system: systemPromptOf(improver, catalogue),
-        user: proposalQuestion(systemPrompt, shownEvidence, focusArea),
-        maxTokens: maxTokens.proposal,
-        effort,
-        signal,
-      },
-      1,
-    ),
+    ask({
+      model: improver.agent.model,
+      system: systemPromptOf(improver, catalogue, { withTools: false }),
+      user: proposalQuestion(systemPrompt, shownEvidence, focusArea),
+      maxTokens: maxTokens.proposal,
+      signal,
+    }),
   );
-  if (proposed.kind !== 'text') return { reason: `No edit was proposed. ${failureOf(proposed)}` };
+  if (proposed.kind !== 'text')
+    return keep({ decision: 'no_proposal', reason: `No edit was proposed. ${failureOf(proposed)}` });
   const proposal = proposalOf(proposed.text);
-  if (!proposal) return { reason: 'The answer of the prompt improver could not be read as a proposal.' };
-  if (!proposal.edit) return { reason: `No edit was proposed: ${proposal.summary}` };
+  if (!proposal)
+    return keep({
+      decision: 'no_proposal',
+      reason: 'The answer of the prompt improver could not be read as a proposal.',
+    });
+  proof.proposal = proposal;
+  if (!proposal.edit) return keep({ decision: 'no_proposal', reason: `No edit was proposed: ${proposal.summary}` });
   const editedPrompt = edited(systemPrompt, proposal.edit);
-  if ('fault' in editedPrompt) return { reason: `The proposal could not be used: ${editedPrompt.fault}.` };
+  if ('fault' in editedPrompt)
+    return keep({ decision: 'not_usable', reason: `The proposal could not be used: ${editedPrompt.fault}.` });
 
-  const inputs = chosenInputs.filter((input) => input !== undefined).slice(0, triedInputs);
-  if (inputs.length === 0) return { reason: 'There is nothing to try a proposal on: the recent executions are gone.' };
-  const answerPairs = await until(endsAt.runs, (signal) =>
-    Promise.all(
-      inputs.map((input) =>
-        Promise.all([systemPrompt, editedPrompt.prompt].map((prompt) => answerTo(input, prompt, signal))),
-      ),
+  const inputs = heldOutTexts.length > 0 ? heldOutTexts : shownTexts;
+  if (inputs.length === 0)
+    return keep({
+      decision: 'not_tried',
+      reason: 'There is nothing to try a proposal on: the recent executions are gone.',
+    });
+  const pairs = await until(endsAt.runs, (signal) =>
+    answerPairs(inputs, (input) =>
+      Promise.all([answerTo(input, systemPrompt, signal), answerTo(input, editedPrompt.prompt, signal)]),
     ),
   );
-  const failure = answerPairs.flat().find(({ kind }) => kind !== 'text');
-  if (failure) return { reason: `The proposal could not be tried. ${failureOf(failure)}` };
+  proof.trials = pairs.map((pair) => ({ ...pair, votes: [], unjudged: undefined }));
+  const failure = pairs.flatMap(({ before, after }) => [before, after]).find(({ kind }) => kind !== 'text');
+  if (failure && pairs.filter(isComparable).length < fewestPairs)
+    return keep({ decision: 'not_tried', reason: `The proposal could not be tried. ${failureOf(failure)}` });
 
-  const judged = await until(endsAt.choice, (signal) =>
-    Promise.all(
-      answerPairs.map(([before, after], at) =>
-        judge(inputs[at] as ExecutionInput, textOf(before), textOf(after), signal),
-      ),
-    ),
+  const trials = await until(endsAt.choice, (signal) =>
+    Promise.all(pairs.map((pair) => judgedTrial(pair, (...asked) => choose(...asked, signal)))),
   );
-  const unjudged = judged.flat().find(({ kind }) => kind !== 'text');
-  if (unjudged) return { reason: `The proposal could not be judged. ${failureOf(unjudged)}` };
-  const votes = judged.map(voteOf);
-  if (votes.some((vote) => vote < 0)) return { reason: `The proposal was seen to do worse: ${proposal.summary}` };
-  if (!votes.some((vote) => vote > 0)) return { reason: `The proposal was not seen to do better: ${proposal.summary}` };
-  return { prompt: editedPrompt.prompt, summary: proposal.summary };
+  proof.trials = trials;
+  const unjudged = trials.find((trial) => trial.unjudged)?.unjudged;
+  if (unjudged && trials.filter(isJudged).length < fewestPairs)
+    return keep({ decision: 'not_judged', reason: `The proposal could not be judged. ${failureOf(unjudged)}` });
+  const votes = trials.map(votesOf);
+  if (sumOf(votes) < 0)
+    return keep({ decision: 'worse', reason: `The proposal was seen to do worse: ${proposal.summary}` });
+  if (!isBetter(votes))
+    return keep({ decision: 'not_better', reason: `The proposal was not seen to do better: ${proposal.summary}` });
+  return { ...proof, decision: 'adopted', prompt: editedPrompt.prompt, summary: proposal.summary };
 
-  function answerTo(input: ExecutionInput, prompt: string, signal: AbortSignal): Promise<Answered> {
-    const system = systemPromptOf({ ...prepared, agent: { ...prepared.agent, systemPrompt: prompt } }, catalogue);
-    const question = { model: prepared.agent.model, system, user: userPromptOf(input), maxTokens: maxTokens.run };
-    return askModel(context, model, { ...question, effort, signal }, 1);
+  /** Returns the inputs of executions, without those that were deleted. */
+  async function readInputs(chosen: readonly Evidence[]): Promise<TriedInput[]> {
+    const read = await Promise.all(chosen.map(({ execution }) => readInput(execution)));
+    return chosen.flatMap(({ execution: { id } }, at) => {
+      const input = read[at];
+      return input ? [{ executionId: id, input, heldOut: chosen === heldOut }] : [];
+    });
   }
 
-  /**
-   * Asks the reviewer which answer is better, blind and in both orders: that of the old prompt, or that of the new one. Asks
-   * nothing if the answers are the same.
-   */
-  async function judge(input: ExecutionInput, before: string, after: string, signal: AbortSignal): Promise<Answered[]> {
-    if (before.trim() === after.trim()) return [];
-    const system = systemPromptOf(reviewer as PreparedAgent, catalogue);
-    const choose = (first: string, second: string) => {
-      const question = {
-        model: (reviewer as PreparedAgent).agent.model,
-        system,
-        user: choiceQuestion(input, first, second),
-      };
-      return askModel(context, model, { ...question, maxTokens: maxTokens.choice, effort, signal }, 1);
+  async function ask(question: Omit<Parameters<typeof model>[0], 'effort'>): Promise<Answered> {
+    const answered = await askModel(context, model, { ...question, effort }, 1);
+    proof.tokensUsed += answered.tokens;
+    return answered;
+  }
+
+  function answerTo(input: ExecutionInput, prompt: string, signal: AbortSignal): Promise<Answered> {
+    const tried = { ...prepared, agent: { ...prepared.agent, systemPrompt: prompt } };
+    const system = systemPromptOf(tried, catalogue, { withTools: false });
+    const question = { model: prepared.agent.model, system, user: userPromptOf(input), maxTokens: maxTokens.run };
+    return ask({ ...question, signal });
+  }
+
+  /** Asks the reviewer which of two answers is better. It does not learn which prompt led to which answer. */
+  function choose(input: ExecutionInput, first: string, second: string, signal: AbortSignal): Promise<Answered> {
+    const asked = reviewer as PreparedAgent;
+    const question = {
+      model: asked.agent.model,
+      system: systemPromptOf(asked, catalogue, { withTools: false }),
+      user: choiceQuestion(input, first, second),
     };
-    return Promise.all([choose(before, after), choose(after, before)]);
+    return ask({ ...question, maxTokens: maxTokens.choice, signal });
   }
 
   /** Does a step, whose signal aborts at a moment of the pass. */
@@ -156,17 +205,10 @@ export async function improvementPass(
 }
 
 /**
- * Returns 1 if the new prompt was chosen in both orders, −1 if the old one was, and 0 if the choices differ: a
- * reviewer that always prefers the first or the second answer does not decide.
+ * Splits executions, the most useful first, into those that are shown to the improver and those that its edit is tried on. An
+ * edit that only fits the shown inputs is not better on the others.
  */
-function voteOf(judged: readonly Answered[]): number {
-  const [forwards, backwards] = judged.map((answered) => choiceOf(textOf(answered)));
-  if (forwards === 2 && backwards === 1) return 1;
-  return forwards === 1 && backwards === 2 ? -1 : 0;
-}
-
-const textOf = (answered: Answered | undefined) => (answered?.kind === 'text' ? answered.text : '');
-
-function failureOf(answered: Answered): string {
-  return answered.kind === 'failed' ? answered.error : 'There was no time left.';
+function split(ranked: readonly Evidence[]): { shown: Evidence[]; heldOut: Evidence[] } {
+  const shown = ranked.filter((_, rank) => rank % 2 === 0).slice(0, shownInputs);
+  return { shown, heldOut: ranked.filter((one) => !shown.includes(one)).slice(0, pairsOfPass) };
 }

@@ -2,12 +2,12 @@ import { promptImprover, qaReviewer } from '../agents/system-agents.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../contract/errors.ts';
 import { timestamp } from '../contract/ids.ts';
-import type { Improvement, NewImprovement } from '../contract/improvements.ts';
+import type { Improvement, ImprovementDecision, NewImprovement } from '../contract/improvements.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Tools } from '../executions/generate-output.ts';
 import { hashOf, type StoredAgent } from '../table/agents/agent-items.ts';
 import { changeAgent, readAgent, readAgentHead } from '../table/agents/agents.ts';
-import { endImprovementLease, leaseImprovement } from '../table/agents/improvements.ts';
+import { agentExists, endImprovementLease, improvementWrites, leaseImprovement } from '../table/agents/improvements.ts';
 import { type PreparedAgent, type PreparingContext, readPreparedAgent } from '../table/agents/prepared-agents.ts';
 import type { ExecutionHead } from '../table/executions/execution-items.ts';
 import { readExecutionInput, readRecentExecutions } from '../table/executions/executions.ts';
@@ -16,9 +16,10 @@ import { Conflict, transact } from '../table/transact.ts';
 import type { Write } from '../table/write.ts';
 import { evidenceOf } from './evidence.ts';
 import { improvementPass, type PassResult } from './improvement-pass.ts';
+import { shownProof } from './proof.ts';
 
 /** The part of a context that self-improvement needs. */
-export type ImprovementContext = PreparingContext & Pick<Context, 'clock' | 'pause'>;
+export type ImprovementContext = PreparingContext & Pick<Context, 'clock' | 'pause' | 'ulid'>;
 
 /** How often the change of an agent is tried that other requests change at the same time. */
 const triesOfChange = 5;
@@ -46,7 +47,7 @@ export async function selfImproveAgent(
     const prepared = await readPreparedAgent(context, organization, name);
     if (prepared?.agent.id !== agent.id) throw notFound('agent');
     const result = await passOf(context, organization, prepared, options, tools, startedAt);
-    return await conclude(context, organization, prepared.agent, result, recordResponse);
+    return await conclude(context, organization, prepared.agent, { ...result, startedAt }, recordResponse);
   } finally {
     // A lease that cannot be ended now expires; the response does not wait for it.
     await endImprovementLease(context, organization, agent.id, leaseId).catch(() => {});
@@ -71,12 +72,12 @@ async function passOf(
   return improvementPass(context, material, tools, startedAt);
 }
 
-/** Adopts the new prompt, or says why there is none; records the response in the same transaction. */
+/** Adopts the new prompt, or says why there is none; stores the pass and records the response in the same transaction. */
 async function conclude(
   context: ImprovementContext,
   organization: Organization,
   agent: StoredAgent,
-  result: PassResult,
+  pass: PassResult & { startedAt: number },
   recordResponse: RecordResponse,
 ): Promise<Improvement> {
   const previousPromptHash = hashOf(agent.systemPrompt);
@@ -86,15 +87,40 @@ async function conclude(
     previousPromptHash,
     newPromptHash: hashOf(prompt),
   });
-  let reason: string | undefined;
-  if ('prompt' in result) {
-    const adopted = responseOf(true, result.summary, result.prompt);
-    reason = await adopt(context, organization, agent, result, recordResponse ? [recordResponse(adopted)] : []);
+  const recordsOf = (response: Improvement) => recordResponse?.(response) ?? [];
+  const passWrites = (decision: ImprovementDecision, response: Improvement) =>
+    improvementWrites(organization, agent.id, {
+      id: `im_${context.ulid()}`,
+      decision,
+      ...response,
+      tokensUsed: pass.tokensUsed,
+      startedAt: timestamp(pass.startedAt),
+      durationMs: context.clock() - pass.startedAt,
+      ...shownProof(pass),
+    });
+  if (pass.decision === 'adopted') {
+    const adopted = responseOf(true, pass.summary, pass.prompt);
+    const also = [...passWrites('adopted', adopted), ...recordsOf(adopted)];
+    const reason = await adopt(context, organization, agent, pass, also);
     if (reason === undefined) return adopted;
-  } else reason = result.reason;
-  const unchanged = responseOf(false, reason, agent.systemPrompt);
-  if (recordResponse) await transact(context.table, [recordResponse(unchanged)]);
-  return unchanged;
+    return notAdopted('superseded', reason);
+  }
+  return notAdopted(pass.decision, pass.reason);
+
+  async function notAdopted(decision: ImprovementDecision | 'not_started', reason: string): Promise<Improvement> {
+    const unchanged = responseOf(false, reason, agent.systemPrompt);
+    const records = recordsOf(unchanged);
+    const stored = decision === 'not_started' ? [] : passWrites(decision, unchanged);
+    try {
+      if (stored.length > 0) await transact(context.table, [agentExists(organization, agent), ...stored, ...records]);
+      else if (records.length > 0) await transact(context.table, records);
+    } catch (error) {
+      // The agent was deleted: nothing of the pass is stored.
+      if (!(error instanceof Conflict)) throw error;
+      if (records.length > 0) await transact(context.table, records);
+    }
+    return unchanged;
+  }
 }
 
 /**
@@ -107,7 +133,7 @@ async function adopt(
   organization: Organization,
   { id, name, systemPrompt }: StoredAgent,
   { prompt, summary }: { prompt: string; summary: string },
-  also: readonly Write[],
+  also: readonly Write[] = [],
 ): Promise<string | undefined> {
   for (let tries = 0; tries < triesOfChange; tries++) {
     const now = await readAgent(context, organization, name);

@@ -8,25 +8,16 @@ type Patch = Parameters<typeof patched>[1];
 const now = '2026-03-02T12:00:00.000Z';
 const id = 'ag_01K00000000000000000000000';
 
+const texts = { description: 'Writes', systemPrompt: 'Write.', soul: 'Kind.' };
 const agentOf = (more: Partial<StoredAgent> = {}): StoredAgent =>
-  storedAgent({
-    id,
-    description: 'Writes',
-    systemPrompt: 'Write.',
-    soul: 'Kind.',
-    capabilities: ['text', 'tables'],
-    version: 3,
-    createdAt: '2026-03-01T12:00:00.000Z',
-    updatedAt: '2026-03-01T12:00:00.000Z',
-    ...more,
-  });
+  storedAgent({ id, ...texts, capabilities: ['text', 'tables'], version: 3, ...more });
 const patchedBy = (agent: StoredAgent, patch: Patch) => patched(agent, patch, now);
 
 describe('a patched agent', () => {
   it.each<[string, Patch]>([
     ['nothing', {}],
     ['its own values', { displayName: 'Writer', category: 'business', status: 'active', model: 'some.model' }],
-    ['its own texts', { description: 'Writes', systemPrompt: 'Write.', soul: 'Kind.' }],
+    ['its own texts', texts],
     ['its own capabilities', { capabilities: ['text', 'tables'] }],
     ['undefined', { displayName: undefined, description: undefined, model: undefined, soul: undefined }],
   ])('is the same object for %s', (_, patch) => {
@@ -40,25 +31,26 @@ describe('a patched agent', () => {
   });
 
   it.each<Patch>([
-    { displayName: 'Other' },
-    { description: '' },
-    { category: 'qa' },
-    { model: 'other.model' },
-    { systemPrompt: '' },
-    { systemPrompt: 'Kind.' },
-    { soul: 'Other.' },
-    { capabilities: [] },
-    { capabilities: ['tables', 'text'] },
-    { status: 'inactive' },
+    ...[
+      { displayName: 'Other' },
+      { category: 'qa' as const },
+      { status: 'inactive' as const },
+      { model: 'other.model' },
+    ],
+    ...[{ description: '' }, { systemPrompt: '' }, { systemPrompt: 'Kind.' }, { soul: 'Other.' }],
+    ...[{ capabilities: [] }, { capabilities: ['tables', 'text'] }],
   ])('has %j, the next version, the time of the change and the other fields as before', (patch) => {
     const agent = agentOf();
     expect(patchedBy(agent, patch)).toEqual({ ...agentOf(), ...patch, version: 4, updatedAt: now });
     expect(agent).toEqual(agentOf());
   });
 
-  it('has no description, an empty prompt and an empty soul after null', () => {
-    const changed = patchedBy(agentOf(), { description: null, systemPrompt: null, soul: null });
-    expect(changed).not.toHaveProperty('description');
+  it('has no description, no own limits, an empty prompt and an empty soul after null', () => {
+    const limited = patchedBy(agentOf(), { maxSteps: 5, maxTokens: 1_000 });
+    expect(limited).toMatchObject({ maxSteps: 5, maxTokens: 1_000 });
+    const cleared = { description: null, systemPrompt: null, soul: null, maxSteps: null, maxTokens: null };
+    const changed = patchedBy({ ...limited, version: 3 }, cleared);
+    for (const field of ['description', 'maxSteps', 'maxTokens']) expect(changed).not.toHaveProperty(field);
     expect(changed).toMatchObject({ systemPrompt: '', soul: '', version: 4 });
   });
 });
@@ -78,13 +70,9 @@ describe('an agent matches', () => {
   });
 
   const searched = {
-    name: 'code-reviewer',
-    displayName: 'Élodie Straße ΟΔΟΣΗΜΑ İzmir 東京都',
+    ...{ name: 'code-reviewer', displayName: 'Élodie Straße ΟΔΟΣΗΜΑ İzmir 東京都' },
     description: 'Reads diffs, and judges them; snake_case (C++) \u{10400}x ﬁne',
-    systemPrompt: 'hidden',
-    soul: 'hidden',
-    model: 'hidden',
-    capabilities: ['hidden'],
+    ...{ systemPrompt: 'hidden', soul: 'hidden', model: 'hidden', capabilities: ['hidden'] },
   };
 
   it.each([

@@ -35,13 +35,8 @@ function errors(): string[] {
 
 describe('the skills of the catalogue', () => {
   it('are these five, sorted by name', () => {
-    expect(readSkills().map(({ id }) => id)).toEqual([
-      'sk_code-review',
-      'sk_incident-summary',
-      'sk_release-notes',
-      'sk_research-brief',
-      'sk_test-planning',
-    ]);
+    const names = ['code-review', 'incident-summary', 'release-notes', 'research-brief', 'test-planning'];
+    expect(readSkills().map(({ id }) => id)).toEqual(names.map((name) => `sk_${name}`));
   });
 
   it.each(readSkills())('$name has the shape of the contract and a description that says when to use it', (skill) => {
@@ -51,52 +46,34 @@ describe('the skills of the catalogue', () => {
   });
 });
 
-describe('a skill', () => {
-  it('has the name of its folder, its description and the text after the front matter', () => {
-    const description = 'description: " Reviews it. "';
-    put('review', fileOf('review', description, '\n# Review\n\n---\n\nRead: all\n---\nThen judge.\n\n'));
-    const body = '# Review\n\n---\n\nRead: all\n---\nThen judge.';
-    expect(readSkills(folder)).toEqual([{ id: 'sk_review', name: 'review', description: 'Reviews it.', body }]);
-  });
-
-  it('can have lines that end with CRLF', () => {
-    put('review', fileOf('review', 'description: |\r\n  Reviews\r\n  it.').replaceAll(/\r?\n/g, '\r\n'));
-    expect(readSkills(folder)).toMatchObject([{ name: 'review', description: 'Reviews\nit.', body: '# Do it' }]);
-  });
-
-  it('can have other fields in its front matter', () => {
-    put('review', fileOf('review', 'description: Does it.\nlicense: MIT\nmetadata:\n  version: "1.0"'));
-    expect(Object.keys(readSkills(folder)[0] ?? {})).toEqual(['id', 'name', 'description', 'body']);
-  });
-
-  it.each(['a', '0', 'x'.repeat(64), 'a-b-2'])('can be named %s', (name) => {
-    put(name, fileOf(`"${name}"`));
-    expect(errors()).toEqual([]);
-  });
-
-  it.each(['x', '😀'])('can have a description of 1,024 times %s', (letter) => {
-    put('long', fileOf('long', `description: ${letter.repeat(1024)}`));
-    expect(errors()).toEqual([]);
-  });
+it('a skill has the name of its folder, its description and the text after the front matter', () => {
+  const description = 'description: " Reviews it. "\nlicense: MIT\nmetadata:\n  version: "1.0"';
+  put('review', fileOf('review', description, '\n# Review\n\n---\n\nRead: all\n---\nThen judge.\n\n'));
+  const body = '# Review\n\n---\n\nRead: all\n---\nThen judge.';
+  expect(readSkills(folder)).toEqual([{ id: 'sk_review', name: 'review', description: 'Reviews it.', body }]);
 });
 
-it('a folder of skills can be empty, and is read in the order of the names without its files', () => {
+it('a skill can have lines that end with CRLF', () => {
+  put('review', fileOf('review', 'description: |\r\n  Reviews\r\n  it.').replaceAll(/\r?\n/g, '\r\n'));
+  expect(readSkills(folder)).toMatchObject([{ name: 'review', description: 'Reviews\nit.', body: '# Do it' }]);
+});
+
+it('a skill can have a name of one letter or 64, and a description of 1,024 letters of any width', () => {
+  for (const name of ['a', '0', 'x'.repeat(64), 'a-b-2']) put(name, fileOf(`"${name}"`));
+  for (const letter of ['y', '😀'])
+    put(`b-${letter.length}`, fileOf(`b-${letter.length}`, `description: ${letter.repeat(1024)}`));
+  expect(errors()).toEqual([]);
+});
+
+it('a folder of skills can be empty, is read in the order of the names without its files, and must exist', () => {
   expect(readSkills(folder)).toEqual([]);
+  expect(() => readSkills(join(folder, 'none'))).toThrow('ENOENT');
   for (const name of ['b', 'a-b', 'a', 'c']) put(name, fileOf(name));
   for (const file of ['README.md', 'SKILL.md', 'a/notes.md']) writeFileSync(join(folder, file), 'No skill.');
   expect(readSkills(folder).map(({ name }) => name)).toEqual(['a', 'a-b', 'b', 'c']);
 });
 
-it('a folder of skills that does not exist is an error', () => {
-  expect(() => readSkills(join(folder, 'none'))).toThrow('ENOENT');
-});
-
 describe('an invalid skill is named with its error', () => {
-  it('if it has no file', () => {
-    mkdirSync(join(folder, 'empty'));
-    expect(errors()).toEqual(['empty/SKILL.md: the file is missing']);
-  });
-
   const noFrontMatter = 'the file must start with front matter';
   const noText = 'the text after the front matter is missing';
 
@@ -105,7 +82,6 @@ describe('an invalid skill is named with its error', () => {
     ['has no front matter', '# Review\n', noFrontMatter],
     ['has front matter that does not end', '---\nname: review\ndescription: d\n', noFrontMatter],
     ['has text before its front matter', `\n${fileOf('review')}`, noFrontMatter],
-    ['has no text after its front matter', fileOf('review', 'description: d', ''), noText],
     ['has white space after its front matter', fileOf('review', 'description: d', ' \n\t\n'), noText],
     ['has another name than its folder', fileOf('reviews'), 'the name is reviews, but the folder is review'],
     ['has no name', '---\ndescription: d\n---\nx', 'name: '],
@@ -114,14 +90,11 @@ describe('an invalid skill is named with its error', () => {
     ['has a name of 65 characters', fileOf('x'.repeat(65)), 'name: '],
     ['has no description', fileOf('review', ''), 'description: '],
     ['has an empty description', fileOf('review', 'description: "  "'), 'description: must not be empty'],
-    ['has null for a description', fileOf('review', 'description:'), 'description: '],
     ['has a list for a description', fileOf('review', 'description: [a]'), 'description: '],
     ['has too long a description', fileOf('review', `description: ${'x'.repeat(1025)}`), 'at most 1,024 characters'],
     ['has front matter that is no YAML', fileOf('review', 'description: "open'), 'unexpected end'],
     ['has front matter with a field twice', fileOf('review', 'description: d\nname: review'), 'duplicated mapping key'],
-    ['has front matter that is a list', '---\n- name\n- description\n---\nx', 'name: '],
     ['has front matter that is a word', '---\nreview\n---\nx', 'Expected Object but received "review"'],
-    ['has front matter that is a comment', '---\n# name: review\n---\nx', 'the input is empty'],
     ['has front matter of two documents', '---\nname: review\n...\nname: x\n---\nx', 'expected a single document'],
   ])('if its file %s', (_, text, expected) => {
     put('review', text);
@@ -130,17 +103,14 @@ describe('an invalid skill is named with its error', () => {
     expect(error).toContain(expected);
   });
 
-  it('with all errors of its front matter', () => {
+  it('with all errors of its front matter, and with all other invalid skills', () => {
     put('review', '---\nname: Review\ndescription: ""\n---\nx');
-    expect(errors()).toEqual([expect.stringMatching(/name: must be kebab-case; description: must not be empty/)]);
-  });
-
-  it('together with all other invalid skills', () => {
     put('good', fileOf('good'));
     put('bad', 'x');
-    put('Worse', fileOf('Worse'));
     mkdirSync(join(folder, 'gone'));
-    expect(errors().map((line) => line.split('/')[0])).toEqual(['Worse', 'bad', 'gone']);
+    const [bad, gone, review] = errors();
+    expect([bad?.split('/')[0], gone]).toEqual(['bad', 'gone/SKILL.md: the file is missing']);
+    expect(review).toMatch(/name: must be kebab-case; description: must not be empty/);
   });
 });
 
@@ -164,13 +134,11 @@ describe('YAML that is more than data is harmless', () => {
     expect(errors()).toEqual([expect.stringMatching(/^other\/SKILL\.md: description: .{1,200}$/)]);
   });
 
-  it('as an alias of itself', () => {
-    put('review', fileOf('review', 'description: d\nextra: &self [*self]'));
-    expect(readSkills(folder)).toMatchObject([{ name: 'review' }]);
-  });
-
-  it('as keys that objects inherit', () => {
-    put('review', fileOf('review', 'description: d\n__proto__:\n  polluted: yes\nconstructor:\n  name: x'));
+  it('as an alias of itself, and as keys that objects inherit', () => {
+    put(
+      'review',
+      fileOf('review', 'description: d\nextra: &self [*self]\n__proto__:\n  polluted: yes\nconstructor:\n  name: x'),
+    );
     expect(readSkills(folder)).toMatchObject([{ name: 'review', description: 'd' }]);
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });

@@ -1,37 +1,23 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { getMetrics } from '../../lib/contract/agent-metrics.ts';
 import { selfImproveAgent } from '../../lib/contract/improvements.ts';
-import { validate } from '../../lib/http/validate.ts';
+import { validate } from '../../lib/requests/validate.ts';
+import { testFields, texts } from './fields.ts';
 
-const errors = (body: object) =>
-  validate(selfImproveAgent.body, body).errors.map(({ path, code }) => `${path} ${code}`);
+describe('a pass', () => {
+  it('without fields reviews 20 executions, without a focus', () => {
+    expect(validate(selfImproveAgent.body, {})).toEqual({ output: { lookbackExecutions: 20 }, errors: [] });
+  });
 
-it('a pass without fields reviews 20 executions, without a focus', () => {
-  expect(validate(selfImproveAgent.body, {})).toEqual({ output: { lookbackExecutions: 20 }, errors: [] });
+  testFields(
+    selfImproveAgent.body,
+    {},
+    {
+      lookbackExecutions: { valid: [1, 100], invalid: [0, -1, 101, 1.5], ofOtherType: ['20', null] },
+      focusArea: texts(1_000),
+    },
+  );
 });
-
-it.each([
-  { lookbackExecutions: 1 },
-  { lookbackExecutions: 100 },
-  { focusArea: 'x' },
-  { focusArea: '😀'.repeat(1_000) },
-])('a pass accepts %j', (body) => {
-  expect(validate(selfImproveAgent.body, body)).toMatchObject({ output: body, errors: [] });
-});
-
-it.each([
-  [{ lookbackExecutions: 0 }, 'lookbackExecutions invalid_value'],
-  [{ lookbackExecutions: -1 }, 'lookbackExecutions invalid_value'],
-  [{ lookbackExecutions: 101 }, 'lookbackExecutions invalid_value'],
-  [{ lookbackExecutions: 1.5 }, 'lookbackExecutions invalid_value'],
-  [{ lookbackExecutions: '20' }, 'lookbackExecutions invalid_type'],
-  [{ lookbackExecutions: null }, 'lookbackExecutions invalid_type'],
-  [{ focusArea: '' }, 'focusArea invalid_value'],
-  [{ focusArea: ' \n\u3000' }, 'focusArea invalid_value'],
-  [{ focusArea: '😀'.repeat(1_001) }, 'focusArea invalid_value'],
-  [{ focusArea: 'a\ud800' }, 'focusArea invalid_value'],
-  [{ focusArea: ['x'] }, 'focusArea invalid_type'],
-])('a pass rejects %j', (body, error) => expect(errors(body)).toEqual([error]));
 
 it('metrics are of 7, 30 or 90 days, by default of 30', () => {
   const read = (query: object) => validate(getMetrics.query, query);

@@ -1,24 +1,85 @@
 import { describe, expect, it } from 'vitest';
-import type { Question } from '../../lib/model/converse.ts';
-import { text } from '../executions/test-executions.ts';
-import { additions, judges, proposes, type Says, type Step } from './learning-model.ts';
-import { as, finished, improver, learner, reviewer, runTestPass } from './run-test-pass.ts';
+import { newSystemAgents } from '../../lib/agents/system-agents.ts';
+import { ulidOf } from '../../lib/contract/ids.ts';
+import { evidenceOf } from '../../lib/improvements/evidence.ts';
+import { improvementPass, type PassMaterial } from '../../lib/improvements/improvement-pass.ts';
+import type { Answer, Model, Question } from '../../lib/model/converse.ts';
+import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
+import type { PreparedAgent } from '../../lib/table/agents/prepared-agents.ts';
+import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
+import { silent, text } from '../executions/test-executions.ts';
+import { createTimeline } from '../executions/timeline.ts';
+import { storedAgent } from '../table/agents/agent-seed.ts';
+import { completed, runningExecution } from '../table/executions/execution-table.ts';
+import { additions, judges, learningModel, proposes, type Says, type Step, stepOf, usual } from './learning-model.ts';
+
+/** The start time of every pass. */
+const opening = Date.UTC(2026, 0, 1);
+
+const fresh = (agent: StoredAgent): PreparedAgent => ({ agent, skills: [] });
+const [reviewer, improver] = newSystemAgents(() => ulidOf(storedAgent().id), 'system.model').map(fresh) as Record<
+  0 | 1,
+  PreparedAgent
+> &
+  PreparedAgent[];
+const learner = fresh(storedAgent({ systemPrompt: 'Write.', soul: 'Calm.', model: 'writer.model' }));
+
+/** Returns a prepared agent with changed fields. */
+const as = (prepared: PreparedAgent, fields: Partial<StoredAgent>): PreparedAgent => ({
+  ...prepared,
+  agent: { ...prepared.agent, ...fields },
+});
+
+/** Returns a completed execution with a failed review; `fields` replaces fields. */
+const finished = (id: string, fields: Partial<ExecutionHead> = {}): ExecutionHead => ({
+  ...{ ...runningExecution({ id }), ...completed({ durationMs: 1_000, tokensUsed: 10 }), ...fields },
+});
+
+/** The options of a pass. */
+type PassOptions = Partial<Omit<PassMaterial, 'evidence'>> & {
+  executions?: readonly ExecutionHead[];
+  says?: Partial<Record<Step, Says>>;
+  /** The duration of an answer at each step. */
+  latencyMs?: Record<Step, number>;
+  /** The time between the start of the request and the start of the pass. */
+  lateMs?: number;
+};
+
+/** Runs a pass on its own timeline. Returns the result, the duration, and the questions to the model. */
+async function runTestPass({
+  executions = [finished('a'), finished('b')],
+  says,
+  latencyMs,
+  lateMs = 0,
+  ...more
+}: PassOptions = {}) {
+  const timeline = createTimeline(opening + lateMs);
+  const { clock, pause } = timeline;
+  const scripted = learningModel(says);
+  const model: Model = async (question) => {
+    if (latencyMs) await pause(latencyMs[stepOf(question)], question.signal);
+    return question.signal.aborted ? { kind: 'aborted', tokens: 0 } : scripted.tools.model(question);
+  };
+  const readInput = async ({ id }: ExecutionHead) => ({ input: `Question ${id}?` });
+  const material = { prepared: learner, improver, reviewer, focusArea: undefined, readInput, ...more };
+  const passed = await timeline.finish(
+    improvementPass(timeline, { ...material, evidence: evidenceOf(executions) }, { model, catalogue: [] }, opening),
+  );
+  const { proposal, trials, tokensUsed, decision, ...result } = passed;
+  const proof = { proposal, trials, tokensUsed, decision };
+  const reason = 'reason' in result ? result.reason : undefined;
+  return { result, reason, proof, tookMs: clock() - opening, waiting: timeline.waiting(), ...scripted };
+}
 
 const clean = { qaReview: 'passed' } as const;
 const adopted = { prompt: `Write.\n\n${additions.better}`, summary: 'It asks for more.' };
 
 describe('a pass', () => {
-  it('returns a prompt that is judged better, with one question, four runs and four choices', async () => {
-    const { result, times, tookMs, waiting } = await runTestPass();
+  it('asks the model of each agent, with its prompt: one question, 20 runs and 40 choices', async () => {
+    const changed = { improver: as(improver, { soul: 'Bold.' }), reviewer: as(reviewer, { model: 'r' }) };
+    const { result, times, tookMs, waiting, asked } = await runTestPass(changed);
     expect(result).toEqual(adopted);
-    expect([times(), tookMs, waiting]).toEqual([[1, 4, 4], 0, 0]);
-  });
-
-  it('asks the model of each agent, with the prompt of the agent', async () => {
-    const { asked } = await runTestPass({
-      improver: as(improver, { soul: 'Bold.' }),
-      reviewer: as(reviewer, { model: 'r' }),
-    });
+    expect([times(), tookMs, waiting]).toEqual([[1, 20, 40], 0, 0]);
     const systems = new Set(asked.map(({ step, model, system }) => `${step} ${model}: ${system}`));
     expect([...systems].sort()).toEqual([
       `choice r: ${reviewer.agent.systemPrompt}`,
@@ -40,41 +101,65 @@ describe('a pass', () => {
       expect(user).toContain('THE-INPUT');
       expect(user.includes('THE-CONTEXT')).toBe(step !== 'proposal');
     }
-    const [one, other] = asked
-      .filter(({ step }) => step === 'choice')
-      .map(({ user }) => user.indexOf('chapter') < user.indexOf('It is so.'));
-    expect(other).toBe(!one);
+    const choices = asked.filter(({ step }) => step === 'choice');
+    const forwards = choices.filter(({ user }) => user.indexOf('chapter') < user.indexOf('It is so.'));
+    expect([choices.length, forwards.length]).toEqual([40, 20]);
   });
 
-  it('tries the newest executions with troubles first, and shows all to the improver', async () => {
+  it('shows every second input to the improver and tries its edit on the others, those with troubles first', async () => {
     const executions = [finished('good', clean), finished('late'), finished('early'), finished('first')];
-    const { asked } = await runTestPass({ executions });
+    const { asked, proof } = await runTestPass({ executions });
     const tried = asked.filter(({ step }) => step === 'run').map(({ user }) => user);
-    expect([...new Set(tried)]).toEqual(['late', 'early'].map((id) => `<input>\nQuestion ${id}?\n</input>`));
+    expect([...new Set(tried)]).toEqual(['early', 'good'].map((id) => `<input>\nQuestion ${id}?\n</input>`));
     const { user } = asked[0] as Question;
-    expect(user.match(/input: .*/g)).toEqual(['good', 'late', 'early', 'first'].map((id) => `input: Question ${id}?`));
+    expect(user.match(/input: .*/g)).toEqual(['late', 'first'].map((id) => `input: Question ${id}?`));
+    expect(user.match(/^- completed/gm)).toHaveLength(4);
+    expect(proof.trials.map(({ executionId, heldOut }) => `${executionId} ${heldOut}`)).toEqual(
+      Array.from({ length: 10 }, (_, nth) => `${nth % 2 === 0 ? 'early' : 'good'} true`),
+    );
+  });
+
+  it('tries its edit on ten inputs that the improver does not see, if there are as many', async () => {
+    const { proof, asked } = await runTestPass({
+      executions: Array.from({ length: 20 }, (_, nth) => finished(`${nth}`)),
+    });
+    expect(new Set(proof.trials.map(({ executionId }) => executionId)).size).toBe(10);
+    for (const { executionId } of proof.trials) expect(asked[0]?.user).not.toContain(`Question ${executionId}?`);
   });
 
   it('shows the inputs of five of a hundred executions', async () => {
     const { asked } = await runTestPass({ executions: Array.from({ length: 100 }, (_, nth) => finished(`${nth}`)) });
-    const { user } = asked[0] as Question;
-    expect([user.match(/^- completed/gm)?.length, user.match(/input: /g)?.length]).toEqual([100, 5]);
+    const counts = [/^- completed/gm, /input: /g].map((pattern) => asked[0]?.user.match(pattern)?.length);
+    expect(counts).toEqual([100, 5]);
   });
 
-  it('tries one input if there is only one, or the other was deleted', async () => {
-    expect((await runTestPass({ executions: [finished('a')] })).times()).toEqual([1, 2, 2]);
-    const readInput = async ({ id }: { id: string }) => (id === 'a' ? undefined : { input: 'There.' });
-    const { result, times } = await runTestPass({ readInput });
-    expect([result, times()]).toEqual([adopted, [1, 2, 2]]);
+  it('tries one input ten times if there is only one, or the other was deleted', async () => {
+    expect((await runTestPass({ executions: [finished('a')] })).times()).toEqual([1, 20, 40]);
+    for (const deleted of ['a', 'b']) {
+      const readInput = async ({ id }: { id: string }) => (id === deleted ? undefined : { input: 'There.' });
+      const { result, times, proof } = await runTestPass({ readInput });
+      expect([result, times()]).toEqual([adopted, [1, 20, 40]]);
+      expect(proof.trials.every(({ heldOut }) => heldOut === (deleted === 'a'))).toBe(true);
+    }
   });
 
-  it('with a focus also learns from executions without troubles', async () => {
-    expect((await runTestPass({ executions: [finished('a', clean)], focusArea: 'Sources' })).result).toEqual(adopted);
+  it('has as its proof the proposal, the answers of both prompts, the votes, and the tokens of all calls', async () => {
+    const { proof } = await runTestPass({ says: { proposal: { ...proposes(additions.better), tokens: 7 } } });
+    expect(proof).toMatchObject({ decision: 'adopted', tokensUsed: 7 });
+    expect(proof.proposal).toEqual({ summary: 'It asks for more.', edit: { append: additions.better } });
+    expect(proof.trials[0]).toMatchObject({
+      ...{ executionId: 'b', input: { input: 'Question b?' }, heldOut: true },
+      ...{ before: text('It is so.'), after: text('It is so: see chapter 2.'), votes: ['new', 'new', 'new', 'new'] },
+    });
   });
 
-  it('can improve the improver, and an agent that is not active', async () => {
-    expect((await runTestPass({ prepared: improver })).result).toHaveProperty('prompt');
-    expect((await runTestPass({ prepared: as(learner, { status: 'inactive' }) })).result).toEqual(adopted);
+  it.each<[string, Parameters<typeof runTestPass>[0]]>([
+    ['with a focus learns from executions without troubles', { executions: [finished('a', clean)], focusArea: 'x' }],
+    ['can improve an agent that is inactive', { prepared: as(learner, { status: 'inactive' }) }],
+    ['can improve an agent that is a draft', { prepared: as(learner, { status: 'draft' }) }],
+    ['can improve the improver', { prepared: improver }],
+  ])('%s', async (_, options) => {
+    expect((await runTestPass(options)).result).toMatchObject({ summary: adopted.summary, prompt: expect.any(String) });
   });
 });
 
@@ -94,29 +179,26 @@ it.each<[string, Parameters<typeof runTestPass>[0], string]>([
   ['with a draft of a reviewer', { reviewer: as(reviewer, { status: 'draft' }) }, notActive('qa-reviewer')],
   ['of the reviewer itself', { prepared: reviewer }, 'The reviewer cannot verify a prompt of its own.'],
 ])('a pass %s asks no model', async (_, options, reason) => {
-  const { result, asked } = await runTestPass(options);
-  expect([result, asked]).toEqual([{ reason }, []]);
+  const { result, asked, proof } = await runTestPass(options);
+  expect([result, asked, proof.decision]).toEqual([{ reason }, [], 'not_started']);
 });
 
-it.each<[Says, string]>([
-  [text('Be brief!'), 'The answer of the prompt improver could not be read as a proposal.'],
-  [text('{"summary":"It is fine."}'), 'No edit was proposed: It is fine.'],
-  [proposes(' '), 'The proposal could not be used: its edit changes nothing.'],
-  [proposes('x'.repeat(1_001)), 'The proposal could not be used: its edit has more than 1000 characters.'],
-])('a proposal that cannot be used is not tried (%#)', async (proposal, reason) => {
-  const { result, times } = await runTestPass({ says: { proposal } });
+const gone = 'There is nothing to try a proposal on: the recent executions are gone.';
+const saying = (proposal: Says) => ({ says: { proposal } });
+
+it.each<[Parameters<typeof runTestPass>[0], string]>([
+  [saying(text('Be brief!')), 'The answer of the prompt improver could not be read as a proposal.'],
+  [saying(text('{"summary":"It is fine."}')), 'No edit was proposed: It is fine.'],
+  [saying(proposes(' ')), 'The proposal could not be used: its edit changes nothing.'],
+  [{ readInput: async () => undefined }, gone],
+])('a proposal that cannot be used is not tried (%#)', async (options, reason) => {
+  const { result, times } = await runTestPass(options);
   expect([result, times()]).toEqual([{ reason }, [1, 0, 0]]);
 });
 
-it('a proposal is not tried if all inputs were deleted', async () => {
-  const { reason, times } = await runTestPass({ readInput: async () => undefined });
-  expect(reason).toBe('There is nothing to try a proposal on: the recent executions are gone.');
-  expect(times()).toEqual([1, 0, 0]);
-});
-
 describe('in fifty passes, no pass adopts an edit that', () => {
-  const reasonsOf = async (says: Partial<Record<Step, Says>>) => {
-    const passes = await Promise.all(Array.from({ length: 50 }, () => runTestPass({ says })));
+  const reasonsOf = async (says: Partial<Record<Step, Says>>, executions = [finished('a'), finished('b')]) => {
+    const passes = await Promise.all(Array.from({ length: 50 }, () => runTestPass({ says, executions })));
     return [...new Set(passes.map(({ reason }) => reason))];
   };
   const notBetter = ['The proposal was not seen to do better: It asks for more.'];
@@ -141,13 +223,128 @@ describe('in fifty passes, no pass adopts an edit that', () => {
       if (!system.includes(additions.better)) return text('It is so.');
       return text(user.includes(' a?') ? 'See chapter 2.' : 'It may be so.');
     };
-    expect(await reasonsOf({ run })).toEqual(worse);
+    const executions = ['x', 'a', 'y', 'b'].map((id) => finished(id));
+    expect(await reasonsOf({ run }, executions)).toEqual(notBetter);
   });
 });
 
-it('an edit that is better for one input and changes nothing for the other is adopted', async () => {
+/** Four executions, of which the edit is tried on `a` and `b`. */
+const four = ['x', 'a', 'y', 'b'].map((id) => finished(id));
+
+it('an edit that is better for two inputs and changes nothing for the third is adopted', async () => {
+  const run = ({ system, user }: Question) =>
+    text(system.includes(additions.better) && !user.includes(' c?') ? 'See chapter 2.' : 'It is so.');
+  const { result, times, proof } = await runTestPass({
+    executions: [...four, finished('z'), finished('c')],
+    says: { run },
+  });
+  expect([result, times()]).toEqual([adopted, [1, 20, 28]]);
+  expect(proof.trials.filter(({ votes }) => votes.length === 0).map(({ executionId }) => executionId)).toEqual(
+    Array(3).fill('c'),
+  );
+});
+
+it('an edit that is better for only five of ten pairs is not adopted', async () => {
   const run = ({ system, user }: Question) =>
     text(system.includes(additions.better) && user.includes(' a?') ? 'See chapter 2.' : 'It is so.');
-  const { result, times } = await runTestPass({ says: { run } });
-  expect([result, times()]).toEqual([adopted, [1, 4, 2]]);
+  const { reason, proof } = await runTestPass({ executions: four, says: { run } });
+  expect([reason, proof.decision]).toEqual(['The proposal was not seen to do better: It asks for more.', 'not_better']);
+});
+
+/** How the reason begins when a step fails, and when the time of the step is over. */
+const steps: [Step, string, number][] = [
+  ['proposal', 'No edit was proposed.', 9_000],
+  ['run', 'The proposal could not be tried.', 18_000],
+  ['choice', 'The proposal could not be judged.', 24_000],
+];
+const noTime = 'There was no time left.';
+const modelRefused: Answer = { kind: 'failed', error: 'The model refused to do this.', tokens: 1 };
+const unreadable: Answer = { kind: 'faulty', error: 'The answer of the model could not be read.', tokens: 1 };
+const throttled: Answer = { kind: 'throttled', tokens: 0 };
+
+describe.each(steps)('a model that at the %s', (step, beginning, overAt) => {
+  const saying = (says: Says) => runTestPass({ says: { [step]: says } });
+
+  it.each([modelRefused, unreadable])('answers %j ends the pass at once with its error', async (answer) => {
+    const { result, tookMs, waiting } = await saying(answer);
+    const reason = `${beginning} ${'error' in answer && answer.error}`;
+    expect([result, tookMs, waiting]).toEqual([{ reason }, 0, 0]);
+  });
+
+  it.each([
+    ['is silent', silent],
+    ['only throttles', throttled],
+  ])('%s ends the pass when the time of the step is over', async (_, says) => {
+    const { result, tookMs, waiting } = await saying(says);
+    expect([result, tookMs, waiting]).toEqual([{ reason: `${beginning} ${noTime}` }, overAt, 0]);
+  });
+
+  it('throttles once is asked again within a second', async () => {
+    let left = 1;
+    const { result, tookMs } = await saying((question) => (left-- > 0 ? throttled : usual[step](question)));
+    expect(result).toHaveProperty('prompt');
+    expect(tookMs).toBeLessThanOrEqual(1_000);
+  });
+});
+
+describe('of ten pairs', () => {
+  /** Returns the answer `instead` to the first `count` questions that `isMeant`, and the usual answers to the others. */
+  const first = (count: number, step: Step, instead: Answer, isMeant = (_: Question) => true): Says => {
+    let left = count;
+    return (question) => (isMeant(question) && left-- > 0 ? instead : usual[step](question));
+  };
+  const isNew = ({ system }: Question) => system.includes(additions.better);
+
+  it.each([modelRefused, unreadable])('four without an answer of the old prompt are left out: %j', async (failed) => {
+    const run = first(4, 'run', failed, (question) => !isNew(question));
+    const { result, times, proof } = await runTestPass({ says: { run } });
+    expect([result, times()]).toEqual([adopted, [1, 20, 24]]);
+    expect(proof.trials.filter(({ before }) => before.kind === 'failed')).toHaveLength(4);
+  });
+
+  it('five without an answer of the old prompt end the pass with the error', async () => {
+    const run = first(5, 'run', modelRefused, (question) => !isNew(question));
+    const { reason, times } = await runTestPass({ says: { run } });
+    expect([reason, times()]).toEqual(['The proposal could not be tried. The model refused to do this.', [1, 20, 0]]);
+  });
+
+  it('each without an answer of the new prompt alone has all votes for the old one', async () => {
+    const decisions = [];
+    for (const count of [1, 2, 6, 10]) {
+      const { proof } = await runTestPass({ says: { run: first(count, 'run', modelRefused, isNew) } });
+      decisions.push(proof.decision);
+    }
+    expect(decisions).toEqual(['adopted', 'not_better', 'worse', 'worse']);
+  });
+
+  it('each round with a missing choice does not count, also not the choice in the other order', async () => {
+    const { result, proof } = await runTestPass({ says: { choice: first(1, 'choice', modelRefused) } });
+    expect(result).toEqual(adopted);
+    expect(proof.trials.map(({ votes }) => votes.length)).toEqual([2, ...Array(9).fill(4)]);
+  });
+
+  it('five without a choice end the pass with the error', async () => {
+    const { reason } = await runTestPass({ says: { choice: first(20, 'choice', modelRefused) } });
+    expect(reason).toBe('The proposal could not be judged. The model refused to do this.');
+  });
+});
+
+describe('a pass with slow answers', () => {
+  const justInTime = { proposal: 8_999, run: 8_999, choice: 5_999 };
+
+  it('can use the time of every step', async () => {
+    const { result, tookMs } = await runTestPass({ latencyMs: justInTime });
+    expect(result).toHaveProperty('prompt');
+    expect(tookMs).toBe(23_997);
+  });
+
+  it.each(steps)('at the %s ends when the time of that step is over', async (step, beginning, overAt) => {
+    const { reason, tookMs } = await runTestPass({ latencyMs: { ...justInTime, [step]: 60_000 } });
+    expect([reason, tookMs]).toEqual([`${beginning} ${noTime}`, overAt]);
+  });
+
+  it('asks nothing if the request began too long ago', async () => {
+    const { reason, tookMs, asked } = await runTestPass({ lateMs: 9_000 });
+    expect([reason, tookMs, asked]).toEqual([`No edit was proposed. ${noTime}`, 9_000, []]);
+  });
 });

@@ -4,9 +4,12 @@ import { ulidOf } from '../../lib/contract/ids.ts';
 import { runWithRequest } from '../../lib/request-context.ts';
 import { hashOf } from '../../lib/table/agents/agent-items.ts';
 import { readAgent } from '../../lib/table/agents/agents.ts';
-import { leaseImprovement } from '../../lib/table/agents/improvements.ts';
+import { endImprovementLease, leaseImprovement } from '../../lib/table/agents/improvements.ts';
 import { readPreparedAgent } from '../../lib/table/agents/prepared-agents.ts';
+import { idempotencyRecordWrite, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { purgeAgent } from '../../lib/table/purges/purges.ts';
+import { AlreadyDone } from '../../lib/table/transact.ts';
 import { watchedTable } from '../table/fixtures/watched-table.ts';
 import { always, errorOf } from '../table/tasks/test-table.ts';
 import { additions, proposes } from './learning-model.ts';
@@ -15,51 +18,32 @@ import { createTestImprovements, meanwhile } from './test-improvements.ts';
 const service = await createTestImprovements();
 const { organization, clock, app, table } = service;
 const better = `Write.\n\n${additions.better}`;
-const idle = { says: { proposal: proposes(additions.idle) } };
+const idle = { proposal: proposes(additions.idle) };
 const [previousPromptHash, newPromptHash] = [hashOf('Write.'), hashOf(better)];
 const adopted = { improved: true, changesSummary: 'It asks for more.', previousPromptHash, newPromptHash };
 const kept = (changesSummary: string) => ({
-  ...adopted,
-  improved: false,
-  changesSummary,
-  newPromptHash: previousPromptHash,
+  ...{ ...adopted, improved: false, changesSummary, newPromptHash: previousPromptHash },
 });
 
-describe('a better prompt', () => {
-  it('becomes the prompt of the agent in a new version, and nothing else of the agent changes', async () => {
-    const name = await service.createReviewedAgent();
-    await assignSkill(app, organization, name, 'sk_a', [{ id: 'sk_a', name: 'a', description: 'A.' }], undefined);
-    const before = await readPreparedAgent(service.app, organization, name);
-    clock.now += 1_000;
-    const { answer } = await service.improve(name);
-    expect(answer).toEqual(adopted);
-    const changed = { systemPrompt: better, version: 3, updatedAt: new Date(clock()).toISOString() };
-    expect(await readPreparedAgent(service.app, organization, name)).toEqual({
-      skills: before?.skills,
-      agent: { ...before?.agent, ...changed },
-    });
-  });
-
-  it.each(['inactive', 'draft'] as const)('of an agent that is %s is adopted', async (status) => {
-    const name = await service.createReviewedAgent();
-    await service.update(name, { status });
-    expect((await service.improve(name)).answer).toEqual(adopted);
-    expect((await service.agent(name)).status).toBe(status);
-  });
-});
-
-it('a prompt that is not better changes nothing', async () => {
+it('a better prompt becomes that of the agent in a new version, and nothing else of the agent changes', async () => {
   const name = await service.createReviewedAgent();
-  const before = await service.dump();
-  const { answer } = await service.improve(name, idle);
-  expect(answer).toEqual(kept('The proposal was not seen to do better: It asks for more.'));
-  expect(await service.dump()).toEqual(before);
+  await assignSkill(app, organization, name, 'sk_a', [{ id: 'sk_a', name: 'a', description: 'A.' }], undefined);
+  const before = await readPreparedAgent(app, organization, name);
+  clock.now += 1_000;
+  expect((await service.improve(name)).answer).toEqual(adopted);
+  const changed = { systemPrompt: better, version: 3, updatedAt: new Date(clock()).toISOString() };
+  const agent = { ...before?.agent, ...changed };
+  expect(await readPreparedAgent(app, organization, name)).toEqual({ skills: before?.skills, agent });
 });
 
-it('a pass without ended executions asks no model', async () => {
-  await service.create('novice');
-  const { answer, asked } = await service.improve('novice');
-  expect([answer, asked]).toEqual([kept('There is nothing to learn from: no execution has finished yet.'), []]);
+it('a prompt that is not better changes nothing: only the pass is stored', async () => {
+  const name = await service.createReviewedAgent();
+  const { pk } = keys.improvement(organization, ulidOf((await service.agent(name)).id));
+  const withoutPasses = async () => Object.entries(await service.dump()).filter(([key]) => !key.startsWith(pk));
+  const before = await withoutPasses();
+  const { answer } = await service.improve(name, { says: idle });
+  expect(answer).toEqual(kept('The proposal was not seen to do better: It asks for more.'));
+  expect(await withoutPasses()).toEqual(before);
 });
 
 it('a pass reviews only as many executions as the request says', async () => {
@@ -82,7 +66,7 @@ it('every prompt of an agent is stored under its hash, with its time, its reason
   await by('three', () => service.improve(name));
   await patch('Read.');
   await patch('Write.', { soul: 'Brisk.' });
-  await by('three', () => service.improve(name, idle));
+  await by('three', () => service.improve(name, { says: idle }));
   await by('three', () => service.improve(name));
   await patch('');
   await by('two', () => service.update(name, { soul: 'Calm.' }));
@@ -90,9 +74,8 @@ it('every prompt of an agent is stored under its hash, with its time, its reason
   await patch('Read.');
   await by('two', () => service.update(name, { soul: 'Read.' }));
   const prompts = await service.promptsOf(await service.agent(name));
-  expect(
-    prompts.map(({ prompt, why, by, summary, at }) => [prompt, why, by, summary, Date.parse(at) - created]),
-  ).toEqual([
+  const shown = prompts.map(({ prompt, why, by, summary, at }) => [prompt, why, by, summary, Date.parse(at) - created]);
+  expect(shown).toEqual([
     ['Write.', 'created', 'one', undefined, 0],
     [better, 'self-improved', 'three', 'It asks for more.', 1_000],
     ['Read.', 'changed', 'two', undefined, 2_000],
@@ -109,43 +92,41 @@ it('every prompt of an agent is stored under its hash, with its time, its reason
   expect(first).not.toHaveProperty('by');
 });
 
-describe('during a pass', () => {
-  const changed = kept('The prompt was changed meanwhile; that change stands.');
+const changed = kept('The prompt was changed meanwhile; that change stands.');
 
-  it('a change of the prompt stays, and the response says so', async () => {
-    const name = await service.createReviewedAgent();
-    const says = meanwhile(() => service.update(name, { systemPrompt: 'Mine.' }));
-    expect((await service.improve(name, { says })).answer).toEqual(changed);
-    const agent = await service.agent(name);
-    expect([agent.systemPrompt, agent.version]).toEqual(['Mine.', 2]);
-    expect((await service.promptsOf(agent)).map(({ why }) => why)).toEqual(['created', 'changed']);
-    expect(await service.isLocked(agent)).toBe(false);
-  });
+it('during a pass a change of the prompt stays, and the response says so', async () => {
+  const name = await service.createReviewedAgent();
+  const says = meanwhile(() => service.update(name, { systemPrompt: 'Mine.' }));
+  expect((await service.improve(name, { says })).answer).toEqual(changed);
+  const agent = await service.agent(name);
+  expect([agent.systemPrompt, agent.version]).toEqual(['Mine.', 2]);
+  expect((await service.promptsOf(agent)).map(({ why }) => why)).toEqual(['created', 'changed']);
+  expect(await service.isLocked(agent)).toBe(false);
+});
 
-  it('a change of other fields stays, and the prompt is adopted', async () => {
-    const name = await service.createReviewedAgent();
-    const patch = { displayName: 'Mine', soul: 'Mine.', model: 'mine', status: 'draft' as const, capabilities: ['x'] };
-    const { answer } = await service.improve(name, { says: meanwhile(() => service.update(name, patch)) });
-    expect(answer).toEqual(adopted);
-    expect(await service.agent(name)).toMatchObject({ ...patch, systemPrompt: better, version: 3 });
-  });
+it('during a pass a change of other fields stays, and the prompt is adopted', async () => {
+  const name = await service.createReviewedAgent();
+  const patch = { displayName: 'Mine', soul: 'Mine.', model: 'mine', status: 'draft' as const, capabilities: ['x'] };
+  const { answer } = await service.improve(name, { says: meanwhile(() => service.update(name, patch)) });
+  expect(answer).toEqual(adopted);
+  expect(await service.agent(name)).toMatchObject({ ...patch, systemPrompt: better, version: 3 });
+});
 
-  it.each([
-    ['deleted', false],
-    ['deleted and created again with the same prompt', true],
-  ])('an agent can be %s: the pass does not change it, and the response says so', async (_, again) => {
-    const name = await service.createReviewedAgent();
-    const { id } = await service.agent(name);
-    const replace = async () => {
-      await deleteAgent(app, organization, name, always);
-      if (again) await service.create(name);
-    };
-    const { answer } = await service.improve(name, { says: meanwhile(replace) });
-    expect(answer).toEqual(kept('The agent was deleted meanwhile.'));
-    const agent = await readAgent(service.app, organization, name);
-    expect([agent?.systemPrompt, agent?.version]).toEqual(again ? ['Write.', 1] : [undefined, undefined]);
-    expect(await service.isLocked({ id })).toBe(false);
-  });
+it.each([
+  ['deleted', false],
+  ['deleted and created again with the same prompt', true],
+])('during a pass an agent can be %s: the pass does not change it, and the response says so', async (_, again) => {
+  const name = await service.createReviewedAgent();
+  const { id } = await service.agent(name);
+  const replace = async () => {
+    await deleteAgent(app, organization, name, always);
+    if (again) await service.create(name);
+  };
+  const { answer } = await service.improve(name, { says: meanwhile(replace) });
+  expect(answer).toEqual(kept('The agent was deleted meanwhile.'));
+  const agent = await readAgent(service.app, organization, name);
+  expect([agent?.systemPrompt, agent?.version]).toEqual(again ? ['Write.', 1] : [undefined, undefined]);
+  expect(await service.isLocked({ id })).toBe(false);
 });
 
 describe('just before the write of the new prompt', () => {
@@ -161,9 +142,7 @@ describe('just before the write of the new prompt', () => {
   it('a change of the prompt stays', async () => {
     const name = await service.createReviewedAgent();
     const { through } = beforeAdoption(() => service.update(name, { systemPrompt: 'Mine.' }));
-    expect((await service.improve(name, { through })).answer).toEqual(
-      kept('The prompt was changed meanwhile; that change stands.'),
-    );
+    expect((await service.improve(name, { through })).answer).toEqual(changed);
     expect((await service.agent(name)).systemPrompt).toBe('Mine.');
   });
 
@@ -196,4 +175,142 @@ it('a purge of an agent deletes its prompts, their changes and the lease of a pa
   await purgeAgent({ table }, { organization, agentId: id }, () => undefined as never);
   expect(await hasItems()).toBe(false);
   expect(await errorOf(service.improve(name))).toMatchObject({ status: 404, code: 'not_found' });
+});
+
+const inProgress = { status: 409, code: 'improvement_in_progress' };
+const outage = new Error('outage');
+
+describe('a pass in progress', () => {
+  it('rejects a second one, which asks no model and changes nothing, but none of another agent', async () => {
+    const [name, other] = [await service.createReviewedAgent(), await service.createReviewedAgent()];
+    const errors: unknown[] = [];
+    const second = async () => {
+      const before = await service.dump();
+      const proposal = () => expect.unreachable();
+      errors.push(await errorOf(service.improve(name, { says: { proposal } })));
+      expect(await service.dump()).toEqual(before);
+      await service.improve(other);
+    };
+    await service.improve(name, { says: meanwhile(second) });
+    expect(errors).toMatchObject([inProgress]);
+    for (const one of [name, other]) expect((await service.agent(one)).version).toBe(2);
+  });
+
+  it('is the only one of ten that begin at once', async () => {
+    const name = await service.createReviewedAgent();
+    const rejected = Promise.withResolvers<void>();
+    const codes: (string | undefined)[] = [];
+    const improve = async () => {
+      codes.push((await errorOf(service.improve(name, { says: meanwhile(() => rejected.promise) })))?.code);
+      if (codes.length === 9) rejected.resolve();
+    };
+    await Promise.all(Array.from({ length: 10 }, improve));
+    expect(codes).toEqual([...Array(9).fill(inProgress.code), undefined]);
+    expect((await service.agent(name)).version).toBe(2);
+  });
+});
+
+describe('the next pass can begin after a pass that', () => {
+  it.each([
+    ['adopted a prompt', {}],
+    ['kept the prompt', idle],
+    ['failed at the model', { proposal: { kind: 'failed', error: 'No.', tokens: 0 } as const }],
+  ])('%s', async (_, says) => {
+    const name = await service.createReviewedAgent();
+    await service.improve(name, { says });
+    expect(await service.isLocked(await service.agent(name))).toBe(false);
+  });
+
+  it('failed at any request except those that begin and end its lease', async () => {
+    const reached: boolean[] = [];
+    for (let at = 0; reached.at(-1) ?? true; at++) {
+      const name = await service.createReviewedAgent();
+      const agent = await service.agent(name);
+      const lease = keys.improvement(organization, ulidOf(agent.id)).pk;
+      let failed = false;
+      let others = 0;
+      const { table: through } = watchedTable(table, ({ names }) => {
+        if (names(lease) || others++ !== at) return;
+        failed = true;
+        throw outage;
+      });
+      const error = await service.improve(name, { through }).catch((error: Error) => error);
+      expect(error === outage).toBe(failed);
+      expect(await service.isLocked(agent)).toBe(false);
+      expect((await service.agent(name)).version).toBe(failed ? 1 : 2);
+      reached.push(failed);
+    }
+    expect(reached.length).toBeGreaterThan(10);
+  });
+
+  it('found its agent deleted, and was rejected as not found', async () => {
+    const name = await service.createReviewedAgent();
+    const agent = await service.agent(name);
+    const { table: through } = watchedTable(table, async ({ nth, writes }) => {
+      if (writes && nth === 1) await deleteAgent(app, organization, name, always);
+    });
+    expect(await errorOf(service.improve(name, { through }))).toMatchObject({ status: 404, code: 'not_found' });
+    expect(await service.isLocked(agent)).toBe(false);
+  });
+
+  it('could not end its lease, 30 seconds later; its response is returned nevertheless', async () => {
+    const name = await service.createReviewedAgent();
+    const { table: through } = watchedTable(table, ({ writes, names }) => {
+      if (writes && !names('leaseUntil') && !names('self-improved')) throw outage;
+    });
+    expect((await service.improve(name, { through })).answer.improved).toBe(true);
+    expect(await errorOf(service.improve(name))).toMatchObject(inProgress);
+    clock.now += 30_000;
+    expect((await service.improve(name, { says: idle })).answer.improved).toBe(false);
+  });
+});
+
+it('the lease of a pass that did not end expires after 30 seconds, and cannot end the next lease', async () => {
+  const name = await service.createReviewedAgent();
+  const agent = await service.agent(name);
+  const first = await leaseImprovement(service, organization, agent.id);
+  clock.now += 29_999;
+  expect(await errorOf(service.improve(name))).toMatchObject(inProgress);
+  clock.now += 1;
+  const second = await leaseImprovement(service, organization, agent.id);
+  const end = (leaseId: string) => endImprovementLease(service, organization, agent.id, leaseId);
+  await end(first);
+  expect(await service.isLocked(agent)).toBe(true);
+  await end(second);
+  await end(second);
+  expect(await service.isLocked(agent)).toBe(false);
+});
+
+describe('under an Idempotency-Key', () => {
+  const request = (key: string) => ({ key, operation: 'o', path: '/', body: {} });
+  const onceOf = (key: string) => (answer: unknown) => [
+    idempotencyRecordWrite(app, organization, request(key), { data: answer }),
+  ];
+  const recorded = (key: string) => readIdempotencyRecord(app, organization, request(key));
+
+  it('the response of a pass is recorded, whether it kept, adopted or found a new prompt', async () => {
+    const name = await service.createReviewedAgent();
+    const found = meanwhile(() => service.update(name, { systemPrompt: 'Mine.' }));
+    for (const [key, says] of Object.entries({ kept: idle, adopted: {}, found })) {
+      const { answer } = await service.improve(name, { says, once: onceOf(key) });
+      expect([answer.improved, await recorded(key)]).toEqual([key === 'adopted', { data: answer }]);
+    }
+  });
+
+  it('nothing is adopted if the response cannot be recorded', async () => {
+    const name = await service.createReviewedAgent();
+    await service.improve(name, { says: idle, once: onceOf('duplicate') });
+    const before = await service.dump();
+    await expect(service.improve(name, { once: onceOf('duplicate') })).rejects.toThrow(AlreadyDone);
+    expect(await service.dump()).toEqual(before);
+  });
+
+  it('nothing is recorded if the prompt cannot be adopted', async () => {
+    const name = await service.createReviewedAgent();
+    const { table: through } = watchedTable(table, ({ names }) => {
+      if (names('self-improved')) throw outage;
+    });
+    await expect(service.improve(name, { through, once: onceOf('broken') })).rejects.toThrow(outage);
+    expect([await recorded('broken'), (await service.agent(name)).version]).toEqual([undefined, 1]);
+  });
 });

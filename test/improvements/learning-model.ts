@@ -10,6 +10,9 @@ export type Step = 'proposal' | 'run' | 'choice';
 /** The answer of a model to a question of a pass, or a function that returns one. */
 export type Says = Answer | ((question: Question) => Answer | Promise<Answer>);
 
+/** The answers at some steps. */
+export type Script = Partial<Record<Step, Says>>;
+
 const endOfChoice = choiceQuestion({ input: '' }, '', '').split('\n').at(-1) as string;
 
 export function stepOf({ user }: Question): Step {
@@ -58,7 +61,7 @@ export const usual: Record<Step, (question: Question) => Answer> = {
 };
 
 /** Creates a model that gives the usual answers, except at the steps in `says`. */
-export function learningModel(says: Partial<Record<Step, Says>> = {}) {
+export function learningModel(says: Script = {}) {
   const script = { ...usual, ...says };
   const asked: (Question & { step: Step })[] = [];
   const model: Model = async (question) => {
@@ -67,11 +70,7 @@ export function learningModel(says: Partial<Record<Step, Says>> = {}) {
     const said: Says = script[step];
     return typeof said === 'function' ? said(question) : said;
   };
-  return {
-    tools: { model, catalogue: [] },
-    asked,
-    /** The number of questions of each step. */
-    times: () =>
-      (['proposal', 'run', 'choice'] as const).map((step) => asked.filter((one) => one.step === step).length),
-  };
+  /** Returns the number of questions of each step. */
+  const times = () => ['proposal', 'run', 'choice'].map((step) => asked.filter((one) => one.step === step).length);
+  return { tools: { model, catalogue: [] }, asked, times };
 }

@@ -22,50 +22,41 @@ describe('a proposal is read', () => {
   it.each([
     ['that replaces a passage', { replace: 'Write.', with: '' }],
     ['with braces, quotes and line ends in its text', { append: 'Answer {"a": {"b": "}"}}\n```json\n{}\n```' }],
-    ['of any length', { append: 'x'.repeat(1_000_000) }],
     ['that proposes nothing', undefined],
   ])('%s', (_, edit) => {
     expect(proposalOf(`So: ${json(edit ?? {})}`)).toEqual({ summary: 'Why.', edit });
   });
 
-  it.each([
-    [` ${'😀'.repeat(501)} `, '😀'.repeat(500)],
-    ['Half \ud83d.', 'Half \ufffd.'],
-  ])(
-    'with the first 500 characters of its summary, well-formed and without white space around it (%#)',
-    (sent, read) => {
-      expect(proposalOf(json({ summary: sent }))?.summary).toBe(read);
-    },
-  );
+  it('with the first 500 characters of its summary, well-formed and without white space around it', () => {
+    const summaryOf = (summary: string) => proposalOf(json({ summary }))?.summary;
+    expect(summaryOf(` ${'😀'.repeat(501)} `)).toBe('😀'.repeat(500));
+    expect(summaryOf('Half \ud83d.')).toBe('Half \ufffd.');
+  });
 });
 
-describe('no proposal is read', () => {
-  it.each([
-    ['nothing', ''],
-    ['a million braces', '{'.repeat(1_000_000)],
-    ['prose', 'The prompt is fine.'],
-    ['half an object', '{"summary":"Why.","append":"Be'],
-    ['no JSON', "{summary: 'Why.'}"],
-    ['two objects', `${json({})}\n${json({})}`],
-    ['braces in the prose around it', `Fill {name} in: ${json({})}`],
-    ['braces the wrong way round', '} and {'],
-    ['a text', '"Why."'],
-    ['a number', '7'],
-    ['null', 'null'],
-    ['an object without a summary', '{"append":"Be brief."}'],
-    ['a blank summary', json({ summary: ' \n' })],
-    ['a summary that is no text', json({ summary: ['Why.'] })],
-    ['a text to add that is none', json({ append: 7 })],
-    ['a text to add that is null', json({ append: null })],
-    ['a list of texts to add', json({ append: ['Be brief.'] })],
-    ['a passage that is no text', json({ replace: { a: 1 }, with: 'x' })],
-    ['a replacement that is no text', json({ replace: 'Write.', with: false })],
-    ['a passage and nothing in its place', json({ replace: 'Write.' })],
-    ['both kinds of edit', json({ append: 'x', replace: 'Write.', with: 'y' })],
-    ['both kinds of edit by half', json({ append: 'x', replace: 'Write.' })],
-  ])('in %s', (_, said) => {
-    expect(proposalOf(said)).toBeUndefined();
-  });
+it.each([
+  ['nothing', ''],
+  ['a million braces', '{'.repeat(1_000_000)],
+  ['prose', 'The prompt is fine.'],
+  ['half an object', '{"summary":"Why.","append":"Be'],
+  ['no JSON', "{summary: 'Why.'}"],
+  ['two objects', `${json({})}\n${json({})}`],
+  ['braces in the prose around it', `Fill {name} in: ${json({})}`],
+  ['braces the wrong way round', '} and {'],
+  ['a text', '"Why."'],
+  ['null', 'null'],
+  ['an object without a summary', '{"append":"Be brief."}'],
+  ['a blank summary', json({ summary: ' \n' })],
+  ['a summary that is no text', json({ summary: ['Why.'] })],
+  ['a text to add that is null', json({ append: null })],
+  ['a list of texts to add', json({ append: ['Be brief.'] })],
+  ['a passage that is no text', json({ replace: { a: 1 }, with: 'x' })],
+  ['a replacement that is no text', json({ replace: 'Write.', with: false })],
+  ['a passage and nothing in its place', json({ replace: 'Write.' })],
+  ['both kinds of edit', json({ append: 'x', replace: 'Write.', with: 'y' })],
+  ['both kinds of edit by half', json({ append: 'x', replace: 'Write.' })],
+])('no proposal is read in %s', (_, said) => {
+  expect(proposalOf(said)).toBeUndefined();
 });
 
 const made = (prompt: string, edit: Edit) => {
@@ -76,40 +67,34 @@ const notOnce = 'the passage that it would replace is not in the prompt, or more
 const nothing = 'its edit changes nothing';
 const malformed = 'its edit is not well-formed text';
 
-describe('an addition', () => {
-  it.each([
-    ['stands behind the prompt, parted by an empty line', 'Write.', 'Be brief.', 'Write.\n\nBe brief.'],
-    ['leaves what the prompt ends with as it is', 'Write.\n', ' Be brief.\n', 'Write.\n\n\nBe brief.'],
-    ['is the prompt where there was none', '', 'Be brief.', 'Be brief.'],
-    ['is the prompt where that was blank', ' \n', 'Be brief.', 'Be brief.'],
-    ['of white space changes nothing', 'Write.', ' \n\t', nothing],
-    ['of nothing to nothing changes nothing', '', '', nothing],
-    ['of half a character is none', 'Write.', 'a\ud83d', malformed],
-  ])('%s', (_, prompt, text, expected) => {
-    expect(made(prompt, { append: text })).toBe(expected);
-  });
+it.each([
+  ['stands behind the prompt, parted by an empty line', 'Write.', 'Be brief.', 'Write.\n\nBe brief.'],
+  ['leaves what the prompt ends with as it is', 'Write.\n', ' Be brief.\n', 'Write.\n\n\nBe brief.'],
+  ['is the prompt where there was none', '', 'Be brief.', 'Be brief.'],
+  ['is the prompt where that was blank', ' \n', 'Be brief.', 'Be brief.'],
+  ['of white space changes nothing', 'Write.', ' \n\t', nothing],
+  ['of nothing to nothing changes nothing', '', '', nothing],
+  ['of half a character is none', 'Write.', 'a\ud83d', malformed],
+])('an addition %s', (_, prompt, text, expected) => {
+  expect(made(prompt, { append: text })).toBe(expected);
 });
 
-describe('a replacement', () => {
-  it.each([
-    ['puts one passage in the place of another', 'Write much.', 'much', 'little', 'Write little.'],
-    ['of the whole prompt leaves nothing of it', 'Write.', 'Write.', 'Read.', 'Read.'],
-    ['by nothing takes the passage out', 'Write much.', ' much', '', 'Write.'],
-    ['is put in as it is', 'Write.', 'Write', '$& $1 $$ $`', '$& $1 $$ $`.'],
-    ['looks for the passage as it is', 'a.c abc', 'a.c', 'x', 'x abc'],
-    ['of what is not there is none', 'Write.', 'Read', 'x', notOnce],
-    ['of what is there in another case is none', 'Write.', 'write', 'x', notOnce],
-    ['of what is there twice is none', 'Write, write.', 'rite', 'x', notOnce],
-    ['of what is there twice, one over the other, is none', 'Draw ---- here.', '---', 'x', notOnce],
-    ['of nothing is none', 'Write.', '', 'x', notOnce],
-    ['of nothing in nothing is none', '', '', 'x', notOnce],
-    ['by the same changes nothing', 'Write.', 'Write', 'Write', nothing],
-    ['by half a character is none', 'Write.', 'Write', '\udc00', malformed],
-    ['of half a character is none', 'Smile 😀.', '\ud83d', 'x', malformed],
-    ['of a passage that ends within a character is none', 'Smile 😀.', 'Smile \ud83d', 'x', malformed],
-  ])('%s', (_, prompt, replace, by, expected) => {
-    expect(made(prompt, { replace, with: by })).toBe(expected);
-  });
+it.each([
+  ['puts one passage in the place of another', 'Write much.', 'much', 'little', 'Write little.'],
+  ['of the whole prompt leaves nothing of it', 'Write.', 'Write.', 'Read.', 'Read.'],
+  ['by nothing takes the passage out', 'Write much.', ' much', '', 'Write.'],
+  ['is put in as it is', 'Write.', 'Write', '$& $1 $$ $`', '$& $1 $$ $`.'],
+  ['looks for the passage as it is', 'a.c abc', 'a.c', 'x', 'x abc'],
+  ['of what is there in another case is none', 'Write.', 'write', 'x', notOnce],
+  ['of what is there twice is none', 'Write, write.', 'rite', 'x', notOnce],
+  ['of what is there twice, one over the other, is none', 'Draw ---- here.', '---', 'x', notOnce],
+  ['of nothing is none', 'Write.', '', 'x', notOnce],
+  ['by the same changes nothing', 'Write.', 'Write', 'Write', nothing],
+  ['by half a character is none', 'Write.', 'Write', '\udc00', malformed],
+  ['of half a character is none', 'Smile 😀.', '\ud83d', 'x', malformed],
+  ['of a passage that ends within a character is none', 'Smile 😀.', 'Smile \ud83d', 'x', malformed],
+])('a replacement %s', (_, prompt, replace, by, expected) => {
+  expect(made(prompt, { replace, with: by })).toBe(expected);
 });
 
 it('an edit has at most 1,000 characters of any width, and replaces a passage of any length', () => {

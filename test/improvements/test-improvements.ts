@@ -1,9 +1,11 @@
+import { ulid } from 'ulid';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import type { NewImprovement } from '../../lib/contract/improvements.ts';
 import { selfImproveAgent } from '../../lib/improvements/improvements.ts';
 import type { Question } from '../../lib/model/converse.ts';
 import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
-import { readAgent, readPrompt, readPromptChanges } from '../../lib/table/agents/agents.ts';
+import { readAgent } from '../../lib/table/agents/agents.ts';
+import { readPrompt, readPromptChanges } from '../../lib/table/agents/prompts.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { endExecution } from '../../lib/table/executions/executions.ts';
 import type { RecordResponse } from '../../lib/table/idempotency.ts';
@@ -11,19 +13,12 @@ import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { createTestExecutions } from '../executions/test-executions.ts';
 import { completed } from '../table/executions/execution-table.ts';
-import { learningModel, type Says, type Step, usual } from './learning-model.ts';
+import { learningModel, type Script, usual } from './learning-model.ts';
 
 /** The options of a pass. */
-type PassOptions = {
-  says?: Partial<Record<Step, Says>>;
-  once?: RecordResponse;
-  through?: Table;
-  body?: Partial<NewImprovement>;
-};
+type PassOptions = { says?: Script; once?: RecordResponse; through?: Table; body?: Partial<NewImprovement> };
 
-/**
- * Creates a test service with executions and self-improvement. Its clock does not advance by itself.
- */
+/** Creates a test service with executions and self-improvement. Its clock does not advance by itself. */
 export async function createTestImprovements() {
   const executions = await createTestExecutions({ cap: 1_000 });
   const { organization, table, timeline, app } = executions;
@@ -52,7 +47,13 @@ export async function createTestImprovements() {
     async improve(name: string, { says, once, through = table, body }: PassOptions = {}) {
       const { tools, asked } = learningModel(says);
       const fields = { lookbackExecutions: 20, ...body };
-      const context = { ...timeline, table: through, defaultModel: 'm', preparedAgents: new Map() };
+      const context = {
+        ...timeline,
+        ulid: () => ulid(timeline.clock()),
+        table: through,
+        defaultModel: 'm',
+        preparedAgents: new Map(),
+      };
       const answer = await selfImproveAgent(context, organization, name, fields, tools, once);
       return { answer, asked };
     },
@@ -74,7 +75,7 @@ export async function createTestImprovements() {
 }
 
 /** Returns a model whose judge is fair. The first choice waits for `happens`. */
-export function meanwhile(happens: () => Promise<unknown>): Partial<Record<Step, Says>> {
+export function meanwhile(happens: () => Promise<unknown>): Script {
   let happened: Promise<unknown> | undefined;
   const choice = async (question: Question) => {
     happened ??= happens();

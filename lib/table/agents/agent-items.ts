@@ -36,18 +36,20 @@ export function headOf({ systemPrompt, soul, ...head }: StoredAgent): AgentHead 
 }
 
 /** The reason of a change of a prompt. */
-export type PromptChangeReason = 'created' | 'changed' | 'self-improved';
+export type PromptChangeReason = 'created' | 'changed' | 'self-improved' | 'restored';
 
 /** A change of an agent's prompt. */
 export type PromptChange = {
   /** The hash of the new prompt. Its text is stored until the agent is deleted. */
   promptHash: string;
+  /** The version of the agent with the new prompt. */
+  version: number;
   /** ISO 8601. */
   at: string;
   why: PromptChangeReason;
   /** The id of the access token of the request; absent for a change by the service itself. */
   by?: string;
-  /** The summary of a change by self-improvement. */
+  /** The summary of a change by self-improvement or by a restoration. */
   summary?: string;
 };
 
@@ -66,6 +68,11 @@ export function promptChangeItem(
     ...(by !== undefined && { by }),
     ...(summary !== undefined && { summary }),
   };
+}
+
+/** Returns the change of a prompt that an item stores. Its key has the version of the agent. */
+export function promptChangeFrom({ pk: _, sk, ...change }: Item): PromptChange {
+  return { ...change, version: Number((sk as string).split('#')[1]) } as PromptChange;
 }
 
 /** Returns the item of an agent. Its time of creation is the time of its id, so it is not stored. */
@@ -114,6 +121,11 @@ export function textKeys(organization: Organization, { id, promptHash, soulHash 
 const textKey = (organization: Organization, id: string, hash: string) =>
   keys.agentText(organization, ulidOf(id), hash);
 
+/** Returns the text of a hash from its item; `undefined` without an item, unless the text is empty. */
+export function textFrom(hash: string, item: Item | undefined): string | undefined {
+  return hash === emptyHash ? '' : (item?.text as string | undefined);
+}
+
 /**
  * Returns an agent with its texts.
  *
@@ -122,10 +134,12 @@ const textKey = (organization: Organization, id: string, hash: string) =>
  */
 export function wholeAgent({ promptHash, soulHash, ...head }: AgentHead, texts: readonly Item[]): StoredAgent {
   const textOf = (hash: string): string => {
-    if (hash === emptyHash) return '';
-    const found = texts.find((item) => item.sk === hash);
-    if (!found) throw new Error(`The text ${hash} of agent ${head.id} is missing.`);
-    return found.text as string;
+    const found = textFrom(
+      hash,
+      texts.find((item) => item.sk === hash),
+    );
+    if (found === undefined) throw new Error(`The text ${hash} of agent ${head.id} is missing.`);
+    return found;
   };
   return { ...head, systemPrompt: textOf(promptHash), soul: textOf(soulHash) };
 }

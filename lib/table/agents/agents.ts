@@ -13,9 +13,7 @@ import {
   type AgentHead,
   agentFrom,
   agentItem,
-  hashOf,
   headOf,
-  type PromptChange,
   type PromptChangeReason,
   promptChangeItem,
   type StoredAgent,
@@ -87,7 +85,7 @@ export async function insertAgent(
 ): Promise<void> {
   await transact(table, [
     ...putAgent(organization, agent, () => nameTaken(agent.name)),
-    ...(recordResponse ? [recordResponse(agent)] : []),
+    ...(recordResponse?.(agent) ?? []),
   ]);
 }
 
@@ -140,33 +138,10 @@ export async function changeAgent(
   ]);
 }
 
-/** Returns the changes of an agent's prompt, the newest first. `readPrompt` returns the prompt of a change. */
-export async function readPromptChanges(
-  { table }: TableContext,
-  organization: Organization,
-  agentId: string,
-): Promise<PromptChange[]> {
-  const pk = keys.agentTexts(organization, ulidOf(agentId));
-  const items = await Array.fromAsync(queryItems(table, { pk, from: '@', to: '@~' }));
-  return items.map(({ pk: _, sk: __, ...change }) => change as PromptChange);
-}
-
-/** Returns the current or a former prompt of an agent by its hash. */
-export async function readPrompt(
-  { table }: TableContext,
-  organization: Organization,
-  agentId: string,
-  hash: string,
-): Promise<string | undefined> {
-  if (hash === hashOf('')) return '';
-  const item = await getItem(table, keys.agentText(organization, ulidOf(agentId), hash));
-  return item?.text as string | undefined;
-}
-
 /**
  * Deletes an agent and writes the purge that deletes its other items later. No read finds these items any more.
  *
- * @param purgeDueAt from when the sweeper runs the purge; ISO 8601
+ * @param purgeDueAt from when the purge is run; ISO 8601
  * @throws `Conflict` if the agent has changed since it was read
  */
 export async function removeAgent(
@@ -218,7 +193,7 @@ export async function insertAgentSkill(
     Put: { Item: { ...Key, assignedAt: skill.assignedAt }, ConditionExpression: 'attribute_not_exists(pk)' },
     onConditionFailed: () => new Conflict(),
   };
-  const records = recordResponse ? [recordResponse({})] : [];
+  const records = recordResponse?.({}) ?? [];
   await retryOnConflict(table, async () => {
     const isAssigned = (await getItem(table, Key)) !== undefined;
     if (isAssigned && records.length === 0) return;

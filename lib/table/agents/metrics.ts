@@ -1,10 +1,10 @@
 import { timestamp, ulidFrom, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { TableContext } from '../client.ts';
-import { type Ending, facetOf } from '../executions/execution-items.ts';
+import { type Ending, type ExecutionHead, executionFrom, facetOf } from '../executions/execution-items.ts';
 import { keys } from '../keys.ts';
 import { everything } from '../lists/listing.ts';
-import { queryItems } from '../reads.ts';
+import { getItems, queryItems } from '../reads.ts';
 import { Conflict, retryOnConflict } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 
@@ -24,22 +24,22 @@ function middleOf(bucket: number): number {
   return bucket === 0 ? 0 : growth ** (bucket - 0.5);
 }
 
+/** The fields of an execution by which its metrics are counted. */
+type CountedExecution = Pick<ExecutionHead, 'organization' | 'agentId' | 'startedAt' | 'promptHash'>;
+
 /**
  * Returns the write that counts a finished execution: its status, its tokens, and its duration in a sum and in a
  * histogram. It is part of the transaction that ends the execution, so that each execution is counted once
- * (docs/architecture.md#agent-metrics).
- *
- * @param startedAt its UTC day is the one that the execution counts for; ISO 8601
+ * (docs/architecture.md#agent-metrics). It counts for the UTC day of its start and for its prompt. Each prompt has an item of
+ * its own, so that a change of the prompt costs no further write.
  */
 export function metricsWrite(
-  organization: Organization,
-  agentId: string,
-  startedAt: string,
+  { organization, agentId, startedAt, promptHash }: CountedExecution,
   { status, tokensUsed, durationMs }: Ending,
 ): Write {
   return {
     Update: {
-      Key: keys.metricsOfDay(organization, ulidOf(agentId), startedAt.slice(0, 10)),
+      Key: keys.metricsOfDay(organization, ulidOf(agentId), startedAt.slice(0, 10), promptHash),
       UpdateExpression: 'ADD #status :one, #tokens :tokens, #durationMs :durationMs, #bucket :one',
       ExpressionAttributeNames: {
         '#status': status,
@@ -71,20 +71,36 @@ const dayMs = 24 * 60 * 60 * 1000;
  * before the totals were read must be running after that, too.
  *
  * @param since `YYYY-MM-DD`
+ * @param promptHash counts only the executions with this prompt
  */
 export function readTotals(
   context: TableContext,
   organization: Organization,
   agentId: string,
-  since: string,
+  { since, promptHash }: { since: string; promptHash?: string | undefined },
 ): Promise<Totals & { running: number }> {
   return retryOnConflict(context.table, async () => {
     const before = await readRunning(context, organization, agentId);
-    const totals = await readFinished(context, organization, agentId, since);
+    const totals = await readFinished(context, organization, agentId, { since, promptHash });
+    const counted = promptHash === undefined ? before : await readWithPrompt(context, organization, before, promptHash);
     const after = before.length > 0 ? await readRunning(context, organization, agentId) : [];
     if (before.some((id) => !after.includes(id))) throw new Conflict();
-    return { ...totals, running: before.length };
+    return { ...totals, running: counted.length };
   });
+}
+
+/** Returns the executions with a prompt. The rows of lists do not have it, so the heads are read. */
+async function readWithPrompt(
+  { table }: TableContext,
+  organization: Organization,
+  ids: readonly string[],
+  promptHash: string,
+): Promise<ExecutionHead[]> {
+  const heads = await getItems(
+    table,
+    ids.map((id) => keys.executionHead(organization, ulidOf(id))),
+  );
+  return heads.map(executionFrom).filter((execution) => execution.promptHash === promptHash);
 }
 
 /**
@@ -110,12 +126,13 @@ async function readFinished(
   { table }: TableContext,
   organization: Organization,
   agentId: string,
-  since: string,
+  { since, promptHash }: { since: string; promptHash: string | undefined },
 ): Promise<Totals> {
   const totals = { completed: 0, failed: 0, tokens: 0, durationMs: 0 };
   const buckets = new Map<number, number>();
   const pk = keys.metrics(organization, ulidOf(agentId));
   for await (const item of queryItems(table, { pk, from: since })) {
+    if (promptHash !== undefined && !(item.sk as string).endsWith(`#${promptHash}`)) continue;
     for (const name of Object.keys(totals) as (keyof typeof totals)[])
       totals[name] += (item[name] as number | undefined) ?? 0;
     for (const [name, count] of Object.entries(item)) {

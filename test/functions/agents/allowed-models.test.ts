@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { replaceAgentModel } from '../../../lib/agents/agents.ts';
 import { processContext } from '../../../lib/context.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { changeSettings } from '../../../lib/table/organizations/settings.ts';
 import { type AgentsApi, agentOf, createTestAgents, newAgent } from './test-agents.ts';
 
-const { newAgentsApi } = await createTestAgents();
-const variables = { [environment.allowedModels]: 'model.a,model.b', [environment.defaultModel]: 'model.a' };
-Object.assign(process.env, variables);
+const { newAgentsApi } = await createTestAgents({
+  [environment.allowedModels]: 'model.a,model.b',
+  [environment.defaultModel]: 'model.a',
+});
 let api: AgentsApi;
 beforeAll(async () => {
   api = await newAgentsApi();
-});
-afterAll(() => {
-  for (const name of Object.keys(variables)) delete process.env[name];
 });
 
 const errorWith = (message: string) =>

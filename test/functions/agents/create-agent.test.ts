@@ -1,12 +1,10 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { errorOf } from '../../api.ts';
-import { type AgentsApi, agentOf, createTestAgents, defaultModel, newAgent, sendConcurrently } from './test-agents.ts';
+import { newForEachTest } from '../../caller.ts';
+import { agentOf, createTestAgents, defaultModel, newAgent, sendConcurrently } from './test-agents.ts';
 
 const { newAgentsApi } = await createTestAgents();
-let api: AgentsApi;
-beforeEach(async () => {
-  api = await newAgentsApi();
-});
+const api = newForEachTest(newAgentsApi);
 
 describe('a create', () => {
   it('returns 201 with exactly id, name, displayName and createdAt', async () => {

@@ -1,14 +1,12 @@
-import { beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { processContext } from '../../../lib/context.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { changeSettings } from '../../../lib/table/organizations/settings.ts';
-import { type AgentsApi, agentOf, createTestAgents, defaultModel } from './test-agents.ts';
+import { newForEachTest } from '../../caller.ts';
+import { agentOf, createTestAgents, defaultModel } from './test-agents.ts';
 
 const { newAgentsApi } = await createTestAgents();
-let api: AgentsApi;
-beforeEach(async () => {
-  api = await newAgentsApi();
-});
+const api = newForEachTest(newAgentsApi);
 
 const its = 'the.organizations-model';
 const set = (model: string | undefined, { organization } = api) =>

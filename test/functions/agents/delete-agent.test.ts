@@ -1,13 +1,11 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { dataOf, errorOf, paginationOf } from '../../api.ts';
+import { newForEachTest } from '../../caller.ts';
 import { agentOf, itemsOf, sendConcurrently } from './test-agents.ts';
-import { createTestExecutions, type ExecutionsApi, listed, newestFirst } from './test-executions.ts';
+import { createTestExecutions, listed, newestFirst } from './test-executions.ts';
 
 const { newExecutionsApi } = await createTestExecutions();
-let api: ExecutionsApi;
-beforeEach(async () => {
-  api = await newExecutionsApi();
-});
+const api = newForEachTest(newExecutionsApi);
 
 const full = { description: 'Writes', systemPrompt: 'Write.', soul: 'Kind.', capabilities: ['text'], status: 'draft' };
 const skillId = 'sk_code-review';

@@ -1,11 +1,9 @@
-import { beforeEach, expect, it } from 'vitest';
-import { type AgentsApi, agentOf, createTestAgents } from './test-agents.ts';
+import { expect, it } from 'vitest';
+import { newForEachTest } from '../../caller.ts';
+import { agentOf, createTestAgents } from './test-agents.ts';
 
 const { newAgentsApi } = await createTestAgents();
-let api: AgentsApi;
-beforeEach(async () => {
-  api = await newAgentsApi();
-});
+const api = newForEachTest(newAgentsApi);
 
 const texts = ['id', 'name', 'displayName', 'description', 'category', 'model', 'systemPrompt', 'soul'];
 const keysInOrder = [...texts, 'capabilities', 'status', 'isSystem', 'createdAt', 'updatedAt'];

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { processContext } from '../../../lib/context.ts';
-import { readPromptChanges } from '../../../lib/table/agents/agents.ts';
+import { ImprovementPass } from '../../../lib/contract/improvements.ts';
+import { readPromptChanges } from '../../../lib/table/agents/prompts.ts';
+import { dataOf, paginationOf } from '../../api.ts';
 import { createTimeline } from '../../executions/timeline.ts';
 import { additions, proposes, usual } from '../../improvements/learning-model.ts';
 import { agentOf } from './test-agents.ts';
@@ -58,6 +60,23 @@ describe('a pass of self-improvement', () => {
     const focusArea = '😀'.repeat(1_000);
     expect((await api.improve({ focusArea })).status).toBe(200);
     expect(asked[0]?.user).toContain(`<focus>\n${focusArea}\n</focus>`);
+  });
+
+  it('is in the list of passes, whose hashes name prompts of the agent', async () => {
+    const result = improvementOf(await api.improve());
+    const params = { name: 'writer' };
+    const passes = await api.agents.listImprovements({ params, query: 'limit=1' });
+    expect([passes.status, paginationOf(passes)]).toEqual([200, { limit: 1, offset: 0, total: 1 }]);
+    const [pass] = dataOf<ImprovementPass[]>(passes) as [ImprovementPass];
+    expect(pass).toMatchObject({ ...result, decision: 'adopted', votes: { new: 40 }, tokensUsed: 61 });
+    expect(Object.keys(pass)).toEqual(Object.keys(ImprovementPass.entries));
+    for (const [hash, prompt] of [
+      [pass.previousPromptHash, 'Write.'],
+      [pass.newPromptHash, better('Write.')],
+    ] as const)
+      expect(dataOf(await api.agents.getPrompt({ params: { ...params, hash } }))).toMatchObject({
+        systemPrompt: prompt,
+      });
   });
 
   it('records the token that changed the prompt', async () => {

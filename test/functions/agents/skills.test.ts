@@ -1,17 +1,16 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { readSkills } from '../../../lib/agents/skill-catalogue.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { type AgentsApi, agentOf, createTestAgents, sendConcurrently } from './test-agents.ts';
+import { newForEachTest } from '../../caller.ts';
+import { agentOf, createTestAgents, sendConcurrently } from './test-agents.ts';
 
 vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-03-01T12:00:00.000Z') });
-afterAll(() => vi.useRealTimers());
 
 const { newAgentsApi, service } = await createTestAgents();
-let api: AgentsApi;
+const api = newForEachTest(newAgentsApi);
 beforeEach(async () => {
-  api = await newAgentsApi();
   await api.put();
 });
 
@@ -80,16 +79,6 @@ describe('an assigned skill', () => {
     expect(await idsOf()).toEqual([skillId]);
     expect((await api.unassign('writer', 'sk_of-yesterday')).status).toBe(200);
     expect(await etag()).toBe('"3"');
-  });
-
-  it('is assigned to its agent in ten concurrent assignments of five skills to two agents', async () => {
-    const skills = readSkills().map(({ id }) => id);
-    const answers = await sendConcurrently(10, (nth) =>
-      api.assign(nth % 2 ? 'writer' : 'qa-reviewer', { skillId: skills[nth % 5] }),
-    );
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(201));
-    expect((await idsOf()).toSorted()).toEqual(skills.toSorted());
-    expect(await etag()).toBe('"6"');
   });
 
   it('is assigned and unassigned once by ten concurrent requests', async () => {

@@ -7,7 +7,7 @@ import type { Organization } from '../../../lib/contract/organization.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { dataOf, type Request } from '../../api.ts';
 import { createCaller } from '../../caller.ts';
-import { type Answer, newCaller, openService, type Service } from '../../service.ts';
+import { type Answer, newCaller, openService, pointFunctionsAt, type Service } from '../../service.ts';
 
 /** The agent endpoints, called with one token. */
 export type AgentsApi = ReturnType<typeof agentsApiOf>;
@@ -32,17 +32,15 @@ export const sendConcurrently = (count: number, send: (nth: number) => Promise<A
  * Creates a table for the test file and configures the handlers of this process to use it. A test file calls this
  * once, before its first request. Each `newAgentsApi` creates an organization with its two system agents. The stream of
  * the table is disabled: these tests do not read it, and writes take half the time without it.
+ *
+ * @param more further environment variables
  */
-export async function createTestAgents() {
+export async function createTestAgents(more: Record<string, string> = {}) {
   const service = await openService();
   await service.table.client.send(
     new UpdateTableCommand({ TableName: service.tableName, StreamSpecification: { StreamEnabled: false } }),
   );
-  Object.assign(process.env, {
-    [environment.tableName]: service.tableName,
-    [environment.dynamodbEndpoint]: service.endpoint,
-    [environment.defaultModel]: defaultModel,
-  });
+  pointFunctionsAt(service, { [environment.defaultModel]: defaultModel, ...more });
   return {
     service,
     newAgentsApi: async (scopes?: readonly Scope[]) => {

@@ -2,9 +2,9 @@ import { expect } from 'vitest';
 import { processContext } from '../../../lib/context.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Delegation, Execution, ExecutionListItem, ExecutionStarted } from '../../../lib/contract/executions.ts';
-import { environment } from '../../../lib/deployment/environment.ts';
 import { runExecution } from '../../../lib/executions/run-execution.ts';
 import type { Model } from '../../../lib/model/converse.ts';
+import { callTool, grantedTools } from '../../../lib/tools/agent-tools.ts';
 import { dataOf, paginationOf, type Request } from '../../api.ts';
 import type { Answer, Service } from '../../service.ts';
 import { taskCallerOf } from '../kanban-tasks/task-caller.ts';
@@ -43,11 +43,10 @@ export const listed = (answer: Answer): [string[], number] => [
  * Creates a table for the test file and configures the handlers of this process to use it. A test file calls this
  * once, before its first request. Each `newExecutionsApi` creates an organization with an active agent `writer`.
  *
- * @param cap the limit of concurrent executions of an organization; the default limit if omitted
+ * @param more further environment variables
  */
-export async function createTestExecutions(cap?: number) {
-  if (cap !== undefined) process.env[environment.runningCap] = String(cap);
-  const { service, newAgentsApi } = await createTestAgents();
+export async function createTestExecutions(more: Record<string, string> = {}) {
+  const { service, newAgentsApi } = await createTestAgents(more);
   return {
     service,
     newExecutionsApi: async (scopes?: readonly Scope[]) => {
@@ -95,7 +94,11 @@ function executionsApiOf(service: Service, agents: AgentsApi) {
 
     /** Carries out an execution as a worker does. */
     carryOut: (executionId: string, model: Model = passing()) =>
-      runExecution(processContext(), { organization, executionId }, { model, catalogue: [] }),
+      runExecution(
+        processContext(),
+        { organization, executionId },
+        { model, catalogue: [], agentTools: { grantedTools, callTool } },
+      ),
 
     /** Returns an execution as the API returns it. */
     execution: async (id: string, name = 'writer'): Promise<Execution> => dataOf<Execution>(await api.get(name, id)),

@@ -21,10 +21,12 @@ export const faulty = async ({ user }: { user: string }): Promise<Said> => ({
   tokens: 1,
 });
 
+/** One server for all test files of a process: the functions create their client once. */
+const bedrock = await startBedrock();
+
 /** Creates organizations as `createTestExecutions` does; the handlers call a Bedrock server of the test. */
 export async function createTestImprovements() {
-  const [{ service, newExecutionsApi }, bedrock] = await Promise.all([createTestExecutions(), startBedrock()]);
-  process.env[environment.modelEndpoint] = bedrock.endpoint;
+  const { service, newExecutionsApi } = await createTestExecutions({ [environment.modelEndpoint]: bedrock.endpoint });
 
   /** Sets what the models answer from now on, and returns the list that records their questions. */
   const teach = (says: Partial<Record<Step, Says>> = {}) => {

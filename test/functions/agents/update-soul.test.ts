@@ -1,10 +1,10 @@
 import { beforeEach, expect, it } from 'vitest';
-import { type AgentsApi, agentOf, createTestAgents } from './test-agents.ts';
+import { newForEachTest } from '../../caller.ts';
+import { agentOf, createTestAgents } from './test-agents.ts';
 
 const { newAgentsApi } = await createTestAgents();
-let api: AgentsApi;
+const api = newForEachTest(newAgentsApi);
 beforeEach(async () => {
-  api = await newAgentsApi();
   await api.put({ systemPrompt: 'Write.', soul: 'Kind.' });
 });
 

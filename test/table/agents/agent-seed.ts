@@ -10,19 +10,9 @@ export function storedAgent(fields: Partial<StoredAgent> = {}, createdMs = Date.
   const id = ulid(createdMs);
   const createdAt = timestamp(timeOf(id));
   return {
-    id: `ag_${id}`,
-    name: 'writer',
-    displayName: 'Writer',
-    category: 'business',
-    model: 'some.model',
-    systemPrompt: '',
-    soul: '',
-    capabilities: [],
-    status: 'active',
-    isSystem: false,
-    version: 1,
-    createdAt,
-    updatedAt: createdAt,
+    ...{ id: `ag_${id}`, name: 'writer', displayName: 'Writer', category: 'business', model: 'some.model' },
+    ...{ systemPrompt: '', soul: '', capabilities: [], status: 'active', isSystem: false },
+    ...{ version: 1, createdAt, updatedAt: createdAt },
     ...fields,
   };
 }

@@ -15,32 +15,32 @@ import {
   removeAgent,
   removeAgentSkill,
 } from '../../../lib/table/agents/agents.ts';
+import { findUsersOfModel } from '../../../lib/table/agents/model-users.ts';
 import { readPreparedAgent } from '../../../lib/table/agents/prepared-agents.ts';
-import type { RecordResponse } from '../../../lib/table/idempotency.ts';
-import { idempotencyRecordWrite } from '../../../lib/table/idempotency.ts';
-import { Conflict } from '../../../lib/table/transact.ts';
+import { idempotencyRecordWrite, type RecordResponse } from '../../../lib/table/idempotency.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { changeSettings } from '../../../lib/table/organizations/settings.ts';
+import { Conflict, transact } from '../../../lib/table/transact.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { sendTransactionsTogether } from '../fixtures/concurrent-transactions.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
-import { always, createTestTable, errorOf } from '../tasks/test-table.ts';
+import { always, createTestTable, errorOf, newOrganization } from '../tasks/test-table.ts';
 import { storedAgent } from './agent-seed.ts';
 
-const board = await createTestTable();
-const { table } = board;
+const context = { ...(await createTestTable()), defaultModel: 'default.model' };
+const { table } = context;
 const { costOf } = meter(table);
-const context = { ...board, defaultModel: 'default.model' };
 let organization: Organization;
-let organizations = 0;
 
 beforeEach(() => {
-  organization = `${board.organization}-${++organizations}` as Organization;
+  organization = newOrganization();
 });
 
 const dump = () => dumpOf(table, organization);
 const record: NonNullable<RecordResponse> = (answer) => {
   const request = { key: 'k', operation: 'o', path: '/', body: {} };
-  return idempotencyRecordWrite(board.app, organization, request, answer);
+  return [idempotencyRecordWrite(context.app, organization, request, { data: answer })];
 };
 const skill = { id: 'sk_a', assignedAt: '2026-01-01T00:00:00.000Z' };
 const purgeDueAt = '2026-01-01T00:01:00.000Z';
@@ -54,21 +54,18 @@ async function insert(fields: Partial<StoredAgent> = {}): Promise<StoredAgent> {
 
 /** Returns the next version of an agent. */
 const next = (agent: StoredAgent, fields: Partial<StoredAgent> = {}): StoredAgent => ({
-  ...agent,
-  version: agent.version + 1,
-  ...fields,
+  ...{ ...agent, version: agent.version + 1, ...fields },
 });
+const assign = (agent: StoredAgent, assigned = skill, once?: RecordResponse) =>
+  insertAgentSkill(context, organization, headOf(agent), assigned, once);
+const remove = (agent: StoredAgent) => removeAgent(context, organization, headOf(agent), purgeDueAt);
 
 describe('an inserted agent', () => {
-  it('is read with and without its texts, and in the list', async () => {
+  it('is read with and without its texts, and keeps its name: another one throws `name_taken`', async () => {
     const agent = await insert(both);
     expect(await readAgent(context, organization, 'writer')).toEqual(agent);
     expect(await readAgentHead(context, organization, 'writer')).toEqual(headOf(agent));
     expect(await readAgents(context, organization)).toEqual([headOf(agent)]);
-  });
-
-  it('keeps its name: another agent with the name throws `name_taken` and writes nothing', async () => {
-    await insert();
     const before = await dump();
     const second = storedAgent({ systemPrompt: 'Another.' });
     expect((await errorOf(insertAgent(context, organization, second, record)))?.code).toBe('name_taken');
@@ -95,11 +92,9 @@ it('a change puts the new texts and keeps the old ones', async () => {
   expect(texts.sort()).toEqual(['Kind.', 'Write better.', 'Write.']);
 });
 
-const remove = (agent: StoredAgent) => removeAgent(context, organization, headOf(agent), purgeDueAt);
-
 describe.each<[string, (agent: StoredAgent) => Promise<unknown>]>([
   ['was changed', (agent) => changeAgent(context, organization, agent, next(agent))],
-  ['got a skill', (agent) => insertAgentSkill(context, organization, headOf(agent), skill, undefined)],
+  ['got a skill', (agent) => assign(agent)],
   ['was deleted', remove],
   ['was deleted and created again', (agent) => remove(agent).then(() => insert())],
 ])('of an agent that %s since it was read', (_, happens) => {
@@ -115,96 +110,83 @@ describe.each<[string, (agent: StoredAgent) => Promise<unknown>]>([
   });
 });
 
-describe('a read of an agent', () => {
-  /** Reads the agent, and runs a function between the read of the agent and the read of its texts. */
-  const readWhile = (action: () => Promise<unknown>) => {
-    const watched = watchedTable(table, ({ nth }) => nth === 1 && action());
-    return readAgent({ ...context, table: watched.table }, organization, 'writer');
-  };
-  const deleteTexts = async (agent: StoredAgent) => {
-    for (const { pk, sk } of textItems(organization, agent))
-      await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
-  };
-  const erase = (agent: StoredAgent) => remove(agent).then(() => deleteTexts(agent));
+/** Reads the agent, and runs a function between the read of the agent and the read of its texts. */
+const readWhile = (action: () => Promise<unknown>) => {
+  const watched = watchedTable(table, ({ nth }) => nth === 1 && action());
+  return readAgent({ ...context, table: watched.table }, organization, 'writer');
+};
+const deleteTexts = async (agent: StoredAgent) => {
+  for (const { pk, sk } of textItems(organization, agent))
+    await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
+};
+const erase = (agent: StoredAgent) => remove(agent).then(() => deleteTexts(agent));
 
-  it('during a change returns one version', async () => {
-    const agent = await insert(both);
-    const after = next(agent, { systemPrompt: 'Other.', soul: 'Other soul.' });
-    expect(await readWhile(() => changeAgent(context, organization, agent, after))).toEqual(agent);
-    expect(await readAgent(context, organization, 'writer')).toEqual(after);
-  });
+it('a read of an agent during a change returns one version', async () => {
+  const agent = await insert(both);
+  const after = next(agent, { systemPrompt: 'Other.', soul: 'Other soul.' });
+  expect(await readWhile(() => changeAgent(context, organization, agent, after))).toEqual(agent);
+  expect(await readAgent(context, organization, 'writer')).toEqual(after);
+});
 
-  it('during a deletion and its purge returns no agent, or the new agent of the name', async () => {
-    const agent = await insert(both);
-    expect(await readWhile(() => erase(agent))).toBeUndefined();
-    const second = await insert(both);
-    const third = storedAgent({ soul: 'New.' });
-    const replace = () => erase(second).then(() => insertAgent(context, organization, third, undefined));
-    expect(await readWhile(replace)).toEqual(third);
-  });
+it('a read of an agent during a deletion and its purge returns no agent, or the new agent of the name', async () => {
+  const agent = await insert(both);
+  expect(await readWhile(() => erase(agent))).toBeUndefined();
+  const second = await insert(both);
+  const third = storedAgent({ soul: 'New.' });
+  const replace = () => erase(second).then(() => insertAgent(context, organization, third, undefined));
+  expect(await readWhile(replace)).toEqual(third);
+});
 
-  it('with a missing text is an error', async () => {
-    await deleteTexts(await insert(both));
-    await expect(readAgent(context, organization, 'writer')).rejects.toThrow('is missing');
-  });
+it('a read of an agent with a missing text is an error', async () => {
+  await deleteTexts(await insert(both));
+  await expect(readAgent(context, organization, 'writer')).rejects.toThrow('is missing');
 });
 
 it('a deletion deletes the item of the agent and writes its purge', async () => {
   const agent = await insert(both);
-  await insertAgentSkill(context, organization, headOf(agent), skill, undefined);
+  await assign(agent);
   const { [`O#${organization}#A writer`]: _, ...rest } = await dump();
   await removeAgent(context, organization, { ...headOf(agent), version: 2 }, purgeDueAt);
   const purge = expect.objectContaining({ kind: 'purge', dueAt: purgeDueAt });
   expect(await dump()).toEqual({ ...rest, [`O#${organization}#PU ${agent.id.slice(3)}`]: purge });
 });
 
-describe('the assignment of a skill', () => {
-  it('to an agent that was deleted throws `not_found` and writes nothing', async () => {
-    const agent = await insert();
-    await removeAgent(context, organization, headOf(agent), purgeDueAt);
-    const namesake = await insert();
-    const before = await dump();
-    const refused = await errorOf(insertAgentSkill(context, organization, headOf(agent), skill, record));
-    expect(refused?.code).toBe('not_found');
-    expect(await dump()).toEqual(before);
-    expect(await readAgentSkills(context, organization, namesake.id)).toEqual([]);
-  });
+it('the assignment of a skill to an agent that was deleted throws `not_found` and writes nothing', async () => {
+  const agent = await insert();
+  await remove(agent);
+  const namesake = await insert();
+  const before = await dump();
+  const refused = await errorOf(assign(agent, skill, record));
+  expect(refused?.code).toBe('not_found');
+  expect(await dump()).toEqual(before);
+  expect(await readAgentSkills(context, organization, namesake.id)).toEqual([]);
+});
 
-  it('by two concurrent requests is made once, and increments the version once', async () => {
-    const agent = await insert();
-    sendTransactionsTogether(table, 2);
-    const times = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
-    await Promise.all(
-      times.map((assignedAt) =>
-        insertAgentSkill(context, organization, headOf(agent), { ...skill, assignedAt }, undefined),
-      ),
-    );
-    expect(await readAgentSkills(context, organization, agent.id)).toMatchObject([{ id: skill.id }]);
-    expect((await readAgentHead(context, organization, 'writer'))?.version).toBe(2);
-  });
+it('the assignment of a skill by two concurrent requests is made once, and increments the version once', async () => {
+  const agent = await insert();
+  sendTransactionsTogether(table, 2);
+  const times = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
+  await Promise.all(times.map((assignedAt) => assign(agent, { ...skill, assignedAt })));
+  expect(await readAgentSkills(context, organization, agent.id)).toMatchObject([{ id: skill.id }]);
+  expect((await readAgentHead(context, organization, 'writer'))?.version).toBe(2);
+});
 
-  it('that the agent does not have cannot be removed: `not_found`', async () => {
-    const agent = await insert();
-    const before = await dump();
-    for (const one of [agent, storedAgent({ name: 'unknown' })])
-      expect((await errorOf(removeAgentSkill(context, organization, headOf(one), skill.id)))?.code).toBe('not_found');
-    expect(await dump()).toEqual(before);
-  });
+it('the assignment of a skill that the agent does not have cannot be removed: `not_found`', async () => {
+  const agent = await insert();
+  const before = await dump();
+  for (const one of [agent, storedAgent({ name: 'unknown' })])
+    expect((await errorOf(removeAgentSkill(context, organization, headOf(one), skill.id)))?.code).toBe('not_found');
+  expect(await dump()).toEqual(before);
 });
 
 describe('readPreparedAgent', () => {
   const prepared = () => readPreparedAgent(context, organization, 'writer');
 
-  it('sends four requests for a new version, and one for a cached version', async () => {
-    await insertAgentSkill(context, organization, headOf(await insert(both)), skill, undefined);
+  it('sends four requests for a new version, one for a cached version, and none if the agent is known too', async () => {
+    await assign(await insert(both));
     const first = await costOf(prepared);
     expect([first.requests, first.rounds]).toEqual([4, 3]);
     expect(await costOf(prepared)).toMatchObject({ requests: 1, rcu: 1 });
-  });
-
-  it('sends no request for a known agent with a cached version', async () => {
-    await insert(both);
-    await prepared();
     const head = await readAgentHead(context, organization, 'writer');
     expect(await costOf(() => readPreparedAgent(context, organization, 'writer', head))).toMatchObject({ requests: 0 });
   });
@@ -212,17 +194,15 @@ describe('readPreparedAgent', () => {
   it('reads an agent again that has changed since the caller read it', async () => {
     const agent = await insert(both);
     const old = await readAgentHead(context, organization, 'writer');
-    await insertAgentSkill(context, organization, headOf(agent), skill, undefined);
-    expect(await readPreparedAgent(context, organization, 'writer', old)).toEqual({
-      agent: { ...agent, version: 2 },
-      skills: [skill],
-    });
+    await assign(agent);
+    const expected = { agent: { ...agent, version: 2 }, skills: [skill] };
+    expect(await readPreparedAgent(context, organization, 'writer', old)).toEqual(expected);
   });
 
   it('returns no cached version of a deleted agent with the same name', async () => {
     const agent = await insert(both);
     await prepared();
-    await removeAgent(context, organization, headOf(agent), purgeDueAt);
+    await remove(agent);
     expect(await prepared()).toBeUndefined();
     const namesake = await insert({ soul: 'Other.' });
     expect(await prepared()).toEqual({ agent: namesake, skills: [] });
@@ -230,17 +210,7 @@ describe('readPreparedAgent', () => {
 });
 
 it('an agent of a version without models has the default model and can be changed', async () => {
-  const old = {
-    id: storedAgent().id,
-    name: 'old',
-    displayName: 'Old',
-    description: '',
-    category: 'qa',
-    status: 'active',
-    isSystem: true,
-    version: 1,
-    updatedAt: '2026-01-01T00:00:00.000Z',
-  };
+  const { model: _, capabilities: __, createdAt: ___, ...old } = headOf(storedAgent({ name: 'old', description: '' }));
   const Item = { pk: `O#${organization}#A`, sk: 'old', kind: 'agent', ...old };
   await table.client.send(new PutCommand({ TableName: table.name, Item }));
   const { data } = await getAgent(context, organization, 'old');
@@ -249,4 +219,38 @@ it('an agent of a version without models has the default model and can be change
   const changed = await updateAgent(context, organization, 'old', { soul: 'New.' }, always);
   expect(changed).toMatchObject({ version: 2, data: { model: 'default.model', soul: 'New.' } });
   expect(await getAgent(context, organization, 'old')).toEqual(changed);
+});
+
+const [one, other] = ['one', 'other'] as Organization[] as [Organization, Organization];
+const putOf = (organization: Organization, name: string, model?: string) => ({
+  Put: { Item: { ...keys.agent(organization, name), kind: 'agent', ...(model && { model }) } },
+});
+await transact(table, [
+  ...[putOf(one, 'b', 'old'), putOf(one, 'a', 'old'), putOf(one, 'c', 'new'), putOf(one, 'ancient')],
+  putOf(other, 'a', 'old'),
+]);
+await changeSettings({ table }, one, { defaultModel: 'old' });
+await changeSettings({ table }, other, { defaultModel: 'new' });
+
+const find = async (model: string, organization?: Organization) => {
+  const users = await findUsersOfModel(table, { model, defaultModel: 'of the deployment', organization });
+  const ours = users.filter(({ organization: of }) => [one, other].includes(of));
+  return ours.map(({ organization: of, agent }) => [of, agent]);
+};
+
+it('agents and organizations that use a model are sorted by organization and name', async () => {
+  expect(await find('old')).toEqual([
+    ['one', undefined],
+    ['one', 'a'],
+    ['one', 'b'],
+    ['other', 'a'],
+  ]);
+  expect(await find('old', other)).toEqual([['other', 'a']]);
+  expect(await find('new')).toEqual([
+    ['one', 'c'],
+    ['other', undefined],
+  ]);
+  // An agent of a version without models uses the default model of the deployment.
+  expect(await find('of the deployment')).toEqual([['one', 'ancient']]);
+  expect(await find('of the deployment', one)).toEqual([['one', 'ancient']]);
 });

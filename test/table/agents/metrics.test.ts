@@ -1,7 +1,7 @@
 import { ulid } from 'ulid';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { firstDayOf, metricsWrite, readDurations, readTotals } from '../../../lib/table/agents/metrics.ts';
+import { metricsWrite, readDurations, readTotals } from '../../../lib/table/agents/metrics.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { endExecution } from '../../../lib/table/executions/executions.ts';
 import { keys } from '../../../lib/table/keys.ts';
@@ -15,7 +15,7 @@ const organization = 'org' as Organization;
 
 /** The bucket that a duration is counted in. */
 function bucketOf(durationMs: number): string {
-  const write = metricsWrite(organization, agentId, `${day}T00:00:00.000Z`, completed({ durationMs }));
+  const write = metricsWrite({ organization, agentId, startedAt: `${day}T00:00:00.000Z` }, completed({ durationMs }));
   return 'Update' in write ? (write.Update.ExpressionAttributeNames?.['#bucket'] as string) : '';
 }
 
@@ -37,28 +37,17 @@ it('the middle of a bucket is within 5 % of every duration in it, up to a day', 
   );
 });
 
-it('what took no time has a bucket of its own', () => {
-  expect([0, 1].map(bucketOf)).toEqual(['h0', 'h1']);
-});
-
 it.each([
   ['2026-01-01T00:00:00.000Z', '2026-01-01'],
   ['2026-01-01T23:59:59.999Z', '2026-01-01'],
   ['2026-01-02T00:00:00.000Z', '2026-01-02'],
 ])('an execution that was started at %s belongs to the UTC day %s, whenever it ended', (startedAt, date) => {
-  const write = metricsWrite(organization, agentId, startedAt, completed({ completedAt: '2026-01-09T12:00:00.000Z' }));
+  const write = metricsWrite(
+    { organization, agentId, startedAt },
+    completed({ completedAt: '2026-01-09T12:00:00.000Z' }),
+  );
   const key = keys.metricsOfDay(organization, agentId.slice(3), date);
   expect('Update' in write && write.Update.Key).toEqual(key);
-});
-
-it.each([
-  [1, '2026-03-01T00:00:00.000Z', '2026-03-01'],
-  [1, '2026-03-01T23:59:59.999Z', '2026-03-01'],
-  [2, '2028-03-01T00:00:00.000Z', '2028-02-29'],
-  [2, '2026-03-01T00:00:00.000Z', '2026-02-28'],
-  [90, '2026-01-01T00:00:00.000Z', '2025-10-04'],
-])('the first of %i days is, at %s, %s', (days, now, first) => {
-  expect(firstDayOf(days, Date.parse(now))).toBe(first);
 });
 
 const since = '2026-01-01';
@@ -68,7 +57,8 @@ beforeEach(async () => {
   board = await createExecutionTable();
 });
 
-const totals = (seen: Table = board.table) => readTotals({ table: seen }, board.organization, board.agent.id, since);
+const totals = (seen: Table = board.table) =>
+  readTotals({ table: seen }, board.organization, board.agent.id, { since });
 
 describe('an execution is counted once', () => {
   it.each([0, 1, 2])('though it ends just before request %i of a read', async (moment) => {
@@ -105,6 +95,18 @@ it('the durations are those of all that have ended in the window, and of none th
   const read = await durations(since);
   expect(read.sort((a, b) => a - b)).toEqual([0, 7]);
   expect(await durations('2026-01-02')).toEqual([]);
+});
+
+it('executions of a version without prompts count for the agent, and for no prompt', async () => {
+  const promptHash = `sha256:${'0'.repeat(64)}`;
+  for (const fields of [{}, { promptHash }])
+    await endExecution(board, await board.leased(await board.start(board.newExecution(fields))), completed(), {});
+  await board.start(board.newExecution({ promptHash }));
+  await board.start();
+  const of = (prompt?: string) => readTotals(board, board.organization, board.agent.id, { since, promptHash: prompt });
+  expect(await of()).toMatchObject({ completed: 2, running: 2, tokens: 84 });
+  expect(await of(promptHash)).toMatchObject({ completed: 1, running: 1, tokens: 42, durationMs: 5000 });
+  expect((await of(promptHash)).histogram).toMatchObject([{ count: 1 }]);
 });
 
 it('days of the histogram are summed, from the shortest duration on; a duration of 0 is 0', async () => {

@@ -1,0 +1,109 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Prompt, PromptListItem } from '../../../lib/contract/prompts.ts';
+import { hashOf } from '../../../lib/table/agents/agent-items.ts';
+import { dataOf, paginationOf, type Request, statusAndCodeOf } from '../../api.ts';
+import { newForEachTest } from '../../caller.ts';
+import { agentOf, createTestAgents } from './test-agents.ts';
+
+const { newAgentsApi } = await createTestAgents();
+const api = newForEachTest(newAgentsApi);
+beforeEach(async () => {
+  await api.put({ systemPrompt: 'Write.', soul: 'Kind.' });
+});
+
+const list = (query = '') => api.listPrompts({ params: { name: 'writer' }, query });
+const listed = async (query = '') => dataOf<PromptListItem[]>(await list(query));
+const get = (hash: string) => api.getPrompt({ params: { name: 'writer', hash } });
+const restore = (text: string, more: Request = {}) =>
+  api.restorePrompt({ params: { name: 'writer', hash: hashOf(text) }, ...more });
+const writer = async () => agentOf(await api.get('writer'));
+const update = (systemPrompt: string) => api.update('writer', { systemPrompt });
+
+describe('the prompts of an agent', () => {
+  it('are listed newest first, each with its version, its time and its source, and without texts', async () => {
+    const { createdAt } = await writer();
+    await api.setSoul('writer', { soul: 'Calm.' });
+    await update('Read.');
+    const { updatedAt } = await writer();
+    const answer = await list();
+    expect([answer.status, paginationOf(answer)]).toEqual([200, { limit: 20, offset: 0, total: 2 }]);
+    expect(dataOf(answer)).toEqual([
+      { hash: hashOf('Read.'), version: 3, createdAt: updatedAt, source: 'update' },
+      { hash: hashOf('Write.'), version: 1, createdAt, source: 'create' },
+    ]);
+  });
+
+  it('are paged with their exact total', async () => {
+    for (const text of ['B.', 'C.', 'D.', 'E.']) await update(text);
+    const all = await listed();
+    expect(all.map(({ hash }) => hash)).toEqual(['E.', 'D.', 'C.', 'B.', 'Write.'].map(hashOf));
+    const page = await list('limit=2&offset=3');
+    expect([dataOf(page), paginationOf(page)]).toEqual([all.slice(3), { limit: 2, offset: 3, total: 5 }]);
+    expect(await listed('offset=5')).toEqual([]);
+  });
+
+  it('are read with their texts', async () => {
+    await update('');
+    const [empty, first] = (await listed()) as [PromptListItem, PromptListItem];
+    expect(dataOf<Prompt>(await get(first.hash))).toEqual({ ...first, systemPrompt: 'Write.' });
+    expect(dataOf<Prompt>(await get(empty.hash))).toEqual({ ...empty, systemPrompt: '' });
+  });
+
+  it('do not have texts that never were a prompt, such as the soul: 404', async () => {
+    for (const text of ['Kind.', '', 'Other.']) {
+      await api.refuses(() => get(hashOf(text)), 404, 'not_found');
+      await api.refuses(() => restore(text), 404, 'not_found');
+    }
+  });
+});
+
+describe('a restored prompt', () => {
+  beforeEach(async () => void (await update('Read.')));
+
+  it('is the prompt of the agent in a new version, whose other fields stay', async () => {
+    const before = await writer();
+    const answer = await restore('Write.');
+    const { updatedAt } = await writer();
+    expect([answer.status, answer.headers.ETag]).toEqual([200, '"3"']);
+    expect(agentOf(answer)).toEqual({ ...before, systemPrompt: 'Write.', updatedAt });
+    expect(await writer()).toEqual(agentOf(answer));
+    expect((await listed())[0]).toEqual({
+      ...{ hash: hashOf('Write.'), version: 3, createdAt: updatedAt, source: 'restore' },
+      changesSummary: 'Restores the prompt of version 1.',
+    });
+    expect(dataOf(await get(hashOf('Write.')))).toMatchObject({ version: 3, source: 'restore' });
+  });
+
+  it('changes nothing if it is the current one: 200', async () => {
+    const [before, read] = [await api.dump(), await api.get('writer')];
+    const answer = await restore('Read.');
+    expect([answer.status, answer.body, answer.headers.ETag]).toEqual([200, read.body, '"2"']);
+    expect(await api.dump()).toEqual(before);
+  });
+
+  it('needs the version of If-Match, also if it is the current one: 412', async () => {
+    for (const ifMatch of ['"1"', '"3"', 'garbage'])
+      for (const text of ['Write.', 'Read.'])
+        await api.refuses(() => restore(text, { headers: { 'If-Match': ifMatch } }), 412, 'precondition_failed');
+    const answers = [];
+    for (const text of ['Write.', 'Read.']) answers.push(await restore(text, { headers: { 'If-Match': '"2"' } }));
+    expect(answers.map(statusAndCodeOf)).toEqual([
+      [200, undefined],
+      [412, 'precondition_failed'],
+    ]);
+    const unknown = restore('Other.', { headers: { 'If-Match': '"1"' } });
+    expect(statusAndCodeOf(await unknown)).toEqual([404, 'not_found']);
+  });
+
+  it('is recorded under its Idempotency-Key, also if it is the current one', async () => {
+    for (const text of ['Write.', 'Write.']) {
+      const key = `${(await listed()).length}`;
+      const first = await restore(text, { headers: { 'Idempotency-Key': key } });
+      await update('Later.');
+      const again = await restore(text, { headers: { 'Idempotency-Key': key } });
+      expect([again.status, again.body, again.headers.ETag]).toEqual([200, first.body, first.headers.ETag]);
+      expect((await writer()).systemPrompt).toBe('Later.');
+      await restore('Write.');
+    }
+  });
+});
