@@ -1,0 +1,80 @@
+// Generated from lib/contract by `npm run generate`. Change the rows, not this file.
+
+import { mcp } from '../../lib/contract/mcp.ts';
+import { serveMcp } from '../../lib/mcp/serve-mcp.ts';
+import { handler as assignSkill } from '../agents/assign-skill.ts';
+import { handler as cancelExecution } from '../agents/cancel-execution.ts';
+import { handler as createAgent } from '../agents/create-agent.ts';
+import { handler as delegateTask } from '../agents/delegate-task.ts';
+import { handler as deleteAgent } from '../agents/delete-agent.ts';
+import { handler as executeAgent } from '../agents/execute-agent.ts';
+import { handler as getAgent } from '../agents/get-agent.ts';
+import { handler as getExecution } from '../agents/get-execution.ts';
+import { handler as getMetrics } from '../agents/get-metrics.ts';
+import { handler as getPrompt } from '../agents/get-prompt.ts';
+import { handler as listAgentExecutions } from '../agents/list-agent-executions.ts';
+import { handler as listAgents } from '../agents/list-agents.ts';
+import { handler as listExecutions } from '../agents/list-executions.ts';
+import { handler as listImprovements } from '../agents/list-improvements.ts';
+import { handler as listPrompts } from '../agents/list-prompts.ts';
+import { handler as listSkillCatalogue } from '../agents/list-skill-catalogue.ts';
+import { handler as listSkills } from '../agents/list-skills.ts';
+import { handler as listSteps } from '../agents/list-steps.ts';
+import { handler as rerunExecution } from '../agents/rerun-execution.ts';
+import { handler as restorePrompt } from '../agents/restore-prompt.ts';
+import { handler as unassignSkill } from '../agents/unassign-skill.ts';
+import { handler as updateAgent } from '../agents/update-agent.ts';
+import { handler as updateSoul } from '../agents/update-soul.ts';
+import { handler as createTask } from '../kanban-tasks/create-task.ts';
+import { handler as deleteTask } from '../kanban-tasks/delete-task.ts';
+import { handler as getTask } from '../kanban-tasks/get-task.ts';
+import { handler as listTasks } from '../kanban-tasks/list-tasks.ts';
+import { handler as updateTask } from '../kanban-tasks/update-task.ts';
+import { handler as getDelivery } from '../webhooks/get-delivery.ts';
+import { handler as getEvent } from '../webhooks/get-event.ts';
+import { handler as getRecovery } from '../webhooks/get-recovery.ts';
+import { handler as getWebhook } from '../webhooks/get-webhook.ts';
+import { handler as listDeliveries } from '../webhooks/list-deliveries.ts';
+import { handler as listEvents } from '../webhooks/list-events.ts';
+import { handler as listWebhooks } from '../webhooks/list-webhooks.ts';
+
+/** The handlers of the operations that models can call as tools. */
+const handlers = {
+  listTasks,
+  createTask,
+  getTask,
+  updateTask,
+  deleteTask,
+  listAgents,
+  createAgent,
+  getAgent,
+  updateAgent,
+  deleteAgent,
+  listSkills,
+  assignSkill,
+  unassignSkill,
+  updateSoul,
+  executeAgent,
+  delegateTask,
+  listExecutions,
+  listAgentExecutions,
+  getExecution,
+  cancelExecution,
+  rerunExecution,
+  getMetrics,
+  listImprovements,
+  listSkillCatalogue,
+  listWebhooks,
+  getWebhook,
+  listDeliveries,
+  getDelivery,
+  listEvents,
+  getEvent,
+  listPrompts,
+  getPrompt,
+  restorePrompt,
+  getRecovery,
+  listSteps,
+};
+
+export const handler = serveMcp(mcp, handlers);

@@ -1,0 +1,25 @@
+import { type ApiReference, type Endpoint, endpoint } from './endpoint.ts';
+
+/**
+ * Returns whether models can call an endpoint as a tool. Changes of webhooks are not offered, because they send data to
+ * other systems. Endpoints that use secrets or ask models are not offered either: the function needs no right to do so.
+ */
+export function isOfferedAsTool({ scope, secrets, asksModels }: Endpoint): boolean {
+  return scope !== undefined && scope !== 'webhooks:write' && !secrets && !asksModels;
+}
+
+export const mcp = endpoint({
+  method: 'POST',
+  path: '/mcp',
+  summary: 'Call tools over the Model Context Protocol',
+  offersTools: true,
+  status: 200,
+  media: 'application/json',
+  undocumented: true,
+  errors: ['origin_not_allowed'],
+});
+
+export const mcpReference = (): ApiReference<typeof mcp> => ({
+  description:
+    'Answers a message of the Model Context Protocol (Streamable HTTP, stateless). The tools are the operations of this document that the scopes of the access token allow.',
+});

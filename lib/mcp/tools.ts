@@ -1,0 +1,72 @@
+import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
+import type { Endpoint } from '../contract/endpoint.ts';
+import { endpoints } from '../contract/endpoints.ts';
+import { callerOf } from '../http/api-event.ts';
+import { isPassedOn } from '../http/middleware/payload.ts';
+import { type OperationId, toolOf } from '../tools/tool-definitions.ts';
+import { callOperation, type Handlers, type McpRequest, type OperationResponse } from './call-operation.ts';
+
+/** Returns the tools that the scopes of the caller's access token allow, in the order of the API reference. */
+export function listTools({ event, handlers }: McpRequest): Tool[] {
+  const { scopes } = callerOf(event);
+  return offeredBy(handlers)
+    .filter((operation) => {
+      const { scope }: Endpoint = endpoints[operation];
+      return scope && scopes.includes(scope);
+    })
+    .map((operation) => {
+      const { name, title, description, inputSchema, hints } = toolOf(operation);
+      return { name, title, description, inputSchema: inputSchema as Tool['inputSchema'], annotations: hints };
+    });
+}
+
+/** Returns the operations that are offered, in the order of the API reference. */
+function offeredBy(handlers: Handlers): OperationId[] {
+  return (Object.keys(endpoints) as OperationId[]).filter((operation) => handlers[operation]);
+}
+
+/** Returns the offered operation whose tool has a name; `undefined` if there is none. */
+export function operationOf({ handlers }: McpRequest, toolName: string): OperationId | undefined {
+  return offeredBy(handlers).find((operation) => toolOf(operation).name === toolName);
+}
+
+/**
+ * Calls a tool. The result is the JSON of `data` and `pagination`. An error of the API is a result too, with `isError`, so
+ * that the model can correct its call.
+ */
+export async function callTool(
+  request: McpRequest,
+  operation: OperationId,
+  input: Readonly<Record<string, unknown>>,
+): Promise<CallToolResult> {
+  const result = toolResultOf(await callOperation(request, operation, input));
+  // The text is escaped once in the message, and once more in what the function returns.
+  return isPassedOn({ body: JSON.stringify(result) }) ? result : toolError(tooLarge);
+}
+
+const tooLarge = {
+  code: 'payload_too_large',
+  message: 'The result is too large for one response; ask for fewer items with limit. A change was made nevertheless.',
+};
+
+/** Returns the result of a tool for the response of its operation. */
+function toolResultOf(response: OperationResponse): CallToolResult {
+  if (response.status >= 400) return toolError(errorOf(response));
+  const { success, data, pagination } = response.body;
+  return textResult(data === undefined ? { success } : { data, pagination });
+}
+
+/** Returns the error of a response, with the seconds to wait if it names them. */
+export function errorOf({ body, headers }: OperationResponse): Record<string, unknown> {
+  const retryAfter = headers['Retry-After'];
+  return { ...(body.error as object), ...(retryAfter && { retryAfterSeconds: Number(retryAfter) }) };
+}
+
+/** Returns a tool result that reports an error to the model. */
+function toolError(error: Readonly<Record<string, unknown>>): CallToolResult {
+  return { ...textResult({ error }), isError: true };
+}
+
+function textResult(value: unknown): CallToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(value) }] };
+}

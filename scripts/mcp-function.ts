@@ -1,0 +1,25 @@
+import { isOfferedAsTool } from '../lib/contract/mcp.ts';
+import { familyOf, fileNameOf, routes } from '../lib/contract/routes.ts';
+
+/** Returns the source of `functions/mcp/mcp.ts`: the function with the handlers of all operations that are offered as tools. */
+export function mcpFunctionSource(): string {
+  const offered = routes.filter(([, row]) => isOfferedAsTool(row));
+  const imports = offered.map(
+    ([operation, row]) => `import { handler as ${operation} } from '../${familyOf(row)}/${fileNameOf(operation)}.ts';`,
+  );
+  const path = (line: string) => line.split("'")[1] as string;
+  imports.sort((a, b) => (path(a) < path(b) ? -1 : 1));
+  return `// Generated from lib/contract by \`npm run generate\`. Change the rows, not this file.
+
+import { mcp } from '../../lib/contract/mcp.ts';
+import { serveMcp } from '../../lib/mcp/serve-mcp.ts';
+${imports.join('\n')}
+
+/** The handlers of the operations that models can call as tools. */
+const handlers = {
+${offered.map(([operation]) => `  ${operation},`).join('\n')}
+};
+
+export const handler = serveMcp(mcp, handlers);
+`;
+}

@@ -1,0 +1,192 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { startGateway } from '../../infra/local/gateway.ts';
+import { processContext } from '../../lib/context.ts';
+import type { Endpoint, Scope } from '../../lib/contract/endpoint.ts';
+import { isOfferedAsTool } from '../../lib/contract/mcp.ts';
+import { routes } from '../../lib/contract/routes.ts';
+import { toolOf } from '../../lib/tools/tool-definitions.ts';
+import { createApi, dataOf, type ErrorBody, errorOf, paginationOf } from '../api.ts';
+import { newCaller, openService, pointFunctionsAt } from '../service.ts';
+import { callTool, connect, revisions } from './mcp-client.ts';
+
+pointFunctionsAt(await openService());
+const gateway = await startGateway(0);
+afterAll(() => gateway.stop());
+
+const unknownTask = 'tk_01K9Z3T6V0QW8E5R7T9Y1AB2CD';
+
+type Created = { data: { id: string } };
+type Failed = { error: ErrorBody & { retryAfterSeconds?: number } };
+
+/** Creates an organization, and returns an address for clients and a caller of the API. */
+async function newOrganization(scopes?: readonly Scope[]) {
+  const { token } = await newCaller(processContext(), scopes);
+  return { address: { url: gateway.url, token }, api: createApi(token) };
+}
+
+const offered = routes.filter(([, row]) => isOfferedAsTool(row));
+
+it('every operation is offered as a tool but those that use secrets, ask models or change webhooks', () => {
+  const others = routes.filter(([, row]: readonly [string, Endpoint]) => row.scope && !isOfferedAsTool(row));
+  const names = others.map(([operation]) => operation);
+  expect(names).toEqual(
+    routes
+      .filter(([, { scope, secrets, asksModels }]) => scope === 'webhooks:write' || secrets || asksModels)
+      .map(([operation]) => operation),
+  );
+  expect(names).toEqual(expect.arrayContaining(['registerWebhook', 'rotateWebhookSecret', 'selfImproveAgent']));
+});
+
+describe.each(revisions)('a client of revision %s', (revision, negotiation) => {
+  it('learns the revision, and what the server can do', async () => {
+    const { address } = await newOrganization();
+    const client = await connect(address, negotiation);
+    expect(client.getNegotiatedProtocolVersion()).toBe(revision);
+    expect(client.getServerVersion()).toMatchObject({ name: 'crewboard', title: 'Crewboard' });
+    expect(client.getServerCapabilities()).toEqual({ tools: {}, resources: {}, prompts: {} });
+    expect(client.getInstructions()).toContain('list_tasks');
+  });
+
+  it('lists a tool for each offered operation, with its words, its schema and its hints', async () => {
+    const { address } = await newOrganization();
+    const { tools } = await (await connect(address, negotiation)).listTools();
+    expect(tools.map(({ name }) => name)).toEqual(offered.map(([operation]) => toolOf(operation).name));
+    const { title, description, inputSchema, hints } = toolOf('deleteTask');
+    const listed = tools.find(({ name }) => name === 'delete_task');
+    expect(listed).toEqual({ name: 'delete_task', title, description, inputSchema, annotations: hints });
+  });
+
+  it('lists only the tools that the scopes of its token allow', async () => {
+    const { address } = await newOrganization(['tasks:read']);
+    const { tools } = await (await connect(address, negotiation)).listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['list_tasks', 'get_task']);
+  });
+
+  it('works on tasks as over the HTTP API', async () => {
+    const { address, api } = await newOrganization();
+    const client = await connect(address, negotiation);
+    const first = await callTool<Created>(client, 'create_task', { title: 'Draw' });
+    const second = await callTool<Created>(client, 'create_task', { title: 'Build', dependsOn: [first.data.id] });
+    await callTool(client, 'update_task', { id: first.data.id, status: 'done' });
+
+    const read = await callTool(client, 'get_task', { id: second.data.id });
+    const overHttp = await api.getTask({ params: { id: second.data.id } });
+    expect(read).toEqual({ data: dataOf(overHttp), isError: false });
+
+    const listed = await callTool(client, 'list_tasks', { limit: 1, status: 'backlog' });
+    const page = await api.listTasks({ query: 'limit=1&status=backlog' });
+    expect(listed).toEqual({ data: dataOf(page), pagination: paginationOf(page), isError: false });
+
+    expect(await callTool(client, 'delete_task', { id: second.data.id })).toEqual({ success: true, isError: false });
+    expect((await api.getTask({ params: { id: second.data.id } })).status).toBe(404);
+  });
+
+  it('gets the errors of the API as results, with code, message, details and request id', async () => {
+    const { address, api } = await newOrganization();
+    const client = await connect(address, negotiation);
+    const { data } = await callTool<Created>(client, 'create_task', { title: 'Draw' });
+    await callTool(client, 'create_task', { title: 'Build', dependsOn: [data.id] });
+    const failed = [
+      await callTool<Failed>(client, 'create_task', { titel: 'Draw' }),
+      await callTool<Failed>(client, 'get_task', { id: unknownTask }),
+      await callTool<Failed>(client, 'delete_task', { id: data.id }),
+    ];
+    const overHttp = [
+      await api.createTask({ body: { titel: 'Draw' } }),
+      await api.getTask({ params: { id: unknownTask } }),
+      await api.deleteTask({ params: { id: data.id } }),
+    ];
+    const id = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    expect(failed.map(({ error }) => error)).toEqual(overHttp.map((answer) => ({ ...errorOf(answer), requestId: id })));
+    expect(failed.map(({ isError }) => isError)).toEqual([true, true, true]);
+    expect(paginationOf(await api.listTasks()).total).toBe(2);
+  });
+
+  it('gets an error that names the missing or malformed id, and nothing is changed', async () => {
+    const { address } = await newOrganization();
+    const client = await connect(address, negotiation);
+    const missing = await callTool<Failed>(client, 'update_task', { status: 'done' });
+    expect(missing).toMatchObject({ isError: true, error: { code: 'validation_failed', message: 'id is required.' } });
+    const malformed = await callTool<Failed>(client, 'update_task', { id: '../agents', status: 'done' });
+    expect(malformed.error.details).toMatchObject([{ path: 'id', code: 'invalid_value' }]);
+  });
+
+  it('gets an error for a tool that its token does not allow, and nothing is changed', async () => {
+    const { address, api } = await newOrganization(['tasks:read']);
+    const client = await connect(address, negotiation);
+    const { error, isError } = await callTool<Failed>(client, 'create_task', { title: 'Draw' });
+    expect({ isError, code: error.code }).toEqual({ isError: true, code: 'insufficient_scope' });
+    expect(error.message).toContain('tasks:write');
+    expect(paginationOf(await api.listTasks()).total).toBe(0);
+  });
+
+  it.each(['testWebhook', 'register_webhook', 'self_improve_agent', '__proto__', 'x'.repeat(1000)])(
+    'gets an error of the protocol for the tool %j, which is not offered',
+    async (name) => {
+      const { address } = await newOrganization();
+      const client = await connect(address, negotiation);
+      await expect(callTool(client, name)).rejects.toMatchObject({
+        code: -32602,
+        message: expect.stringContaining('tools/list has all tools.'),
+      });
+    },
+  );
+
+  it('reads tasks and agents as resources', async () => {
+    const { address, api } = await newOrganization();
+    const { id } = dataOf(await api.createTask({ body: { title: 'Draw' } }));
+    const client = await connect(address, negotiation);
+    const { resources } = await client.listResources();
+    expect(resources[0]).toMatchObject({ uri: `crewboard://tasks/${id}`, name: id, title: 'Draw' });
+    expect(resources.map(({ uri }) => uri)).toContain('crewboard://agents/qa-reviewer');
+    for (const [uri, answer] of [
+      [`crewboard://tasks/${id}`, await api.getTask({ params: { id } })],
+      ['crewboard://agents/qa-reviewer', await api.getAgent({ params: { name: 'qa-reviewer' } })],
+    ] as const) {
+      const { contents } = await client.readResource({ uri });
+      expect(contents).toEqual([{ uri, mimeType: 'application/json', text: JSON.stringify(dataOf(answer)) }]);
+    }
+  });
+
+  it('gets an error of the protocol for a resource that does not exist', async () => {
+    const { address } = await newOrganization();
+    const client = await connect(address, negotiation);
+    const uris = [`crewboard://tasks/${unknownTask}`, 'crewboard://tasks/first', 'crewboard://agents/', 'file:///etc'];
+    for (const uri of uris)
+      await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32602, data: { uri } });
+  });
+
+  it('finds only the resources that the scopes of its token allow', async () => {
+    const { address } = await newOrganization(['agents:read']);
+    const client = await connect(address, negotiation);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(['crewboard://agents/{name}']);
+    const { resources } = await client.listResources();
+    expect(resources.map(({ name }) => name).sort()).toEqual(['prompt-improver', 'qa-reviewer']);
+    await expect(client.readResource({ uri: `crewboard://tasks/${unknownTask}` })).rejects.toMatchObject({
+      message: expect.stringContaining('insufficient_scope'),
+    });
+  });
+
+  it('gets the prompt to work on the next task, of one agent too', async () => {
+    const { address } = await newOrganization();
+    const client = await connect(address, negotiation);
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(['work_on_next_task']);
+    const textFor = async (args: Record<string, string>) =>
+      JSON.stringify((await client.getPrompt({ name: 'work_on_next_task', arguments: args })).messages);
+    expect(await textFor({})).not.toContain('assigned_agent');
+    expect(await textFor({ agent: 'builder' })).toContain('assigned_agent');
+    await expect(client.getPrompt({ name: 'other' })).rejects.toMatchObject({ code: -32602 });
+  });
+
+  it('names only tools that exist in the prompt', async () => {
+    const { address } = await newOrganization();
+    const client = await connect(address, negotiation);
+    const { messages } = await client.getPrompt({ name: 'work_on_next_task', arguments: { agent: 'builder' } });
+    const named = new Set(JSON.stringify(messages).match(/\b(list|get|create|update)_task(s)?\b/g));
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining([...named]));
+    expect(named.size).toBe(4);
+  });
+});

@@ -1,0 +1,221 @@
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startGateway } from '../../infra/local/gateway.ts';
+import { type Context, createContext, processContext, setProcessContext } from '../../lib/context.ts';
+import { mcp } from '../../lib/contract/mcp.ts';
+import { environment } from '../../lib/deployment/environment.ts';
+import type { Handlers } from '../../lib/mcp/call-operation.ts';
+import { serveMcp } from '../../lib/mcp/serve-mcp.ts';
+import { createApi, errorOf, paginationOf, statusAndCodeOf } from '../api.ts';
+import { sendRequest } from '../api-over-http.ts';
+import { call, clockAt, newCaller, openService, pointFunctionsAt, type Sent } from '../service.ts';
+import { meter } from '../table/fixtures/capacity.ts';
+import { callTool, connect, messageOf } from './mcp-client.ts';
+
+const service = await openService();
+pointFunctionsAt(service, { [environment.corsOrigins]: 'https://board.example.com,http://localhost:*' });
+const gateway = await startGateway(0);
+afterAll(() => gateway.stop());
+
+/** Creates an organization, and returns what sends requests to `POST /mcp` with its token. */
+async function newOrganization() {
+  const { organization, token } = await newCaller(processContext());
+  const send = (sent: Partial<Sent> = {}) =>
+    sendRequest(gateway.url, { ...messageOf('tools/list'), token, ...sent, headers: { ...headers, ...sent.headers } });
+  return { organization, token, send, api: createApi(token) };
+}
+
+const { headers } = messageOf('tools/list');
+const create = (title: string) => messageOf('tools/call', { name: 'create_task', arguments: { title } });
+
+describe('POST /mcp', () => {
+  it('responds with JSON, with the headers of the API', async () => {
+    const { send } = await newOrganization();
+    const answer = await send();
+    expect(answer.status).toBe(200);
+    expect(answer.headers).toMatchObject({
+      'Content-Type': 'application/json',
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      'X-Request-Id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    expect(answer.body).toMatchObject({ jsonrpc: '2.0', id: 1 });
+  });
+
+  it('names the request id of the response in the error of a tool', async () => {
+    const { send } = await newOrganization();
+    const { headers: received, body } = await send(messageOf('tools/call', { name: 'create_task', arguments: {} }));
+    expect(JSON.stringify(body)).toContain(received['X-Request-Id']);
+  });
+
+  it('responds with 401 and WWW-Authenticate to a request without a valid token', async () => {
+    const { send } = await newOrganization();
+    for (const token of ['', 'crew_x']) {
+      const answer = await send({ token });
+      expect(statusAndCodeOf(answer)).toEqual([401, 'unauthorized']);
+      expect(answer.headers['WWW-Authenticate']).toBe('Bearer');
+    }
+  });
+
+  it.each(['https://evil.example.com', 'null', 'http://127.0.0.1:3000'])(
+    'responds with 403 to a web page of the origin %s, and changes nothing',
+    async (origin) => {
+      const { send, api } = await newOrganization();
+      const answer = await send({ ...create('Draw'), headers: { origin } });
+      expect(statusAndCodeOf(answer)).toEqual([403, 'origin_not_allowed']);
+      expect(errorOf(answer).message).toContain('CORS_ORIGINS');
+      expect(paginationOf(await api.listTasks()).total).toBe(0);
+    },
+  );
+
+  it.each(['https://board.example.com', 'http://localhost:6274'])(
+    'answers web pages of the allowed origin %s',
+    async (origin) => {
+      const { send } = await newOrganization();
+      expect((await send({ headers: { origin } })).status).toBe(200);
+    },
+  );
+
+  it('responds with 202 without a body to a notification', async () => {
+    const { send } = await newOrganization();
+    const answer = await send(messageOf('notifications/initialized', {}, null));
+    expect([answer.status, answer.body]).toEqual([202, {}]);
+  });
+
+  it('responds with 400 to a list of messages, and calls none of them', async () => {
+    const { send, api } = await newOrganization();
+    const answer = await send({ body: [create('Draw').body, create('Build').body] });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ error: { code: -32600, message: expect.stringContaining('one message') } });
+    expect(paginationOf(await api.listTasks()).total).toBe(0);
+  });
+
+  it.each([
+    ['what is not JSON', { body: '{' }, 400, -32700],
+    ['another media type', { headers: { 'Content-Type': 'text/plain' } }, 415, -32000],
+    ['an unknown revision', { headers: { 'mcp-protocol-version': '1999-01-01' } }, 400, -32000],
+    ['a caller that accepts no JSON', { headers: { accept: 'text/html' } }, 406, -32000],
+  ])('responds with the error of the protocol to %s', async (_, sent: Partial<Sent>, status, code) => {
+    const { send } = await newOrganization();
+    const answer = await send(sent);
+    expect([answer.status, answer.body]).toMatchObject([status, { error: { code } }]);
+  });
+
+  it('opens no stream of notifications', async () => {
+    const { token } = await newOrganization();
+    const client = await connect({ url: gateway.url, token }, { mode: { pin: '2026-07-28' } });
+    await expect(client.listen({ toolsListChanged: true })).rejects.toThrow('Subscription limit reached');
+  });
+
+  it('counts each message as one request, and responds with 429 above the limit', async () => {
+    const { organization, token } = await newCaller(processContext());
+    const limited = contextFor({ [environment.requestsPerMinute]: '60' });
+    const handler = serveMcp(mcp, {}, () => limited);
+    const answers = [];
+    for (let nth = 0; nth < 11; nth++) answers.push(await call(handler, { ...messageOf('tools/list'), token }));
+    expect(answers.map(({ status }) => status)).toEqual([...Array(10).fill(200), 429]);
+    const last = answers.at(-1) as (typeof answers)[number];
+    expect([errorOf(last).code, last.headers['Retry-After']]).toEqual(['rate_limited', expect.stringMatching(/^\d+$/)]);
+    expect(limited.requestCounts.has(organization)).toBe(true);
+  });
+
+  it('counts a tool call once', async () => {
+    const { token, organization } = await newCaller(processContext());
+    pointFunctionsAt(service, { [environment.requestsPerMinute]: '60' });
+    onTestFinished(() => {
+      delete process.env[environment.requestsPerMinute];
+      pointFunctionsAt(service);
+    });
+    const answer = await sendRequest(gateway.url, { ...create('Draw'), token });
+    expect(answer.headers.RateLimit).toContain('r=9');
+    expect(processContext().requestCounts.has(organization)).toBe(true);
+  });
+
+  it('costs a tool call the same requests to the table as its operation', async () => {
+    const { send, api } = await newOrganization();
+    // Without time, no token has to be read again.
+    setProcessContext({ environment: process.env, clock: clockAt(Date.now()) });
+    onTestFinished(() => pointFunctionsAt(service));
+    const { costOf } = meter(processContext().table);
+    await api.createTask({ body: { title: 'Draw' } });
+    const overHttp = await costOf(() => api.createTask({ body: { title: 'Draw' } }));
+    expect(overHttp.requests).toBeGreaterThan(0);
+    expect(await costOf(() => send(create('Draw')))).toEqual(overHttp);
+  });
+
+  it('passes the Idempotency-Key on: a duplicate tool call gets the same result, and changes nothing', async () => {
+    const { token, api } = await newOrganization();
+    const key = { 'Idempotency-Key': 'once' };
+    const client = await connect({ url: gateway.url, token }, { mode: 'auto' }, key);
+    const first = await callTool(client, 'create_task', { title: 'Draw' });
+    expect(await callTool(client, 'create_task', { title: 'Draw' })).toEqual(first);
+    const other = await callTool(client, 'create_task', { title: 'Build' });
+    expect(other).toMatchObject({ isError: true, error: { code: 'idempotency_key_reused' } });
+    expect(paginationOf(await api.listTasks()).total).toBe(1);
+  });
+
+  it('names the seconds to wait in the error of a tool', async () => {
+    const { token } = await newOrganization();
+    const unavailable = {
+      statusCode: 503,
+      headers: { 'Retry-After': '7' },
+      body: JSON.stringify({ success: false, error: { code: 'unavailable', message: 'm', requestId: 'r' } }),
+    };
+    const result = await resultOf({ listTasks: async () => unavailable }, token);
+    expect(result).toEqual({
+      isError: true,
+      content: [
+        {
+          type: 'text',
+          text: JSON.stringify({ error: { code: 'unavailable', message: 'm', requestId: 'r', retryAfterSeconds: 7 } }),
+        },
+      ],
+    });
+  });
+
+  it('turns a result that Lambda cannot return into an error of the tool', async () => {
+    const { token } = await newOrganization();
+    const large = async () => ({ statusCode: 200, body: JSON.stringify({ data: '"'.repeat(1_000_000) }) });
+    const result = await resultOf({ listTasks: large }, token);
+    expect(result).toMatchObject({ isError: true });
+    expect(JSON.stringify(result)).toContain('payload_too_large');
+  });
+
+  it('masks unexpected errors', async () => {
+    const { token } = await newOrganization();
+    const handlers: Handlers = {
+      listTasks: () => Promise.reject(new Error('the name of a table')),
+    };
+    const answer = await call(serveMcp(mcp, handlers), { ...listTasks, token });
+    expect(JSON.stringify(answer)).not.toContain('the name of a table');
+    expect(answer.body).toMatchObject({ error: { code: -32603, message: expect.stringContaining('X-Request-Id') } });
+  });
+});
+
+const listTasks = messageOf('tools/call', { name: 'list_tasks', arguments: {} });
+
+/** Returns the result of `list_tasks` with other handlers. */
+async function resultOf(handlers: Handlers, token: string): Promise<unknown> {
+  const { body } = await call(serveMcp(mcp, handlers), { ...listTasks, token });
+  return body.result;
+}
+
+/** Creates a context over the same table with other settings, in which no time passes. */
+function contextFor(more: Record<string, string>): Context {
+  return createContext({
+    environment: {
+      [environment.tableName]: service.tableName,
+      [environment.dynamodbEndpoint]: service.endpoint,
+      ...more,
+    },
+    clock: clockAt(Date.now()),
+  });
+}
+
+describe.each(['GET', 'DELETE'])('%s /mcp', (method) => {
+  it('responds with 405 and names POST: there are no sessions and no streams', async () => {
+    const { token } = await newOrganization();
+    const answer = await sendRequest(gateway.url, { method, path: '/mcp', token, headers });
+    expect(statusAndCodeOf(answer)).toEqual([405, 'method_not_allowed']);
+    expect(answer.headers.Allow).toBe('POST');
+  });
+});
