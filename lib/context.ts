@@ -3,8 +3,18 @@ import { setTimeout } from 'node:timers/promises';
 import { ulidFrom } from './contract/ids.ts';
 import { readAllowedModels, standardModel } from './contract/models.ts';
 import type { Organization } from './contract/organization.ts';
+import { type AllowedOrigins, readAllowedOrigins } from './deployment/cors.ts';
 import { environment } from './deployment/environment.ts';
-import { type Limits, readLimits, readRunningCap, readWaitingLimit } from './deployment/limits.ts';
+import {
+  type ExecutionLimits,
+  type Limits,
+  readExecutionLimits,
+  readFailingDays,
+  readLimits,
+  readResponseDays,
+  readRunningCap,
+  readWaitingLimit,
+} from './deployment/limits.ts';
 import type { QueueName } from './deployment/queues.ts';
 import type { RequestCounts } from './limits/requests.ts';
 import { type Log, log } from './log.ts';
@@ -24,8 +34,14 @@ import { type AllowedReceivers, readAllowedReceivers } from './webhooks/sender/a
 import type { SenderContext } from './webhooks/sender/sender.ts';
 import { type StartTimer, startTimer } from './webhooks/sender/timer.ts';
 
-/** A token that was read, and until when it is cached; Unix time, in ms. */
-type CachedToken = { token: StoredToken; until: number };
+/** A token that was read. The times are Unix times, in ms. */
+export type CachedToken = {
+  token: StoredToken;
+  /** Until when the token is cached. */
+  until: number;
+  /** The time from which on its next use is noted in the table. */
+  nextUseAt: number;
+};
 
 /**
  * The first argument of the functions of the service: the table and the queues, the clock, the settings, and the state that
@@ -60,14 +76,22 @@ export type Context = {
   runningCap: number;
   /** How long an execution may wait for its first worker, in milliseconds. */
   waitingLimitMs: number;
+  /** The limits of one execution. */
+  executionLimits: ExecutionLimits;
   /** Waits until the time is over or the signal aborts. */
   pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** The minute in which this process last counted a start of an execution, by organization. */
   startMinutes: Map<Organization, number>;
   /** The receivers that the operator allows in addition to public ones. */
   allowedReceivers: AllowedReceivers;
+  /** The origins of web pages that may call the API. */
+  allowedOrigins: AllowedOrigins;
   /** The waits between the attempts of a delivery. */
   retrySchedule: RetrySchedule;
+  /** How many days bodies and responses of attempts are kept. */
+  responseDays: number;
+  /** For how long all deliveries to a webhook must fail before it is paused, in milliseconds. */
+  failingAfterMs: number;
   /** The limits of the concurrent attempts of one webhook. */
   attemptLimits: AttemptLimits;
   /** The attempts that this process makes, by the id of their delivery and their number. */
@@ -124,10 +148,14 @@ export function createContext({
     limits: readLimits(variables),
     runningCap: readRunningCap(variables[environment.runningCap] || undefined),
     waitingLimitMs: readWaitingLimit(variables[environment.waitingLimit] || undefined),
+    executionLimits: readExecutionLimits(variables),
     pause: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => {}),
     startMinutes: new Map(),
     allowedReceivers: readAllowedReceivers(variables[environment.allowedReceivers] ?? ''),
+    allowedOrigins: readAllowedOrigins(variables[environment.corsOrigins] ?? ''),
     retrySchedule: readRetrySchedule(variables[environment.retryLadder] || undefined),
+    responseDays: readResponseDays(variables[environment.responseDays] || undefined),
+    failingAfterMs: readFailingDays(variables[environment.failingDays] || undefined),
     attemptLimits: readAttemptLimits(variables),
     attemptsInProgress: new Map(),
     webhookAttempts: new Map(),

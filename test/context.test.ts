@@ -7,9 +7,9 @@ import type { Table } from '../lib/table/client.ts';
 it('the context of a process has the table and the queues that it is given', async () => {
   const table = { name: 'given' } as Table;
   const sentTo: QueueName[] = [];
-  const queues = new Map([['purges' as const, async () => void sentTo.push('purges')]]);
+  const queues = new Map([['executions' as const, async () => void sentTo.push('executions')]]);
   setProcessContext({ environment: {}, clock: Date.now, table, queues });
   expect(processContext().table).toBe(table);
-  await sendMessages(processContext(), 'purges', []);
-  expect(sentTo).toEqual(['purges']);
+  await sendMessages(processContext(), 'executions', []);
+  expect(sentTo).toEqual(['executions']);
 });

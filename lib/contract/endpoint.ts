@@ -30,6 +30,8 @@ export type Endpoint = {
   summary: string;
   /** The scope that the caller's access token needs. Open endpoints have none and need no token. */
   scope?: Scope;
+  /** The endpoint calls other endpoints for a model. It needs an access token with any scope; they check their own. */
+  offersTools?: true;
   /** The schema of each path parameter. A value that does not match leads to 404. */
   params?: Readonly<Record<string, Schema>>;
   query?: ObjectSchema;
@@ -40,10 +42,12 @@ export type Endpoint = {
    * gets the error `read_only`, not `unknown_field`.
    */
   resource?: ObjectSchema;
+  /** Fields of the resource that another endpoint sets: by their names, how. The error `read_only` says so. */
+  setElsewhere?: Readonly<Record<string, string>>;
   /** The schema of `data`; of one item of `data` if the row is `paged`. */
   data?: Schema;
-  /** The response is a list with `limit`, `offset` and an exact `total`. */
-  paged?: true;
+  /** The response is a list: with `limit`, `offset` and an exact `total`, or, by `cursor`, with `limit` and `next`. */
+  paged?: true | 'cursor';
   /** The resource has a version: responses have an `ETag`, and changes accept `If-Match`. */
   versioned?: true;
   /**
@@ -61,6 +65,8 @@ export type Endpoint = {
   media?: string;
   /** Callers can cache the response and revalidate it by its `ETag`, which leads to 304 if it has not changed. */
   cacheable?: true;
+  /** The endpoint is not in the OpenAPI document: it belongs to the documentation page, or has a protocol of its own. */
+  undocumented?: true;
   /** Error codes of the endpoint's own rules. `impliedErrors` adds those that follow from the other properties. */
   errors?: readonly ErrorCode[];
 };
@@ -76,15 +82,26 @@ export function endpoint<const Row extends Endpoint>(row: Row): Row {
 export type Example<T> = T extends object ? { readonly [Key in keyof T]: Example<T[Key]> } : T;
 
 /**
- * The API reference of an endpoint in the OpenAPI document: a description in Markdown, an example of the body and an
- * example of the data. The function `getTaskReference` returns that of `getTask`. It is a function so that bundlers can
- * remove it from code that does not call it.
+ * The API reference of an endpoint in the OpenAPI document: a description in Markdown, examples of path parameters, an
+ * example of the body and an example of the data. The function `getTaskReference` returns that of `getTask`. It is a
+ * function so that bundlers can remove it from code that does not call it.
+ *
+ * The first example works on a new organization (`lib/contract/examples.ts` has the rules). Further examples of the body,
+ * by their titles, can name other resources.
  */
-export type ApiReference<Row extends Endpoint> = { description: string } & (Row['body'] extends Schema
-  ? { body: Example<v.InferInput<Row['body']>> }
+export type ApiReference<Row extends Endpoint> = { description: string } & (Row['params'] extends object
+  ? { params?: { readonly [Name in keyof Row['params']]?: string } }
   : object) &
+  (Row['body'] extends Schema
+    ? {
+        body: Example<v.InferInput<Row['body']>>;
+        furtherBodies?: Readonly<Record<string, Example<v.InferInput<Row['body']>>>>;
+      }
+    : object) &
   (Row['data'] extends Schema
-    ? { data: Example<Row['paged'] extends true ? v.InferOutput<Row['data']>[] : v.InferOutput<Row['data']>> }
+    ? {
+        data: Example<Row['paged'] extends true | 'cursor' ? v.InferOutput<Row['data']>[] : v.InferOutput<Row['data']>>;
+      }
     : object);
 
 type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
@@ -99,6 +116,9 @@ export type RequestOf<Row extends Endpoint> = {
 
 /** A page of a list; `total` is the exact number of items that match the filters. */
 export type Page<Item> = { items: Item[]; total: number };
+
+/** A page of a list without a total: its items, and where the next page begins; `null` at the end. */
+export type CursorPage<Item> = { items: Item[]; next: string | null };
 
 /** A resource with its version, which becomes the `ETag`. */
 export type Versioned<Data> = { data: Data; version: number };
@@ -120,9 +140,11 @@ export type Content = { body: string | Uint8Array; headers: Readonly<Record<stri
 export type ResultOf<Row extends Endpoint> = Row['data'] extends Schema
   ? Row['paged'] extends true
     ? Page<v.InferOutput<Row['data']>>
-    : Row['versioned'] extends true
-      ? Versioned<v.InferOutput<Row['data']>>
-      : v.InferOutput<Row['data']>
+    : Row['paged'] extends 'cursor'
+      ? CursorPage<v.InferOutput<Row['data']>>
+      : Row['versioned'] extends true
+        ? Versioned<v.InferOutput<Row['data']>>
+        : v.InferOutput<Row['data']>
   : Row['media'] extends string
     ? string | Content
     : unknown;
@@ -144,6 +166,7 @@ export function templateOf(path: string): string {
 export function impliedErrors(row: Endpoint): ErrorCode[] {
   const implied: ErrorCode[] = [];
   if (row.scope) implied.push('unauthorized', 'insufficient_scope', 'rate_limited', 'payload_too_large');
+  if (row.offersTools) implied.push('unauthorized', 'rate_limited', 'payload_too_large');
   if (row.body) implied.push('unsupported_media_type', 'invalid_json');
   if (row.params) implied.push('not_found');
   implied.push('validation_failed');

@@ -3,10 +3,16 @@
 import * as agentMetrics from './agent-metrics.ts';
 import * as agents from './agents.ts';
 import type { Endpoint } from './endpoint.ts';
+import * as eventLog from './event-log.ts';
+import * as executionControl from './execution-control.ts';
 import * as executions from './executions.ts';
 import * as improvements from './improvements.ts';
+import * as mcp from './mcp.ts';
 import * as open from './open.ts';
+import * as prompts from './prompts.ts';
+import * as recoveries from './recoveries.ts';
 import * as skills from './skills.ts';
+import * as steps from './steps.ts';
 import * as tasks from './tasks.ts';
 import * as webhooks from './webhooks.ts';
 
@@ -31,19 +37,35 @@ export const endpoints = {
   listExecutions: executions.listExecutions,
   listAgentExecutions: executions.listAgentExecutions,
   getExecution: executions.getExecution,
+  cancelExecution: executionControl.cancelExecution,
+  rerunExecution: executionControl.rerunExecution,
   getMetrics: agentMetrics.getMetrics,
+  listImprovements: improvements.listImprovements,
   selfImproveAgent: improvements.selfImproveAgent,
   listSkillCatalogue: skills.listSkillCatalogue,
   registerWebhook: webhooks.registerWebhook,
   listWebhooks: webhooks.listWebhooks,
   getWebhook: webhooks.getWebhook,
+  updateWebhook: webhooks.updateWebhook,
   deleteWebhook: webhooks.deleteWebhook,
+  rotateWebhookSecret: webhooks.rotateWebhookSecret,
   testWebhook: webhooks.testWebhook,
   listDeliveries: webhooks.listDeliveries,
+  getDelivery: webhooks.getDelivery,
+  redeliverDelivery: webhooks.redeliverDelivery,
+  listEvents: eventLog.listEvents,
+  getEvent: eventLog.getEvent,
   health: open.health,
   openapi: open.openapi,
   docs: open.docs,
   docsScript: open.docsScript,
+  mcp: mcp.mcp,
+  listPrompts: prompts.listPrompts,
+  getPrompt: prompts.getPrompt,
+  restorePrompt: prompts.restorePrompt,
+  recoverWebhook: recoveries.recoverWebhook,
+  getRecovery: recoveries.getRecovery,
+  listSteps: steps.listSteps,
 } as const satisfies Record<string, Endpoint>;
 
 /** The API references of all endpoints by their operation ids. */
@@ -67,17 +89,33 @@ export const references = {
   listExecutions: executions.listExecutionsReference,
   listAgentExecutions: executions.listAgentExecutionsReference,
   getExecution: executions.getExecutionReference,
+  cancelExecution: executionControl.cancelExecutionReference,
+  rerunExecution: executionControl.rerunExecutionReference,
   getMetrics: agentMetrics.getMetricsReference,
+  listImprovements: improvements.listImprovementsReference,
   selfImproveAgent: improvements.selfImproveAgentReference,
   listSkillCatalogue: skills.listSkillCatalogueReference,
   registerWebhook: webhooks.registerWebhookReference,
   listWebhooks: webhooks.listWebhooksReference,
   getWebhook: webhooks.getWebhookReference,
+  updateWebhook: webhooks.updateWebhookReference,
   deleteWebhook: webhooks.deleteWebhookReference,
+  rotateWebhookSecret: webhooks.rotateWebhookSecretReference,
   testWebhook: webhooks.testWebhookReference,
   listDeliveries: webhooks.listDeliveriesReference,
+  getDelivery: webhooks.getDeliveryReference,
+  redeliverDelivery: webhooks.redeliverDeliveryReference,
+  listEvents: eventLog.listEventsReference,
+  getEvent: eventLog.getEventReference,
   health: open.healthReference,
   openapi: open.openapiReference,
   docs: open.docsReference,
   docsScript: open.docsScriptReference,
+  mcp: mcp.mcpReference,
+  listPrompts: prompts.listPromptsReference,
+  getPrompt: prompts.getPromptReference,
+  restorePrompt: prompts.restorePromptReference,
+  recoverWebhook: recoveries.recoverWebhookReference,
+  getRecovery: recoveries.getRecoveryReference,
+  listSteps: steps.listStepsReference,
 } as const;

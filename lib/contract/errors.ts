@@ -5,6 +5,7 @@ export const errorStatus = {
   unauthorized: 401,
   insufficient_scope: 403,
   system_agent: 403,
+  origin_not_allowed: 403,
   not_found: 404,
   method_not_allowed: 405,
   name_taken: 409,
@@ -14,13 +15,18 @@ export const errorStatus = {
   task_blocked: 409,
   delegation_cycle: 409,
   delegation_too_deep: 409,
+  execution_finished: 409,
   improvement_in_progress: 409,
+  delivery_in_progress: 409,
+  webhook_paused: 409,
+  recovery_in_progress: 409,
   request_in_progress: 409,
   limit_reached: 409,
   precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,
   unknown_reference: 422,
+  range_too_large: 422,
   reserved_name: 422,
   url_not_allowed: 422,
   self_delegation: 422,
@@ -81,7 +87,16 @@ export class ApiError extends Error {
 }
 
 /** A kind of resource that a path names. */
-export type Resource = 'agent' | 'execution' | 'skill' | 'task' | 'webhook';
+export type Resource =
+  | 'agent'
+  | 'delivery'
+  | 'event'
+  | 'execution'
+  | 'prompt'
+  | 'recovery'
+  | 'skill'
+  | 'task'
+  | 'webhook';
 
 /**
  * Returns the error for a resource that is absent, belongs to another organization, or has a malformed id: the response

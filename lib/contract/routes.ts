@@ -8,10 +8,11 @@ export type Operation = keyof typeof endpoints;
 export const routes: readonly (readonly [Operation, Endpoint])[] = Object.entries(endpoints) as [Operation, Endpoint][];
 
 /**
- * Returns the path family of an endpoint (`kanban-tasks`, `agents`, `webhooks` or `open`): its function folder and its
- * tag.
+ * Returns the path family of an endpoint (`kanban-tasks`, `agents`, `webhooks`, `mcp` or `open`): its function folder and
+ * its tag.
  */
 export function familyOf(row: Pick<Endpoint, 'path'>): string {
+  if (row.path === '/mcp') return 'mcp';
   return /^\/api\/([^/]+)/.exec(row.path)?.[1] ?? 'open';
 }
 

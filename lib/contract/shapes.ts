@@ -1,10 +1,22 @@
 import * as v from 'valibot';
+import { timestamp } from './ids.ts';
 
 /** A schema of the contract: any synchronous valibot schema. */
 export type Schema = v.GenericSchema;
 
 /** A schema of a JSON object, whose `entries` name the known fields. */
 export type ObjectSchema = Schema & { readonly entries: Readonly<Record<string, Schema>> };
+
+/** Returns only the fields of a value that its schema declares, in this order, so that no other field can leak. */
+export function pick(schema: Schema, value: unknown): unknown {
+  if ('wrapped' in schema) return value === undefined ? undefined : pick(schema.wrapped as Schema, value);
+  if ('item' in schema) return (value as unknown[]).map((item) => pick(schema.item as Schema, item));
+  if (!('entries' in schema)) return value;
+  const entries = schema.entries as Record<string, Schema>;
+  const picked: Record<string, unknown> = {};
+  for (const name in entries) picked[name] = pick(entries[name] as Schema, (value as Record<string, unknown>)[name]);
+  return picked;
+}
 
 /** A ULID: Crockford base 32 in upper case, without I, L, O and U, at most 128 bits. */
 const ulidPattern = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
@@ -82,6 +94,36 @@ export function listOf<Item extends Schema>(item: Item, { min = 0, max }: { min?
 /** A time in ISO 8601 UTC with milliseconds. */
 export const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.examples(['2026-11-14T09:30:00.000Z']));
 
+/**
+ * A time in a query: ISO 8601 with seconds and an offset from UTC, as RFC 3339 has it. `Date.parse` alone would also accept
+ * dates that do not exist, and times without an offset.
+ */
+export const QueryTime = v.pipe(
+  v.string('must be a string'),
+  v.check(isTime, 'must be a time in ISO 8601 with an offset from UTC, such as 2026-11-14T09:30:00Z'),
+  v.metadata({ format: 'date-time' }),
+  v.examples(['2026-11-14T09:30:00Z']),
+);
+
+const timePattern =
+  /^(?<date>\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+function isTime(given: string): boolean {
+  const { date } = timePattern.exec(given)?.groups ?? {};
+  if (!date) return false;
+  const midnight = Date.parse(`${date}T00:00:00Z`);
+  if (Number.isNaN(midnight) || !timestamp(midnight).startsWith(date)) return false;
+  // The offset can move the time out of the years 0 to 9999, whose timestamps sort by time.
+  return /^\d{4}-/.test(timestamp(Date.parse(given)));
+}
+
+/** The hash of a system prompt: the SHA-256 of its UTF-8 bytes. */
+export const PromptHash = v.pipe(
+  matching('sha256:[0-9a-f]{64}', 'sha256: followed by 64 lowercase hexadecimal digits'),
+  v.description('Hash of a system prompt: the SHA-256 of its UTF-8 bytes.'),
+  v.examples(['sha256:56de6f5a3b52160f681c21bb845e8ecdc660880303452d0fa7828eecd8606adc']),
+);
+
 /** The name of an agent. */
 export const AgentName = v.pipe(
   matching('[a-z0-9]+(-[a-z0-9]+)*', 'kebab-case: lowercase letters and digits, separated by single hyphens'),
@@ -117,19 +159,22 @@ function digits(
 /** A whole number from 0: a count, or a number of milliseconds. */
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-/** The query parameters of all paged lists. */
-export const pageQuery = {
-  limit: v.optional(
-    v.pipe(
-      digits(/^\d+$/, 'must be a whole number from 1, in plain decimal digits', {
-        minimum: 1,
-        description: 'Page size. A value above 100 counts as 100.',
-      }),
-      v.minValue(1, 'must be at least 1'),
-      v.transform((limit) => Math.min(limit, 100)),
-    ),
-    '20',
+/** The query parameter of all pages for their size. */
+export const pageLimit = v.optional(
+  v.pipe(
+    digits(/^\d+$/, 'must be a whole number from 1, in plain decimal digits', {
+      minimum: 1,
+      description: 'Page size. A value above 100 counts as 100.',
+    }),
+    v.minValue(1, 'must be at least 1'),
+    v.transform((limit) => Math.min(limit, 100)),
   ),
+  '20',
+);
+
+/** The query parameters of all lists with a total. */
+export const pageQuery = {
+  limit: pageLimit,
   offset: v.optional(
     digits(/^\d{1,15}$/, 'must be a whole number from 0, in at most 15 plain decimal digits', {
       minimum: 0,
@@ -148,4 +193,13 @@ export const Pagination = v.object({
   ),
   offset: described(count, 'Number of skipped items.'),
   total: described(count, 'Exact number of items that match the filters, on all pages.'),
+});
+
+/** The `pagination` of a response whose list has no total: where the next page begins. */
+export const CursorPagination = v.object({
+  limit: described(count, 'The applied page size.'),
+  next: described(
+    v.nullable(v.string()),
+    'The value of `after` or `before` for the next page; null at the end of the list. With `after` it is never null.',
+  ),
 });

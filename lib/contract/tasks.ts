@@ -140,9 +140,14 @@ export const createTaskReference = (): ApiReference<typeof createTask> => ({
     title: exampleTask.title,
     description: exampleTask.description,
     priority: exampleTask.priority,
-    assignedAgent: exampleTask.assignedAgent,
     projectId: exampleTask.projectId,
-    dependsOn: exampleTask.dependsOn,
+  },
+  furtherBodies: {
+    'With an agent and a dependency': {
+      title: exampleTask.title,
+      assignedAgent: exampleTask.assignedAgent,
+      dependsOn: exampleTask.dependsOn,
+    },
   },
   data: {
     id: exampleTask.id,
@@ -186,7 +191,8 @@ export const updateTask = endpoint({
 export const updateTaskReference = (): ApiReference<typeof updateTask> => ({
   description:
     'Changes only the fields in the request. Concurrent updates of different fields both take effect. `null` clears `description`, `assignedAgent` or `projectId`. Any status can follow any other. A request that changes no value writes nothing, and the `ETag` stays the same. Publishes `task.status_changed` if the status changes, and also `task.completed` if the new status is `done`.',
-  body: { status: 'in_progress', assignedAgent: examples.agentName },
+  body: { status: 'in_progress' },
+  furtherBodies: { 'Another agent, no project': { assignedAgent: examples.agentName, projectId: null } },
   data: exampleTask,
 });
 

@@ -15,16 +15,19 @@ export const environment = {
   secondRetryQueueUrl: 'SECOND_RETRY_QUEUE_URL',
   thirdRetryQueueUrl: 'THIRD_RETRY_QUEUE_URL',
   executionsQueueUrl: 'EXECUTIONS_QUEUE_URL',
-  purgesQueueUrl: 'PURGES_QUEUE_URL',
   deadLettersQueueUrl: 'DEAD_LETTERS_QUEUE_URL',
   /**
    * The retry schedule: the seconds from each failed attempt to the next, as three whole numbers separated by commas.
    */
   retryLadder: 'RETRY_LADDER',
+  /** The number of days in which all deliveries to a webhook must fail before it is paused. */
+  failingDays: 'FAILING_DAYS',
   /** The maximum number of concurrent attempts of one webhook in one container, while the webhook is not slow. */
   normalAttempts: 'PROMPT_ATTEMPTS',
   /** The maximum number of concurrent attempts of one slow webhook in all containers. */
   slowAttempts: 'SLOW_ATTEMPTS',
+  /** How many days the bodies of attempts and their responses are kept. */
+  responseDays: 'RESPONSE_DAYS',
   /** The file with the key that encrypts webhook secrets, in the local deployment. */
   secretsKeyFile: 'SECRETS_KEY_FILE',
   /** The ARN of the KMS key that encrypts webhook secrets, in AWS. */
@@ -33,9 +36,15 @@ export const environment = {
   runningCap: 'RUNNING_CAP',
   /** The maximum number of minutes that an execution waits for its first worker. */
   waitingLimit: 'WAITING_LIMIT_MINUTES',
+  /** The limits of one execution: its steps, the tokens of its steps, and its duration in minutes. */
+  executionSteps: 'EXECUTION_STEPS',
+  executionTokens: 'EXECUTION_TOKENS',
+  executionMinutes: 'EXECUTION_MINUTES',
   /** The limits of requests and of started executions per minute for an organization. Unset: no limit. */
   requestsPerMinute: 'REQUESTS_PER_MINUTE',
   executionsPerMinute: 'EXECUTIONS_PER_MINUTE',
+  /** The budget of tokens that the executions of an organization use in a UTC day. Unset: no budget. */
+  dailyTokens: 'DAILY_TOKENS',
   /** The Bedrock id of the default model. */
   defaultModel: 'DEFAULT_MODEL',
   /** The allowed models, separated by commas. Unset: all models. */
@@ -44,6 +53,8 @@ export const environment = {
   modelRegion: 'MODEL_REGION',
   /** The endpoint of Bedrock, if not that of a Region: in tests. */
   modelEndpoint: 'MODEL_ENDPOINT',
+  /** The origins of web pages that may call the API, separated by commas. Unset: none. */
+  corsOrigins: 'CORS_ORIGINS',
   /** Additional allowed receivers, as `host:port` patterns separated by commas; `*` matches any port. */
   allowedReceivers: 'ALLOWED_RECEIVERS',
 } as const;

@@ -8,6 +8,8 @@ export const metricDimension = 'service';
 export const metricUnits = {
   /** 1 for each successful attempt, 0 for each failed attempt: the average is the success rate. */
   AttemptsDelivered: 'Count',
+  /** Webhooks that were paused because deliveries to them only failed. */
+  WebhooksPaused: 'Count',
   /** Executions by their final status. */
   ExecutionsCompleted: 'Count',
   ExecutionsFailed: 'Count',

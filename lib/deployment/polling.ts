@@ -28,12 +28,12 @@ export const batchSizeBounds = { least: 1, most: 10 } as const;
  * that a quarter remains for the API, the stream and the schedules: 250 invocations at the usual quota. A request
  * takes about 50 ms, and the throttle of the API allows 100 requests per second. At small quotas, the lowest concurrency
  * that AWS accepts is larger than a share. At a quota of 41 or more, at least 23 % remain. At the quota of a new
- * account, 10, the seven queues can use 14 invocations, so that API requests fail while all queues are busy.
+ * account, 10, the six queues can use 12 invocations, so that API requests fail while all queues are busy.
  *
  * A receiver is slow once an attempt takes 2 s. Before that, each of its attempts can occupy an invocation for as long
  * as the receiver takes. At 50 events per second, these are up to 130 invocations, including the starts of containers.
  * Each queue of prompt attempts has this concurrency, so that attempts of other receivers can still start
- * (`test/webhooks/deliveries/isolation.slow.test.ts`).
+ * (`test/webhooks/deliveries/attempt-limits.test.ts`).
  */
 const defaults: Record<WorkQueue, { share: number; batchSize: number }> = {
   deliveries: { share: 0.2, batchSize: 10 },
@@ -47,8 +47,6 @@ const defaults: Record<WorkQueue, { share: number; batchSize: number }> = {
    * the concurrency is twice the limit of an organization.
    */
   executions: { share: 0.1, batchSize: 1 },
-  /** The lowest concurrency, since no caller waits for a purge. */
-  purges: { share: 0, batchSize: 1 },
 };
 
 /**

@@ -18,7 +18,7 @@ export type BehaviourRequest<Row extends Endpoint> = RequestOf<Row> & {
   caller: Caller;
   /** Checks `If-Match` against the version of the resource. */
   ifMatch: Precondition;
-  /** Returns the write that records the response under the Idempotency-Key, for the transaction of the behaviour. */
+  /** Returns the writes that record the response under the Idempotency-Key, for the transaction of the behaviour. */
   recordResponse: RecordResponse;
 };
 
@@ -27,8 +27,12 @@ type RequestState = Partial<Omit<BehaviourRequest<Endpoint>, 'params' | 'query' 
   params?: unknown;
   query?: unknown;
   body?: unknown;
+  /** The note that the access token is used, which is being written. The promise never rejects. */
+  useReport?: Promise<void> | undefined;
   /** The lease that this request has on its Idempotency-Key, if the endpoint calls out. */
   lease?: string | undefined;
+  /** The endpoint whose request makes this one in the same process, and is counted. */
+  countedAs?: string;
   /** The result of counting the request, if its organization has a limit. */
   admission?: Admission;
 };

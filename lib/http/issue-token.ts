@@ -9,6 +9,8 @@ import { hashSecret, mintToken, writeToken } from './token.ts';
 /** The properties of a new access token. */
 export type TokenRequest = {
   organization: Organization;
+  /** What the token is for. */
+  name?: string | undefined;
   scopes: readonly Scope[];
   /** The time of expiry (ISO 8601). Without one, the token does not expire. */
   expires?: string;
@@ -18,12 +20,16 @@ export type TokenRequest = {
  * Creates an access token and returns its text, which is not stored anywhere. The first token creates the organization:
  * its system agents exist before the token does.
  */
-export async function issueToken(context: Context, { organization, scopes, expires }: TokenRequest): Promise<string> {
+export async function issueToken(
+  context: Context,
+  { organization, name, scopes, expires }: TokenRequest,
+): Promise<string> {
   const createdAt = timestamp(context.clock());
   await createSystemAgents(context, organization);
   const token = mintToken();
   await insertToken(context.table, {
     id: token.id,
+    ...(name && { name }),
     hash: hashSecret(token.secret),
     organization,
     scopes: [...scopes],

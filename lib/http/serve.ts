@@ -2,6 +2,7 @@ import middy, { type Request } from '@middy/core';
 import type { Context as LambdaContext } from 'aws-lambda';
 import { type Context, processContext } from '../context.ts';
 import type { Endpoint, ResultOf, Scope } from '../contract/endpoint.ts';
+import { waitForReport } from '../limits/report-wait.ts';
 import { finishRequest } from '../limits/requests.ts';
 import { runWithRequest } from '../request-context.ts';
 import { isOutage } from '../table/lost-responses.ts';
@@ -24,6 +25,18 @@ export type Behaviour<Row extends Endpoint> = (
   context: Context,
 ) => Promise<ResultOf<Row>>;
 
+/** Returns the middy options of an endpoint that needs an access token: its log, its time limit, and the end of its counting. */
+export function requestHooks(row: Endpoint, getContext: () => Context) {
+  const { requestStart, requestEnd } = requestLog(`${row.method} ${row.path}`);
+  const end = async (request: Request) => {
+    requestEnd(request);
+    const { admission, useReport } = (request as Request<ApiEvent>).event.state ?? {};
+    // Together: a response waits only once, and the wait for one report is not counted as time of the request.
+    await Promise.all([useReport && waitForReport(useReport), admission && finishRequest(getContext(), admission)]);
+  };
+  return { requestStart, requestEnd: end, ...timeLimit(row) };
+}
+
 /**
  * Returns the Lambda handler of an endpoint: the only place for authentication, scopes, limits, parsing, idempotency,
  * the envelope, error responses and the log line. The order of the middlewares is the order of checks
@@ -36,13 +49,7 @@ export function serve<const Row extends ScopedEndpoint>(
   behaviour: Behaviour<Row>,
   getContext: () => Context = processContext,
 ) {
-  const { requestStart, requestEnd } = requestLog(`${row.method} ${row.path}`);
-  const end = async (request: Request) => {
-    requestEnd(request);
-    const { admission } = (request as Request<ApiEvent>).event.state ?? {};
-    if (admission) await finishRequest(getContext(), admission);
-  };
-  const handler = middy<ApiEvent, ApiResult>({ requestStart, requestEnd: end, ...timeLimit(row) })
+  const handler = middy<ApiEvent, ApiResult>(requestHooks(row, getContext))
     .use(errorResponses())
     .use(authenticate(row, getContext))
     .use(limitRequests(getContext))

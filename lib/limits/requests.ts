@@ -6,6 +6,7 @@ import { runWithoutRequest } from '../request-context.ts';
 import type { Table } from '../table/client.ts';
 import { takeFromBucket } from '../table/organizations/request-bucket.ts';
 import { type Bucket, isReportDue, newBucket, type Taken, takeRequest } from './bucket.ts';
+import { waitForReport } from './report-wait.ts';
 
 /** The bucket of an organization in one container, and its reports. */
 type RequestCount = Bucket & {
@@ -44,12 +45,6 @@ const maxOrganizations = 1_000;
 const pauseAfterFailureMs = 10_000;
 
 /**
- * The longest time that a response waits for a report. Lambda then freezes the container; the report continues with its
- * next request.
- */
-const reportWaitMs = 250;
-
-/**
  * Counts a request of an organization, and starts a report to the shared bucket if one is due. The request is carried
  * out without waiting for the report. If a report fails, the container continues with its own count.
  */
@@ -66,11 +61,7 @@ export function admitRequest(context: LimitContext, organization: Organization, 
 /** Ends a counted request: adds its time to the count, and waits for a report in progress. */
 export async function finishRequest({ clock }: LimitContext, { counted, startedAt }: Admission): Promise<void> {
   counted.unreportedMs += clock() - startedAt;
-  if (!counted.report) return;
-  const late = Promise.withResolvers<void>();
-  const timer = setTimeout(late.resolve, reportWaitMs);
-  await Promise.race([counted.report, late.promise]);
-  clearTimeout(timer);
+  if (counted.report) await waitForReport(counted.report);
 }
 
 function countedFor({ requestCounts }: LimitContext, organization: Organization, now: number): RequestCount {

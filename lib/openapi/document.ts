@@ -4,14 +4,34 @@ import { references } from '../contract/endpoints.ts';
 import { familyOf, routes } from '../contract/routes.ts';
 import type { ObjectSchema } from '../contract/shapes.ts';
 import { documentedEvents } from './events.ts';
-import { overview, tags } from './overview.ts';
+import { eventsTag, overview, tags } from './overview.ts';
 import { errorExamples, errorResponses, errorsOf, notModifiedOf, responseHeaders, successOf } from './responses.ts';
 import { type Json, namedSchemas, schemaOf } from './schemas.ts';
 
-function parametersOf(row: Endpoint): Json[] {
+/** The API reference of any endpoint. */
+type Reference = {
+  description: string;
+  params?: Readonly<Record<string, string>>;
+  body?: unknown;
+  furtherBodies?: Readonly<Record<string, unknown>>;
+  data?: unknown;
+};
+
+/** The title of the first example of a body that has several. */
+const firstExample = 'Simple';
+
+function parametersOf(row: Endpoint, params: Reference['params'] = {}): Json[] {
   const inPath = Object.entries(row.params ?? {}).map(([name, schema]) => {
     const { description, ...json } = schemaOf(schema, 'input');
-    return { name, in: 'path', required: true, ...(description ? { description } : {}), schema: json };
+    const example = params[name];
+    return {
+      name,
+      in: 'path',
+      required: true,
+      ...(description ? { description } : {}),
+      schema: json,
+      ...(example ? { example } : {}),
+    };
   });
   const inQuery = Object.entries(row.query?.entries ?? {}).map(([name, schema]) => {
     const { description, ...json } = schemaOf(schema, 'input');
@@ -25,11 +45,17 @@ function parametersOf(row: Endpoint): Json[] {
   return [...inPath, ...inQuery, ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
 }
 
-function requestBody(body: ObjectSchema, example: unknown): Json {
+function requestBody(schema: ObjectSchema, { body, furtherBodies }: Reference): Json {
+  const examples = Object.entries({ [firstExample]: body, ...furtherBodies }).map(([name, value]) => [name, { value }]);
   return {
     // A missing body counts as an empty object: the body is optional if the schema accepts that.
-    required: !v.is(body, {}),
-    content: { 'application/json': { schema: schemaOf(body, 'input'), example } },
+    required: !v.is(schema, {}),
+    content: {
+      'application/json': {
+        schema: schemaOf(schema, 'input'),
+        ...(furtherBodies ? { examples: Object.fromEntries(examples) } : { example: body }),
+      },
+    },
   };
 }
 
@@ -62,7 +88,7 @@ const components: Json = {
       in: 'header',
       description:
         'Makes the change only if the resource still has this ETag; otherwise the status is 412. Separate several ETags with commas; `*` matches any.',
-      schema: { type: 'string', examples: ['"2"'] },
+      schema: { type: 'string', examples: ['"1"'] },
     },
   },
 };
@@ -71,20 +97,20 @@ const components: Json = {
 export function openApiDocument(): Json {
   const paths: Record<string, Json> = {};
   for (const [operationId, row] of routes) {
+    if (row.undocumented) continue;
     const path = templateOf(row.path);
-    const parameters = parametersOf(row);
-    const { description, body, data }: { description: string; body?: unknown; data?: unknown } =
-      references[operationId]();
+    const reference: Reference = references[operationId]();
+    const parameters = parametersOf(row, reference.params);
     paths[path] ??= {};
     paths[path][row.method.toLowerCase()] = {
       operationId,
       summary: row.summary,
-      description: descriptionOf(row, description),
-      tags: [familyOf(row)],
+      description: descriptionOf(row, reference.description),
+      tags: [tags[familyOf(row)]?.name],
       security: row.scope ? [{ bearer: [row.scope] }] : [],
       ...(parameters.length > 0 ? { parameters } : {}),
-      ...(row.body ? { requestBody: requestBody(row.body, body) } : {}),
-      responses: { [row.status]: successOf(row, data), ...notModifiedOf(row), ...errorsOf(row) },
+      ...(row.body ? { requestBody: requestBody(row.body, reference) } : {}),
+      responses: { [row.status]: successOf(row, reference.data), ...notModifiedOf(row), ...errorsOf(row) },
     };
   }
   return {
@@ -97,7 +123,7 @@ export function openApiDocument(): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'The service that serves this document.' }],
-    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    tags: [tags['kanban-tasks'], tags.agents, tags.webhooks, eventsTag, tags.open],
     paths,
     webhooks: documentedEvents(),
     components,

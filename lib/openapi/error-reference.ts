@@ -36,6 +36,11 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
     when: 'The agent is a system agent, which cannot be deleted.',
     message: 'qa-reviewer is a system agent and cannot be deleted; set it inactive instead.',
   },
+  origin_not_allowed: {
+    when: 'A web page of an origin that the deployment does not allow sent the request.',
+    message:
+      'Web pages of https://page.example.com may not call this service; allow the origin in CORS_ORIGINS or corsOrigins.',
+  },
   not_found: {
     when: 'The resource in the path does not exist or belongs to another organization.',
     message: 'The organization has no such task; check the path.',
@@ -90,16 +95,32 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
     message: 'This was delegated 3 times; execute an agent directly instead.',
     details: [{ path: 'toAgent', code: 'limit', message: 'A chain may have 3 delegations.' }],
   },
+  execution_finished: {
+    when: 'The execution has ended already.',
+    message: `The execution ${examples.executionId} has ended as completed; only a running execution can be cancelled.`,
+  },
   improvement_in_progress: {
     when: 'A self-improvement pass of this agent is in progress.',
     message: 'A self-improvement of this agent is in progress; retry when it has ended, within 30 seconds.',
+  },
+  delivery_in_progress: {
+    when: 'An attempt of this delivery has not ended yet, or is due later.',
+    message: 'An attempt of this delivery is running or due later; retry when the delivery has ended.',
+  },
+  webhook_paused: {
+    when: 'The webhook is paused.',
+    message: 'The webhook is paused; resume it first, with active: true.',
+  },
+  recovery_in_progress: {
+    when: 'Another recovery of the webhook is running.',
+    message: 'A recovery of this webhook is running; wait until it is completed.',
   },
   request_in_progress: {
     when: 'A request with this `Idempotency-Key` is in progress.',
     message: 'A request with this Idempotency-Key is in progress; retry after the time in Retry-After.',
   },
   limit_reached: {
-    when: 'A maximum is reached: the webhooks of an organization, or the tasks that depend on one task.',
+    when: 'A maximum is reached: the webhooks of an organization, the pauses of a webhook, or the tasks that depend on one task.',
     message: 'An organization can have 100 webhooks; delete one it does not need.',
   },
   precondition_failed: {
@@ -118,6 +139,11 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
     when: 'The body names a task or an agent that does not exist.',
     message: 'The request names a task or an agent that does not exist; see details.',
     details: [{ path: 'dependsOn.0', code: 'not_found', message: task }],
+  },
+  range_too_large: {
+    when: 'A filtered list: the range from `since` on has more than 10,000 attempts, the most that it reads. `details` names a later `since`, if there is one. A recovery: the range has more than 10,000 events to send, or more than 20,000 events. `details` names an earlier `until`, if there is one.',
+    message: 'This range has more than 10,000 attempts; choose a later since, see details.',
+    details: [{ path: 'since', code: 'limit', message: 'since must be 2026-11-14T09:30:00.000Z or later' }],
   },
   reserved_name: {
     when: 'The agent name is reserved because it is part of a path of the API.',
@@ -139,7 +165,7 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
     message: 'This Idempotency-Key was used for a different request; use a new key.',
   },
   rate_limited: {
-    when: 'The organization has reached its limit of requests per minute or, for the start of an execution, its limit of starts per minute or of concurrent executions. Nothing was changed.',
+    when: 'The organization has reached its limit of requests per minute or, for the start of an execution, its limit of starts per minute, of concurrent executions, or of tokens per UTC day. Nothing was changed.',
     message: 'The organization has made more than 1200 requests a minute; retry after the time in Retry-After.',
   },
   internal_error: {

@@ -3,9 +3,12 @@ import { deliveryId } from '../contract/examples.ts';
 import { Timestamp } from '../contract/shapes.ts';
 import { DeliveryId } from '../contract/webhooks.ts';
 import { eventReferences } from './event-reference.ts';
+import { eventsTag } from './overview.ts';
 import { type Json, refersTo, schemaOf } from './schemas.ts';
 
 const onlySigned = 'Present if the webhook has a secret.';
+
+const onlyInOverlap = 'Present during the overlap of a rotation of the secret.';
 
 /** The headers of a delivery. The last three are those of the Standard Webhooks specification. */
 const headers = [
@@ -26,6 +29,11 @@ const headers = [
     description: `\`sha256=\` followed by the lowercase hex HMAC-SHA256 of the raw request body, keyed with the secret. ${onlySigned}`,
   },
   {
+    name: 'X-Service-Signature-Previous',
+    required: false,
+    description: `The same as \`X-Service-Signature\`, keyed with the replaced secret. ${onlyInOverlap}`,
+  },
+  {
     name: 'webhook-id',
     required: false,
     description: `The id of the delivery, as in Standard Webhooks. ${onlySigned}`,
@@ -35,7 +43,11 @@ const headers = [
     required: false,
     description: `The time of this attempt, as in Standard Webhooks. ${onlySigned}`,
   },
-  { name: 'webhook-signature', required: false, description: `The signature, as in Standard Webhooks. ${onlySigned}` },
+  {
+    name: 'webhook-signature',
+    required: false,
+    description: `The signature, as in Standard Webhooks. During the overlap of a rotation of the secret it has two, separated by a space. ${onlySigned}`,
+  },
 ].map((header) => ({ ...header, in: 'header', schema: { type: 'string' } }));
 
 /** Returns the operation id of an event: `taskStatusChanged` for `task.status_changed`. */
@@ -56,10 +68,9 @@ function deliveryOf(event: EventName): Json {
   };
   return {
     operationId: operationOf(event),
-    summary: `${when}: ${event}`,
-    description:
-      'Respond with a 2xx status within ten seconds, before you process the event. Any other status and a timeout lead to a retry.',
-    tags: ['webhooks'],
+    summary: event,
+    description: `${when}.\n\nRespond with a 2xx status within ten seconds, before you process the event. Any other status and a timeout lead to a retry.`,
+    tags: [eventsTag.name],
     security: [],
     parameters: headers,
     requestBody: {

@@ -1,5 +1,14 @@
+/** Links to the guides on the documentation page, which work wherever the service serves the document. */
+const agentsGuide = '[How agents work](/docs#tag/guide-agents)';
+const webhooksGuide = '[Receiving webhooks](/docs#tag/guide-receiving-webhooks)';
+
 /** The description of the API as a whole in the OpenAPI document, in Markdown. */
 export const overview = `AI agents, a board of tasks for them, and signed webhooks that notify other systems of changes.
+
+Guides:
+
+- ${agentsGuide}: prompts, executions, quality gates, delegation, metrics and self-improvement.
+- ${webhooksGuide}: events, signatures, retries, and receivers in Node.js, Python and Go.
 
 ## Authentication
 
@@ -17,13 +26,21 @@ Fields that are not set are absent. Ignore fields that you do not know: later ve
 
 Unknown fields and query parameters lead to an error that suggests the most similar known name. The unit of text lengths is the Unicode code point. A body can have at most 256 KiB.
 
+## Tools for models
+
+Agents can call the operations as tools over the Model Context Protocol: \`POST /mcp\`, with the same access tokens. It is not in this document, because the protocol describes its own messages.
+
+## Examples
+
+The first example of each operation works on a new organization. Only ids that the service generates, such as \`tk_…\`, have to be replaced by the ids of your own responses. The agents \`qa-reviewer\` and \`prompt-improver\` exist in every organization. Examples that change an agent use \`builder\`, which the example of *Create an agent* creates.
+
 ## Safe retries
 
 Send an \`Idempotency-Key\` with each POST. If you get no response, repeat the same request with the same key: the service processes it only once. For 24 hours, a duplicate request gets the response of the first request, with \`Idempotency-Replayed: true\`. The header \`Retry-After\` of \`429\` and \`503\` responses has the number of seconds to wait. If the message of a \`503\` says that the outcome is not known, read the resource before you repeat a PATCH or a DELETE.
 
 ## Limits
 
-The number of requests per minute and the number of executions started per minute are limited for each organization. Responses have the limit in \`RateLimit-Policy: "requests";q=1200;w=60\` and the remaining requests in \`RateLimit: "requests";r=117;t=6\`: 117 more requests are possible immediately, and as many again after 6 seconds (draft-ietf-httpapi-ratelimit-headers). A burst can have a tenth of the requests of a minute. Requests above the limit get \`429\` \`rate_limited\`; \`Retry-After\` has the number of seconds to wait, and nothing was changed. Requests with an invalid token do not count; duplicate requests with an \`Idempotency-Key\` do.
+The number of requests per minute and the number of executions started per minute are limited for each organization. An organization can also have a budget of tokens per UTC day; when it is used, no execution starts until the next day. Responses have the limit in \`RateLimit-Policy: "requests";q=1200;w=60\` and the remaining requests in \`RateLimit: "requests";r=117;t=6\`: 117 more requests are possible immediately, and as many again after 6 seconds (draft-ietf-httpapi-ratelimit-headers). A burst can have a tenth of the requests of a minute. Requests above the limit get \`429\` \`rate_limited\`; \`Retry-After\` has the number of seconds to wait, and nothing was changed. Requests with an invalid token do not count; duplicate requests with an \`Idempotency-Key\` do.
 
 In AWS, API Gateway itself responds with \`429\` or \`503\`, with the body \`{"message": …}\` and without these headers, if all organizations together send more requests than the deployment allows.
 
@@ -33,12 +50,30 @@ Responses with a task or an agent have an \`ETag\`. Send it as \`If-Match\` with
 
 ## Webhooks
 
-The section *webhooks* describes the events. Deliveries are signed with the secret of the webhook. A delivery has up to four attempts: the first immediately, retries after 5 minutes, 30 minutes and 2 hours. Deliveries can arrive more than once and in any order: use \`deliveryId\` to detect duplicates, and respond with a 2xx status immediately.`;
+The section [Events](/docs#tag/events) describes the events. Deliveries are signed with the secret of the webhook. A delivery has up to four attempts: the first immediately, retries after 5 minutes, 30 minutes and 2 hours. Deliveries can arrive more than once and in any order: use \`deliveryId\` to detect duplicates, and respond with a 2xx status immediately.`;
 
-/** The description of each tag, which groups the operations of a path family. */
-export const tags: Readonly<Record<string, string>> = {
-  'kanban-tasks': 'Tasks on the board: their status, their dependencies and their assigned agents.',
-  agents: 'Agents with their prompts and skills, their executions and their metrics.',
-  webhooks: 'Webhooks, test deliveries and the delivery history.',
-  open: 'Endpoints that need no access token.',
+/** A tag, which groups operations. */
+type Tag = { name: string; description: string };
+
+/** The tag of the operations of each path family. */
+export const tags: Readonly<Record<string, Tag>> = {
+  'kanban-tasks': {
+    name: 'Tasks',
+    description: 'Tasks on the board: their status, their dependencies and their assigned agents.',
+  },
+  agents: {
+    name: 'Agents',
+    description: `Agents with their prompts and skills, their executions and their metrics. Guide: ${agentsGuide}.`,
+  },
+  webhooks: {
+    name: 'Webhooks',
+    description: `Webhooks, test deliveries and the delivery history. Guide: ${webhooksGuide}.`,
+  },
+  open: { name: 'Service', description: 'Endpoints that need no access token.' },
+};
+
+/** The tag of the events. */
+export const eventsTag: Tag = {
+  name: 'Events',
+  description: `The requests that webhooks receive, one for each event. Guide: ${webhooksGuide}.`,
 };

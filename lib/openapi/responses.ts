@@ -1,8 +1,8 @@
 import { type Endpoint, impliedErrors } from '../contract/endpoint.ts';
 import { type ErrorCode, errorStatus } from '../contract/errors.ts';
-import { Pagination } from '../contract/shapes.ts';
+import { CursorPagination, Pagination } from '../contract/shapes.ts';
 import { errorReferences } from './error-reference.ts';
-import { errorOf, type Json, schemaOf } from './schemas.ts';
+import { type Json, refersTo, schemaOf } from './schemas.ts';
 
 const headerOf = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
 const requestId = { 'X-Request-Id': headerOf('RequestId') };
@@ -16,7 +16,7 @@ function schemaOfSuccess(row: Endpoint): Json {
     const data = schemaOf(row.data, 'output');
     properties.data = row.paged ? { type: 'array', items: data } : data;
   }
-  if (row.paged) properties.pagination = schemaOf(Pagination, 'output');
+  if (row.paged) properties.pagination = schemaOf(row.paged === 'cursor' ? CursorPagination : Pagination, 'output');
   return { type: 'object', properties, required: Object.keys(properties) };
 }
 
@@ -39,10 +39,15 @@ export function successOf(row: Endpoint, data: unknown): Json {
   const example = {
     success: true,
     ...(row.data && { data }),
-    ...(row.paged && { pagination: { limit: 20, offset: 0, total: (data as unknown[]).length } }),
+    ...(row.paged && { pagination: examplePagination(row.paged, data as { id: string }[]) }),
   };
   const content = { 'application/json': { schema: schemaOfSuccess(row), example } };
   return { description: row.summary, headers, content };
+}
+
+/** Returns an example of the `pagination` of a list that has only these items. */
+function examplePagination(paged: NonNullable<Endpoint['paged']>, items: readonly { id: string }[]): Json {
+  return paged === 'cursor' ? { limit: 20, next: null } : { limit: 20, offset: 0, total: items.length };
 }
 
 /** Additional headers of error responses, by status. */
@@ -77,6 +82,15 @@ export function errorResponses(rows: readonly Endpoint[]): Json {
   return Object.fromEntries(responses);
 }
 
+/**
+ * Returns the schema of an error response with one of these codes. Generators of clients read the reference, so that all
+ * errors have one type; the narrower codes beside it are for validators.
+ */
+function schemaOfError(codes: readonly ErrorCode[]): Json {
+  const error = { ...refersTo('ErrorBody'), properties: { code: { enum: codes } } };
+  return { ...refersTo('ErrorResponse'), properties: { error } };
+}
+
 function errorResponse(status: number, codes: readonly ErrorCode[]): Json {
   const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
   return {
@@ -86,7 +100,7 @@ function errorResponse(status: number, codes: readonly ErrorCode[]): Json {
       ...errorHeaders[status],
       ...(codes.includes('request_in_progress') && { 'Retry-After': headerOf('RetryAfterInProgress') }),
     },
-    content: { 'application/json': { schema: errorOf({ type: 'string', enum: codes }), examples } },
+    content: { 'application/json': { schema: schemaOfError(codes), examples } },
   };
 }
 

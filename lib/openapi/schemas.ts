@@ -13,6 +13,7 @@ import {
   SoulUpdate,
 } from '../contract/agents.ts';
 import { detailCodes, errorStatus } from '../contract/errors.ts';
+import { Event, EventDelivery, EventDetail } from '../contract/event-log.ts';
 import { EventName, ExecutionEventData, TaskEventData } from '../contract/events.ts';
 import {
   Delegation,
@@ -25,8 +26,17 @@ import {
   NewExecution,
   QualityGates,
 } from '../contract/executions.ts';
-import { Improvement, NewImprovement } from '../contract/improvements.ts';
-import { Pagination, type Schema } from '../contract/shapes.ts';
+import {
+  Improvement,
+  ImprovementDecision,
+  ImprovementPass,
+  ImprovementProposal,
+  ImprovementTrial,
+  ImprovementVote,
+  NewImprovement,
+} from '../contract/improvements.ts';
+import { Prompt, PromptListItem, PromptSource } from '../contract/prompts.ts';
+import { CursorPagination, Pagination, type Schema } from '../contract/shapes.ts';
 import { Skill } from '../contract/skills.ts';
 import {
   NewTask,
@@ -38,7 +48,20 @@ import {
   TaskReference,
   TaskStatus,
 } from '../contract/tasks.ts';
-import { DeliveryRecord, NewWebhook, TestEvent, TestResult, Webhook, WebhookRegistered } from '../contract/webhooks.ts';
+import {
+  AttemptDetail,
+  Delivery,
+  DeliveryRecord,
+  DeliveryState,
+  NewWebhook,
+  SecretRotated,
+  SecretRotation,
+  TestEvent,
+  TestResult,
+  Webhook,
+  WebhookPatch,
+  WebhookRegistered,
+} from '../contract/webhooks.ts';
 
 /** An object of the document. */
 export type Json = { [key: string]: unknown };
@@ -55,6 +78,8 @@ const requestSchemas = {
   NewDelegation,
   NewImprovement,
   NewWebhook,
+  WebhookPatch,
+  SecretRotation,
   TestEvent,
 };
 
@@ -85,24 +110,72 @@ const responseSchemas = {
   Period,
   AgentMetrics,
   Improvement,
+  ImprovementDecision,
+  ImprovementPass,
+  ImprovementProposal,
+  ImprovementTrial,
+  ImprovementVote,
+  PromptSource,
+  PromptListItem,
+  Prompt,
   EventName,
   Webhook,
   WebhookRegistered,
+  SecretRotated,
   DeliveryRecord,
+  DeliveryState,
+  AttemptDetail,
+  Delivery,
   TestResult,
   TaskEventData,
   ExecutionEventData,
+  Event,
+  EventDelivery,
+  EventDetail,
   Pagination,
+  CursorPagination,
 };
 
-const config: ConversionConfig = {
+/** The options for JSON Schema 2020-12. */
+const jsonSchema: ConversionConfig = {
   target: 'draft-2020-12',
   // JSON Schema cannot express these checks; the descriptions mention them.
   ignoreActions: ['check', 'raw_check', 'transform'],
+};
+
+const config: ConversionConfig = {
+  ...jsonSchema,
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
 };
 
 const definitions: Record<string, Schema> = { ...requestSchemas, ...responseSchemas };
+
+/** Returns a reference to a schema in `components.schemas`. */
+export const refersTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
+
+/** The names of the enumerations in `components.schemas`, by their values as JSON. */
+const enumerations = new Map(
+  Object.entries(definitions).flatMap(([name, schema]) =>
+    'options' in schema ? [[JSON.stringify(schema.options), name] as const] : [],
+  ),
+);
+
+/**
+ * Returns a part of the document with a reference for each enumeration in `components.schemas`. An enumeration with a
+ * description of its own is not a reference at first, and generators of clients would give it a type of its own.
+ */
+function withReferences(part: unknown): unknown {
+  const { enum: values, type, ...others } = Object(part) as Json;
+  const name = enumerations.get(JSON.stringify(values));
+  return name ? { ...refersTo(name), ...others } : withReferencesInside(part);
+}
+
+/** Returns a part of the document with references in its own parts. */
+function withReferencesInside(part: unknown): unknown {
+  if (typeof part !== 'object' || part === null) return part;
+  if (Array.isArray(part)) return part.map(withReferences);
+  return Object.fromEntries(Object.entries(part).map(([key, inner]) => [key, withReferences(inner)]));
+}
 
 /**
  * Returns a schema in the format of OpenAPI 3.1 (JSON Schema 2020-12). Schemas in `components.schemas` become
@@ -112,29 +185,31 @@ const definitions: Record<string, Schema> = { ...requestSchemas, ...responseSche
  */
 export function schemaOf(schema: Schema, typeMode: 'input' | 'output'): Json {
   const { $schema: _, $defs: __, ...json } = toJsonSchema(schema, { ...config, typeMode, definitions });
-  return json as Json;
+  return withReferences(json) as Json;
 }
 
-/** Returns a reference to a schema in `components.schemas`. */
-export const refersTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
+/** Returns the JSON Schema of the input of a schema, without references. */
+export function standaloneSchemaOf(schema: Schema): Json {
+  const { $schema: _, ...json } = toJsonSchema(schema, { ...jsonSchema, typeMode: 'input' });
+  return json;
+}
 
-/** Returns the schema of an error response whose `code` has the given schema. */
-export function errorOf(code: Json): Json {
-  const error = {
-    code,
+const errorBody: Json = {
+  type: 'object',
+  required: ['code', 'message', 'requestId'],
+  properties: {
+    code: refersTo('ErrorCode'),
     message: { type: 'string', description: 'What is wrong and what to do, for people.' },
     requestId: { type: 'string', description: 'The X-Request-Id of the response.' },
     details: { type: 'array', description: 'The problems of the request, at most 20.', items: refersTo('ErrorDetail') },
-  };
-  return {
-    type: 'object',
-    required: ['success', 'error'],
-    properties: {
-      success: { type: 'boolean', const: false },
-      error: { type: 'object', required: ['code', 'message', 'requestId'], properties: error },
-    },
-  };
-}
+  },
+};
+
+const errorResponse: Json = {
+  type: 'object',
+  required: ['success', 'error'],
+  properties: { success: { type: 'boolean', const: false }, error: refersTo('ErrorBody') },
+};
 
 const errorDetail: Json = {
   type: 'object',
@@ -155,11 +230,15 @@ export function namedSchemas(): Json {
   const responses = toJsonSchemaDefs(definitions, { ...config, typeMode: 'output' });
   return {
     ...Object.fromEntries(
-      Object.keys(requestSchemas).map((name) => [name, { ...requests[name], additionalProperties: false }]),
+      Object.keys(requestSchemas).map((name) => [
+        name,
+        { ...(withReferencesInside(requests[name]) as Json), additionalProperties: false },
+      ]),
     ),
-    ...Object.fromEntries(Object.keys(responseSchemas).map((name) => [name, responses[name]])),
+    ...Object.fromEntries(Object.keys(responseSchemas).map((name) => [name, withReferencesInside(responses[name])])),
     ErrorCode: { type: 'string', description: 'All error codes.', enum: Object.keys(errorStatus) },
     ErrorDetail: errorDetail,
-    ErrorResponse: errorOf(refersTo('ErrorCode')),
+    ErrorBody: errorBody,
+    ErrorResponse: errorResponse,
   };
 }

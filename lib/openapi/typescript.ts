@@ -9,6 +9,7 @@ type JsonSchema = {
   type?: string;
   items?: JsonSchema;
   properties?: Record<string, JsonSchema>;
+  additionalProperties?: JsonSchema | false;
   required?: string[];
   description?: string;
 };
@@ -64,12 +65,13 @@ function typeOf(schema: JsonSchema): string {
   if (schema.const !== undefined) return literal(schema.const);
   if (schema.enum) return schema.enum.map(literal).join(' | ');
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ');
-  const { type, items, properties, required = [] } = schema;
+  const { type, items, properties, additionalProperties, required = [] } = schema;
   if (type === 'array' && items) {
     const item = typeOf(items);
     return item.includes(' | ') ? `(${item})[]` : `${item}[]`;
   }
-  if (type === 'object' && !properties) return 'Record<string, unknown>';
+  if (type === 'object' && !properties)
+    return `Record<string, ${additionalProperties ? typeOf(additionalProperties) : 'unknown'}>`;
   if (type === 'object')
     return objectType(
       Object.entries(properties as Record<string, JsonSchema>).map(([name, inner]) => ({
@@ -123,6 +125,12 @@ function envelopeOf({ responses }: Operation): Record<string, JsonSchema> | unde
   return properties?.success && properties;
 }
 
+/** Returns the type of `paged`: whether a list has a total, or a cursor. */
+function pagedOf({ pagination }: Record<string, JsonSchema>): string {
+  if (!pagination) return 'false';
+  return pagination.$ref?.endsWith('/CursorPagination') ? "'cursor'" : 'true';
+}
+
 /**
  * Returns the source of `lib/client/operations.ts`: all schemas and operations of the OpenAPI document as TypeScript
  * types, and the method and path of each operation. It imports nothing, so that other projects can copy it.
@@ -142,7 +150,7 @@ export function clientSource(document: Json): string {
     const fields = [
       { name: 'request', type: requestType(operation, components), required: true },
       { name: 'data', type: envelope.data ? typeOf(envelope.data) : 'undefined', required: true },
-      { name: 'paged', type: String('pagination' in envelope), required: true },
+      { name: 'paged', type: pagedOf(envelope), required: true },
     ];
     return {
       name: operation.operationId,
@@ -155,7 +163,7 @@ export function clientSource(document: Json): string {
     name,
     type: typeOf(post.requestBody?.content?.['application/json']?.schema as JsonSchema),
     required: true,
-    description: `${post.summary.split(':')[0]}.`,
+    description: post.description.split('\n')[0],
   }));
   const routes = operations.map(
     ({ path, method, operation }) => `  ${operation.operationId}: { method: '${method}', path: '${path}' },`,

@@ -66,7 +66,7 @@ function leaveToPurges(organization: Organization, { agents, purges, derived }: 
 /** Returns the derived items that an organization should have, by name. */
 function expectedItems(
   organization: Organization,
-  { tasks, executions, webhooks, agents, purges }: OrganizationItems,
+  { tasks, executions, webhooks, agents, purges, derived }: OrganizationItems,
 ): Map<string, Item> {
   const expected = new Map<string, Item>();
   const put = (item: Item) => expected.set(itemName(item), item);
@@ -82,9 +82,19 @@ function expectedItems(
   const running = executions.filter((execution) => execution.running).length;
   if (running > 0) put({ ...keys.running(organization), running });
   if (webhooks.length > 0) put({ ...keys.webhookCount(organization), count: webhooks.length });
-  for (const { ulid, events } of webhooks)
-    for (const event of events) put(keys.subscription(organization, event, ulid));
+  for (const { ulid, events, taskFilters } of webhooks)
+    for (const event of events)
+      put({
+        ...subscriptionOf(derived, keys.subscription(organization, event, ulid)),
+        ...(taskFilters !== undefined && { taskFilters }),
+      });
   return expected;
+}
+
+/** Returns the expected row of a subscription. Its time cannot be derived from items, so it is expected as it is stored. */
+function subscriptionOf(derived: ReadonlyMap<string, Item>, key: Key): Item {
+  const since = derived.get(itemName(key))?.since;
+  return { ...key, ...(since !== undefined && { since }) };
 }
 
 /** Expects the other attributes of the running count as they are stored: they cannot be derived from items. */

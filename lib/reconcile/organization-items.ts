@@ -12,7 +12,7 @@ import type { Item } from '../table/write.ts';
 export type OrganizationItems = {
   tasks: { id: string; dependsOn: string[]; dependents: string[]; membership: ListMembership }[];
   executions: { agentId: string; running: boolean; membership: ListMembership }[];
-  webhooks: { ulid: string; events: string[] }[];
+  webhooks: { ulid: string; events: string[]; taskFilters: unknown }[];
   /** The ids of the existing agents. */
   agents: Set<string>;
   /** The unfinished purges of agents, by agent id. */
@@ -102,7 +102,8 @@ function adderTo(found: OrganizationItems, organization: Organization): (item: I
       const purge = purgeFrom(item);
       if ('agentId' in purge) found.purges.set(purge.agentId, item);
     } else if (pk === keys.webhooks(organization)) {
-      found.webhooks.push({ ulid: item.sk as string, events: item.events as string[] });
+      const { sk, events, taskFilters } = item;
+      found.webhooks.push({ ulid: sk as string, events: events as string[], taskFilters });
     } else if (rows.has(familyOf(pk))) {
       found.derived.set(itemName(item), item);
     } else if (numbers.has(familyOf(pk))) {

@@ -3,7 +3,7 @@ import { callLimitConfig, callLimitsOf } from '../aws/call-limits.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { inBatches } from '../batching/in-batches.ts';
 import { environment } from '../deployment/environment.ts';
-import type { ExecutionMessage, PurgeMessage, SentDelivery } from '../deployment/messages.ts';
+import type { ExecutionMessage, SentDelivery } from '../deployment/messages.ts';
 import { type QueueName, queues as rows } from '../deployment/queues.ts';
 
 /** A message and its delay in whole seconds, from 0 to 900. */
@@ -15,7 +15,6 @@ export type QueueSender = (messages: readonly DelayedMessage[]) => Promise<void>
 /** The message of each queue. */
 type MessageOf = Record<'deliveries' | 'slowDeliveries' | 'firstRetry' | 'secondRetry' | 'thirdRetry', SentDelivery> & {
   executions: ExecutionMessage;
-  purges: PurgeMessage;
   deadLetters: unknown;
 };
 

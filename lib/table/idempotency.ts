@@ -14,16 +14,16 @@ const keptForSeconds = 24 * 60 * 60;
 export type Request = { key: string; operation: string; path: string; body: unknown };
 
 /**
- * Returns the write that records a response, for the transaction of a mutation; `undefined` for a request without an
- * Idempotency-Key.
+ * Returns the writes that record a response, for the transaction of a mutation; `undefined` for a request without an
+ * Idempotency-Key. The argument is what the behaviour returns.
  */
-export type RecordResponse = ((data: unknown) => Write) | undefined;
+export type RecordResponse = ((result: unknown) => readonly Write[]) | undefined;
 
-/**
- * The state of a key's record: the `data` of the recorded response; or the request is in progress; or the key belongs to
- * another request.
- */
-export type Recorded = { data: unknown } | 'in progress' | 'another request';
+/** The `data` of a recorded response, and the version of the resource in its `ETag`, if it has one. */
+export type RecordedResponse = { data: unknown; version?: number | undefined };
+
+/** The state of a key's record: the recorded response; or the request is in progress; or the key belongs to another request. */
+export type Recorded = RecordedResponse | 'in progress' | 'another request';
 
 /** The part of a context that idempotency records need. */
 type RecordContext = TableContext & { clock: () => number };
@@ -39,7 +39,7 @@ export async function readIdempotencyRecord(
   if ('leaseUntil' in record && (record.leaseUntil as number) <= clock()) return undefined;
   if (record.fingerprint !== fingerprintOf(request)) return 'another request';
   if ('leaseUntil' in record) return 'in progress';
-  return { data: JSON.parse(record.answer as string) };
+  return { data: JSON.parse(record.answer as string), version: record.version as number | undefined };
 }
 
 /**
@@ -73,18 +73,18 @@ export function deleteIdempotencyLease(
 /**
  * Returns the write that records the response; it fails with `AlreadyDone` if a duplicate request was faster.
  *
- * @param data the data of the response
  * @param leaseId the id of the lease, for a request whose record is leased
  */
 export function idempotencyRecordWrite(
   context: RecordContext,
   organization: Organization,
   request: Request,
-  data: unknown,
+  { data, version }: RecordedResponse,
   leaseId?: string,
 ): Write {
   const condition = leaseId ? { condition: leaseHeld, values: { ':claim': leaseId } } : undefined;
-  return recordWrite(context, organization, request, { answer: JSON.stringify(data ?? null) }, condition);
+  const fields = { answer: JSON.stringify(data ?? null), ...(version !== undefined && { version }) };
+  return recordWrite(context, organization, request, fields, condition);
 }
 
 /** Returns the write of a record. It replaces a record that has expired, and one for which the condition `or` is true. */

@@ -106,7 +106,7 @@ export const keys = {
   /** The purge of a deleted task, which removes it from its dependents. */
   taskPurge: (organization: Organization, task: string): Key => ({ pk: partition(organization, 'PT'), sk: task }),
 
-  /** The partition of an execution: its head, its input and the parts of its output. */
+  /** The partition of an execution: its head, its input, the parts of its output and its steps. */
   execution: (organization: Organization, execution: string) => partition(organization, 'X', execution),
   executionHead: (organization: Organization, execution: string): Key => ({
     pk: partition(organization, 'X', execution),
@@ -120,6 +120,11 @@ export const keys = {
     pk: partition(organization, 'X', execution),
     sk: `OUT#${part}`,
   }),
+  /** A step of an execution. The steps sort by number, after all other items of the partition. */
+  executionStep: (organization: Organization, execution: string, step: number): Key => ({
+    pk: partition(organization, 'X', execution),
+    sk: `ST#${String(step).padStart(5, '0')}`,
+  }),
   /** The list of all executions, or of an agent's executions. */
   executionScope: (organization: Organization, agent?: string): ListScope =>
     agent === undefined ? scope(organization, 'XL') : scope(organization, 'XA', agent),
@@ -127,18 +132,36 @@ export const keys = {
     pk: partition(organization, 'D'),
     sk: delegation,
   }),
-  /** The running self-improvement of an agent. */
+  /** The running self-improvement of an agent, in the partition of its passes. */
   improvement: (organization: Organization, agent: string): Key => ({
     pk: partition(organization, 'AI', agent),
     sk: only,
   }),
+  /** The passes of self-improvement of an agent. */
+  improvementPasses: (organization: Organization, agent: string) => ({
+    pk: partition(organization, 'AI', agent),
+    from: '0',
+    to: '8',
+  }),
+  improvementPass: (organization: Organization, agent: string, pass: string): Key => ({
+    pk: partition(organization, 'AI', agent),
+    sk: pass,
+  }),
+  /** The proposal and the votes of a pass. They are an item of their own, so that the passes can be counted without them. */
+  improvementProof: (organization: Organization, agent: string, pass: string): Key => ({
+    pk: partition(organization, 'AI', agent),
+    sk: `P#${pass}`,
+  }),
   /** The number of running executions of the organization. */
   running: (organization: Organization): Key => ({ pk: partition(organization, 'RUN'), sk: only }),
-  /** The metrics of an agent's finished executions, one item for each UTC day of their starts. */
+  /**
+   * The metrics of an agent's finished executions, one item for each UTC day of their starts and each prompt. The item of
+   * executions without a known prompt has the date alone.
+   */
   metrics: (organization: Organization, agent: string) => partition(organization, 'M', agent),
-  metricsOfDay: (organization: Organization, agent: string, date: string): Key => ({
+  metricsOfDay: (organization: Organization, agent: string, date: string, promptHash?: string): Key => ({
     pk: partition(organization, 'M', agent),
-    sk: date,
+    sk: promptHash === undefined ? date : `${date}#${promptHash}`,
   }),
 
   webhooks: (organization: Organization) => partition(organization, 'W'),
@@ -153,12 +176,54 @@ export const keys = {
   /** The event log of an organization. */
   events: (organization: Organization) => partition(organization, 'E'),
   event: (organization: Organization, ulid: string): Key => ({ pk: partition(organization, 'E'), sk: ulid }),
+  /** Late events, in the partition of the event log; see `late-events.ts`. They sort after all events. */
+  lateEvents: (organization: Organization, position: string): Key => ({
+    pk: partition(organization, 'E'),
+    sk: `L#${position}`,
+  }),
   /** The attempt log of a webhook. */
   attemptScope: (organization: Organization, webhook: string): ListScope => scope(organization, 'WD', webhook),
   /** The start of a late attempt, in the partition of the attempt log. */
   lateAttempt: (organization: Organization, webhook: string, delivery: string, attempt: number): Key => ({
     pk: partition(organization, 'WD', webhook),
     sk: `L#${delivery}#${attempt}`,
+  }),
+  /** A redelivery, in the partition of the attempt log. The redeliveries of a delivery sort by the number of the attempt. */
+  redelivery: (organization: Organization, webhook: string, delivery: string, attempt: number): Key => ({
+    pk: partition(organization, 'WD', webhook),
+    sk: `R#${delivery}#${String(attempt).padStart(6, '0')}`,
+  }),
+  /** The response to an attempt. It has a partition of its own, so that the attempt log keeps its write capacity. */
+  response: (organization: Organization, webhook: string, attempt: string): Key => ({
+    pk: partition(organization, 'WB', webhook),
+    sk: attempt,
+  }),
+  /** An attempt that waits for the end of a pause, in the partition of the attempt log. */
+  parkedAttempt: (organization: Organization, webhook: string, delivery: string, attempt: number): Key => ({
+    pk: partition(organization, 'WD', webhook),
+    sk: `P#${delivery}#${String(attempt).padStart(6, '0')}`,
+  }),
+  /** The range of the parked attempts of a webhook. */
+  parkedAttempts: (organization: Organization, webhook: string) => ({
+    pk: partition(organization, 'WD', webhook),
+    from: 'P#',
+    to: 'P#~',
+  }),
+  /** The order to send the parked attempts of a webhook. */
+  parkedRelease: (organization: Organization, webhook: string): Key => ({
+    pk: partition(organization, 'WP'),
+    sk: webhook,
+  }),
+  /** The recoveries of a webhook. */
+  recoveries: (organization: Organization, webhook: string) => partition(organization, 'WR', webhook),
+  recovery: (organization: Organization, webhook: string, recovery: string): Key => ({
+    pk: partition(organization, 'WR', webhook),
+    sk: recovery,
+  }),
+  /** The lock of a webhook's running recovery, in the partition of its recoveries. */
+  recoveryLock: (organization: Organization, webhook: string): Key => ({
+    pk: partition(organization, 'WR', webhook),
+    sk: only,
   }),
   /** The numbers of a webhook's attempts by day up to a time, in the partition of the counters of its log. */
   closedAttempts: (organization: Organization, webhook: string): Key => ({
@@ -177,6 +242,9 @@ export const keys = {
   }),
   /** The token bucket of the organization's requests, see `request-bucket.ts`. */
   requestBucket: (organization: Organization): Key => ({ pk: partition(organization, 'RL'), sk: only }),
+  /** The last use of an access token. Every function may write this partition, and none the token itself. */
+  tokenUse: (organization: Organization, id: string): Key => ({ pk: partition(organization, 'RL'), sk: id }),
+  tokenUses: (organization: Organization) => partition(organization, 'RL'),
   /** The settings of the organization, which operators change. */
   settings: (organization: Organization): Key => ({ pk: partition(organization, 'SET'), sk: only }),
   tokens: (organization: Organization) => partition(organization, 'TOK'),

@@ -1,4 +1,4 @@
-import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchGetCommand, GetCommand, QueryCommand, type QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 import type { Table } from './client.ts';
 import type { Key } from './keys.ts';
 import { batchRetries, retryWithJitter } from './retry.ts';
@@ -62,7 +62,7 @@ export async function getEach(table: Table, wanted: readonly Key[]): Promise<(It
 
 /**
  * A range of a partition: the sort keys `from` to `to`, both included, and at most `limit` items. With `only` the items
- * have only the sort key and these attributes. That saves no read units.
+ * have only the sort key and these attributes. That saves no read units. The order is descending, unless `ascending` is true.
  */
 export type Range = {
   pk: string;
@@ -70,6 +70,7 @@ export type Range = {
   to?: string;
   limit?: number;
   only?: readonly string[] | undefined;
+  ascending?: boolean;
 };
 
 /** Returns the projection of attributes. Placeholders allow any name. */
@@ -112,10 +113,88 @@ export async function countItems(table: Table, range: Bounds): Promise<number> {
   return count;
 }
 
-/** Yields the items of a range by descending sort key, strongly consistent. Pages are read when they are needed. */
+/** A condition on the attributes of items; `names` and `values` have its placeholders. */
+export type Filter = { expression: string; names: Record<string, string>; values: Record<string, unknown> };
+
+/**
+ * The maximum number of items in a page of `filterItems`. A page has less than 1 MB if its items have less than 1 KB. The
+ * local engine counts an item too many in pages that end at 1 MB.
+ */
+const filteredPageItems = 1000;
+
+/**
+ * Reads the newest items of a range by descending sort key, strongly consistent, and returns those that pass a filter.
+ * Items that do not pass take as many read units.
+ *
+ * @param range `limit` is the maximum number of items to read, whether they pass or not
+ * @returns also how many items were read, and the sort key of the last one if the limit ended the reading
+ */
+export async function filterItems(
+  table: Table,
+  range: Bounds & { limit: number },
+  { expression, names, values }: Filter,
+): Promise<{ items: Item[]; read: number; lastRead: string | undefined }> {
+  const items: Item[] = [];
+  let read = 0;
+  let lastRead: string | undefined;
+  for await (const page of queryPages(table, range, { expression, names, values })) {
+    items.push(...page.items);
+    read += page.read;
+    lastRead = page.lastRead;
+  }
+  return { items, read, lastRead };
+}
+
+/**
+ * A page of a range: the items that pass the filter, how many items were read, and the sort key of the last one, unless the
+ * range has ended.
+ */
+type ItemPage = { items: Item[]; read: number; lastRead: string | undefined };
+
+/**
+ * Yields the pages of a range, strongly consistent. Pages are read when they are needed.
+ *
+ * @param range `limit` is the maximum number of items to read, `pageItems` that of a page, whether they pass or not
+ */
+export async function* queryPages(
+  table: Table,
+  range: Bounds & { limit: number; pageItems?: number; ascending?: boolean },
+  filter?: Filter,
+): AsyncGenerator<ItemPage, undefined> {
+  const { limit, pageItems = filteredPageItems, ascending = false } = range;
+  const query = queryOf(table, range);
+  let remaining = limit;
+  let start: Item | undefined;
+  do {
+    const {
+      Items = [],
+      ScannedCount = 0,
+      LastEvaluatedKey,
+    }: Partial<QueryCommandOutput> = await finishRead(
+      table.client.send(
+        new QueryCommand({
+          ...query,
+          ...(filter && {
+            FilterExpression: filter.expression,
+            ExpressionAttributeNames: filter.names,
+            ExpressionAttributeValues: { ...query.ExpressionAttributeValues, ...filter.values },
+          }),
+          ScanIndexForward: ascending,
+          Limit: Math.min(remaining, pageItems),
+          ExclusiveStartKey: start,
+        }),
+      ),
+    );
+    remaining -= ScannedCount;
+    start = LastEvaluatedKey;
+    yield { items: Items.map(unmarked), read: ScannedCount, lastRead: start?.sk as string | undefined };
+  } while (start && remaining > 0);
+}
+
+/** Yields the items of a range by their sort keys, strongly consistent. Pages are read when they are needed. */
 export async function* queryItems(
   table: Table,
-  { pk, from = ' ', to = '~', limit, only }: Range,
+  { pk, from = ' ', to = '~', limit, only, ascending = false }: Range,
 ): AsyncGenerator<Item> {
   let start: Item | undefined;
   let remaining = limit ?? Number.POSITIVE_INFINITY;
@@ -126,7 +205,7 @@ export async function* queryItems(
           new QueryCommand({
             ...queryOf(table, { pk, from, to }),
             ...(only && projected(['sk', ...only])),
-            ScanIndexForward: false,
+            ScanIndexForward: ascending,
             Limit: limit && remaining,
             ExclusiveStartKey: start,
           }),

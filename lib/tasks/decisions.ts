@@ -28,7 +28,7 @@ export function patched(task: StoredTask, patch: TaskPatch, now: string): Stored
 
 /** Returns the task as its own endpoint shows it: with its dependencies and those of them that are not done. */
 export function detailed(
-  { version: _, dependents: __, owner: ___, requestId: ____, ...task }: StoredTask,
+  { version: _, dependents: __, owner: ___, createdBy: ____, requestId: _____, ...task }: StoredTask,
   dependencies: readonly StoredTask[],
 ): TaskDetail {
   const dependsOn = dependencies.map(({ id, title, status }): TaskReference => ({ id, title, status }));

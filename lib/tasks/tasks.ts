@@ -20,9 +20,21 @@ import {
   readTasks,
   removeTask,
 } from '../table/tasks/tasks.ts';
-import { retryOnConflict } from '../table/transact.ts';
+import { retryOnConflict, transact } from '../table/transact.ts';
 import { checkDependentsDone, detailed, patched } from './decisions.ts';
 import { checkNoCycle } from './graph.ts';
+
+/** What a change by an agent has in addition to a request. */
+export type ChangeOptions = {
+  /**
+   * Checks whether the caller may change the task; called again after a conflict.
+   *
+   * @throws `ApiError`
+   */
+  authorize?: (task: StoredTask) => Promise<void>;
+  /** Returns the writes that record the response, for the transaction of the change. */
+  recordResponse?: RecordResponse;
+};
 
 /** Returns a page of the tasks that match a filter, newest first, and their exact number. */
 export function listTasks(
@@ -37,12 +49,13 @@ export function listTasks(
 /**
  * Creates a task.
  *
+ * @param input the fields of the task, and the id of the agent that creates it, if an agent does
  * @throws `ApiError` `unknown_reference` for an agent or a dependency that does not exist, `limit_reached`
  */
 export async function createTask(
   context: Pick<Context, 'table' | 'ulid'>,
   organization: Organization,
-  { dependsOn, ...fields }: NewTask,
+  { dependsOn, ...fields }: NewTask & Pick<StoredTask, 'createdBy'>,
   recordResponse: RecordResponse,
 ): Promise<Task> {
   const id = context.ulid();
@@ -77,9 +90,10 @@ export async function getTask(
 }
 
 /**
- * Changes the fields of a task that a patch names. Equal values write nothing.
+ * Changes the fields of a task that a patch names. Equal values write nothing but the record of the response.
  *
- * @throws `ApiError` `not_found`, `precondition_failed`, `unknown_reference`, `dependency_cycle`, `limit_reached`
+ * @throws `ApiError` `not_found`, `precondition_failed`, `unknown_reference`, `dependency_cycle`, `limit_reached`, and
+ *   the errors of `authorize`
  */
 export function updateTask(
   context: Pick<Context, 'table' | 'clock'>,
@@ -87,12 +101,15 @@ export function updateTask(
   id: string,
   patch: TaskPatch,
   ifMatch: Precondition,
+  { authorize, recordResponse }: ChangeOptions = {},
 ): Promise<Versioned<Task>> {
   return retryOnConflict(context.table, async () => {
     const before = await requireTask(context, organization, id);
     ifMatch(before.version);
+    await authorize?.(before);
     const after = patched(before, patch, timestamp(context.clock()));
-    if (after !== before) await checkAndChange(context, organization, before, after);
+    if (after !== before) await checkAndChange(context, organization, before, after, recordResponse);
+    else if (recordResponse) await transact(context.table, recordResponse(after));
     return { data: after, version: after.version };
   });
 }
@@ -117,7 +134,7 @@ export async function deleteTask(
     checkDependentsDone(dependents);
     return removeTask(context, organization, task, dependents, { updatedAt, purgeDueAt: timestamp(now + graceMs) });
   });
-  // The task is deleted. If the table is too busy now, the sweeper runs the purge later.
+  // The task is deleted. If the table is too busy now, `purge-agent` runs the purge later.
   if (purge) await purgeTask(context, purge, updatedAt).catch(ignoreApiError);
 }
 
@@ -137,14 +154,15 @@ async function checkAndChange(
   organization: Organization,
   before: StoredTask,
   after: StoredTask,
+  recordResponse: RecordResponse,
 ): Promise<void> {
   await checkAssignedAgent(context, organization, before, after);
   const added = after.dependsOn.filter((id) => !before.dependsOn.includes(id));
-  if (added.length === 0) return changeTask(context, organization, before, after);
+  if (added.length === 0) return changeTask(context, organization, before, after, { recordResponse });
   const lock = await readGraphLock(context, organization);
   await checkReferences(context, organization, undefined, after.dependsOn);
   await checkNoCycle(after.id, added, after.dependsOn, (ids) => readTasks(context, organization, ids));
-  return changeTask(context, organization, before, after, { read: lock });
+  return changeTask(context, organization, before, after, { lock: { read: lock }, recordResponse });
 }
 
 /**

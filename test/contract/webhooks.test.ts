@@ -1,71 +1,88 @@
 import { describe, expect, it } from 'vitest';
 import { eventNames } from '../../lib/contract/events.ts';
 import { listDeliveries, registerWebhook, testWebhook, WebhookId } from '../../lib/contract/webhooks.ts';
-import { validate } from '../../lib/http/validate.ts';
+import { validate } from '../../lib/requests/validate.ts';
+import { errorsOf, ids, testFields, testPage, texts, words } from './fields.ts';
 
-const required = { url: 'https://example.com/hooks', events: ['task.created'] };
-
-/** Returns a URL of this length. */
 const urlOf = (length: number) => 'https://example.com/'.padEnd(length, 'x');
 
-/** Returns the errors of a field of a registration, as `<path> <code>`; an empty list if it is valid and unchanged. */
-function errorsOf(field: string, value: unknown): string[] {
-  const body = { ...required, [field]: value };
-  const { output, errors } = validate(registerWebhook.body, body);
-  if (errors.length === 0) expect(output).toEqual(body);
-  return errors.map(({ path, code }) => `${path} ${code}`);
-}
-
 describe('a registration', () => {
+  const required = { url: 'https://example.com/hooks', events: ['task.created'] };
+
   it('requires a url and events, and has no default for the secret', () => {
     expect(validate(registerWebhook.body, required)).toEqual({ output: required, errors: [] });
-    for (const field of ['url', 'events']) expect(errorsOf(field, undefined)).toEqual([`${field} required`]);
+    expect(errorsOf(registerWebhook.body, {})).toEqual(['url required', 'events required']);
   });
 
-  it.each<[string, unknown[]]>([
-    ['url', [urlOf(2_048)]],
-    ['events', [[...eventNames].reverse()]],
-    ['secret', ['x', '🚀'.repeat(256)]],
-  ])('accepts a valid %s', (field, values) => {
-    for (const value of values) expect(errorsOf(field, value)).toEqual([]);
-  });
-
-  it.each<[string, unknown[]]>([
-    ['url', ['', urlOf(2_049), '/hooks', 'example.com', 'https://', 'https://example.com:65536/']],
-    ['events', [[], ['task.created', 'task.created']]],
-    ['secret', ['', ' ', '🚀'.repeat(257), 'a\ud800']],
-  ])('rejects an invalid %s', (field, values) => {
-    for (const value of values) expect(errorsOf(field, value)).toEqual([`${field} invalid_value`]);
-  });
-
-  it.each<[string, unknown[]]>([
-    ['url', [null]],
-    ['events', [null, 'task.created']],
-    ['secret', [null, 12_345_678]],
-  ])('rejects a %s of another type', (field, values) => {
-    for (const value of values) expect(errorsOf(field, value)).toEqual([`${field} invalid_type`]);
+  testFields(registerWebhook.body, required, {
+    url: {
+      valid: [urlOf(2_048)],
+      invalid: ['', urlOf(2_049), '/hooks', 'example.com', 'https://', 'https://example.com:65536/'],
+      ofOtherType: [null],
+    },
+    events: {
+      valid: [[...eventNames].reverse()],
+      invalid: [[], ['task.created', 'task.created']],
+      ofOtherType: [null, 'task.created'],
+    },
+    secret: { ...texts(256), ofOtherType: [null, 12_345_678] },
   });
 
   it('names the place of an unknown event', () => {
-    expect(errorsOf('events', ['task.created', 'task.deleted'])).toEqual(['events.1 invalid_value']);
+    const body = { ...required, events: ['task.created', 'task.deleted'] };
+    expect(errorsOf(registerWebhook.body, body)).toEqual(['events.1 invalid_value']);
   });
 });
 
-it('a test event requires one of the six events', () => {
-  const errors = (body: object) => validate(testWebhook.body, body).errors.map(({ path, code }) => `${path} ${code}`);
-  for (const event of eventNames) expect(errors({ event })).toEqual([]);
-  for (const event of [null, 'task.deleted', 'TASK.CREATED', ['task.created']])
-    expect(errors({ event })).toEqual(['event invalid_value']);
-  expect(errors({})).toEqual(['event required']);
+describe('a test event', () => {
+  const invalid = [null, 'task.deleted', 'TASK.CREATED', ['task.created']];
+  testFields(testWebhook.body, {}, { event: { valid: [...eventNames], invalid } });
+
+  it('is required', () => expect(errorsOf(testWebhook.body, {})).toEqual(['event required']));
 });
 
-it('a page of deliveries has 20 entries by default and 100 at most', () => {
-  expect(validate(listDeliveries.query, {}).output).toEqual({ limit: 20, offset: 0 });
-  expect(validate(listDeliveries.query, { limit: '101' }).output).toEqual({ limit: 100, offset: 0 });
-  expect(validate(listDeliveries.query, { limit: '0', offset: '-1' }).errors).toHaveLength(2);
+describe('the query of a list of deliveries', () => {
+  testPage(listDeliveries.query);
+  const times = [
+    ...['2026-03-01', '2026-03-01T12:00:00', '2026-03-01T12:00Z', '2026-03-01 12:00:00Z', '2026-3-01T12:00:00Z', 'now'],
+    ...['2026-02-29T12:00:00Z', '2026-04-31T12:00:00Z', '2026-13-01T12:00:00Z', '2026-00-01T12:00:00Z'],
+    ...['2026-03-01T24:00:00Z', '2026-03-01T12:60:00Z', '2026-03-01T12:00:60Z', '2026-03-01T12:00:00+24:00'],
+    ...['2026-03-01T12:00:00 02:00', '2026-03-01T12:00:00z', '2026-03-01T12:00:00Z\n', '1772366400000', ''],
+    ...['9999-12-31T23:59:59-00:01', '0000-01-01T00:00:00+00:01'],
+  ];
+  testFields(
+    listDeliveries.query,
+    {},
+    {
+      status: words('delivered', 'failed'),
+      event: words(...eventNames),
+      since: { valid: [], invalid: times },
+      until: { valid: [], invalid: times },
+    },
+  );
+
+  it.each([
+    ['2026-03-01T12:00:00Z', '2026-03-01T12:00:00.000Z'],
+    ['2026-03-01T12:00:00.123456789Z', '2026-03-01T12:00:00.123Z'],
+    ['2026-03-01T12:00:00+02:00', '2026-03-01T10:00:00.000Z'],
+    ['2026-02-28T23:30:00-01:30', '2026-03-01T01:00:00.000Z'],
+    ['2028-02-29T00:00:00Z', '2028-02-29T00:00:00.000Z'],
+    ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+    ['0000-01-01T00:00:00Z', '0000-01-01T00:00:00.000Z'],
+  ])('reads the time %s as %s', (given, time) => {
+    expect(validate(listDeliveries.query, { since: given, until: given }).output).toMatchObject({
+      since: Date.parse(time),
+      until: Date.parse(time),
+    });
+  });
+
+  it('has no since after until', () => {
+    const [early, late] = ['2026-03-01T12:00:00Z', '2026-03-01T12:00:00.001Z'];
+    expect(errorsOf(listDeliveries.query, { since: early, until: late })).toEqual([]);
+    expect(errorsOf(listDeliveries.query, { since: late, until: early })).toEqual(['since invalid_value']);
+  });
 });
 
-it.each(['wh_1', 'register', 'wh_01k00000000000000000000000', 'tk_01K00000000000000000000000'])(
-  '%s is not the id of a webhook',
-  (id) => expect(validate(WebhookId, id).errors).toHaveLength(1),
-);
+it.each([...ids('wh').invalid, 'register'])('%j is not the id of a webhook', (id) => {
+  expect(errorsOf(WebhookId, id)).toHaveLength(1);
+});

@@ -15,7 +15,6 @@ describe('the polling of queues', () => {
       secondRetry: { batchSize: 10, concurrency: 130 },
       thirdRetry: { batchSize: 10, concurrency: 130 },
       executions: { batchSize: 1, concurrency: 100 },
-      purges: { batchSize: 1, concurrency: 2 },
     });
   });
 
@@ -27,7 +26,7 @@ describe('the polling of queues', () => {
 
   it('has the minimum of AWS at the quota of a new account, in total more than that quota', () => {
     for (const name of workQueues) expect(pollingOf(10)[name].concurrency).toBe(2);
-    expect(totalConcurrency(10)).toBe(14);
+    expect(totalConcurrency(10)).toBe(12);
   });
 
   it('is within the limits of AWS at every quota', () => {
@@ -47,11 +46,11 @@ describe('the polling of queues', () => {
   });
 
   it('has the settings of the deployment, and the defaults for the rest', () => {
-    const set = pollingOf(1_000, { deliveries: { concurrency: 400 }, purges: { batchSize: 3 } });
+    const set = pollingOf(1_000, { deliveries: { concurrency: 400 }, thirdRetry: { batchSize: 3 } });
     expect(set).toEqual({
       ...pollingOf(),
       deliveries: { batchSize: 10, concurrency: 400 },
-      purges: { batchSize: 3, concurrency: 2 },
+      thirdRetry: { batchSize: 3, concurrency: 130 },
     });
   });
 });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { environment } from '../../lib/deployment/environment.ts';
-import { openService } from '../service.ts';
+import { openService, pointFunctionsAt } from '../service.ts';
 import { startQueues } from '../sqs-emulator.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
 
@@ -14,9 +14,7 @@ import { createTemporaryFolder } from '../temporary-files.ts';
 export async function openServiceWithQueues(more: Record<string, string> = {}) {
   const [service, queues] = await Promise.all([openService(), startQueues()]);
   afterAll(() => queues.stop());
-  Object.assign(process.env, {
-    [environment.tableName]: service.tableName,
-    [environment.dynamodbEndpoint]: service.endpoint,
+  pointFunctionsAt(service, {
     [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key'),
     [environment.sqsEndpoint]: queues.endpoint,
     ...queues.variables,

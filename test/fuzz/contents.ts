@@ -4,7 +4,6 @@ import { type Api, dataOf, paginationOf, type Request, successOf } from '../api.
 /** All that an organization can read: the responses by request, and a sentence for each wrong total. */
 export type Contents = { answers: Map<string, string>; wrongTotals: string[] };
 
-/** A resource in a list. */
 type Listed = { id: string; name: string; agentName: string };
 
 /** Reads every list to its end, and every resource in them. */
@@ -52,7 +51,6 @@ export async function readContents(api: Api): Promise<Contents> {
   return { answers, wrongTotals };
 }
 
-/** Returns the requests whose responses have changed. */
 export function changesBetween(before: Contents, after: Contents): string[] {
   const requests = new Set([...before.answers.keys(), ...after.answers.keys()]);
   return [...requests].filter((request) => before.answers.get(request) !== after.answers.get(request));

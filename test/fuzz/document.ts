@@ -1,4 +1,3 @@
-/** A part of an OpenAPI document. */
 type Json = { [key: string]: unknown };
 
 /** The greatest length of a text with a pattern. Schemathesis takes seconds to generate a longer one. */

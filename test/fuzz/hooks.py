@@ -14,19 +14,20 @@ setup = json.loads(Path(os.environ["FUZZ_SETUP"]).read_text(encoding="utf-8"))
 authorization = {"Authorization": f"Bearer {os.environ['FUZZ_TOKEN']}"}
 
 REGISTER = "POST /api/webhooks/register"
+WITH_URL = {REGISTER, "PATCH /api/webhooks/{id}"}
 DELETES = {"DELETE /api/kanban-tasks/{id}", "DELETE /api/agents/{name}", "DELETE /api/webhooks/{id}"}
 
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Lets no URL be registered that leads out of the loopback, nothing be deleted that the rest stands on."""
+    """Lets no webhook have a URL that leads out of the loopback, nothing be deleted that the rest stands on."""
     if case.operation.label in DELETES:
         kept = setup["kept"]
         case.path_parameters = {name: kept.get(str(value), value) for name, value in case.path_parameters.items()}
     if not isinstance(case.body, dict):
         return
     url = case.body.get("url")
-    if case.operation.label == REGISTER and isinstance(url, str) and leads_out(url):
+    if case.operation.label in WITH_URL and isinstance(url, str) and leads_out(url):
         case.body = {**case.body, "url": "https://receiver.invalid/made-up"}
     if case.meta and case.meta.generation.mode.is_positive:
         case.body = {name: kept_valid(name, value) for name, value in case.body.items()}

@@ -7,7 +7,6 @@ import { type Contents, readContents } from './contents.ts';
 import { createOrganization, type Organization } from './organization.ts';
 import type { Receiver } from './receiver.ts';
 
-/** The started service and its two organizations. */
 export type Setup = {
   url: string;
   dataFolder: string;

@@ -11,6 +11,8 @@ const config = await createConfig({
     'no-invalid-media-type-examples': strictly,
     'no-invalid-parameter-examples': strictly,
     'no-invalid-schema-examples': strictly,
+    // The service and API Gateway both prefer a fixed segment, and no id of a webhook is `events`.
+    'no-ambiguous-paths': 'off',
     // `components` lists all error codes; 405 belongs to no operation.
     'no-unused-components': 'off',
     'operation-description': 'error',
@@ -31,10 +33,10 @@ it('the linter of OpenAPI documents finds no problem', async () => {
 
 it('the linter finds a missing description and an unknown field in an example', async () => {
   const broken = structuredClone(document);
-  const create = broken.paths?.['/api/kanban-tasks']?.post as Json;
+  const create = broken.paths?.['/api/agents']?.post as Json;
   delete create.description;
   Object.assign(create.requestBody?.content?.['application/json']?.example as Json, { owner: 'me' });
-  const at = '#/paths/~1api~1kanban-tasks/post';
+  const at = '#/paths/~1api~1agents/post';
   expect((await problemsOf(broken)).sort()).toEqual([
     `no-invalid-media-type-examples at ${at}/requestBody/content/application~1json/example/owner`,
     `operation-description at ${at}/description`,

@@ -14,7 +14,7 @@ type Sent<Row extends Endpoint> =
   Row['body'] extends NonNullable<Endpoint['body']> ? InferInput<Row['body']> : undefined;
 type Got<Row extends Endpoint> =
   Row['data'] extends NonNullable<Endpoint['data']>
-    ? Row['paged'] extends true
+    ? Row['paged'] extends true | 'cursor'
       ? InferOutput<Row['data']>[]
       : InferOutput<Row['data']>
     : undefined;
@@ -28,7 +28,7 @@ type Wrong = {
   [Name in Taken]: [
     Alike<Omit<Body<Operations[Name]['request']>, 'context'>, Omit<Sent<Rows[Name]>, 'context'>>,
     Alike<Operations[Name]['data'], Got<Rows[Name]>>,
-    Alike<Operations[Name]['paged'], Rows[Name] extends { paged: true } ? true : false>,
+    Alike<Operations[Name]['paged'], Rows[Name] extends { paged: infer Paged } ? Paged : false>,
   ] extends [true, true, true]
     ? never
     : Name;
@@ -48,7 +48,7 @@ describe("the client's types", () => {
   it('equal the types of the schemas in the contract', () => {
     expectTypeOf<Wrong>().toBeNever();
     expectTypeOf<Misnamed>().toBeNever();
-    expectTypeOf<Exclude<keyof Rows, Taken>>().toEqualTypeOf<'openapi' | 'docs' | 'docsScript'>();
+    expectTypeOf<Exclude<keyof Rows, Taken>>().toEqualTypeOf<'openapi' | 'docs' | 'docsScript' | 'mcp'>();
   });
 
   it('have the bodies of the six events', () => {

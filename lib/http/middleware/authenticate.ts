@@ -1,8 +1,10 @@
 import type { MiddlewareObj } from '@middy/core';
-import type { Context } from '../../context.ts';
+import type { CachedToken, Context } from '../../context.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { readStoredToken, type StoredToken } from '../../table/organizations/tokens.ts';
+import { runWithoutRequest } from '../../request-context.ts';
+import { noteTokenUse, tokenUsePeriodMs } from '../../table/organizations/token-uses.ts';
+import { readStoredToken } from '../../table/organizations/tokens.ts';
 import { type ApiEvent, type ApiResult, type Caller, header } from '../api-event.ts';
 import { isSecret, readToken } from '../token.ts';
 
@@ -19,13 +21,13 @@ const cachedTokensLimit = 1_000;
  * and the headers of this API.
  */
 export function authenticate(row: Endpoint, getContext: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
-  const { scope } = row;
+  const { scope, offersTools } = row;
   return {
     before: async ({ event }) => {
-      if (!scope) return;
-      const caller = await identify(header(event, 'Authorization'), getContext());
-      event.state = { ...event.state, caller };
-      if (!caller.scopes.includes(scope))
+      if (!scope && !offersTools) return;
+      const { caller, report } = await identify(header(event, 'Authorization'), getContext());
+      event.state = { ...event.state, caller, useReport: report };
+      if (scope && !caller.scopes.includes(scope))
         throw new ApiError(
           'insufficient_scope',
           `This access token does not have the scope ${scope}; use a token that has it.`,
@@ -37,28 +39,52 @@ export function authenticate(row: Endpoint, getContext: () => Context): Middlewa
 /** The same for an unknown, expired or revoked token: it reveals nothing to attackers. */
 const invalid = 'The access token is not valid; send a valid one';
 
-async function identify(authorization: string | undefined, context: Context): Promise<Caller> {
+async function identify(
+  authorization: string | undefined,
+  context: Context,
+): Promise<{ caller: Caller; report: Promise<void> | undefined }> {
   if (!authorization) throw unauthorized('The request has no access token; send one');
   const [, sent = ''] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
   const parts = readToken(sent);
   if (!parts) throw unauthorized('The access token is malformed; send it unchanged');
-  const token = await find(parts.id, context);
-  if (!token || !isSecret(parts.secret, token.hash) || token.revokedAt) throw unauthorized();
+  const cached = await find(parts.id, context);
+  const { token } = cached ?? {};
+  if (!cached || !token || !isSecret(parts.secret, token.hash) || token.revokedAt) throw unauthorized();
   if (token.expires && Date.parse(token.expires) <= context.clock()) throw unauthorized();
-  const { organization, scopes, requestsPerMinute } = token;
-  return { organization, tokenId: token.id, scopes, requestsPerMinute };
+  const { id, organization, scopes, requestsPerMinute } = token;
+  return { caller: { organization, tokenId: id, scopes, requestsPerMinute }, report: reportUse(context, cached) };
 }
 
-async function find(id: string, context: Context): Promise<StoredToken | undefined> {
+/**
+ * Notes in the table that a token is used, if no use in the last hour is known here. The request does not wait for it; a
+ * failed note is repeated with a later request. The promise never rejects.
+ */
+function reportUse({ table, clock, log }: Context, cached: CachedToken): Promise<void> | undefined {
+  const { token, nextUseAt } = cached;
+  const now = clock();
+  if (now < nextUseAt) return undefined;
+  cached.nextUseAt = now + cachedForMs;
+  return runWithoutRequest(async () => {
+    try {
+      cached.nextUseAt = (await noteTokenUse(table, token, now)) + tokenUsePeriodMs;
+    } catch (error) {
+      log.warn('the use of a token was not noted', { tokenId: token.id, error: error as Error });
+    }
+  });
+}
+
+async function find(id: string, context: Context): Promise<CachedToken | undefined> {
   const { cachedTokens: cache, clock } = context;
   const cached = cache.get(id);
-  if (cached && clock() < cached.until) return cached.token;
+  if (cached && clock() < cached.until) return cached;
   const token = await readStoredToken(context, id);
   cache.delete(id);
   // Unknown ids are not cached, so that requests with invented ids cannot push out valid tokens.
-  if (token) cache.set(id, { token, until: clock() + cachedForMs });
+  if (!token) return undefined;
+  const read = { token, until: clock() + cachedForMs, nextUseAt: cached?.nextUseAt ?? 0 };
+  cache.set(id, read);
   if (cache.size > cachedTokensLimit) cache.delete(cache.keys().next().value as string);
-  return token;
+  return read;
 }
 
 /** Returns the error for a request without a valid token. */

@@ -1,7 +1,8 @@
 import type { MiddlewareObj } from '@middy/core';
-import type { Content, Endpoint, Page, Versioned } from '../../contract/endpoint.ts';
+import type { Content, CursorPage, Endpoint, Page, Versioned } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
-import type { Schema } from '../../contract/shapes.ts';
+import { pick, type Schema } from '../../contract/shapes.ts';
+import type { RecordedResponse } from '../../table/idempotency.ts';
 import type { ApiEvent, ApiResult } from '../api-event.ts';
 import { etagOf } from '../preconditions.ts';
 import { negotiateContent } from './content-negotiation.ts';
@@ -10,10 +11,10 @@ import { fitted, fittingItems } from './payload.ts';
 const json = 'application/json';
 
 /**
- * Headers of every response: the request id, no caching, no guessing of types, and the limit of requests if there is
+ * Returns the headers of every response: the request id, no caching, no guessing of types, and the limit of requests if there is
  * one.
  */
-function headersOf(event: ApiEvent): Record<string, string> {
+export function headersOf(event: ApiEvent): Record<string, string> {
   return {
     'X-Request-Id': event.requestContext.requestId,
     'Cache-Control': 'no-store',
@@ -47,6 +48,12 @@ function responseOf(row: Endpoint, event: ApiEvent, result: unknown): ApiResult 
     const all = { ...headersOf(event), 'Content-Type': row.media, ...headers };
     return negotiateContent(event, { statusCode: row.status, headers: all }, body);
   }
+  if (row.paged === 'cursor') {
+    const { items, next } = result as CursorPage<unknown>;
+    const { limit } = queryOf(event);
+    const data = items.map((item) => pick(row.data as Schema, item));
+    return successResponse(row, event, { data, pagination: { limit, next } });
+  }
   if (row.paged) {
     const { items, total } = result as Page<unknown>;
     return pageResponse(
@@ -79,14 +86,15 @@ function pageResponse(row: Endpoint, event: ApiEvent, items: readonly unknown[],
   return page(items.slice(0, fitting), fitting);
 }
 
-/** Returns the requested page. The query of each paged endpoint has these two parameters. */
+/** Returns the requested page. The query of each list with a total has these two parameters; that of the others, `limit`. */
 function queryOf(event: ApiEvent) {
   return event.state?.query as { limit: number; offset: number };
 }
 
-/** Returns the response of a duplicate request, with the recorded data. */
-export function replayedResponse(row: Endpoint, event: ApiEvent, data: unknown): ApiResult {
-  return successResponse(row, event, row.data ? { data } : {}, { 'Idempotency-Replayed': 'true' });
+/** Returns the response of a duplicate request, with the recorded data and version. */
+export function replayedResponse(row: Endpoint, event: ApiEvent, { data, version }: RecordedResponse): ApiResult {
+  const etag: Record<string, string> = version === undefined ? {} : { ETag: etagOf(version) };
+  return successResponse(row, event, row.data ? { data } : {}, { 'Idempotency-Replayed': 'true', ...etag });
 }
 
 function successResponse(
@@ -124,15 +132,4 @@ export function errorResponse(event: ApiEvent, error: unknown): ApiResult {
       error: { code, message, ...(details.length > 0 && { details }), requestId },
     }),
   };
-}
-
-/** Returns only the fields of a value that its schema declares, in this order, so that no other field can leak. */
-export function pick(schema: Schema, value: unknown): unknown {
-  if ('wrapped' in schema) return value === undefined ? undefined : pick(schema.wrapped as Schema, value);
-  if ('item' in schema) return (value as unknown[]).map((item) => pick(schema.item as Schema, item));
-  if (!('entries' in schema)) return value;
-  const entries = schema.entries as Record<string, Schema>;
-  const picked: Record<string, unknown> = {};
-  for (const name in entries) picked[name] = pick(entries[name] as Schema, (value as Record<string, unknown>)[name]);
-  return picked;
 }

@@ -1,7 +1,8 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { Context } from '../../context.ts';
-import type { Endpoint } from '../../contract/endpoint.ts';
+import type { Endpoint, Versioned } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
+import { pick } from '../../contract/shapes.ts';
 import {
   deleteIdempotencyLease,
   idempotencyRecordWrite,
@@ -12,7 +13,7 @@ import {
 import { AlreadyDone } from '../../table/transact.ts';
 import { OutcomeUnknown } from '../../table/unavailable.ts';
 import { type ApiEvent, type ApiResult, callerOf, header } from '../api-event.ts';
-import { pick, replayedResponse } from './envelope.ts';
+import { replayedResponse } from './envelope.ts';
 import { RequestTimeout } from './time-limit.ts';
 
 /**
@@ -32,8 +33,11 @@ export function idempotent(row: Endpoint, getContext: () => Context): Middleware
       const recorded = await recordedResponse(row, event, request, context);
       if (recorded) return recorded;
       const lease = row.callsOut && (await leaseIdempotencyRecord(context, organization, request));
-      const recordResponse = (data: unknown) =>
-        idempotencyRecordWrite(context, organization, request, row.data && pick(row.data, data), lease);
+      const recordResponse = (result: unknown) => {
+        const { data, version } = row.versioned ? (result as Versioned<unknown>) : { data: result };
+        const response = { data: row.data && pick(row.data, data), version };
+        return [idempotencyRecordWrite(context, organization, request, response, lease)];
+      };
       event.state = { ...event.state, recordResponse, lease };
       return undefined;
     },
@@ -101,5 +105,5 @@ async function recordedResponse(
       'This Idempotency-Key was used for a different request; use a new key.',
     );
   if (found === 'in progress') throw requestInProgress();
-  return found && replayedResponse(row, event, found.data);
+  return found && replayedResponse(row, event, found);
 }

@@ -1,10 +1,10 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { ApiError, type ErrorDetail, notFound, type Resource } from '../../contract/errors.ts';
-import type { ObjectSchema } from '../../contract/shapes.ts';
+import { checkBody, checkQuery, queryEntries, validationFailed } from '../../requests/check.ts';
+import { validate } from '../../requests/validate.ts';
 import { type ApiEvent, type ApiResult, header } from '../api-event.ts';
 import { preconditionOf } from '../preconditions.ts';
-import { unknownFieldErrors, validate } from '../validate.ts';
 
 /** The maximum size of a body, in bytes. */
 const bodyLimit = 256 * 1024;
@@ -28,18 +28,13 @@ export function parse(row: Endpoint): MiddlewareObj<ApiEvent, ApiResult> {
       const json = row.body ? parseJson(event, rawBody) : undefined;
       const params = parseParams(row, event);
       const query = parseQuery(row, event.rawQueryString);
-      const body = row.body ? parseBody(row, json) : { output: undefined, errors: [] };
+      const body = row.body ? checkBody(row, json) : { output: undefined, errors: [] };
       const errors = [...query.errors, ...body.errors, ...idempotencyKeyErrors(row, event)];
-      if (errors.length > 0) throw new ApiError('validation_failed', messageOf(errors), errors);
+      if (errors.length > 0) throw validationFailed(errors);
       const ifMatch = preconditionOf(row.versioned ? header(event, 'If-Match') : undefined);
       event.state = { ...event.state, params, query: query.output, body: body.output, ifMatch };
     },
   };
-}
-
-function messageOf(errors: readonly ErrorDetail[]): string {
-  const [first] = errors as [ErrorDetail];
-  return errors.length === 1 ? `${first.message}.` : `The request has ${errors.length} errors; see details.`;
 }
 
 function readBody({ body = '', isBase64Encoded }: ApiEvent): Buffer {
@@ -67,8 +62,12 @@ const resources: Record<string, Resource> = {
   'kanban-tasks': 'task',
   agents: 'agent',
   executions: 'execution',
+  prompts: 'prompt',
   skills: 'skill',
   webhooks: 'webhook',
+  deliveries: 'delivery',
+  events: 'event',
+  recoveries: 'recovery',
 };
 
 /** Returns the resource that a parameter of a path names. */
@@ -89,37 +88,23 @@ function parseParams(row: Endpoint, event: ApiEvent): Record<string, unknown> {
 }
 
 function parseQuery(row: Endpoint, raw: string) {
-  const known: ObjectSchema['entries'] = row.query?.entries ?? {};
+  const known = queryEntries(row);
   const parameters = new URLSearchParams(raw);
-  const names = [...new Set(parameters.keys())];
-  const errors = unknownFieldErrors(names, known, 'query parameter');
-  const input: Record<string, string> = {};
-  for (const name of names.filter((sentName) => Object.hasOwn(known, sentName))) {
+  const errors: ErrorDetail[] = [];
+  // Without a prototype, `__proto__` is a name like any other.
+  const input: Record<string, string> = Object.create(null);
+  for (const name of new Set(parameters.keys())) {
     const values = parameters.getAll(name);
     const [value] = values as [string];
-    if (values.length > 1)
+    const isKnown = Object.hasOwn(known, name);
+    if (isKnown && values.length > 1)
       errors.push({ path: name, code: 'invalid_value', message: `${name} occurs more than once; send it once` });
-    else if (value === '')
+    else if (isKnown && value === '')
       errors.push({ path: name, code: 'invalid_value', message: `${name} is empty; leave it out` });
     else input[name] = value;
   }
-  const checked = row.query ? validate(row.query, input) : { output: undefined, errors: [] };
+  const checked = checkQuery(row, input);
   return { output: checked.output, errors: [...errors, ...checked.errors] };
-}
-
-function parseBody(row: Endpoint, json: unknown) {
-  const schema = row.body as ObjectSchema;
-  if (typeof json !== 'object' || json === null || Array.isArray(json))
-    return {
-      output: undefined,
-      errors: [{ path: '', code: 'invalid_type', message: 'The body must be a JSON object' } as const],
-    };
-  // Fields that responses have and requests cannot set get an error of their own.
-  const inResponse = row.resource ?? row.data;
-  const readOnly = inResponse && 'entries' in inResponse ? Object.keys(inResponse.entries as object) : [];
-  const unknown = unknownFieldErrors(Object.keys(json), schema.entries, 'field', readOnly);
-  const checked = validate(schema, json);
-  return { output: checked.output, errors: [...unknown, ...checked.errors] };
 }
 
 function idempotencyKeyErrors(row: Endpoint, event: ApiEvent): ErrorDetail[] {

@@ -27,7 +27,7 @@ export async function readSettings({ table }: TableContext, organization: Organi
 
 /**
  * Changes settings of an organization. Settings that the change does not name stay. Limits are also written to the
- * items that enforce them: the limit of requests to each access token, the limit of executions to their counter. If a
+ * items that enforce them: the limit of requests to each access token, the limits of executions and tokens to their counter. If a
  * change is interrupted, make it again to complete it. Only the command line changes settings.
  */
 export async function changeSettings(
@@ -36,8 +36,9 @@ export async function changeSettings(
   change: SettingsChange,
 ): Promise<void> {
   await writeSettings(table, organization, change);
-  if ('executionsPerMinute' in change)
-    await transact(table, [ownStartLimit(organization, change.executionsPerMinute)]).catch(ignoreConflict);
+  for (const limit of ['executionsPerMinute', 'dailyTokens'] as const)
+    if (limit in change)
+      await transact(table, [ownStartLimit(organization, limit, change[limit])]).catch(ignoreConflict);
   if ('requestsPerMinute' in change) await updateTokenLimits(table, organization, change.requestsPerMinute);
 }
 
@@ -94,7 +95,12 @@ async function writeSettings(table: Table, organization: Organization, change: S
 /** Deletes the item of the settings if it has no setting. */
 async function deleteEmptySettings(table: Table, organization: Organization): Promise<void> {
   const Key = keys.settings(organization);
-  const names = ['defaultModel', 'requestsPerMinute', 'executionsPerMinute'] satisfies (keyof OrganizationSettings)[];
+  const names = [
+    'defaultModel',
+    'requestsPerMinute',
+    'executionsPerMinute',
+    'dailyTokens',
+  ] satisfies (keyof OrganizationSettings)[];
   const ConditionExpression = names.map((name) => `attribute_not_exists(${name})`).join(' AND ');
   await transact(table, [{ Delete: { Key, ConditionExpression }, onConditionFailed: () => new Conflict() }]).catch(
     ignoreConflict,

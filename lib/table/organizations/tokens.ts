@@ -10,6 +10,8 @@ import type { Item } from '../write.ts';
 /** An access token with the hash of its secret; the secret is not stored. Times are ISO 8601. */
 export type StoredToken = {
   id: string;
+  /** What it is for, in the words of the operator; absent in tokens without a name. */
+  name?: string;
   hash: string;
   organization: Organization;
   scopes: Scope[];

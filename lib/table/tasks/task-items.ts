@@ -14,6 +14,8 @@ export type StoredTask = Task & {
   dependents: string[];
   /** The id of the last execution that started on the task. It may have ended. */
   owner?: string;
+  /** The id of the agent that created the task in one of its executions; absent if a request created it. */
+  createdBy?: string;
   /** The id of the request that made the last change, if it is known. */
   requestId?: string;
 };

@@ -101,7 +101,7 @@ export async function insertTask(
     { Put: { Item: taskItem(organization, task), ConditionExpression: 'attribute_not_exists(pk)' } },
     ...listingWrites(undefined, taskMembership(organization, task)),
     ...task.dependsOn.map((id, at) => addEdge(organization, id, task.id, at)),
-    ...(recordResponse ? [recordResponse(task)] : []),
+    ...(recordResponse?.(task) ?? []),
   ]);
 }
 
@@ -109,7 +109,7 @@ export async function insertTask(
  * Changes a task with its rows, counters and edges in one transaction.
  *
  * @param before the task as it was read
- * @param lock for a change that adds an edge: the graph lock as it was read before the search for cycles
+ * @param options.lock for a change that adds an edge: the graph lock as it was read before the search for cycles
  * @throws `Conflict` if the task or the lock has changed since it was read
  */
 export async function changeTask(
@@ -117,7 +117,7 @@ export async function changeTask(
   organization: Organization,
   before: StoredTask,
   after: StoredTask,
-  lock?: { read: GraphLock },
+  { lock, recordResponse }: { lock?: { read: GraphLock }; recordResponse?: RecordResponse } = {},
 ): Promise<void> {
   const added = after.dependsOn.filter((id) => !before.dependsOn.includes(id));
   const removed = before.dependsOn.filter((id) => !after.dependsOn.includes(id));
@@ -125,6 +125,7 @@ export async function changeTask(
     ...changeWrites(organization, before, after),
     ...added.map((id) => addEdge(organization, id, after.id, after.dependsOn.indexOf(id))),
     ...(lock ? [takeLock(organization, lock.read)] : []),
+    ...(recordResponse?.(after) ?? []),
   ]);
 }
 
@@ -137,7 +138,7 @@ export async function changeTask(
  * during the deletion loses the dependency, like one that is reopened just after the deletion.
  *
  * @param dependents as they were read with the task; all of them are done
- * @param times `updatedAt` of the dependents, and `purgeDueAt` from which the sweeper runs the purge; ISO 8601
+ * @param times `updatedAt` of the dependents, and `purgeDueAt` from which the purge is run; ISO 8601
  * @returns the purge, for `purgeTask`; `undefined` if none is needed
  * @throws `Conflict` if the task, its set of dependents or a dependent that the transaction changes was changed
  */
