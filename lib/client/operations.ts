@@ -44,10 +44,14 @@ export type NewAgent = {
   systemPrompt?: string;
   /** Core identity: values, communication style and constraints. Self-improvement does not change it. */
   soul?: string;
-  /** Identifiers of the capabilities of the agent. */
+  /** Identifiers of the capabilities of the agent. `tasks.read`, `tasks.write`, `delegate`, `skills` let its model call tools; others are labels. */
   capabilities?: string[];
   /** Only an `active` agent can be executed or delegated to. */
-  status?: 'active' | 'inactive' | 'draft';
+  status?: AgentStatus;
+  /** Maximum number of model calls and tool calls of an execution, if it is lower than that of the deployment. */
+  maxSteps?: number;
+  /** Number of tokens after which an execution calls the model no more, if it is lower than that of the deployment. */
+  maxTokens?: number;
 };
 
 export type AgentPatch = {
@@ -62,10 +66,14 @@ export type AgentPatch = {
   systemPrompt?: string | null;
   /** Core identity: values, communication style and constraints. Self-improvement does not change it. */
   soul?: string | null;
-  /** Identifiers of the capabilities of the agent. */
+  /** Identifiers of the capabilities of the agent. `tasks.read`, `tasks.write`, `delegate`, `skills` let its model call tools; others are labels. */
   capabilities?: string[];
   /** Only an `active` agent can be executed or delegated to. */
-  status?: 'active' | 'inactive' | 'draft';
+  status?: AgentStatus;
+  /** Maximum number of model calls and tool calls of an execution, if it is lower than that of the deployment. */
+  maxSteps?: number | null;
+  /** Number of tokens after which an execution calls the model no more, if it is lower than that of the deployment. */
+  maxTokens?: number | null;
 };
 
 export type SoulUpdate = {
@@ -109,13 +117,50 @@ export type NewWebhook = {
   /** URL of the receiver: https, port 443 or 8443, a public address, without credentials. */
   url: string;
   events: EventName[];
+  /** Purpose of the webhook. */
+  description?: string;
+  /** Send only events of tasks that have all of these values, and of executions on these tasks. */
+  taskFilter?: {
+    /** The project of the task. */
+    projectId?: string;
+    /** Name of the agent that the task is assigned to. The agent does not have to exist. */
+    assignedAgent?: string;
+  };
+  /** The maximum number of attempts, retries included, that begin in any one second. Test events do not count. */
+  maxPerSecond?: number;
   /** Shared secret for signing deliveries. Without a secret, deliveries are not signed. No response contains the secret. */
   secret?: string;
 };
 
+export type WebhookPatch = {
+  /** URL of the receiver: https, port 443 or 8443, a public address, without credentials. */
+  url?: string;
+  events?: EventName[];
+  /** Purpose of the webhook. */
+  description?: string | null;
+  /** Send only events of tasks that have all of these values, and of executions on these tasks. */
+  taskFilter?: {
+    /** The project of the task. */
+    projectId?: string;
+    /** Name of the agent that the task is assigned to. The agent does not have to exist. */
+    assignedAgent?: string;
+  } | null;
+  /** False pauses the webhook, true resumes it. */
+  active?: boolean;
+  /** The maximum number of attempts, retries included, that begin in any one second. Test events do not count. */
+  maxPerSecond?: number | null;
+};
+
+export type SecretRotation = {
+  /** The new shared secret for signing deliveries. No response contains the secret. */
+  secret: string;
+  /** How long deliveries are also signed with the replaced secret. With 0 it ends at once. */
+  overlapSeconds?: number;
+};
+
 export type TestEvent = {
   /** Any of the six events. The webhook does not have to be subscribed to it. */
-  event: 'task.created' | 'task.completed' | 'task.status_changed' | 'agent.spawned' | 'agent.completed' | 'agent.failed';
+  event: EventName;
 };
 
 export type TaskStatus = 'backlog' | 'assigned' | 'in_progress' | 'qa_review' | 'up_for_review' | 'done';
@@ -191,6 +236,10 @@ export type Agent = {
   soul: string;
   capabilities: string[];
   status: AgentStatus;
+  /** Maximum number of model calls and tool calls of an execution, if it is lower than that of the deployment. */
+  maxSteps?: number;
+  /** Number of tokens after which an execution calls the model no more, if it is lower than that of the deployment. */
+  maxTokens?: number;
   /** Whether this is a system agent, created with the organization. System agents cannot be deleted. */
   isSystem: boolean;
   createdAt: string;
@@ -259,6 +308,8 @@ export type Execution = {
   completedAt?: string;
   /** Milliseconds from startedAt to completedAt, including the quality gates. */
   durationMs?: number;
+  /** Number of steps, including the quality gates that were asked. In lists, executions have it once they have ended. */
+  stepCount?: number;
   input: string;
   /** The generated text; only present if the execution is completed. */
   output?: string;
@@ -266,16 +317,25 @@ export type Execution = {
   tokensUsed?: number;
   /** The model that the execution asks; `simulator` if the built-in simulator answered. */
   model: string;
+  /** Hash of the agent's system prompt that the model got; while the execution runs, that at its start. Absent for executions that an early version of the service ended. */
+  promptHash?: string;
   qualityGates: QualityGates;
   /** What each quality gate answered: the first 2,000 characters. Only present if the execution is completed. */
   gateReasons?: {
     selfTest?: string;
     qaReview?: string;
   };
-  /** Why the execution failed; only present if it failed. `not_started`: no worker was free within the waiting limit. `deadline`: ten minutes passed since a worker first started it. `lost`: two workers were lost. Any other value is a sentence for people. */
+  /** Why the execution failed; only present if it failed. `not_started`: no worker was free within the waiting limit. `deadline`: ten minutes, or the limit of the deployment, passed since a worker first started it. `lost`: two workers in a row were lost. `step_limit`, `token_limit`: it used up its steps or its tokens. `cancelled`: a request cancelled it. Any other value is a sentence for people. */
   error?: string;
   /** The delegation that started the execution. */
   delegationId?: string;
+  /** The step that a worker has started and not ended; only present while the execution runs, and not in the quality gates. */
+  currentStep?: {
+    number: number;
+    kind: 'model' | 'tool' | 'gate';
+    name: string;
+    startedAt: string;
+  };
 };
 
 export type ExecutionListItem = {
@@ -291,6 +351,8 @@ export type ExecutionListItem = {
   completedAt?: string;
   /** Milliseconds from startedAt to completedAt, including the quality gates. */
   durationMs?: number;
+  /** Number of steps, including the quality gates that were asked. In lists, executions have it once they have ended. */
+  stepCount?: number;
 };
 
 export type ExecutionStarted = {
@@ -320,6 +382,8 @@ export type AgentMetrics = {
   /** Unique kebab-case identifier of an agent, used in paths. */
   agentName: string;
   period: Period;
+  /** The prompt of the request; absent without one. */
+  prompt?: string;
   executions: {
     total: number;
     completed: number;
@@ -328,7 +392,7 @@ export type AgentMetrics = {
     /** The fraction completed / (completed + failed), rounded to four decimals; 0 if no execution has ended. */
     successRate: number;
   };
-  /** Durations in milliseconds of the executions that have ended. Percentiles are exact for up to 1,000 executions; for more, the error is at most 5 %. */
+  /** Durations in milliseconds of the executions that have ended. Percentiles are exact for up to 1,000 executions; for more, and with `prompt`, the error is at most 5 %. */
   performance: {
     avgDurationMs: number;
     p50DurationMs: number;
@@ -351,6 +415,116 @@ export type Improvement = {
   newPromptHash: string;
 };
 
+/** `adopted`: the edit is in the prompt. `not_better`, `worse`: too few votes are for it. `no_proposal`: the improver proposed no edit. `not_usable`: the edit cannot be applied. `not_tried`, `not_judged`: too many model calls failed. `superseded`: the agent was changed in the meantime. */
+export type ImprovementDecision = 'adopted' | 'not_better' | 'worse' | 'no_proposal' | 'not_usable' | 'not_tried' | 'not_judged' | 'superseded';
+
+export type ImprovementPass = {
+  /** Id of a self-improvement pass. */
+  id: string;
+  decision: ImprovementDecision;
+  /** Whether the pass changed the system prompt. */
+  improved: boolean;
+  /** What the pass changed, or why it changed nothing. */
+  changesSummary: string;
+  /** Hash of the system prompt before the pass. */
+  previousPromptHash: string;
+  /** Hash of the system prompt after the pass; the same as before if the prompt did not change. */
+  newPromptHash: string;
+  /** Tokens of all model calls. */
+  tokensUsed: number;
+  startedAt: string;
+  /** Milliseconds from the request to the decision. */
+  durationMs: number;
+  /** Absent if the improver proposed nothing. */
+  proposal?: {
+    /** What the edit does and why. */
+    summary: string;
+    /** The text to add at the end of the prompt. */
+    append?: string;
+    /** The passage of the prompt to replace. */
+    replace?: string;
+    /** The text in place of that passage. */
+    with?: string;
+    /** true if a text is longer: only its first 2,000 characters are shown. */
+    truncated?: boolean;
+  };
+  /** The number of votes for each prompt, and of questions without a choice. */
+  votes: {
+    new: number;
+    previous: number;
+    none: number;
+  };
+  /** The probability that an edit without an effect gets these votes; the edit is adopted below 0.02. Absent if no answers were compared. */
+  chance?: number;
+  /** The pairs of answers: ten, or none. */
+  trials: ImprovementTrial[];
+};
+
+export type ImprovementProposal = {
+  /** What the edit does and why. */
+  summary: string;
+  /** The text to add at the end of the prompt. */
+  append?: string;
+  /** The passage of the prompt to replace. */
+  replace?: string;
+  /** The text in place of that passage. */
+  with?: string;
+  /** true if a text is longer: only its first 2,000 characters are shown. */
+  truncated?: boolean;
+};
+
+export type ImprovementTrial = {
+  /** The execution whose input was tried. */
+  executionId: string;
+  /** Whether the improver did not see the input. */
+  heldOut: boolean;
+  input: string;
+  /** The answer of the previous prompt. */
+  previousAnswer?: string;
+  /** The answer of the new prompt. */
+  newAnswer?: string;
+  /** Why the previous prompt has no answer. */
+  previousError?: string;
+  /** Why the new prompt has no answer. */
+  newError?: string;
+  /** One vote for each question to the reviewer; empty if the answers are equal, or if one is missing. */
+  votes: ImprovementVote[];
+  /** true if a text is longer: only its first 2,000 characters are shown. */
+  truncated?: boolean;
+};
+
+export type ImprovementVote = 'new' | 'previous' | 'none';
+
+export type PromptSource = 'create' | 'update' | 'self-improve' | 'restore';
+
+export type PromptListItem = {
+  /** Hash of a system prompt: the SHA-256 of its UTF-8 bytes. */
+  hash: string;
+  /** The version of the agent that got this prompt; its `ETag` had this number. Absent if it is not known, for a prompt that an early version of the service stored. */
+  version?: number;
+  /** Time at which the agent got this prompt. Absent if it is not known, for a prompt that an early version of the service stored. */
+  createdAt?: string;
+  /** What gave the agent this prompt: its creation, an update, a self-improvement pass, or the restoration of a former prompt. Absent if it is not known, for a prompt that an early version of the service stored. */
+  source?: PromptSource;
+  /** What changed; only present for the sources `self-improve` and `restore`. */
+  changesSummary?: string;
+};
+
+export type Prompt = {
+  /** Hash of a system prompt: the SHA-256 of its UTF-8 bytes. */
+  hash: string;
+  /** The version of the agent that got this prompt; its `ETag` had this number. Absent if it is not known, for a prompt that an early version of the service stored. */
+  version?: number;
+  /** Time at which the agent got this prompt. Absent if it is not known, for a prompt that an early version of the service stored. */
+  createdAt?: string;
+  /** What gave the agent this prompt: its creation, an update, a self-improvement pass, or the restoration of a former prompt. Absent if it is not known, for a prompt that an early version of the service stored. */
+  source?: PromptSource;
+  /** What changed; only present for the sources `self-improve` and `restore`. */
+  changesSummary?: string;
+  /** The text of the prompt. */
+  systemPrompt: string;
+};
+
 export type EventName = 'task.created' | 'task.completed' | 'task.status_changed' | 'agent.spawned' | 'agent.completed' | 'agent.failed';
 
 export type Webhook = {
@@ -358,9 +532,28 @@ export type Webhook = {
   id: string;
   url: string;
   events: EventName[];
+  description?: string;
+  /** The webhook receives only events of tasks that have all of these values, and of executions on these tasks; absent if it receives all. */
+  taskFilter?: {
+    projectId?: string;
+    assignedAgent?: string;
+  };
+  /** The maximum number of attempts that begin in any one second; absent if there is none. */
+  maxPerSecond?: number;
+  /** False while the webhook is paused: nothing is sent to it. */
   active: boolean;
+  /** Why the service has paused the webhook; absent if a caller paused it. */
+  disabledReason?: 'failing';
+  /** When the service paused the webhook. */
+  disabledAt?: string;
   /** End of the latest attempt in the last 90 days, successful or not. */
   lastDeliveryAt?: string;
+  /** End of the latest successful attempt among the newest 100. Earlier ones are known if deliveries have failed permanently since. Not in lists. */
+  lastSuccessAt?: string;
+  /** End of the latest failed attempt among the newest 100. Not in lists. */
+  lastFailureAt?: string;
+  /** End of the first failed attempt after which all have failed. Not in lists. */
+  failingSince?: string;
   createdAt: string;
 };
 
@@ -369,8 +562,41 @@ export type WebhookRegistered = {
   id: string;
   url: string;
   events: EventName[];
+  /** False while the webhook is paused: nothing is sent to it. */
   active: boolean;
   createdAt: string;
+};
+
+export type SecretRotated = {
+  /** Id of a webhook. */
+  id: string;
+  url: string;
+  events: EventName[];
+  description?: string;
+  /** The webhook receives only events of tasks that have all of these values, and of executions on these tasks; absent if it receives all. */
+  taskFilter?: {
+    projectId?: string;
+    assignedAgent?: string;
+  };
+  /** The maximum number of attempts that begin in any one second; absent if there is none. */
+  maxPerSecond?: number;
+  /** False while the webhook is paused: nothing is sent to it. */
+  active: boolean;
+  /** Why the service has paused the webhook; absent if a caller paused it. */
+  disabledReason?: 'failing';
+  /** When the service paused the webhook. */
+  disabledAt?: string;
+  /** End of the latest attempt in the last 90 days, successful or not. */
+  lastDeliveryAt?: string;
+  /** End of the latest successful attempt among the newest 100. Earlier ones are known if deliveries have failed permanently since. Not in lists. */
+  lastSuccessAt?: string;
+  /** End of the latest failed attempt among the newest 100. Not in lists. */
+  lastFailureAt?: string;
+  /** End of the first failed attempt after which all have failed. Not in lists. */
+  failingSince?: string;
+  createdAt: string;
+  /** When deliveries stop being signed with the replaced secret; absent if the webhook had no secret. */
+  previousSecretEndsAt?: string;
 };
 
 export type DeliveryRecord = {
@@ -386,10 +612,74 @@ export type DeliveryRecord = {
   durationMs: number;
   /** End of the attempt. */
   deliveredAt: string;
-  /** Whether the attempt was a retry. */
+  /** Whether the attempt was a retry or a redelivery. */
   redelivery: boolean;
   /** Why the attempt failed; absent if it succeeded. */
   error?: string;
+  /** True for a test event; absent otherwise, and for attempts that were made before version 0.2.0. */
+  test?: boolean;
+};
+
+export type DeliveryState = 'pending' | 'retrying' | 'delivered' | 'exhausted' | 'skipped';
+
+export type AttemptDetail = {
+  /** Id of this attempt. The first attempt has the id of the delivery. */
+  id: string;
+  /** Id of the delivery, which X-Service-Delivery has. It is the same for all attempts of a delivery. */
+  deliveryId: string;
+  /** Number of the attempt, starting at 1. */
+  attempt: number;
+  event: EventName;
+  /** HTTP status of the receiver; 0 if it did not respond. */
+  httpStatus: number;
+  durationMs: number;
+  /** End of the attempt. */
+  deliveredAt: string;
+  /** Whether the attempt was a retry or a redelivery. */
+  redelivery: boolean;
+  /** Why the attempt failed; absent if it succeeded. */
+  error?: string;
+  /** True for a test event; absent otherwise, and for attempts that were made before version 0.2.0. */
+  test?: boolean;
+  /** IP address that was dialled; absent if none was. */
+  address?: string;
+  /** The parts of `durationMs`. A phase is absent if the attempt had none or failed before its end. */
+  phases?: {
+    /** Milliseconds to resolve the host name. */
+    dns?: number;
+    /** Milliseconds to open the connection. */
+    connect?: number;
+    /** Milliseconds for the TLS handshake. */
+    tls?: number;
+    /** Milliseconds from then on until the first byte of the response. */
+    firstByte?: number;
+  };
+  /** Headers of the request without its signatures; null for attempts that were made before version 0.2.0. */
+  requestHeaders: Record<string, string> | null;
+  /** First 50 headers of the response, at most 2 KiB, in lower case and without the values of cookies. Null without a response, for a success with an empty body, and when they are no longer stored. */
+  responseHeaders: Record<string, string> | null;
+  /** First 4 KiB of the response body as text. Null without a response, and when it is no longer stored. */
+  responseBody: string | null;
+  /** Whether `responseBody` is only the start; absent if it is null. */
+  truncated?: boolean;
+};
+
+export type Delivery = {
+  /** Id of a delivery, or of an attempt. */
+  deliveryId: string;
+  /** Absent for a test event. */
+  eventId?: string;
+  event: EventName;
+  /** True for a test event; absent otherwise. */
+  test?: boolean;
+  /** `pending`: the first attempt or a redelivery is due. `retrying`: a retry is due. `delivered`: an attempt succeeded. `exhausted`: all attempts failed. `skipped`: the webhook was paused at the time of the event. */
+  state: DeliveryState;
+  /** When the next attempt is due; absent if there is none. It may be running. */
+  nextAttemptAt?: string;
+  /** Body of the last attempt, exactly as it was signed. Null before the first attempt, and when it is no longer stored. */
+  body: string | null;
+  /** The attempts of the last 90 days, the first one first; with many redeliveries only the last 100. */
+  attempts: AttemptDetail[];
 };
 
 export type TestResult = {
@@ -437,6 +727,38 @@ export type ExecutionEventData = {
   occurredAt: string;
 };
 
+export type Event = {
+  /** Id of an event. */
+  id: string;
+  event: EventName;
+  /** When the change was made. */
+  occurredAt: string;
+  /** The `data` of its deliveries. */
+  data: TaskEventData | ExecutionEventData;
+};
+
+export type EventDelivery = {
+  /** Id of a webhook. */
+  webhookId: string;
+  /** Id of a delivery, or of an attempt. */
+  deliveryId: string;
+  /** `pending`: the first attempt or a redelivery is due or running. `retrying`: a retry is due or running. `delivered`: an attempt succeeded. `exhausted`: all attempts failed, and no other is due. `skipped`: the webhook was paused when the event occurred. */
+  state: DeliveryState;
+  /** Number of attempts that were made. */
+  attempts: number;
+};
+
+export type EventDetail = {
+  /** Id of an event. */
+  id: string;
+  event: EventName;
+  /** When the change was made. */
+  occurredAt: string;
+  /** The `data` of its deliveries. */
+  data: TaskEventData | ExecutionEventData;
+  deliveries: EventDelivery[];
+};
+
 export type Pagination = {
   /** The applied page size. It is smaller than the requested limit if that number of items does not fit into one response of 6 MB; the next page starts at offset + limit. */
   limit: number;
@@ -446,8 +768,15 @@ export type Pagination = {
   total: number;
 };
 
+export type CursorPagination = {
+  /** The applied page size. */
+  limit: number;
+  /** The value of `after` or `before` for the next page; null at the end of the list. With `after` it is never null. */
+  next: string | null;
+};
+
 /** All error codes. */
-export type ErrorCode = 'invalid_json' | 'validation_failed' | 'unauthorized' | 'insufficient_scope' | 'system_agent' | 'not_found' | 'method_not_allowed' | 'name_taken' | 'has_dependents' | 'dependency_cycle' | 'agent_not_active' | 'task_blocked' | 'delegation_cycle' | 'delegation_too_deep' | 'improvement_in_progress' | 'request_in_progress' | 'limit_reached' | 'precondition_failed' | 'payload_too_large' | 'unsupported_media_type' | 'unknown_reference' | 'reserved_name' | 'url_not_allowed' | 'self_delegation' | 'idempotency_key_reused' | 'rate_limited' | 'internal_error' | 'unavailable';
+export type ErrorCode = 'invalid_json' | 'validation_failed' | 'unauthorized' | 'insufficient_scope' | 'system_agent' | 'origin_not_allowed' | 'not_found' | 'method_not_allowed' | 'name_taken' | 'has_dependents' | 'dependency_cycle' | 'agent_not_active' | 'task_blocked' | 'delegation_cycle' | 'delegation_too_deep' | 'execution_finished' | 'improvement_in_progress' | 'delivery_in_progress' | 'webhook_paused' | 'recovery_in_progress' | 'request_in_progress' | 'limit_reached' | 'precondition_failed' | 'payload_too_large' | 'unsupported_media_type' | 'unknown_reference' | 'range_too_large' | 'reserved_name' | 'url_not_allowed' | 'self_delegation' | 'idempotency_key_reused' | 'rate_limited' | 'internal_error' | 'unavailable';
 
 export type ErrorDetail = {
   /** The path of a field, such as `dependsOn.0`, or the name of a query parameter or header. */
@@ -456,17 +785,19 @@ export type ErrorDetail = {
   message: string;
 };
 
+export type ErrorBody = {
+  code: ErrorCode;
+  /** What is wrong and what to do, for people. */
+  message: string;
+  /** The X-Request-Id of the response. */
+  requestId: string;
+  /** The problems of the request, at most 20. */
+  details?: ErrorDetail[];
+};
+
 export type ErrorResponse = {
   success: false;
-  error: {
-    code: ErrorCode;
-    /** What is wrong and what to do, for people. */
-    message: string;
-    /** The X-Request-Id of the response. */
-    requestId: string;
-    /** The problems of the request, at most 20. */
-    details?: ErrorDetail[];
-  };
+  error: ErrorBody;
 };
 
 /** The bodies of deliveries, by event. */
@@ -540,9 +871,9 @@ export type Operations = {
     request: {
       query?: {
         /** Return only tasks with this status. */
-        status?: 'backlog' | 'assigned' | 'in_progress' | 'qa_review' | 'up_for_review' | 'done';
+        status?: TaskStatus;
         /** Return only tasks with this priority. */
-        priority?: 'low' | 'medium' | 'high' | 'critical';
+        priority?: TaskPriority;
         /** Return only tasks that are assigned to the agent with this name, which may be deleted. */
         assigned_agent?: string;
         /** Return only tasks of this project. */
@@ -639,9 +970,9 @@ export type Operations = {
     request: {
       query?: {
         /** Return only agents of this category. */
-        category?: 'business' | 'development' | 'qa' | 'research' | 'operations' | 'specialized';
+        category?: AgentCategory;
         /** Return only agents with this status. */
-        status?: 'active' | 'inactive' | 'draft';
+        status?: AgentStatus;
         /** Search words. Return only agents where each search word is the beginning of a word in name, displayName or description. */
         search?: string;
         /** Page size. A value above 100 counts as 100. */
@@ -804,7 +1135,7 @@ export type Operations = {
   /**
    * Run an agent.
    *
-   * Starts an execution and responds as soon as it is accepted. The execution then runs asynchronously, for at most ten minutes. `GET /api/agents/{name}/executions/{id}` and the events `agent.completed` and `agent.failed` report the result. With a `taskId`, the task moves to `in_progress`. When the execution ends, the task moves to `up_for_review` if both quality gates passed, to `assigned` if the execution failed, and to `qa_review` in all other cases. If another request has changed the status of the task in the meantime, the status stays. A task with dependencies that are not `done` leads to the error `task_blocked`. Publishes `agent.spawned`.
+   * Starts an execution and responds as soon as it is accepted. The execution then runs asynchronously, by default for at most ten minutes. `GET /api/agents/{name}/executions/{id}` and the events `agent.completed` and `agent.failed` report the result. With a `taskId`, the task moves to `in_progress`. When the execution ends, the task moves to `up_for_review` if both quality gates passed, to `assigned` if the execution failed, and to `qa_review` in all other cases. If another request has changed the status of the task in the meantime, the status stays. A task with dependencies that are not `done` leads to the error `task_blocked`. Publishes `agent.spawned`.
    *
    * Required scope: `agents:execute`.
    */
@@ -852,7 +1183,7 @@ export type Operations = {
     request: {
       query?: {
         /** Return only executions with this status. */
-        status?: 'running' | 'completed' | 'failed';
+        status?: ExecutionStatus;
         /** Return only executions of the agent that currently has this name. */
         agentName?: string;
         /** Page size. A value above 100 counts as 100. */
@@ -879,7 +1210,7 @@ export type Operations = {
       };
       query?: {
         /** Return only executions with this status. */
-        status?: 'running' | 'completed' | 'failed';
+        status?: ExecutionStatus;
         /** Return only executions of the agent that currently has this name. */
         agentName?: string;
         /** Page size. A value above 100 counts as 100. */
@@ -894,7 +1225,7 @@ export type Operations = {
   /**
    * Get an execution.
    *
-   * Returns the execution with its input and its output. A running execution has no `output`, `tokensUsed`, `completedAt` and `durationMs`, and its quality gates are `pending`. A failed execution has an `error` and no `output`.
+   * Returns the execution with its input and its output. A running execution has no `output`, `tokensUsed`, `completedAt` and `durationMs`, and its quality gates are `pending`. A failed execution has an `error` and no `output`. For an execution of `qa-reviewer`, the gate `qaReview` is `skipped`.
    *
    * Required scope: `agents:read`.
    */
@@ -911,9 +1242,51 @@ export type Operations = {
     paged: false;
   };
   /**
+   * Cancel an execution.
+   *
+   * Ends a running execution as `failed` with the `error` `cancelled`, whether it waits, a model works on it or its quality gates judge it. It never changes after the response. Work that is under way stops within 5 seconds; its result is not stored. If the execution is the one that moved its task to `in_progress`, the task moves to `assigned`. Metrics count the execution as failed. `tokensUsed` has the tokens of the model calls whose results were stored. An execution that has ended leads to 409 `execution_finished`: it stays as it is. Publishes `agent.failed`.
+   *
+   * Required scope: `agents:execute`.
+   */
+  cancelExecution: {
+    request: {
+      params: {
+        /** Unique kebab-case identifier of an agent, used in paths. */
+        name: string;
+        /** Id of an execution. */
+        id: string;
+      };
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
+      idempotencyKey?: string | undefined;
+    };
+    data: Execution;
+    paged: false;
+  };
+  /**
+   * Run an execution again.
+   *
+   * Starts a new execution with the input, the context and the task of an execution, and with the current prompt and model of the agent. The other execution stays as it is, and can have any status: one that is still running continues, and keeps its task. The response, the task and the errors are those of `POST /api/agents/{name}/execute`. A task that was deleted leads to `unknown_reference`. Of a delegated execution, the agent reads the same name of the delegating agent, and the rerun continues its chain of delegations. Publishes `agent.spawned`.
+   *
+   * Required scope: `agents:execute`.
+   */
+  rerunExecution: {
+    request: {
+      params: {
+        /** Unique kebab-case identifier of an agent, used in paths. */
+        name: string;
+        /** Id of an execution. */
+        id: string;
+      };
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
+      idempotencyKey?: string | undefined;
+    };
+    data: ExecutionStarted;
+    paged: false;
+  };
+  /**
    * Get agent metrics.
    *
-   * Returns the metrics of the agent over a period. An execution counts on the UTC day on which it started. Averages and percentiles cover all executions that have ended, failed executions included.
+   * Returns the metrics of the agent over a period. An execution counts on the UTC day on which it started. Averages and percentiles cover all executions that have ended, failed executions included. `GET /api/agents/{name}/prompts` lists the hashes for `prompt`; a hash without executions has zeros. Executions that an early version of the service ended count only without `prompt`.
    *
    * Required scope: `agents:read`.
    */
@@ -925,16 +1298,41 @@ export type Operations = {
       };
       query?: {
         /** The period: the last 7, 30 or 90 UTC days, today included. */
-        period?: '7d' | '30d' | '90d';
+        period?: Period;
+        /** Hash of a prompt of the agent. Count only executions with this prompt, to compare two prompts. */
+        prompt?: string;
       };
     };
     data: AgentMetrics;
     paged: false;
   };
   /**
+   * List self-improvement passes of an agent.
+   *
+   * Returns the self-improvement passes of the agent, newest first, with their proof: the proposal, the answers of both prompts to each tried input, the votes of the reviewer and the decision. A pass that ended before it asked a model is not in the list.
+   *
+   * Required scope: `agents:read`.
+   */
+  listImprovements: {
+    request: {
+      params: {
+        /** Unique kebab-case identifier of an agent, used in paths. */
+        name: string;
+      };
+      query?: {
+        /** Page size. A value above 100 counts as 100. */
+        limit?: number;
+        /** Number of items to skip, starting with the newest. */
+        offset?: number;
+      };
+    };
+    data: ImprovementPass[];
+    paged: true;
+  };
+  /**
    * Improve an agent.
    *
-   * Reviews recent executions for failures and slow runs, and proposes an edit of the system prompt. Tests the old and the new prompt on recent inputs, and adopts the edit only if a blind comparison, made in both orders, rates it better. Does not change the soul and the skills. Responds within 30 seconds. An agent can have one pass at a time.
+   * Reviews recent executions for failures and slow runs, and proposes an edit of the system prompt. Tests the old and the new prompt on recent inputs, and adopts the edit only if a blind comparison, made in both orders, rates it better. Does not change the soul and the skills. Responds within 30 seconds. An agent can have one pass at a time. `GET /api/agents/{name}/improvements` has the proof of each pass.
    *
    * Required scope: `agents:execute`.
    */
@@ -966,7 +1364,7 @@ export type Operations = {
   /**
    * Register a webhook.
    *
-   * Registers a webhook. It receives its subscribed events for every change after the response. The URL is checked again at each attempt: its host name must resolve to public addresses. To change the URL or the secret, register a new webhook and delete the old one. An organization can have at most 100 webhooks.
+   * Registers a webhook. It receives its subscribed events for every change after the response. The URL is checked again at each attempt: its host name must resolve to public addresses. `taskFilter` limits them to the events of some tasks. All fields but the secret can be changed later; the secret can be rotated. An organization can have at most 100 webhooks.
    *
    * Required scope: `webhooks:write`.
    */
@@ -994,7 +1392,7 @@ export type Operations = {
   /**
    * Get a webhook.
    *
-   * Returns the webhook without its secret.
+   * Returns the webhook without its secret. The `ETag` changes when the webhook is updated, not with each delivery. After five days in which all deliveries have failed, ten of them permanently, the service pauses the webhook, and `disabledReason` is `failing`.
    *
    * Required scope: `webhooks:read`.
    */
@@ -1004,6 +1402,28 @@ export type Operations = {
         /** Id of a webhook. */
         id: string;
       };
+    };
+    data: Webhook;
+    paged: false;
+  };
+  /**
+   * Update a webhook.
+   *
+   * Changes only the fields in the request. `null` clears `description`, `taskFilter` or `maxPerSecond`. The rules for `url` are those of a registration. A new `url` gets all further attempts, also the waiting retries of earlier events; attempts that have already begun, for up to 30 seconds, go to the old one. `events` replaces all subscribed events. The webhook receives a new one for every change after the response, and none for earlier changes. A removed event is not sent for changes that are not yet published; deliveries that are already published, and their retries, are still sent. `taskFilter` replaces the whole filter, for every change after the response; an event is compared with the filter that the webhook had at the time of the event. `maxPerSecond` applies to all attempts that begin after the response, also to waiting ones. The history and the secret stay; to replace the secret, rotate it.
+   *
+   * `active: false` pauses the webhook. Until `active: true` resumes it, nothing is sent, except test events and attempts that have already begun, for up to 30 seconds. Events of a pause are skipped: the webhook never receives them. Retries and redeliveries that are due in a pause, and first attempts that are late, wait for its end and are sent within about two minutes after it. A webhook can be paused 50 times in 90 days. `active: true` also resumes a webhook that the service has paused because it failed.
+   *
+   * Required scope: `webhooks:write`.
+   */
+  updateWebhook: {
+    request: {
+      params: {
+        /** Id of a webhook. */
+        id: string;
+      };
+      body?: WebhookPatch;
+      /** Makes the change only if the resource still has this ETag; otherwise the status is 412. Separate several ETags with commas; `*` matches any. */
+      ifMatch?: string | undefined;
     };
     data: Webhook;
     paged: false;
@@ -1021,14 +1441,36 @@ export type Operations = {
         /** Id of a webhook. */
         id: string;
       };
+      /** Makes the change only if the resource still has this ETag; otherwise the status is 412. Separate several ETags with commas; `*` matches any. */
+      ifMatch?: string | undefined;
     };
     data: undefined;
     paged: false;
   };
   /**
+   * Rotate the secret of a webhook.
+   *
+   * Replaces the secret of the webhook; a webhook without a secret gets its first one. During the overlap, deliveries have two signatures: `X-Service-Signature` that of the new secret, `X-Service-Signature-Previous` that of the replaced one, and `webhook-signature` both. A rotation during an overlap ends the secret before the replaced one at once. Send an Idempotency-Key: a request that is repeated without one is another rotation, which replaces the new secret by itself. Attempts that have already begun, for up to 30 seconds, are signed as before the rotation.
+   *
+   * Required scope: `webhooks:write`.
+   */
+  rotateWebhookSecret: {
+    request: {
+      params: {
+        /** Id of a webhook. */
+        id: string;
+      };
+      body: SecretRotation;
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
+      idempotencyKey?: string | undefined;
+    };
+    data: SecretRotated;
+    paged: false;
+  };
+  /**
    * Send a test event.
    *
-   * Sends a synthetic event once, signed and recorded like any other delivery, but never retried. The status of the response is 200 whatever the receiver responds: `httpStatus` is the status of the receiver, 0 if it did not respond, and `error` says why the attempt failed. Takes at most 10 seconds.
+   * Sends a synthetic event once, signed and recorded like any other delivery, but never retried. It is also sent to a paused webhook. If it succeeds, a webhook that the service has paused because it failed is resumed. The status of the response is 200 whatever the receiver responds: `httpStatus` is the status of the receiver, 0 if it did not respond, and `error` says why the attempt failed. Takes at most 10 seconds.
    *
    * Required scope: `webhooks:write`.
    */
@@ -1048,7 +1490,9 @@ export type Operations = {
   /**
    * List deliveries.
    *
-   * Returns the delivery attempts of the webhook, newest first by the end of the attempt. Attempts are stored for 90 days. `redelivery` is true for a retry.
+   * Returns the delivery attempts of the webhook, newest first by the end of the attempt. Attempts are stored for 90 days. `redelivery` is true for a retry and for a redelivery.
+   *
+   * An attempt must match all filters. A filtered list reads at most 10,000 attempts, whether they match or not, and `pagination.total` is the exact number of those that match. Without `since` it covers the newest 10,000 attempts, or the newest 10,000 up to `until`. With `since` it covers the whole range. If the range has more than 10,000 attempts, the response is 422 `range_too_large`, and `details` names a later `since`. Attempts that ended up to two minutes outside the range can count too. Without filters, the list has all attempts and their exact number.
    *
    * Required scope: `webhooks:read`.
    */
@@ -1059,6 +1503,14 @@ export type Operations = {
         id: string;
       };
       query?: {
+        /** Return only attempts that succeeded (`delivered`) or failed (`failed`). */
+        status?: 'delivered' | 'failed';
+        /** Return only attempts to deliver this event. */
+        event?: EventName;
+        /** Return only attempts that ended at this time or later. */
+        since?: string;
+        /** Return only attempts that ended at this time or earlier. */
+        until?: string;
         /** Page size. A value above 100 counts as 100. */
         limit?: number;
         /** Number of items to skip, starting with the newest. */
@@ -1067,6 +1519,105 @@ export type Operations = {
     };
     data: DeliveryRecord[];
     paged: true;
+  };
+  /**
+   * Get a delivery.
+   *
+   * Returns the state of a delivery of the last 90 days, and what was sent and received in each attempt. Bodies and responses are kept for 7 days, unless the operator has set another number; after that they are null. `deliveryId` must be the `deliveryId` of an attempt, not the `id` of a retry. The response body is what the receiver sent: treat it as untrusted text.
+   *
+   * Required scope: `webhooks:read`.
+   */
+  getDelivery: {
+    request: {
+      params: {
+        /** Id of a webhook. */
+        id: string;
+        /** Id of a delivery, or of an attempt. */
+        deliveryId: string;
+      };
+    };
+    data: Delivery;
+    paged: false;
+  };
+  /**
+   * Redeliver a delivery.
+   *
+   * Sends a delivery of the last 90 days again, whether it succeeded or failed. The attempt is made within about two minutes after the response. It has the same `deliveryId`, event and data, the next attempt number, and `redelivery: true` in the list of deliveries. A redelivery is one attempt, and is not retried if it fails.
+   *
+   * While the first attempt, a retry or a redelivery is due or running, the response is 409 `delivery_in_progress`; while the webhook is paused, it is 409 `webhook_paused`. `deliveryId` must be the `deliveryId` of an attempt, not the `id` of a retry. A test event, an event that the webhook skipped, and an event that is no longer stored, lead to 404. Send an Idempotency-Key: a request that is repeated without one can be another redelivery.
+   *
+   * Required scope: `webhooks:write`.
+   */
+  redeliverDelivery: {
+    request: {
+      params: {
+        /** Id of a webhook. */
+        id: string;
+        /** Id of a delivery, or of an attempt. */
+        deliveryId: string;
+      };
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
+      idempotencyKey?: string | undefined;
+    };
+    data: {
+      /** Id of a delivery, or of an attempt. */
+      deliveryId: string;
+      /** The state of the delivery: its new attempt is due. */
+      state: 'pending';
+    };
+    paged: false;
+  };
+  /**
+   * List events.
+   *
+   * Returns the events of the last 90 days, newest first, whether a webhook is subscribed to them or not. For the next page, send `pagination.next` as `before`; it is null at the end of the list.
+   *
+   * To follow the log, send `after`. The response then has the oldest events after it, oldest first, and `pagination.next` is the value of `after` for the next request, also if the page is empty. To begin with the oldest event, send `ev_` and 26 zeros; with `since`, it begins at that time. An event is listed 750 ms after it occurred or later. An event that is published late is listed when it is published, although its id is older. So a follower that continues with each `next` misses no event, but can get an event twice, with the same id: ignore ids that you know.
+   *
+   * An event must match all filters. A request reads at most 10,000 events, whether they match or not. If few match, a page can have fewer events than `limit`, or none, although the list continues at `next`.
+   *
+   * Required scope: `webhooks:read`.
+   */
+  listEvents: {
+    request: {
+      query?: {
+        /** Page size. A value above 100 counts as 100. */
+        limit?: number;
+        /** Return the oldest events after this event or this `next`, oldest first. Excludes `before`. */
+        after?: string;
+        /** Return the newest events before this event, newest first. */
+        before?: string;
+        /** Return only events with this name. */
+        event?: EventName;
+        /** Return only events of this task, and of executions on this task. */
+        task_id?: string;
+        /** Return only events of this execution. */
+        execution_id?: string;
+        /** Return only events that occurred at this time or later. */
+        since?: string;
+        /** Return only events that occurred at this time or earlier. */
+        until?: string;
+      };
+    };
+    data: Event[];
+    paged: 'cursor';
+  };
+  /**
+   * Get an event.
+   *
+   * Returns an event of the last 90 days with its deliveries: one for each webhook that was subscribed to it, or that it was sent to. Deliveries of deleted webhooks are left out.
+   *
+   * Required scope: `webhooks:read`.
+   */
+  getEvent: {
+    request: {
+      params: {
+        /** Id of an event. */
+        id: string;
+      };
+    };
+    data: EventDetail;
+    paged: false;
   };
   /**
    * Check the health of the service.
@@ -1079,6 +1630,197 @@ export type Operations = {
       status: 'ok';
     };
     paged: false;
+  };
+  /**
+   * List prompts of an agent.
+   *
+   * Returns the current and all former system prompts of the agent, newest first, without their texts. A prompt that the agent got several times has an entry for each time. Changes of other fields have no entry.
+   *
+   * Required scope: `agents:read`.
+   */
+  listPrompts: {
+    request: {
+      params: {
+        /** Unique kebab-case identifier of an agent, used in paths. */
+        name: string;
+      };
+      query?: {
+        /** Page size. A value above 100 counts as 100. */
+        limit?: number;
+        /** Number of items to skip, starting with the newest. */
+        offset?: number;
+      };
+    };
+    data: PromptListItem[];
+    paged: true;
+  };
+  /**
+   * Get a prompt of an agent.
+   *
+   * Returns a current or former system prompt of the agent with its text. The other fields are those of its newest entry in the list. `previousPromptHash` and `newPromptHash` of a self-improvement pass, and `promptHash` of an execution, are valid hashes.
+   *
+   * Required scope: `agents:read`.
+   */
+  getPrompt: {
+    request: {
+      params: {
+        /** Unique kebab-case identifier of an agent, used in paths. */
+        name: string;
+        /** Hash of a system prompt: the SHA-256 of its UTF-8 bytes. */
+        hash: string;
+      };
+    };
+    data: Prompt;
+    paged: false;
+  };
+  /**
+   * Restore a prompt of an agent.
+   *
+   * Makes a former system prompt the current one, and returns the updated agent. Changes no other field. Restoring the current prompt changes nothing.
+   *
+   * Required scope: `agents:write`.
+   */
+  restorePrompt: {
+    request: {
+      params: {
+        /** Unique kebab-case identifier of an agent, used in paths. */
+        name: string;
+        /** Hash of a system prompt: the SHA-256 of its UTF-8 bytes. */
+        hash: string;
+      };
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
+      idempotencyKey?: string | undefined;
+      /** Makes the change only if the resource still has this ETag; otherwise the status is 412. Separate several ETags with commas; `*` matches any. */
+      ifMatch?: string | undefined;
+    };
+    data: Agent;
+    paged: false;
+  };
+  /**
+   * Send missed events again.
+   *
+   * Sends all events of a time range that the webhook did not receive, oldest first: at most 10,000, and at most 10 per second or `maxPerSecond`. `since` and `until` compare `occurredAt` of the event. Deliveries with an attempt that is running or due later are left out, and so is an event that is delivered in the meantime. The last 90 days can be recovered.
+   *
+   * An event whose attempts all failed keeps its `deliveryId` and gets the next attempt numbers. A failed attempt of the recovery has the normal retry schedule. The first attempts are made within about two minutes after the response. The recovery continues after any interruption, and sends no event twice. It waits while the webhook is paused, and ends when the webhook is deleted.
+   *
+   * The range can have at most 20,000 events of the organization, subscribed or not. A larger range, or more than 10,000 events to send, lead to 422 `range_too_large`, and `details` names an `until` that works. While a recovery of the webhook is running, the response is 409 `recovery_in_progress`. For a paused webhook it is 409 `webhook_paused`. A dry run is possible in both cases.
+   *
+   * Required scope: `webhooks:write`.
+   */
+  recoverWebhook: {
+    request: {
+      params: {
+        /** Id of a webhook. */
+        id: string;
+      };
+      body: {
+        /** The time of the first event. */
+        since: string;
+        /** The time of the last event; by default the time of the request. */
+        until?: string;
+        /** Only these events; by default all. Of `skipped` and `never_sent`, only subscribed events are sent. */
+        events?: EventName[];
+        /** `exhausted`: all attempts failed. `skipped`: the webhook was paused. `never_sent`: the webhook was not subscribed yet. */
+        include: ('exhausted' | 'skipped' | 'never_sent')[];
+        /** Only count the events, and send nothing. */
+        dryRun?: boolean;
+      };
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
+      idempotencyKey?: string | undefined;
+    };
+    data: {
+      /** Number of events that the recovery sends. */
+      matched: number;
+      /** Id of the recovery; absent with `dryRun`. */
+      recoveryId?: string;
+    };
+    paged: false;
+  };
+  /**
+   * Get a recovery.
+   *
+   * Returns the progress of a recovery, which changes about once a minute. Recoveries are stored for 90 days. `sent` can differ from `matched`: an event that is delivered in the meantime is not sent, and one whose retries end in the meantime is.
+   *
+   * Required scope: `webhooks:read`.
+   */
+  getRecovery: {
+    request: {
+      params: {
+        /** Id of a webhook. */
+        id: string;
+        /** Id of a recovery. */
+        recoveryId: string;
+      };
+    };
+    data: {
+      /** Id of a recovery. */
+      id: string;
+      /** Id of a webhook. */
+      webhookId: string;
+      /** `completed`: one attempt was made for each event that was sent. Retries of failed attempts may follow. */
+      status: 'running' | 'completed';
+      since: string;
+      until: string;
+      events?: EventName[];
+      include: ('exhausted' | 'skipped' | 'never_sent')[];
+      /** Number of events that matched when the recovery began. */
+      matched: number;
+      /** Number of events that were sent, or will be within about a minute. */
+      sent: number;
+      /** Number of these events whose first attempt by the recovery succeeded. */
+      delivered: number;
+      /** Number of these events whose first attempt by the recovery failed. */
+      failed: number;
+      createdAt: string;
+      completedAt?: string;
+    };
+    paged: false;
+  };
+  /**
+   * List steps of an execution.
+   *
+   * Returns the calls of the model and of tools, then the quality gates, in the order of their numbers. An agent without tools has one call of the model. A step is in the list as soon as it starts; a quality gate, and the only call of an agent without tools, can appear later. A step that a lost worker had started keeps its number: the next worker runs it again.
+   *
+   * Required scope: `agents:read`.
+   */
+  listSteps: {
+    request: {
+      params: {
+        /** Unique kebab-case identifier of an agent, used in paths. */
+        name: string;
+        /** Id of an execution. */
+        id: string;
+      };
+      query?: {
+        /** Page size. A value above 100 counts as 100. */
+        limit?: number;
+        /** Number of items to skip, starting with the newest. */
+        offset?: number;
+      };
+    };
+    data: ({
+      /** Number of the step, from 1. */
+      number: number;
+      /** `model`: a call of the model of the agent. `tool`: a call of a tool. `gate`: a quality gate. */
+      kind: 'model' | 'tool' | 'gate';
+      /** The model, the tool, or the quality gate: `selfTest` or `qaReview`. */
+      name: string;
+      /** The arguments of a tool as JSON, or the input of the execution for the first call of the model. At most 4 KiB. */
+      input?: string;
+      /** The text of the model, the result of a tool as the model got it, or what a quality gate answered. At most 4 KiB. */
+      output?: string;
+      /** Whether `input` or `output` is only the start of a longer text. */
+      truncated: boolean;
+      /** Why the step failed. A model gets the error of a tool as its result. */
+      error?: string;
+      /** Tokens of a call of a model, if they are known. */
+      tokensUsed?: number;
+      /** Absent if an earlier version of the service ran the step. */
+      startedAt?: string;
+      /** Milliseconds; absent while the step runs. */
+      durationMs?: number;
+    })[];
+    paged: true;
   };
 };
 
@@ -1103,14 +1845,29 @@ export const operations = {
   listExecutions: { method: 'GET', path: '/api/agents/executions' },
   listAgentExecutions: { method: 'GET', path: '/api/agents/{name}/executions' },
   getExecution: { method: 'GET', path: '/api/agents/{name}/executions/{id}' },
+  cancelExecution: { method: 'POST', path: '/api/agents/{name}/executions/{id}/cancel' },
+  rerunExecution: { method: 'POST', path: '/api/agents/{name}/executions/{id}/rerun' },
   getMetrics: { method: 'GET', path: '/api/agents/{name}/metrics' },
+  listImprovements: { method: 'GET', path: '/api/agents/{name}/improvements' },
   selfImproveAgent: { method: 'POST', path: '/api/agents/{name}/self-improve' },
   listSkillCatalogue: { method: 'GET', path: '/api/agents/skills' },
   registerWebhook: { method: 'POST', path: '/api/webhooks/register' },
   listWebhooks: { method: 'GET', path: '/api/webhooks' },
   getWebhook: { method: 'GET', path: '/api/webhooks/{id}' },
+  updateWebhook: { method: 'PATCH', path: '/api/webhooks/{id}' },
   deleteWebhook: { method: 'DELETE', path: '/api/webhooks/{id}' },
+  rotateWebhookSecret: { method: 'POST', path: '/api/webhooks/{id}/rotate-secret' },
   testWebhook: { method: 'POST', path: '/api/webhooks/{id}/test' },
   listDeliveries: { method: 'GET', path: '/api/webhooks/{id}/deliveries' },
+  getDelivery: { method: 'GET', path: '/api/webhooks/{id}/deliveries/{deliveryId}' },
+  redeliverDelivery: { method: 'POST', path: '/api/webhooks/{id}/deliveries/{deliveryId}/redeliver' },
+  listEvents: { method: 'GET', path: '/api/webhooks/events' },
+  getEvent: { method: 'GET', path: '/api/webhooks/events/{id}' },
   health: { method: 'GET', path: '/health' },
+  listPrompts: { method: 'GET', path: '/api/agents/{name}/prompts' },
+  getPrompt: { method: 'GET', path: '/api/agents/{name}/prompts/{hash}' },
+  restorePrompt: { method: 'POST', path: '/api/agents/{name}/prompts/{hash}/restore' },
+  recoverWebhook: { method: 'POST', path: '/api/webhooks/{id}/recover' },
+  getRecovery: { method: 'GET', path: '/api/webhooks/{id}/recoveries/{recoveryId}' },
+  listSteps: { method: 'GET', path: '/api/agents/{name}/executions/{id}/steps' },
 } as const;

@@ -1,12 +1,12 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+type TaskStatus = 'backlog' | 'assigned' | 'in_progress' | 'qa_review' | 'up_for_review' | 'done';
 
 /** The task in task events. Unset fields are absent. */
 type Task = {
   id: string;
   title: string;
   /** Only in `task.status_changed`. */
-  previousStatus?: string;
-  status: string;
+  previousStatus?: TaskStatus;
+  status: TaskStatus;
   assignedAgent?: string;
   projectId?: string;
 };
@@ -16,7 +16,7 @@ type Execution = {
   id: string;
   agentName: string;
   taskId?: string;
-  status: string;
+  status: 'running' | 'completed' | 'failed';
   startedAt: string;
   completedAt?: string;
   durationMs?: number;
@@ -45,8 +45,8 @@ export type Unverified = {
   body: Uint8Array | string;
   /** The headers of Node's `IncomingMessage` or of a Fetch `Request`, or a plain object. Names are case-insensitive. */
   headers: { get(name: string): string | null } | { [name: string]: string | string[] | undefined };
-  /** The secret of the webhook, exactly as registered. */
-  secret: string;
+  /** The secret of the webhook, exactly as registered; or several, of which one must match. */
+  secret: string | readonly string[];
   /** The current time (Unix time, in ms); the time of the machine if unset. */
   now?: number;
   /** The maximum difference between the time of the delivery and `now`, in milliseconds; 5 minutes if unset. */
@@ -77,29 +77,35 @@ export class DeliveryRefused extends Error {
 /** The default of `toleranceMs`. */
 const replayWindowMs = 5 * 60_000;
 
+const signatureHeader = 'X-Service-Signature';
+/** Also sent during the overlap of a rotation, with the signature of the replaced secret. */
+const previousSignatureHeader = 'X-Service-Signature-Previous';
+
 /**
- * Verifies that a delivery is authentic and recent, and returns its parsed body. This file has no imports from this
- * project: copy it into a receiver, or import it.
+ * Verifies that a delivery is authentic and recent, and returns its parsed body. During a rotation of the secret it
+ * accepts the old and the new one. This file imports nothing and uses only web standards, so it runs wherever Web Crypto
+ * is: copy it into a receiver, or import it.
  *
  * @throws `DeliveryRefused` for a request that is not an authentic, recent delivery: respond with 4xx
  * @throws TypeError for a mistake in the receiver: an empty secret, or a body that is already parsed
  */
-export function verifyWebhook({
+export async function verifyWebhook({
   body,
   headers,
   secret,
   now = Date.now(),
   toleranceMs = replayWindowMs,
-}: Unverified): Delivery {
-  if (typeof secret !== 'string' || secret === '')
+}: Unverified): Promise<Delivery> {
+  const secrets = [secret].flat();
+  if (secrets.length === 0 || secrets.some((each) => typeof each !== 'string' || each === ''))
     throw new TypeError('secret is empty; pass the secret that the webhook was registered with.');
   if (typeof body !== 'string' && !ArrayBuffer.isView(body))
     throw new TypeError(
       'body is not the raw body as bytes or text; disable the body parser of your framework for this route.',
     );
-  // Converts text to bytes once, so that the parsed body is the signed body.
-  const raw = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
-  checkSignature(header(headers, 'X-Service-Signature'), raw, secret);
+  // A copy, so that the parsed body is the signed body even if the caller changes the bytes in the meantime.
+  const raw = typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body);
+  await checkSignature(signaturesOf(headers), raw, secrets);
   const delivery = read(raw);
   const sentAt = Date.parse(delivery.timestamp);
   // Uses the time in the body: the header is not signed, so a replayed request can have a new one.
@@ -110,14 +116,25 @@ export function verifyWebhook({
   return delivery;
 }
 
-/** Returns the value of a header. Node and Fetch join repeated headers with a comma, which no valid value contains. */
-function header(headers: Unverified['headers'], name: string): string {
+/** Returns the signatures of a delivery: two during the overlap of a rotation. */
+function signaturesOf(headers: Unverified['headers']): string[] {
+  const signature = header(headers, signatureHeader);
+  const rotates = valuesOf(headers, previousSignatureHeader).length > 0;
+  return rotates ? [signature, header(headers, previousSignatureHeader)] : [signature];
+}
+
+function valuesOf(headers: Unverified['headers'], name: string): string[] {
   const values = isFetch(headers)
     ? [headers.get(name) ?? []].flat()
     : Object.entries(headers)
         .filter(([other]) => other.toLowerCase() === name.toLowerCase())
         .flatMap(([, value]) => value ?? []);
-  const [value, ...more] = values.map(String);
+  return values.map(String);
+}
+
+/** Returns the value of a header. Node and Fetch join repeated headers with a comma, which no valid value contains. */
+function header(headers: Unverified['headers'], name: string): string {
+  const [value, ...more] = valuesOf(headers, name);
   if (value === undefined) {
     const hint = name.endsWith('Signature')
       ? ' Register the webhook with a secret; without one, deliveries are not signed.'
@@ -136,17 +153,27 @@ function isFetch(headers: Unverified['headers']): headers is { get(name: string)
   return typeof headers.get === 'function';
 }
 
-/**
- * Checks the signature. It compares the digests as bytes, because the comparison in constant time needs equal lengths.
- */
-function checkSignature(signature: string, raw: Uint8Array, secret: string): void {
-  const [, hex] = /^sha256=([0-9a-f]{64})$/.exec(signature) ?? [];
-  const expected = createHmac('sha256', secret).update(raw).digest();
-  if (hex === undefined || !timingSafeEqual(Buffer.from(hex, 'hex'), expected))
-    throw new DeliveryRefused(
-      'wrong_signature',
-      'X-Service-Signature does not match the body; check that the secret is the registered one and that the body is raw.',
-    );
+/** Checks that a signature is that of one of the secrets. */
+async function checkSignature(
+  signatures: readonly string[],
+  raw: Uint8Array<ArrayBuffer>,
+  secrets: readonly string[],
+): Promise<void> {
+  for (const secret of secrets)
+    for (const signature of signatures) if (await isSignedWith(secret, signature, raw)) return;
+  throw new DeliveryRefused(
+    'wrong_signature',
+    'X-Service-Signature does not match the body; check that the secret is the registered one and that the body is raw.',
+  );
+}
+
+/** Returns whether a signature is that of a secret. Web Crypto compares the bytes in constant time. */
+async function isSignedWith(secret: string, signature: string, raw: Uint8Array<ArrayBuffer>): Promise<boolean> {
+  const [, hex = ''] = /^sha256=([0-9a-f]{64})$/.exec(signature) ?? [];
+  const bytes = Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, ['verify']);
+  return crypto.subtle.verify('HMAC', key, bytes, raw);
 }
 
 /** Parses a body with a valid signature. */

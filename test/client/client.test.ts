@@ -122,6 +122,7 @@ describe('a response', () => {
     const error = await client.getTask({ params: { id: 'tk_1' } }).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(CrewboardError);
     expect(error).toMatchObject({ status: 409, code: 'name_taken', message: 'It is name_taken.', requestId: 'r-1' });
+    expect(error).toMatchObject({ method: 'GET', url: 'https://crewboard.example/api/kanban-tasks/tk_1' });
   });
 
   it.each([
@@ -130,7 +131,11 @@ describe('a response', () => {
     ['JSON of another service', Response.json({ hello: 'world' })],
   ])('that is %s is thrown as not_an_answer', async (_, response) => {
     const { client } = clientOf(response);
-    await expect(client.listTasks()).rejects.toMatchObject({ code: 'not_an_answer', status: response.status });
+    await expect(client.listTasks()).rejects.toMatchObject({
+      code: 'not_an_answer',
+      status: response.status,
+      message: expect.stringContaining('GET https://crewboard.example/api/kanban-tasks got a response'),
+    });
   });
 });
 
@@ -161,7 +166,16 @@ describe('a request that fails', () => {
     expect(waits).toEqual([7000]);
   });
 
-  it('cancels the body of a response before a retry', async () => {
+  it('is retried after two minutes, and not after a longer time in Retry-After', async () => {
+    const limited = (seconds: number) => errorResponse(429, 'rate_limited', { 'Retry-After': String(seconds) });
+    const { client, sent, waits } = clientOf(limited(120), success({}), limited(121));
+    const run = () => client.executeAgent({ params: { name: 'builder' }, body: { input: 'Build it.' } });
+    await run();
+    await expect(run()).rejects.toMatchObject({ status: 429, code: 'rate_limited' });
+    expect([sent.length, waits]).toEqual([3, [120_000]]);
+  });
+
+  it('reads the body of a response before a retry, which frees the connection', async () => {
     const busy = errorResponse(503, 'unavailable');
     const { client } = clientOf(busy, page([], 0));
     await client.listTasks();
@@ -201,11 +215,11 @@ describe('a request that fails', () => {
     },
   );
 
-  it('is not retried after the caller aborted it', async () => {
+  it('is not sent after the caller aborted it', async () => {
     const { client, sent } = clientOf(networkError());
     const signal = AbortSignal.abort(new Error('enough'));
-    await expect(client.listTasks({ signal })).rejects.toThrow();
-    expect(sent).toHaveLength(1);
+    await expect(client.listTasks({ signal })).rejects.toThrow('enough');
+    expect(sent).toHaveLength(0);
   });
 });
 
@@ -228,7 +242,20 @@ describe('everyItem', () => {
 
   it('ends at the end of a list that shrinks', async () => {
     const { client, sent } = clientOf(page([{ id: 1 }], 5), page([], 1));
-    expect(await Array.fromAsync(everyItem(client.listTasks, {}))).toEqual([{ id: 1 }]);
+    expect(await Array.fromAsync(everyItem(client.listTasks))).toEqual([{ id: 1 }]);
     expect(sent).toHaveLength(2);
+  });
+
+  it('begins with the item at the given offset, and reads pages of the given size', async () => {
+    const { client, sent } = clientOf(page([{ id: 3 }, { id: 4 }], 5), page([{ id: 5 }], 5));
+    const items = everyItem(client.listAgentExecutions, { params: { name: 'a' }, query: { limit: 2, offset: 2 } });
+    expect(await Array.fromAsync(items)).toEqual([{ id: 3 }, { id: 4 }, { id: 5 }]);
+    expect(sent.map(({ url }) => new URL(url).search)).toEqual(['?limit=2&offset=2', '?limit=2&offset=4']);
+  });
+
+  it('reads no page that the caller does not need', async () => {
+    const { client, sent } = clientOf(page([{ id: 1 }, { id: 2 }], 200));
+    for await (const { id } of everyItem(client.listTasks)) if (Number(id) === 2) break;
+    expect(sent).toHaveLength(1);
   });
 });

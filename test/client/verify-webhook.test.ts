@@ -1,8 +1,9 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ulid } from 'ulid';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, expectTypeOf, it, onTestFinished, vi } from 'vitest';
+import type { Deliveries } from '../../lib/client/operations.ts';
 import {
   type Delivery,
   DeliveryRefused,
@@ -15,9 +16,6 @@ import { timestamp } from '../../lib/contract/ids.ts';
 import { sampleOf } from '../../lib/webhooks/samples.ts';
 import { deliveryHeaders } from '../../lib/webhooks/sender/signature.ts';
 import { fc } from '../seeded.ts';
-
-// A spy on the real module: no result shows how digests are compared.
-vi.mock('node:crypto', { spy: true });
 
 const secret = 'a secret';
 const sentAt = Date.parse('2026-03-01T12:00:00.999Z');
@@ -41,9 +39,9 @@ const verify = (given: Pick<Unverified, 'body' | 'headers'> & Partial<Unverified
   verifyWebhook({ secret, now: sentAt, ...given });
 
 /** Returns the reason for which a delivery is rejected. */
-function reasonOf(given: Parameters<typeof verify>[0]): Reason {
+async function reasonOf(given: Parameters<typeof verify>[0]): Promise<Reason> {
   try {
-    verify(given);
+    await verify(given);
   } catch (error) {
     if (error instanceof DeliveryRefused) return error.reason;
     throw error;
@@ -52,67 +50,74 @@ function reasonOf(given: Parameters<typeof verify>[0]): Reason {
 }
 
 describe('an authentic delivery', () => {
-  it.each(eventNames)('is accepted and parsed: %s', (event) => {
+  it.each(eventNames)('is accepted and parsed: %s', async (event) => {
     const { delivery, body, headers } = authentic(event);
-    expect(verify({ body, headers })).toEqual(delivery);
+    expect(await verify({ body, headers })).toEqual(delivery);
   });
 
-  it('is accepted as text, as a Buffer and as a Uint8Array', () => {
+  // The compiler checks these types, as part of npm run check.
+  it('has the type of the generated types', () => {
+    expectTypeOf<Delivery>().toExtend<Deliveries[EventName]>();
+    expectTypeOf<Deliveries[EventName]>().toExtend<Delivery>();
+  });
+
+  it('is accepted as text, as a Buffer and as a Uint8Array', async () => {
     const { delivery, body, headers } = authentic();
     const raw = Buffer.from(body);
-    for (const given of [body, raw, new Uint8Array(raw)]) expect(verify({ body: given, headers })).toEqual(delivery);
+    for (const given of [body, raw, new Uint8Array(raw)])
+      expect(await verify({ body: given, headers })).toEqual(delivery);
   });
 
   it.each(['ü🚀', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', '   ', 's'.repeat(256)])(
     'is verified with the bytes of the secret, unchanged: %j',
-    (key) => {
+    async (key) => {
       const { delivery, body, headers } = authentic('agent.failed', key);
-      expect(verify({ body, headers, secret: key })).toEqual(delivery);
+      expect(await verify({ body, headers, secret: key })).toEqual(delivery);
     },
   );
 
-  it('is accepted with unknown fields, which a later version may add', () => {
+  it('is accepted with unknown fields, which a later version may add', async () => {
     const { delivery } = authentic();
     const body = JSON.stringify({ ...delivery, data: { ...delivery.data, added: 1 }, added: 2 });
     const headers = { ...authentic().headers, ...signed(body).headers, 'X-Service-Delivery': delivery.deliveryId };
-    expect(verify({ body, headers })).toMatchObject({ added: 2 });
+    expect(await verify({ body, headers })).toMatchObject({ added: 2 });
   });
 });
 
 const ours = ['X-Service-Signature', 'X-Service-Event', 'X-Service-Delivery', 'X-Service-Timestamp'];
 
 describe('the headers', () => {
-  it('can be those of Node, of Fetch or a plain object, in upper or lower case', () => {
+  it('can be those of Node, of Fetch or a plain object, in upper or lower case', async () => {
     const { delivery, body, headers } = authentic();
     const entries = Object.entries(headers);
     const incoming: IncomingHttpHeaders = Object.fromEntries(entries.map(([name, at]) => [name.toLowerCase(), at]));
     const shouted = Object.fromEntries(entries.map(([name, at]) => [name.toUpperCase(), at]));
     const distinct = Object.fromEntries(entries.map(([name, at]) => [name.toLowerCase(), [at]]));
     for (const given of [headers, incoming, shouted, distinct, new Headers(headers)])
-      expect(verify({ body, headers: given })).toEqual(delivery);
+      expect(await verify({ body, headers: given })).toEqual(delivery);
   });
 
-  it.each(ours)('are rejected without %s', (name) => {
+  it.each(ours)('are rejected without %s', async (name) => {
     const { body, headers } = authentic();
     const { [name]: _, ...others } = headers;
-    expect(reasonOf({ body, headers: others })).toBe('missing_header');
-    expect(reasonOf({ body, headers: new Headers(others) })).toBe('missing_header');
-    expect(reasonOf({ body, headers: { ...others, [name]: undefined } })).toBe('missing_header');
-    expect(reasonOf({ body, headers: { ...others, [name]: [] } })).toBe('missing_header');
+    expect(await reasonOf({ body, headers: others })).toBe('missing_header');
+    expect(await reasonOf({ body, headers: new Headers(others) })).toBe('missing_header');
+    expect(await reasonOf({ body, headers: { ...others, [name]: undefined } })).toBe('missing_header');
+    expect(await reasonOf({ body, headers: { ...others, [name]: [] } })).toBe('missing_header');
   });
 
-  it.each(ours)('are rejected with a repeated %s, even with the same value', (name) => {
+  it.each(ours)('are rejected with a repeated %s, even with the same value', async (name) => {
     const { body, headers } = authentic();
     const value = headers[name] as string;
     const appended = new Headers(headers);
     appended.append(name, value);
-    expect(reasonOf({ body, headers: appended })).toBe('repeated_header');
+    expect(await reasonOf({ body, headers: appended })).toBe('repeated_header');
     for (const repeated of [
       { [name]: [value, value] },
       { [name]: `${value}, ${value}` },
       { [name.toLowerCase()]: value },
     ])
-      expect(reasonOf({ body, headers: { ...headers, ...repeated } })).toBe('repeated_header');
+      expect(await reasonOf({ body, headers: { ...headers, ...repeated } })).toBe('repeated_header');
   });
 
   it.each([
@@ -122,14 +127,14 @@ describe('the headers', () => {
     ['X-Service-Timestamp', String(sentAt / 1000)],
     ['X-Service-Timestamp', ''],
     ['X-Service-Timestamp', '9'.repeat(100_000)],
-  ])('are rejected if %s differs from the body: %.40s', (name, value) => {
+  ])('are rejected if %s differs from the body: %.40s', async (name, value) => {
     const { body, headers } = authentic();
-    expect(reasonOf({ body, headers: { ...headers, [name]: value } })).toBe('header_mismatch');
+    expect(await reasonOf({ body, headers: { ...headers, [name]: value } })).toBe('header_mismatch');
   });
 
-  it('lead to an error that mentions the secret if the signature is missing', () => {
+  it('lead to an error that mentions the secret if the signature is missing', async () => {
     const { body } = authentic();
-    expect(() => verify({ body, headers: {} })).toThrow(/without one, deliveries are not signed/);
+    await expect(verify({ body, headers: {} })).rejects.toThrow(/without one, deliveries are not signed/);
   });
 });
 
@@ -148,34 +153,42 @@ describe('the signature', () => {
     ['that is not ASCII', `sha256=${'ü'.repeat(64)}`],
     ['that is empty', ''],
     ['that is huge', `sha256=${'0'.repeat(1_000_000)}`],
-  ])('is rejected %s', (_, signature) => {
-    expect(reasonOf({ body, headers: { ...headers, 'X-Service-Signature': signature } })).toBe('wrong_signature');
+  ])('is rejected %s', async (_, signature) => {
+    expect(await reasonOf({ body, headers: { ...headers, 'X-Service-Signature': signature } })).toBe('wrong_signature');
   });
 
-  it('is compared in constant time, as 32 bytes each', () => {
-    vi.mocked(timingSafeEqual).mockClear();
-    verify({ body, headers });
-    expect(reasonOf({ body, headers, secret: 'another secret' })).toBe('wrong_signature');
-    const lengths = vi.mocked(timingSafeEqual).mock.calls.map((pair) => pair.map(({ byteLength }) => byteLength));
-    expect(lengths).toEqual([
-      [32, 32],
-      [32, 32],
+  it('is compared in constant time, by Web Crypto', async () => {
+    // A spy on the real function: no result shows how signatures are compared.
+    const compared = vi.spyOn(crypto.subtle, 'verify');
+    onTestFinished(() => compared.mockRestore());
+    await verify({ body, headers });
+    expect(await reasonOf({ body, headers, secret: 'another secret' })).toBe('wrong_signature');
+    expect(compared.mock.calls.map(([name, , signature]) => [name, signature.byteLength])).toEqual([
+      ['HMAC', 32],
+      ['HMAC', 32],
     ]);
   });
 
-  it('is rejected with another secret', () => {
+  it('is that of the body at the time of the call', async () => {
+    const bytes = new TextEncoder().encode(body);
+    const verified = verify({ body: bytes, headers });
+    bytes.fill(0);
+    expect(await verified).toEqual(JSON.parse(body));
+  });
+
+  it('is rejected with another secret', async () => {
     for (const other of ['another secret', 'a secret ', 'A secret'])
-      expect(reasonOf({ body, headers, secret: other })).toBe('wrong_signature');
+      expect(await reasonOf({ body, headers, secret: other })).toBe('wrong_signature');
   });
 
-  it('is rejected if its key is empty', () => {
+  it('is rejected if its key is empty', async () => {
     const forged = `sha256=${createHmac('sha256', '').update(body).digest('hex')}`;
-    expect(reasonOf({ body, headers: { ...headers, 'X-Service-Signature': forged } })).toBe('wrong_signature');
+    expect(await reasonOf({ body, headers: { ...headers, 'X-Service-Signature': forged } })).toBe('wrong_signature');
   });
 
-  it('is checked before the body is parsed', () => {
+  it('is checked before the body is parsed', async () => {
     for (const junk of ['', '{', 'null', '[]', Buffer.from([0xff, 0xfe])])
-      expect(reasonOf({ body: junk, headers })).toBe('wrong_signature');
+      expect(await reasonOf({ body: junk, headers })).toBe('wrong_signature');
   });
 
   /** Returns copies of bytes, each with another bit changed. */
@@ -184,35 +197,83 @@ describe('the signature', () => {
       bytes.map((byte, index) => (index === at >> 3 ? byte ^ (1 << (at & 7)) : byte)),
     );
 
-  it('is rejected if any bit of the signature or of the body is changed', () => {
+  it('is rejected if any bit of the signature or of the body is changed', async () => {
     for (const flipped of withEachBitFlipped(Buffer.from(body)))
-      expect(reasonOf({ body: flipped, headers })).toBe('wrong_signature');
+      expect(await reasonOf({ body: flipped, headers })).toBe('wrong_signature');
     for (const flipped of withEachBitFlipped(Buffer.from(hex, 'hex'))) {
       const forged = { ...headers, 'X-Service-Signature': `sha256=${Buffer.from(flipped).toString('hex')}` };
-      expect(reasonOf({ body, headers: forged })).toBe('wrong_signature');
+      expect(await reasonOf({ body, headers: forged })).toBe('wrong_signature');
     }
   });
 
-  it('is rejected if the body is cut off or has additional bytes', () => {
+  it('is rejected if the body is cut off or has additional bytes', async () => {
     for (const changed of [body.slice(1), body.slice(0, -1), ` ${body}`, `${body}\n`, `\u{feff}${body}`])
-      expect(reasonOf({ body: changed, headers })).toBe('wrong_signature');
+      expect(await reasonOf({ body: changed, headers })).toBe('wrong_signature');
   });
 
-  it('does not accept a changed header', () => {
-    fc.assert(
-      fc.property(
+  it('does not accept a changed header', async () => {
+    await fc.assert(
+      fc.asyncProperty(
         fc.constantFrom(...ours),
         fc.nat(),
         fc.string({ unit: 'grapheme', maxLength: 3 }),
-        (name, at, put) => {
+        async (name, at, put) => {
           const value = headers[name] as string;
           const index = at % value.length;
           const changed = value.slice(0, index) + put + value.slice(index + 1);
           fc.pre(changed !== value);
-          expect(() => verify({ body, headers: { ...headers, [name]: changed } })).toThrow(DeliveryRefused);
+          await expect(verify({ body, headers: { ...headers, [name]: changed } })).rejects.toThrow(DeliveryRefused);
         },
       ),
     );
+  });
+});
+
+describe('during a rotation of the secret', () => {
+  const [before, after, other] = ['the secret before', 'the secret after', 'another secret'] as const;
+  const previous = 'X-Service-Signature-Previous';
+  const { delivery, body, headers: signedBefore } = authentic('task.created', before);
+  const signatureBefore = signedBefore['X-Service-Signature'] as string;
+  const { deliveryId, event } = delivery;
+  const headers = deliveryHeaders({ event, deliveryId, sentAt, body }, after, before);
+
+  it('a delivery is accepted with the old secret and with the new one', async () => {
+    for (const accepted of [before, after]) {
+      expect(await verify({ body, headers, secret: accepted })).toEqual(delivery);
+      expect(await verify({ body, headers: new Headers(headers), secret: accepted })).toEqual(delivery);
+    }
+    expect(await reasonOf({ body, headers, secret: other })).toBe('wrong_signature');
+  });
+
+  it('a receiver can have both secrets, before, during and after the overlap', async () => {
+    const signedAfter = deliveryHeaders({ event, deliveryId, sentAt, body }, after);
+    for (const given of [signedBefore, headers, signedAfter])
+      for (const accepted of [
+        [before, after],
+        [after, before],
+      ])
+        expect(await verify({ body, headers: given, secret: accepted })).toEqual(delivery);
+    expect(await reasonOf({ body, headers: signedAfter, secret: [before, other] })).toBe('wrong_signature');
+  });
+
+  it('a delivery is rejected if the signature of the body is missing, or the one of the old secret is repeated', async () => {
+    const { 'X-Service-Signature': _, ...others } = headers;
+    expect(await reasonOf({ body, headers: others, secret: before })).toBe('missing_header');
+    const repeated = { ...headers, [previous]: [signatureBefore, signatureBefore] };
+    expect(await reasonOf({ body, headers: repeated, secret: after })).toBe('repeated_header');
+  });
+
+  it('a delivery is rejected if the body or the signature of the old secret is changed', async () => {
+    expect(await reasonOf({ body: `${body} `, headers, secret: before })).toBe('wrong_signature');
+    for (const changed of ['', `${signatureBefore}0`, signatureBefore.toUpperCase(), `sha256=${'0'.repeat(64)}`])
+      expect(await reasonOf({ body, headers: { ...headers, [previous]: changed }, secret: before })).toBe(
+        'wrong_signature',
+      );
+  });
+
+  it('a list of secrets that is empty, or has an empty secret, throws a TypeError', async () => {
+    for (const empty of [[], [''], [after, '']])
+      await expect(verify({ body, headers, secret: empty })).rejects.toThrow(/^secret is empty/);
   });
 });
 
@@ -232,69 +293,69 @@ describe('a signed body that is not a delivery', () => {
     ['whose timestamp is a number', JSON.stringify({ ...delivery, timestamp: sentAt })],
     ['whose timestamp is not a time', JSON.stringify({ ...delivery, timestamp: 'yesterday' })],
     ['whose data is null', JSON.stringify({ ...delivery, data: null })],
-  ])('is rejected: %s', (_, body) => {
-    expect(reasonOf(signed(body))).toBe('malformed_body');
+  ])('is rejected: %s', async (_, body) => {
+    expect(await reasonOf(signed(body))).toBe('malformed_body');
   });
 
-  it('is rejected if it is not valid UTF-8', () => {
+  it('is rejected if it is not valid UTF-8', async () => {
     const raw = Buffer.from(JSON.stringify({ ...delivery, data: { title: '?' } }));
     raw.writeUInt8(0xff, raw.indexOf('?'));
-    expect(reasonOf(signed(raw))).toBe('malformed_body');
-    expect(reasonOf(signed(Buffer.from([0xed, 0xa0, 0x80])))).toBe('malformed_body');
+    expect(await reasonOf(signed(raw))).toBe('malformed_body');
+    expect(await reasonOf(signed(Buffer.from([0xed, 0xa0, 0x80])))).toBe('malformed_body');
   });
 });
 
 describe('the age of a delivery', () => {
-  it('can be five minutes in the past or in the future', () => {
+  it('can be five minutes in the past or in the future', async () => {
     const { delivery, body, headers } = authentic();
     for (const now of [sentAt + minutes(5), sentAt - minutes(5)])
-      expect(verify({ body, headers, now })).toEqual(delivery);
+      expect(await verify({ body, headers, now })).toEqual(delivery);
   });
 
-  it('is rejected beyond five minutes', () => {
+  it('is rejected beyond five minutes', async () => {
     const { body, headers } = authentic();
-    expect(reasonOf({ body, headers, now: sentAt + minutes(5) + 1 })).toBe('too_old');
-    expect(reasonOf({ body, headers, now: sentAt - minutes(5) - 1 })).toBe('too_new');
+    expect(await reasonOf({ body, headers, now: sentAt + minutes(5) + 1 })).toBe('too_old');
+    expect(await reasonOf({ body, headers, now: sentAt - minutes(5) - 1 })).toBe('too_new');
   });
 
-  it('depends on the timestamp in the signed body, not on the header', () => {
+  it('depends on the timestamp in the signed body, not on the header', async () => {
     const { body, headers } = authentic();
     const now = sentAt + minutes(6);
     const fresh = { ...headers, 'X-Service-Timestamp': String(Math.floor(now / 1000)) };
-    expect(reasonOf({ body, headers: fresh, now })).toBe('too_old');
+    expect(await reasonOf({ body, headers: fresh, now })).toBe('too_old');
   });
 
-  it('is compared with the given tolerance', () => {
+  it('is compared with the given tolerance', async () => {
     const { delivery, body, headers } = authentic();
-    expect(reasonOf({ body, headers, now: sentAt + 1001, toleranceMs: 1000 })).toBe('too_old');
-    expect(verify({ body, headers, now: sentAt + minutes(60), toleranceMs: minutes(60) })).toEqual(delivery);
+    expect(await reasonOf({ body, headers, now: sentAt + 1001, toleranceMs: 1000 })).toBe('too_old');
+    expect(await verify({ body, headers, now: sentAt + minutes(60), toleranceMs: minutes(60) })).toEqual(delivery);
   });
 
-  it('is computed with the clock of the machine if no time is given', () => {
+  it('is computed with the clock of the machine if no time is given', async () => {
     const { body, headers } = authentic();
-    expect(() => verifyWebhook({ body, headers, secret })).toThrow(/too old/);
+    await expect(verifyWebhook({ body, headers, secret })).rejects.toThrow(/too old/);
   });
 
-  it('is rejected if the time or the tolerance is NaN', () => {
+  it('is rejected if the time or the tolerance is NaN', async () => {
     const { body, headers } = authentic();
-    expect(reasonOf({ body, headers, now: Number.NaN })).toBe('too_old');
-    expect(reasonOf({ body, headers, toleranceMs: Number.NaN })).toBe('too_old');
+    expect(await reasonOf({ body, headers, now: Number.NaN })).toBe('too_old');
+    expect(await reasonOf({ body, headers, toleranceMs: Number.NaN })).toBe('too_old');
   });
 });
 
 describe('a mistake in the receiver', () => {
-  it('throws a TypeError if the secret is empty or missing, with any signature', () => {
+  it('throws a TypeError if the secret is empty or missing, with any signature', async () => {
     const { body, headers } = authentic();
     const forged = `sha256=${createHmac('sha256', '').update(body).digest('hex')}`;
     for (const empty of ['', undefined as unknown as string])
-      expect(() =>
+      await expect(
         verifyWebhook({ body, headers: { ...headers, 'X-Service-Signature': forged }, secret: empty, now: sentAt }),
-      ).toThrow(new TypeError('secret is empty; pass the secret that the webhook was registered with.'));
+      ).rejects.toThrow(new TypeError('secret is empty; pass the secret that the webhook was registered with.'));
   });
 
-  it('throws a TypeError if the body is already parsed', () => {
+  it('throws a TypeError if the body is already parsed', async () => {
     const { body, headers } = authentic();
-    expect(() => verify({ body: JSON.parse(body), headers })).toThrow(
+    await expect(verify({ body: JSON.parse(body), headers })).rejects.toThrow(
       new TypeError(
         'body is not the raw body as bytes or text; disable the body parser of your framework for this route.',
       ),
@@ -302,9 +363,7 @@ describe('a mistake in the receiver', () => {
   });
 });
 
-it('the module imports only node:crypto, so that it can be copied as one file', () => {
+it('the module imports nothing, so that it can be copied as one file', () => {
   const source = readFileSync('lib/client/verify-webhook.ts', 'utf8');
-  expect([...source.matchAll(/\bfrom '([^']+)'|\bimport\('([^']+)'\)/g)].map(([, name]) => name)).toEqual([
-    'node:crypto',
-  ]);
+  expect(source).not.toMatch(/\bfrom '|\bimport\b\s*['(]/);
 });
