@@ -1,10 +1,6 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import * as v from 'valibot';
-import { ApiError } from '../../lib/contract/errors.ts';
 import { Organization } from '../../lib/contract/organization.ts';
-import { runWithRequest } from '../../lib/request-context.ts';
-import { Problem } from '../local/problem.ts';
-import { awsErrorMessage, isAwsError } from './stack/aws-errors.ts';
 
 /**
  * Creates a command of the program with its help.
@@ -18,21 +14,9 @@ export function command(name: string, summary: string, ...examples: string[]): C
     .description(`${summary}.`)
     .helpOption('-h, --help', 'show this help')
     .helpCommand(false)
+    .exitOverride()
     .showHelpAfterError('Add --help to see the commands and options.')
     .addHelpText('after', ['\nExamples:', ...examples.map((example) => `  ${example}`)].join('\n'));
-}
-
-/** Runs the program. Prints results to standard output, and messages of expected errors to standard error. */
-export async function runProgram(program: Pick<Command, 'parseAsync'>): Promise<void> {
-  try {
-    await runWithRequest({}, () => program.parseAsync());
-  } catch (thrown) {
-    // If the table cannot be reached, the cause of the API error says what an operator can correct.
-    const error = thrown instanceof ApiError && isAwsError(thrown.cause) ? thrown.cause : thrown;
-    const expected = error instanceof Problem || error instanceof ApiError;
-    console.error(expected ? error.message : isAwsError(error) ? `AWS: ${awsErrorMessage(error)}` : error);
-    process.exitCode = 1;
-  }
 }
 
 /** Returns the mandatory option `--org`. */
@@ -48,6 +32,11 @@ export function stackOption() {
 /** Returns the option `--table` of commands that need only the table of a deployment. */
 export function tableOption() {
   return new Option('--table <name>', 'a table in AWS instead, such as a restored one');
+}
+
+/** Returns the option `--json` of commands that list. */
+export function jsonOption() {
+  return new Option('--json', 'print JSON, with the result in `data`');
 }
 
 /** Returns a parser of whole numbers in decimal digits from 1 to `most`. */

@@ -1,5 +1,9 @@
-import { runProgram } from './command.ts';
+import { runWithRequest } from '../../lib/request-context.ts';
+import { apiErrorText } from './api/api-errors.ts';
+import { operatorErrorText } from './operator-errors.ts';
 import { program } from './program.ts';
+import { endWithReader, runProgram } from './run-program.ts';
 
 // `npm run crewboard`, and the npm scripts that are named after commands.
-await runProgram(program);
+endWithReader();
+await runWithRequest({}, () => runProgram(program, (error) => operatorErrorText(error) ?? apiErrorText(error)));

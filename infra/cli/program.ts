@@ -1,7 +1,8 @@
-import { command } from './command.ts';
-import { agents } from './commands/agents.ts';
+import { agents } from './api/agents.ts';
+import { createApiProgram } from './api/api-program.ts';
 import { deadLetters } from './commands/dead-letters.ts';
 import { deliveries } from './commands/deliveries.ts';
+import { moveModel } from './commands/move-model.ts';
 import { orgs } from './commands/organizations.ts';
 import { preflight } from './commands/preflight.ts';
 import { protect } from './commands/protect.ts';
@@ -10,18 +11,19 @@ import { settings } from './commands/settings.ts';
 import { token } from './commands/token.ts';
 import { trace } from './commands/trace.ts';
 
-/** The program of operators. Each command is also an npm script of its own name. */
-export const program = command(
-  'crewboard',
-  'Operate Crewboard: the service that runs on this machine, or a stack in AWS with --stack',
+agents.addCommand(moveModel);
+
+/** The program of the repository: the commands that call the API, and those of operators. Each is also an npm script. */
+export const program = createApiProgram(
+  'Use Crewboard by its API, or operate it: the service that runs on this machine, or a stack in AWS with --stack',
+  'npm run --silent crewboard -- tasks list --status backlog',
   'npm run --silent token -- create --org acme',
-  'npm run --silent crewboard -- token create --org acme',
   'npm run --silent dead-letters -- list --stack Crewboard',
 )
+  .commandsGroup('Commands for operators:')
   .addCommand(token)
   .addCommand(orgs)
   .addCommand(settings)
-  .addCommand(agents)
   .addCommand(deadLetters)
   .addCommand(deliveries)
   .addCommand(reconcile)

@@ -1,11 +1,12 @@
 import { Argument } from '@commander-js/extra-typings';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import { columns } from '../columns.ts';
-import { command, stackOption, wholeNumber } from '../command.ts';
+import { command, jsonOption, stackOption, wholeNumber } from '../command.ts';
 import { type Kind, kindOf, kinds, redrivable } from '../dead-letters/dead-letter-kinds.ts';
 import { type ReceivedMessage, withReceivedMessages } from '../dead-letters/received-messages.ts';
 import { redrive, redriveVisibilitySeconds } from '../dead-letters/redrive.ts';
 import { findRedriveTargets } from '../dead-letters/redrive-targets.ts';
+import { printJson } from '../json.ts';
 import { withProgress } from '../progress.ts';
 import { findQueues } from '../queues.ts';
 
@@ -19,12 +20,15 @@ const list = command(
   'npm run --silent dead-letters -- list --stack Crewboard',
 )
   .addOption(stackOption())
-  .action(async ({ stack }) => {
+  .addOption(jsonOption())
+  .action(async ({ stack, json }) => {
     const deadLetters = await readDeadLetters(stack);
-    const rows = kinds.map((kind) => {
+    const counts = kinds.map((kind) => {
       const [oldest, ...more] = deadLetters.filter(({ body }) => kindOf(body) === kind);
-      return oldest ? [kind, String(1 + more.length), timestamp(oldest.sentAt)] : [kind, '0', ''];
+      return oldest ? { kind, count: 1 + more.length, oldestSentAt: timestamp(oldest.sentAt) } : { kind, count: 0 };
     });
+    if (json) return printJson({ data: counts });
+    const rows = counts.map(({ kind, count, oldestSentAt = '' }) => [kind, String(count), oldestSentAt]);
     console.log(columns([['kind', 'dead letters', 'oldest sent'], ...rows]));
   });
 
@@ -37,12 +41,15 @@ const show = command(
   .addArgument(new Argument('[kind]', 'the kind (default: all kinds)').choices(kinds))
   .option('--limit <number>', 'the highest number of dead letters, 1 to 9999', wholeNumber(9999), 10)
   .addOption(stackOption())
-  .action(async (kind, { stack, limit }) => {
+  .addOption(jsonOption())
+  .action(async (kind, { stack, limit, json }) => {
     const all = await readDeadLetters(stack);
-    const lines = all
-      .filter(({ body }) => kind === undefined || kindOf(body) === kind)
-      .slice(0, limit)
-      .map(({ id, sentAt, body }) => `${timestamp(sentAt)}  ${kindOf(body)}  ${id}\n  ${body}`);
+    const found = all
+      .map(({ id, sentAt, body }) => ({ id, kind: kindOf(body), sentAt: timestamp(sentAt), body }))
+      .filter((one) => kind === undefined || one.kind === kind)
+      .slice(0, limit);
+    if (json) return printJson({ data: found });
+    const lines = found.map((one) => `${one.sentAt}  ${one.kind}  ${one.id}\n  ${one.body}`);
     console.log(lines.length > 0 ? lines.join('\n') : none(kind));
   });
 

@@ -8,8 +8,9 @@ import { deliveryQueues, sendAttemptMessages } from '../../../lib/webhooks/deliv
 import { type ComparedDeliveries, compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
 import { Problem } from '../../local/problem.ts';
 import { columns } from '../columns.ts';
-import { command, organizationOption, stackOption } from '../command.ts';
+import { command, jsonOption, organizationOption, stackOption } from '../command.ts';
 import { openDeploymentTable } from '../deployments.ts';
+import { printJson } from '../json.ts';
 import { withProgress } from '../progress.ts';
 import { findQueues, type Queues } from '../queues.ts';
 import { organizationsOf } from './organizations.ts';
@@ -32,20 +33,26 @@ const verify = command(
   .addOption(organizationOption('one organization (default: all)').makeOptionMandatory(false))
   .option('--dry-run', 'compare only, and send nothing')
   .addOption(stackOption())
-  .action(async ({ since, org, dryRun = false, stack }) => {
+  .addOption(jsonOption())
+  .action(async ({ since, org, dryRun = false, stack, json }) => {
     const table = await openDeploymentTable({ stack });
     const organizations = org ? [org] : (await organizationsOf(table)).map(({ organization }) => organization);
     const found = [];
     for (const organization of organizations)
       found.push({ organization, ...(await compared(table, organization, since)) });
-    if (found.length === 0) return console.log('There are no organizations.');
-    const rows = found.map(({ organization, ...one }) => [
-      organization,
-      ...[one.events, one.deliveries, one.waiting.length, one.lost.length].map((number) => number.toLocaleString('en')),
-    ]);
-    console.log(columns([['organization', 'events', 'deliveries', 'waiting', 'lost'], ...rows]));
+    const counts = found.map(({ organization, events, deliveries, waiting, lost }) => ({
+      ...{ organization, events, deliveries },
+      waiting: waiting.length,
+      lost: lost.length,
+    }));
+    if (json) printJson({ data: counts });
+    else console.log(countsText(counts));
     const lost = found.flatMap((one) => one.lost);
-    if (lost.length > 0) await sendAgain(lost, await findQueues(stack), dryRun);
+    if (lost.length === 0) return;
+    const result = await sendAgain(lost, await findQueues(stack), dryRun);
+    // Standard output is JSON only.
+    if (json) console.error(result);
+    else console.log(result);
   });
 
 /** `npm run deliveries`: checks that no delivery is missing. */
@@ -71,18 +78,29 @@ function compared(table: Table, organization: Organization, from: number): Promi
   );
 }
 
+/** The numbers of an organization: its events, its deliveries, and the attempts that wait or are lost. */
+type Counts = { organization: string; events: number; deliveries: number; waiting: number; lost: number };
+
+function countsText(counts: readonly Counts[]): string {
+  if (counts.length === 0) return 'There are no organizations.';
+  const rows = counts.map(({ organization, ...numbers }) => [
+    organization,
+    ...Object.values(numbers).map((number) => number.toLocaleString('en')),
+  ]);
+  return columns([['organization', 'events', 'deliveries', 'waiting', 'lost'], ...rows]);
+}
+
 /** How many messages are sent concurrently. */
 const sentAtOnce = 1_000;
 
-/** Sends lost messages again, unless they may still be in the queues. */
-async function sendAgain(lost: readonly DeliveryMessage[], queues: Queues, dryRun: boolean): Promise<void> {
+/** Sends lost messages again, unless they may still be in the queues. Returns a sentence about what was sent. */
+async function sendAgain(lost: readonly DeliveryMessage[], queues: Queues, dryRun: boolean): Promise<string> {
   const queued = await countQueued(queues);
   if (dryRun || queued >= lost.length) {
     process.exitCode = 1;
-    const why = dryRun
+    return dryRun
       ? 'Nothing was sent.'
       : `Nothing was sent, because the missing messages may be among the ${queued} messages in the queues. Run this command again when the queues are empty.`;
-    return console.log(why);
   }
   const { sqs, urls } = queues;
   const senders = new Map(deliveryQueues.map((name) => [name, createQueueSender(sqs, urls[name])]));
@@ -95,7 +113,7 @@ async function sendAgain(lost: readonly DeliveryMessage[], queues: Queues, dryRu
       `Not all messages were sent: ${(error as Error).message} Run this command again in a few minutes.`,
     );
   }
-  console.log(`${lost.length.toLocaleString('en')} sent again.`);
+  return `${lost.length.toLocaleString('en')} sent again.`;
 }
 
 /** Returns the number of messages in the queues of deliveries, including those that are being handled, as SQS estimates it. */

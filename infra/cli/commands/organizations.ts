@@ -2,8 +2,9 @@ import type { Table } from '../../../lib/table/client.ts';
 import { listOrganizations, type OrganizationSummary } from '../../../lib/table/organizations/organizations.ts';
 import { Problem } from '../../local/problem.ts';
 import { columns } from '../columns.ts';
-import { command, stackOption, tableOption } from '../command.ts';
+import { command, jsonOption, stackOption, tableOption } from '../command.ts';
 import { openDeploymentTable } from '../deployments.ts';
+import { printJson } from '../json.ts';
 import { withProgress } from '../progress.ts';
 import { awsErrorMessage } from '../stack/aws-errors.ts';
 
@@ -19,8 +20,10 @@ const list = command(
   )
   .addOption(stackOption().conflicts('table'))
   .addOption(tableOption())
-  .action(async (options) => {
+  .addOption(jsonOption())
+  .action(async ({ json, ...options }) => {
     const found = await organizationsOf(await openDeploymentTable(options));
+    if (json) return printJson({ data: found });
     const rows = found.map(({ organization, since, activeTokens }) => [organization, since, String(activeTokens)]);
     console.log(
       rows.length > 0 ? columns([['organization', 'since', 'active tokens'], ...rows]) : 'There are no organizations.',

@@ -1,5 +1,6 @@
 import { stackNameOf } from '../../aws/settings.ts';
-import { command } from '../command.ts';
+import { command, jsonOption } from '../command.ts';
+import { printJson } from '../json.ts';
 import { checkAccount, checkBootstrap, checkStack } from '../preflight/account-checks.ts';
 import { checkData } from '../preflight/data-checks.ts';
 import { type Finding, findingsText } from '../preflight/finding.ts';
@@ -19,10 +20,12 @@ export const preflight = command(
   .option('--stage <name>', 'the stage, as in cdk deploy -c stage=name (default: settings/default.json)')
   .option('--model <model>', 'check this model instead of the default model and the allowed models')
   .option('--ask', 'also call each checked model, which costs a fraction of a cent')
-  .action(async ({ stage, ...modelOptions }) => {
+  .addOption(jsonOption())
+  .action(async ({ stage, json, ...modelOptions }) => {
     const findings = await checkAll(stage, modelOptions);
     if (findings.some(({ state }) => state === 'problem')) process.exitCode = 1;
-    console.log(findingsText(findings));
+    if (json) printJson({ data: findings });
+    else console.log(findingsText(findings));
   });
 
 async function checkAll(stage: string | undefined, modelOptions: ModelOptions): Promise<Finding[]> {

@@ -5,9 +5,11 @@ import type { Organization } from '../../../lib/contract/organization.ts';
 import { type Difference, findDifferences, repairDifferences } from '../../../lib/reconcile/differences.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { Problem } from '../../local/problem.ts';
-import { command, organizationOption, stackOption, tableOption } from '../command.ts';
+import { command, jsonOption, organizationOption, stackOption, tableOption } from '../command.ts';
 import { openDeploymentTable } from '../deployments.ts';
+import { printJson } from '../json.ts';
 import { withProgress } from '../progress.ts';
+import { exitCodes } from '../run-program.ts';
 import { awsErrorMessage } from '../stack/aws-errors.ts';
 import { organizationsOf } from './organizations.ts';
 
@@ -35,40 +37,57 @@ export const reconcile = command(
   .option('--fix', 'repair the differences; first stop everything that writes to the table')
   .addOption(stackOption().conflicts('table'))
   .addOption(tableOption())
+  .addOption(jsonOption())
   .hook('preAction', (_, { parent }) => {
     if (parent?.args[0] === oldName)
       console.error(`${oldName} is now named reconcile; the next release removes the old name.`);
   })
-  .action(async ({ org, all, fix = false, stack, table: named }) => {
+  .action(async ({ org, all, fix = false, stack, table: named, json }) => {
     if (!org && !all) throw new Problem('Name an organization with --org NAME, or use --all for all organizations.');
     const table = await openDeploymentTable({ stack, table: named });
     const organizations = org ? [org] : (await organizationsOf(table)).map(({ organization }) => organization);
-    if (organizations.length === 0) console.log('There are no organizations.');
-    for (const organization of organizations) await reconcileOne(table, organization, fix);
+    const results: Result[] = [];
+    for (const organization of organizations) {
+      const result = await reconcileOne(table, organization, fix);
+      if (!json) console.log(resultText(result));
+      results.push(result);
+    }
+    if (json) printJson({ data: results });
+    else if (results.length === 0) console.log('There are no organizations.');
   });
 
-/** Compares the lists and counts of an organization with its items, prints the differences, and repairs them if `fix` is set. */
-async function reconcileOne(table: Table, organization: Organization, fix: boolean): Promise<void> {
+/** What a comparison has found in an organization, and whether the differences are repaired. */
+type Result = { organization: Organization; differences: Difference[]; repaired: boolean };
+
+/** Compares the lists and counts of an organization with its items, and repairs them if `fix` is set. */
+async function reconcileOne(table: Table, organization: Organization, fix: boolean): Promise<Result> {
   const now = timestamp(Date.now());
   const differences = await readDifferences(table, organization, now);
-  if (differences.length === 0) return console.log(`All lists and counts of ${organization} are correct.`);
-  const report = `${differences.map(lineOf).join('\n')}\n${organization} has ${counted(differences)}.`;
-  if (!fix) {
-    process.exitCode = 1;
-    return console.log(
-      `${report} Nothing was written. To repair them, stop everything that writes to the table and add --fix.`,
-    );
-  }
-  await repair(table, differences, { organization, now, report });
-  console.log(`${report} All are repaired.`);
+  const repaired = fix && differences.length > 0;
+  if (repaired) await repair(table, differences, { organization, now });
+  else if (differences.length > 0) process.exitCode = exitCodes.failed;
+  return { organization, differences, repaired };
+}
+
+function resultText({ organization, differences, repaired }: Result): string {
+  if (differences.length === 0) return `All lists and counts of ${organization} are correct.`;
+  const next = repaired
+    ? 'All are repaired.'
+    : 'Nothing was written. To repair them, stop everything that writes to the table and add --fix.';
+  return `${reportText(organization, differences)} ${next}`;
+}
+
+function reportText(organization: Organization, differences: readonly Difference[]): string {
+  return `${differences.map(lineOf).join('\n')}\n${organization} has ${counted(differences)}.`;
 }
 
 /** Repairs differences if a second reading finds the same ones. */
 async function repair(
   table: Table,
   differences: readonly Difference[],
-  { organization, now, report }: { organization: Organization; now: string; report: string },
+  { organization, now }: { organization: Organization; now: string },
 ): Promise<void> {
+  const report = reportText(organization, differences);
   // A write between two requests looks like a difference. A second reading then finds other differences.
   if (!isDeepStrictEqual(await readDifferences(table, organization, now), differences))
     throw new Problem(

@@ -3,7 +3,8 @@ import type { Context } from '../../../lib/context.ts';
 import { ModelName } from '../../../lib/contract/agents.ts';
 import { globalProfile, isAllowed } from '../../../lib/contract/models.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { highestLimit } from '../../../lib/deployment/limits.ts';
+import { highestDailyTokens, highestLimit } from '../../../lib/deployment/limits.ts';
+import { readTokensToday } from '../../../lib/table/executions/running.ts';
 import {
   changeSettings,
   type OrganizationSettings,
@@ -13,8 +14,9 @@ import {
 import { readStoredTokens } from '../../../lib/table/organizations/tokens.ts';
 import { Problem } from '../../local/problem.ts';
 import { columns } from '../columns.ts';
-import { command, organizationOption, readBy, stackOption, wholeNumber } from '../command.ts';
+import { command, jsonOption, organizationOption, readBy, stackOption, wholeNumber } from '../command.ts';
 import { createDeploymentContext } from '../deployments.ts';
+import { printJson } from '../json.ts';
 
 type SettingName = keyof OrganizationSettings;
 
@@ -35,6 +37,11 @@ const rows = {
     deployed: ({ limits }: Context) => limits.executionsPerMinute,
     effect: (limit: string) => `${limit} new executions a minute are allowed`,
   },
+  dailyTokens: {
+    option: 'daily-tokens',
+    deployed: ({ limits }: Context) => limits.dailyTokens,
+    effect: (limit: string) => `${limit} tokens a UTC day are allowed`,
+  },
 } satisfies Record<
   SettingName,
   { option: string; deployed: (context: Context) => string | number | undefined; effect: (value: string) => string }
@@ -52,15 +59,27 @@ const show = command(
 )
   .addOption(organizationOption())
   .addOption(stackOption())
-  .action(async ({ org, stack }) => {
+  .addOption(jsonOption())
+  .action(async ({ org, stack, json }) => {
     const context = await createContextFor(org, stack);
-    const own = await readSettings(context, org);
-    const shown = names.map((name) => [
-      rows[name].option,
-      String(own[name] ?? rows[name].deployed(context) ?? 'no limit'),
-      own[name] === undefined ? 'the deployment' : org,
+    const [own, usedToday] = await Promise.all([
+      readSettings(context, org),
+      readTokensToday(context, org, context.clock()),
     ]);
-    console.log(columns([['setting', 'value', 'set by'], ...shown]));
+    const found = names.map((name) => ({
+      setting: rows[name].option,
+      value: own[name] ?? rows[name].deployed(context),
+      isOwn: own[name] !== undefined,
+      ...(name === 'dailyTokens' && { usedToday }),
+    }));
+    if (json) return printJson({ data: found });
+    const shown = found.map(({ setting, value, isOwn, usedToday: used }) => [
+      setting,
+      String(value ?? 'no limit'),
+      isOwn ? org : 'the deployment',
+      String(used ?? ''),
+    ]);
+    console.log(columns([['setting', 'value', 'set by', 'used today'], ...shown]));
   });
 
 const set = command(
@@ -68,6 +87,7 @@ const set = command(
   'Set settings of an organization',
   `npm run --silent settings -- set --org acme --default-model ${globalProfile}`,
   'npm run --silent settings -- set --org acme --requests-per-minute 6000 --executions-per-minute 300',
+  'npm run --silent settings -- set --org acme --daily-tokens 2000000',
 )
   .description(`Set settings of an organization. ${unchanged}`)
   .addOption(organizationOption())
@@ -78,6 +98,13 @@ const set = command(
   )
   .addOption(limitOption('requests-per-minute', 'the limit of requests a minute; requests over it get 429'))
   .addOption(limitOption('executions-per-minute', 'the limit of new executions a minute'))
+  .addOption(
+    limitOption(
+      'daily-tokens',
+      'the budget of tokens of executions in a UTC day; starts over it get 429',
+      highestDailyTokens,
+    ),
+  )
   .addOption(stackOption())
   .action(async ({ org, stack, ...given }) => change(org, stack, given));
 
@@ -91,6 +118,7 @@ const unset = command(
   .option('--default-model', 'the default model of agents')
   .option('--requests-per-minute', 'the limit of requests a minute')
   .option('--executions-per-minute', 'the limit of new executions a minute')
+  .option('--daily-tokens', 'the budget of tokens of executions in a UTC day')
   .addOption(stackOption())
   .action(async ({ org, stack, ...given }) =>
     change(org, stack, Object.fromEntries(Object.keys(given).map((name) => [name, undefined]))),
@@ -108,8 +136,8 @@ export const settings = command(
   .addCommand(set)
   .addCommand(unset);
 
-function limitOption<const Flag extends string>(flag: Flag, description: string) {
-  return new Option(`--${flag} <number>`, description).argParser(wholeNumber(highestLimit));
+function limitOption<const Flag extends string>(flag: Flag, description: string, highest = highestLimit) {
+  return new Option(`--${flag} <number>`, description).argParser(wholeNumber(highest));
 }
 
 /** Changes settings of an organization, and prints the effect of each change. */

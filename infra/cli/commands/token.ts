@@ -1,19 +1,26 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { type Scope, scopes } from '../../../lib/contract/endpoint.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
+import type { Organization } from '../../../lib/contract/organization.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { readToken } from '../../../lib/http/token.ts';
+import type { TableContext } from '../../../lib/table/client.ts';
+import { readTokenUses } from '../../../lib/table/organizations/token-uses.ts';
 import { readStoredTokens, revokeStoredToken } from '../../../lib/table/organizations/tokens.ts';
 import { columns } from '../columns.ts';
-import { command, organizationOption, stackOption, wholeNumber } from '../command.ts';
+import { command, jsonOption, organizationOption, stackOption, wholeNumber } from '../command.ts';
 import { createDeploymentContext } from '../deployments.ts';
+import { printJson } from '../json.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
+
+/** The longest name of a token, in characters. */
+const maxNameLength = 64;
 
 const create = command(
   'create',
   'Create an access token and print it',
-  'npm run --silent token -- create --org acme',
+  'npm run --silent token -- create --org acme --name ci',
   'npm run --silent token -- create --org acme --scopes tasks:read,tasks:write --expires-in-days 90',
   'npm run --silent token -- create --org acme --stack Crewboard',
 )
@@ -26,39 +33,54 @@ const create = command(
       .argParser(readScopes)
       .default(scopes, 'all scopes'),
   )
+  .option('--name <name>', `what it is for, at most ${maxNameLength} characters`, readName)
   .option('--expires-in-days <days>', 'days until it expires, 1 to 99999 (default: never)', wholeNumber(99_999))
   .addOption(stackOption())
-  .action(async ({ org: organization, scopes: allowed, expiresInDays: days, stack }) => {
+  .action(async ({ org: organization, name, scopes: allowed, expiresInDays: days, stack }) => {
     const context = await createDeploymentContext(stack);
     const expires = days && timestamp(context.clock() + days * dayMs);
-    console.log(await issueToken(context, { organization, scopes: allowed, ...(expires && { expires }) }));
+    console.log(await issueToken(context, { organization, name, scopes: allowed, ...(expires && { expires }) }));
   });
 
 const list = command(
   'list',
   'List the access tokens of an organization, without their secrets',
   'npm run --silent token -- list --org acme',
+  'npm run --silent token -- list --org acme --json',
 )
   .description(
-    'List the access tokens of an organization, oldest first, including revoked and expired ones. Their secrets are not stored.',
+    'List the access tokens of an organization, oldest first, including revoked and expired ones. Their secrets are not stored. A use is noted at most once an hour: the last use may be up to an hour later.',
   )
   .addOption(organizationOption())
   .addOption(stackOption())
-  .action(async ({ org, stack }) => {
-    const tokens = await readStoredTokens(await createDeploymentContext(stack), org);
-    const rows = tokens.map(({ id, createdAt, expires, revokedAt, scopes: allowed }) => [
+  .addOption(jsonOption())
+  .action(async ({ org, stack, json }) => {
+    const tokens = await listTokens(await createDeploymentContext(stack), org);
+    if (json) return printJson({ data: tokens });
+    const rows = tokens.map(({ id, name, createdAt, lastUsedAt, expires, revokedAt, scopes: allowed }) => [
       id,
+      name ?? '-',
       createdAt,
+      lastUsedAt ?? 'never',
       expires ?? 'never',
       revokedAt ?? 'no',
       allowed.length === scopes.length ? 'every scope' : allowed.join(','),
     ]);
     console.log(
       rows.length > 0
-        ? columns([['id', 'created', 'expires', 'revoked', 'scopes'], ...rows])
+        ? columns([['id', 'name', 'created', 'last used', 'expires', 'revoked', 'scopes'], ...rows])
         : `The organization ${org} has no tokens.`,
     );
   });
+
+/** Returns the tokens of an organization without the hashes of their secrets, the oldest first. */
+async function listTokens(context: TableContext, organization: Organization) {
+  const tokens = await readStoredTokens(context, organization);
+  const uses = await readTokenUses(context, organization);
+  return tokens.map(({ id, name, scopes: allowed, createdAt, expires, revokedAt }) => {
+    return { id, name, scopes: allowed, createdAt, lastUsedAt: uses.get(id), expires, revokedAt };
+  });
+}
 
 const revoke = command('revoke', 'Revoke an access token', 'npm run --silent token -- revoke TOKEN-OR-ID')
   .description('Revoke an access token permanently. Within 30 seconds all requests with it are rejected.')
@@ -87,4 +109,12 @@ function readScopes(given: string): readonly Scope[] {
   if (unknown.length > 0)
     throw new InvalidArgumentError(`Unknown scope ${unknown.join(', ')}; use ${scopes.join(', ')}.`);
   return [...new Set(asked as Scope[])];
+}
+
+function readName(given: string): string {
+  const name = given.trim();
+  // One line of plain text: it is a column of the list.
+  if (name === '' || [...name].length > maxNameLength || /\p{Cc}/u.test(name))
+    throw new InvalidArgumentError(`It must have 1 to ${maxNameLength} characters in one line.`);
+  return name;
 }

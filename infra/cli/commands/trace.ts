@@ -1,6 +1,7 @@
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { command } from '../command.ts';
+import { command, jsonOption } from '../command.ts';
+import { printJson } from '../json.ts';
 import { findLines, type LogLine } from '../stack/log-query.ts';
 import { type Resource, resourcesOf, standardStack } from '../stack/stack.ts';
 
@@ -39,7 +40,8 @@ export const trace = command(
       .default(readTime('3h'), '3h'),
   )
   .option('--stack <name>', 'the stack in AWS', standardStack)
-  .action(async (id, { since, stack }) => {
+  .addOption(jsonOption())
+  .action(async (id, { since, stack, json }) => {
     const to = Date.now();
     const resources = await resourcesOf(stack);
     const groups = namesOf(resources, 'AWS::Logs::LogGroup');
@@ -47,6 +49,7 @@ export const trace = command(
     const from = to - since.ms;
     const lines = await findLines(new CloudWatchLogsClient({}), [...groups.keys()], id, { from, to });
     const whereOf = ({ group, stream }: LogLine) => functions.get(functionIn(stream)) ?? groups.get(group) ?? group;
+    if (json) return printJson({ data: lines.map((line) => jsonOf(line, whereOf(line))) });
     console.log(
       lines.length > 0
         ? lines.map((line) => shown(line, whereOf(line))).join('\n')
@@ -82,6 +85,11 @@ function namesOf(resources: readonly Resource[], type: string): Map<string, stri
  */
 function functionIn(stream: string): string {
   return /^\d{4}\/\d\d\/\d\d\/(.+?)\[/.exec(stream)?.[1] ?? '';
+}
+
+/** Returns a line as JSON: its fields, or its text if it is not in JSON. */
+function jsonOf({ at, text }: LogLine, where: string) {
+  return { at, where, line: fieldsOf(text) ?? text.trimEnd() };
 }
 
 function shown({ at, text }: LogLine, where: string): string {

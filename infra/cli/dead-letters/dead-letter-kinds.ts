@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { DeliveryMessage, ExecutionMessage, PurgeMessage } from '../../../lib/deployment/messages.ts';
+import { DeliveryMessage, ExecutionMessage } from '../../../lib/deployment/messages.ts';
 
 /** A record of the table's stream. Only its id is checked here. */
 const ChangeRecord = v.looseObject({ eventID: v.string() });
@@ -9,7 +9,6 @@ export type ChangeRecord = v.InferOutput<typeof ChangeRecord>;
 const schemas = {
   deliveries: DeliveryMessage,
   executions: ExecutionMessage,
-  purges: PurgeMessage,
   changes: ChangeRecord,
 };
 

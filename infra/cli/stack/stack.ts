@@ -72,6 +72,7 @@ export async function createStackContext(stack: string): Promise<Context> {
     [environment.allowedModels]: outputs.AllowedModels,
     [environment.requestsPerMinute]: outputs.RequestsPerMinute,
     [environment.executionsPerMinute]: outputs.ExecutionsPerMinute,
+    [environment.dailyTokens]: outputs.DailyTokens,
   };
   return createContext({ environment: variables, clock: Date.now });
 }

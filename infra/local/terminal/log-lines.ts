@@ -3,8 +3,8 @@ import { ApiError } from '../../../lib/contract/errors.ts';
 import type { ExecutionFields } from '../../../lib/executions/run-execution.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { AttemptFields } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
+import { durationText, elided, timeText } from '../../texts.ts';
 import { codeOf, Problem } from '../problem.ts';
-import { durationText, elided, timeText } from './texts.ts';
 
 /** A line of the service's log: its level, its message, and its fields. */
 export type LogEntry = { level: keyof Log; message: string; fields: Record<string, unknown> };
@@ -75,14 +75,15 @@ function requestParts({ method, path, status, durationMs, code }: RequestFields)
 
 /** Returns the parts of an attempt or an execution; `undefined` for messages that made neither. */
 function messageParts(fields: Record<string, unknown>, now: number): Parts | undefined {
-  if (fields.event !== undefined) return attemptParts(fields as AttemptFields, now);
+  if (fields.event !== undefined) return attemptParts(fields as AttemptFields & { item?: string }, now);
   if (fields.agentName !== undefined) return executionParts(fields as ExecutionFields & { executionId: string });
   return undefined;
 }
 
-function attemptParts(attempt: AttemptFields, now: number): Parts {
-  const { event, receiver, httpStatus, durationMs, error, nextAttemptAt } = attempt;
-  const subject = `${event} → ${receiver}`;
+/** @param attempt `item`, the id of the changed task or execution, is shown if it is there */
+function attemptParts(attempt: AttemptFields & { item?: string }, now: number): Parts {
+  const { event, item, receiver, httpStatus, durationMs, error, nextAttemptAt } = attempt;
+  const subject = `${event}${item === undefined ? '' : ` ${item}`} → ${receiver}`;
   if (error === undefined) return { ...succeeded, subject, result: ` ${httpStatus}, ${durationText(durationMs)}` };
   const reason = httpStatus > 0 ? String(httpStatus) : shortReason(error);
   const retry = nextAttemptAt === undefined ? 'no retry' : `retry in ${secondsText(Date.parse(nextAttemptAt) - now)}`;
@@ -103,7 +104,8 @@ function executionParts(execution: ExecutionFields & { executionId: string }): P
 /** Returns the parts of a schedule; `undefined` if it did nothing. */
 function scheduledParts({ job, woken = 0, unfinished = false }: ScheduledFields): Parts | undefined {
   if (woken === 0 && !unfinished) return undefined;
-  const sent = woken === 1 ? '1 message sent again' : `${woken} messages sent again`;
+  const messages = woken === 1 ? '1 message sent' : `${woken} messages sent`;
+  const sent = job === 'recoveries' ? messages : `${messages} again`;
   const result = unfinished ? `: ${sent}, and more to send` : `: ${sent}`;
   return { label: 'sweep', colour: 'dim', subject: job, result };
 }

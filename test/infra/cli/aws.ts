@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, expect } from 'vitest';
+import { afterAll, expect, onTestFinished, vi } from 'vitest';
 import type { Resource } from '../../../infra/cli/stack/stack.ts';
 import type { Ended } from '../../service-process.ts';
 
@@ -13,11 +13,7 @@ export type AwsAnswer = { status?: number; headers?: Record<string, string>; bod
 /** The answers by action: `service:Action`, or `service:METHOD /path` for a service with paths. */
 export type Answers = Record<string, (request: AwsRequest) => AwsAnswer | Promise<AwsAnswer>>;
 
-/**
- * Starts a server on the loopback that answers requests to AWS. Actions without an answer get an error.
- *
- * @returns the environment of a shell that uses this server, and the received requests
- */
+/** Starts a server that answers requests to AWS. Returns the environment of a shell that uses it, and its requests. */
 export async function startAws(answers: Answers): Promise<{ shell: Record<string, string>; asked: AwsRequest[] }> {
   const asked: AwsRequest[] = [];
   const server = createServer(async (incoming, outgoing) => {
@@ -43,6 +39,14 @@ export async function startAws(answers: Answers): Promise<{ shell: Record<string
   return { shell: { ...own, ...keys, ...noFiles }, asked };
 }
 
+/** Uses a server that answers requests to AWS in the environment of this process, until the test ends. */
+export async function useAws(answers: Answers): Promise<AwsRequest[]> {
+  const { shell, asked } = await startAws(answers);
+  for (const [name, value] of Object.entries(shell)) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  return asked;
+}
+
 /** Returns the answer of `DescribeStacks` for a stack with these outputs. */
 export function describedStack(outputs: Record<string, string>, status = 'UPDATE_COMPLETE'): AwsAnswer {
   const members = Object.entries(outputs).map(
@@ -52,19 +56,20 @@ export function describedStack(outputs: Record<string, string>, status = 'UPDATE
   return xmlResult('DescribeStacks', `<Stacks><member>${fields}</member></Stacks>`);
 }
 
-/** Returns the answer of an action of a service that answers in XML. */
 export function xmlResult(action: string, content: string): AwsAnswer {
   return { body: `<${action}Response><${action}Result>${content}</${action}Result></${action}Response>` };
 }
 
-/** Checks that a command failed without output and without a stack trace, and returns its standard error. */
+/**
+ * Checks that a command failed without output and without a stack trace, and returns its standard error. The exit code is 2
+ * if the parser of the command line has rejected it, which adds a hint to its message.
+ */
 export function errorOf({ code, stdout, stderr }: Ended): string {
-  expect([code, stdout]).toEqual([1, '']);
+  expect([code, stdout]).toEqual([stderr.includes('Add --help to see') ? 2 : 1, '']);
   expect(stderr).not.toMatch(/^\s+at /m);
   return stderr;
 }
 
-/** Returns an error of a service that answers in XML. */
 export function xmlError(code: string, message: string, status = 400): AwsAnswer {
   const error = `<Error><Code>${code}</Code><Message>${message}</Message></Error>`;
   return { status, body: `<ErrorResponse>${error}</ErrorResponse>` };

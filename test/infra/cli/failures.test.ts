@@ -1,5 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { runProgram } from '../../../infra/cli/command.ts';
+import { operatorErrorText } from '../../../infra/cli/operator-errors.ts';
+import { runProgram } from '../../../infra/cli/run-program.ts';
+import { runWithRequest } from '../../../lib/request-context.ts';
 import { transact } from '../../../lib/table/transact.ts';
 import { unavailable } from '../../../lib/table/unavailable.ts';
 import { mockTable } from '../../table/fixtures/mock-table.ts';
@@ -9,10 +11,9 @@ afterEach(() => {
   process.exitCode = 0;
 });
 
-/** Returns the standard error of a command that fails. */
 async function printed(act: () => Promise<unknown>): Promise<unknown> {
   const print = vi.spyOn(console, 'error').mockImplementation(() => {});
-  await runProgram({ parseAsync: act } as unknown as Parameters<typeof runProgram>[0]);
+  await runWithRequest({}, () => runProgram({ parseAsync: act }, operatorErrorText));
   expect(process.exitCode).toBe(1);
   return print.mock.lastCall?.[0];
 }

@@ -12,7 +12,6 @@ function withSubcommands(
 }
 const commands = withSubcommands(program).map((one) => ({ ...one, name: ['crewboard', ...one.path].join(' ') }));
 
-/** Returns the help of a command. */
 function helpOf(command: CommandUnknownOpts): string {
   const parts: string[] = [];
   command.configureOutput({ writeOut: (part) => void parts.push(part), getOutHelpWidth: () => 1000 });
@@ -42,7 +41,7 @@ describe.each(commands)('the help of $name', ({ path, command }) => {
     for (const { flags, description, defaultValue } of command.options) {
       const [line = ''] = help.split('\n').filter((one) => one.startsWith(`  ${flags}`));
       expect(line).toContain(`  ${description}`);
-      if (defaultValue !== undefined) expect(line).toMatch(/\(default: [^{[]+\)$/);
+      if (defaultValue !== undefined) expect(line).toMatch(/[( ]default: [^{[]+\)$/);
     }
     for (const argument of command.registeredArguments) expect(help).toContain(`  ${argument.description}`);
     for (const subcommand of command.commands) expect(help).toContain(`  ${subcommand.summary()}`);

@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest';
 import { dataOf } from '../../../api.ts';
-import { run, startDeployment } from '../../../journeys/deployment.ts';
 import { newToken } from '../../../journeys/requests.ts';
 import { errorOf } from '../aws.ts';
+import { startLocalService } from './local-service.ts';
 
-const service = await startDeployment({ environment: { DEFAULT_MODEL: 'old.model' } });
-const command = (...args: string[]) => run(['infra/cli/main.ts', ...args], { CREWBOARD_DATA: service.dataFolder });
+const { service, crewboard: command } = await startLocalService({ DEFAULT_MODEL: 'old.model' });
 const move = (...args: string[]) =>
   command('agents', 'move-model', '--from', 'old.model', '--to', 'new.model', ...args);
 const still = 'The default model of the deployment is still old.model; set another one and deploy.\n';

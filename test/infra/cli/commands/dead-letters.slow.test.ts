@@ -9,10 +9,10 @@ import type { QueueName } from '../../../../lib/deployment/queues.ts';
 import { createTask } from '../../../../lib/tasks/tasks.ts';
 import { messagesIn } from '../../../functions/pipeline/delivery-queues.ts';
 import { createTestPipeline, messageOf } from '../../../functions/pipeline/test-pipeline.ts';
-import { run } from '../../../journeys/deployment.ts';
 import { newTask } from '../../../table/tasks/test-table.ts';
 import { streamed } from '../../../table-stream.ts';
 import { type AwsAnswer, errorOf, stackResources, startAws } from '../aws.ts';
+import { columnsOf, crewboardIn } from './local-service.ts';
 
 const pipeline = await createTestPipeline();
 const { organization, urls, sqs, service } = pipeline;
@@ -37,14 +37,14 @@ const AWS_REGION = (await sqs.config.region()) as string;
 const shell = { ...aws.shell, AWS_REGION, AWS_ENDPOINT_URL_SQS: process.env[environment.sqsEndpoint] ?? '' };
 /** Runs the command with a shell of an operator of the stack. */
 const runAs = (environment: Record<string, string>, ...args: string[]) =>
-  run(['infra/cli/main.ts', 'dead-letters', ...args, '--stack', 'Crewboard'], environment);
+  crewboardIn(environment, 'dead-letters', ...args, '--stack', 'Crewboard');
 const deadLetters = (...args: string[]) => runAs(shell, ...args);
 async function put(...bodies: string[]): Promise<void> {
   for (const MessageBody of bodies) await sqs.send(new SendMessageCommand({ QueueUrl: urls.deadLetters, MessageBody }));
 }
 
 beforeEach(async () => {
-  const names: QueueName[] = ['deadLetters', 'deliveries', 'executions', 'purges'];
+  const names: QueueName[] = ['deadLetters', 'deliveries', 'executions'];
   for (const name of names) await sqs.send(new PurgeQueueCommand({ QueueUrl: urls[name] }));
 });
 
@@ -52,11 +52,9 @@ const ulid = '01K00000000000000000000000';
 const ids = { organization, webhookId: `wh_${ulid}`, deliveryId: `dlv_${ulid}` };
 const delivery = { ...ids, attempt: 3, dueAt: '2026-03-01T12:00:00.000Z' };
 const execution = { organization, executionId: `ex_${ulid}` };
-const purge = { organization, agentId: `ag_${ulid}` };
 const json = (value: unknown) => JSON.stringify(value);
 const bodiesOf = (stdout: string) => stdout.match(/^ {2}\S.*$/gm)?.map((line) => line.trim());
 
-/** Creates a task, and returns its record in the stream. */
 async function change(): Promise<DynamoDBRecord & { taskId: string }> {
   const { id: taskId } = await createTask(processContext(), organization, newTask(), undefined);
   const records = await streamed(service, 'task');
@@ -66,14 +64,16 @@ async function change(): Promise<DynamoDBRecord & { taskId: string }> {
 
 it('counts the dead letters of each kind, with the time of the oldest', async () => {
   const before = Date.now();
-  await put(json(purge), json(delivery), 'no message', json({ ...purge, agentId: `ag_${ulid.slice(0, -1)}1` }));
+  await put(
+    json(execution),
+    json(delivery),
+    'no message',
+    json({ ...execution, executionId: `ex_${ulid.slice(0, -1)}1` }),
+  );
   const { code, stdout, stderr } = await deadLetters('list');
   expect([code, stderr]).toEqual([0, '']);
-  const [, ...rows] = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split(/ {2,}/));
-  const counts = { deliveries: '1', executions: '0', purges: '2', changes: '0', unreadable: '1' };
+  const [, ...rows] = columnsOf(stdout);
+  const counts = { deliveries: '1', executions: '2', changes: '0', unreadable: '1' };
   expect(rows.map(([kind, count]) => [kind, count])).toEqual(Object.entries(counts));
   for (const [, count, oldest = ''] of rows)
     if (count === '0') expect(oldest).toBe('');
@@ -81,7 +81,7 @@ it('counts the dead letters of each kind, with the time of the oldest', async ()
 });
 
 it('shows all dead letters or those of a kind, and keeps them in the queue', async () => {
-  const bodies = [json(execution), '{"none":1}', json(purge)];
+  const bodies = [json(execution), '{"none":1}', json(delivery)];
   await put(...bodies);
   for (const _ of ['once', 'again']) {
     const { code, stdout } = await deadLetters('show');
@@ -118,30 +118,30 @@ it('publishes a change that was set aside, and keeps unreadable dead letters and
 });
 
 it('redrives the messages of one kind only', async () => {
-  await put(...[delivery, { ...delivery, slow: true }, execution, purge].map(json));
+  await put(...[delivery, { ...delivery, slow: true }, execution].map(json));
   const { code, stdout, stderr } = await deadLetters('redrive', 'deliveries');
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^2 redriven \(deliveries 2\), 0 set aside again, 0 failed\.\n/);
   // The message has no `slow` any more: the consumer determines again whether the webhook is slow.
   expect(await pipeline.receive('deliveries')).toEqual([json(delivery), json(delivery)]);
-  expect((await pipeline.receive('deadLetters')).sort()).toEqual([execution, purge].map(json).sort());
-  for (const name of ['executions', 'purges'] as const) expect(await messagesIn(pipeline, urls[name])).toBe(0);
+  expect(await pipeline.receive('deadLetters')).toEqual([json(execution)]);
+  expect(await messagesIn(pipeline, urls.executions)).toBe(0);
 });
 
 it('deletes the dead letters of one kind only', async () => {
-  await put(json(purge), 'no message', json(execution));
+  await put(json(delivery), 'no message', json(execution));
   for (const stdout of ['1 dropped.\n', 'There are no dead letters of the kind unreadable.\n'])
     expect(await deadLetters('drop', 'unreadable')).toMatchObject({ code: 0, stdout, stderr: '' });
-  expect((await pipeline.receive('deadLetters')).sort()).toEqual([purge, execution].map(json).sort());
+  expect((await pipeline.receive('deadLetters')).sort()).toEqual([delivery, execution].map(json).sort());
 });
 
 it.each([
   ['show letters', /'letters' is invalid for argument 'kind'\. Allowed choices are deliveries, /],
   [
     'redrive unreadable',
-    /'unreadable' is invalid for argument 'kind'\. Allowed choices are deliveries, executions, purges, changes\./,
+    /'unreadable' is invalid for argument 'kind'\. Allowed choices are deliveries, executions, changes\./,
   ],
-  ['show purges --limit 0', /'0' is invalid\. It must be a whole number from 1 to 9999\./],
+  ['show executions --limit 0', /'0' is invalid\. It must be a whole number from 1 to 9999\./],
 ])('rejects %j in one sentence', async (command, message) => {
   expect(errorOf(await deadLetters(...command.split(' ')))).toMatch(message);
 });

@@ -1,24 +1,18 @@
 import { expect, it } from 'vitest';
-import { findRunning } from '../../../../infra/local/running.ts';
 import { timestamp, ulidFrom } from '../../../../lib/contract/ids.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
-import { environment as names } from '../../../../lib/deployment/environment.ts';
-import { openTable } from '../../../../lib/table/client.ts';
 import { appendEvent } from '../../../../lib/table/deliveries/event-log.ts';
 import { insertWebhook } from '../../../../lib/table/deliveries/webhooks.ts';
 import { deliveryIdOf, eventIdOf } from '../../../../lib/webhooks/deliveries/derived-ids.ts';
-import { run, startDeployment, until } from '../../../journeys/deployment.ts';
-import { startReceiver } from '../../../journeys/receiver.ts';
+import { until } from '../../../journeys/deployment.ts';
+import { startReceiver } from '../../../webhooks/sender/receiver.ts';
 import { errorOf } from '../aws.ts';
+import { startLocalService } from './local-service.ts';
 
 const minuteMs = 60_000;
 const organization = 'local' as Organization;
-const service = await startDeployment();
-const { environment } = await findRunning(service.dataFolder);
-const table = openTable(environment[names.tableName] as string, environment[names.dynamodbEndpoint]);
-
-const verify = (...args: string[]) =>
-  run(['infra/cli/main.ts', 'deliveries', 'verify', ...args], { CREWBOARD_DATA: service.dataFolder });
+const { table, crewboard } = await startLocalService();
+const verify = (...args: string[]) => crewboard('deliveries', 'verify', ...args);
 
 /** Creates a webhook of an hour ago, and an event of 20 minutes ago without a message. */
 async function loseEvent(url: string): Promise<{ deliveryId: string; data: object }> {

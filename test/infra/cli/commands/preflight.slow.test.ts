@@ -24,12 +24,7 @@ it('prints each finding with what to do, and exits with 1 if there is a problem'
   expect(asked.filter(({ path }) => path.includes('converse'))).toEqual([]);
 });
 
-it('calls the model only with --ask', async () => {
-  expect((await preflight('--ask')).code).toBe(1);
-  expect(asked.map(({ path }) => path)).toContain(`/model/${encodeURIComponent(standardModel)}/converse`);
-});
-
-it('checks and calls only the model of --model', async () => {
+it('checks only the model of --model, and calls it with --ask', async () => {
   const before = asked.length;
   const { code, stdout } = await preflight('--model', 'maker.other', '--ask');
   expect(code).toBe(1);

@@ -1,60 +1,69 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
-import { findRunning, tableName } from '../../../../infra/local/running.ts';
+import { tableName } from '../../../../infra/local/running.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
-import { environment as variables } from '../../../../lib/deployment/environment.ts';
-import { openTable } from '../../../../lib/table/client.ts';
 import { keys } from '../../../../lib/table/keys.ts';
-import { transact } from '../../../../lib/table/transact.ts';
 import { dataOf } from '../../../api.ts';
-import { run, startDeployment } from '../../../journeys/deployment.ts';
 import { createTask, newToken } from '../../../journeys/requests.ts';
-import { errorOf, startAws, xmlError } from '../aws.ts';
+import { describedStack, errorOf, startAws, xmlError } from '../aws.ts';
+import { columnsOf, crewboardIn, startLocalService } from './local-service.ts';
 
-const service = await startDeployment();
-const { environment } = await findRunning(service.dataFolder);
-const dynamodbEndpoint = environment[variables.dynamodbEndpoint] as string;
-const table = openTable(tableName, dynamodbEndpoint);
-const local = { CREWBOARD_DATA: service.dataFolder };
-const reconcile = (environment: Record<string, string>, ...args: string[]) =>
-  run(['infra/cli/main.ts', 'reconcile', ...args], environment);
+const { service, dynamodbEndpoint, crewboard, loseRow } = await startLocalService();
 
-/** Creates an organization with two tasks, one of which is missing in its list. */
-async function createInconsistent(name: string): Promise<{ name: string; total: () => Promise<number>; row: string }> {
-  const token = await newToken(service, name);
-  await createTask(service, 'Kept', token);
-  const id = await createTask(service, 'Lost', token);
-  const organization = name as Organization;
-  const list = keys.taskScope(organization, {});
-  const row = keys.listRow(list, 'bm', id.slice(-26));
-  await transact(table, [{ Delete: { Key: row } }]);
-  const query = 'status=backlog&priority=medium';
-  const total = async () => dataOf<object[]>(await service.api.listTasks({ query, token })).length;
-  expect(await total()).toBe(1);
-  return { name, total, row: `${row.pk} ${row.sk}` };
-}
+it('lists organizations with their active tokens, and reconciles all of them', async () => {
+  const aws = await startAws({ 'cloudformation:DescribeStacks': () => describedStack({ TableName: tableName }) });
+  const inStack = (...args: string[]) =>
+    crewboardIn({ ...aws.shell, AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint }, ...args);
+  const [beta, alpha] = [await newToken(service, 'beta'), await newToken(service, 'alpha')];
+  await crewboard('token', 'revoke', await newToken(service, 'alpha'));
+
+  const { code, stdout, stderr } = await crewboard('orgs', 'list');
+  expect([code, stderr]).toEqual([0, '']);
+  const [head, ...rows] = columnsOf(stdout);
+  expect(head?.[2]).toBe('active tokens');
+  expect(rows.map(([name, , count]) => `${name} ${count}`)).toEqual(['alpha 1', 'beta 1', 'local 1']);
+  for (const [, since = ''] of rows) expect(new Date(since).toISOString()).toBe(since);
+  expect((await inStack('orgs', 'list', '--stack', 'Crewboard')).stdout).toBe(stdout);
+  expect((await inStack('orgs', 'list', '--table', tableName)).stdout).toBe(stdout);
+
+  await loseRow('alpha', alpha);
+  await loseRow('beta', beta);
+  const reconcileAll = async (runIn: typeof crewboard, ...args: string[]) => {
+    const { code, stdout } = await runIn('reconcile', '--all', ...args);
+    return [code, stdout.match(/^(alpha|beta) .*?\.|^All .*\.$/gm)];
+  };
+  const correct = (name: string) => `All lists and counts of ${name} are correct.`;
+  const differing = ['alpha has 1 difference.', 'beta has 1 difference.', correct('local')];
+  expect(await reconcileAll(inStack, '--table', tableName)).toEqual([1, differing]);
+  expect(await reconcileAll(crewboard, '--fix')).toEqual([0, differing]);
+  expect(await reconcileAll(crewboard)).toEqual([0, ['alpha', 'beta', 'local'].map(correct)]);
+});
 
 it.concurrent('prints the differences, and repairs them only with --fix', async () => {
-  const { name, total, row } = await createInconsistent('local-one');
+  const name = 'local-one';
+  const token = await newToken(service, name);
+  await createTask(service, 'Kept', token);
+  const row = await loseRow(name, token);
+  const query = 'status=backlog&priority=medium';
+  const total = async () => dataOf<object[]>(await service.api.listTasks({ query, token })).length;
   const differences = `missing     ${row}  {}\n${name} has 1 difference.`;
   const notice = 'Nothing was written. To repair them, stop everything that writes to the table and add --fix.';
-  expect(await reconcile(local, '--org', name)).toMatchObject({
-    ...{ code: 1, stderr: '', stdout: `${differences} ${notice}\n` },
-  });
+  const reconcile = (...args: string[]) => crewboard('reconcile', '--org', name, ...args);
+  expect(await reconcile()).toMatchObject({ code: 1, stderr: '', stdout: `${differences} ${notice}\n` });
   expect(await total()).toBe(1);
-  const fixed = { code: 0, stdout: `${differences} All are repaired.\n` };
-  expect(await reconcile(local, '--org', name, '--fix')).toMatchObject(fixed);
+  expect(await reconcile('--fix')).toMatchObject({ code: 0, stdout: `${differences} All are repaired.\n` });
   expect(await total()).toBe(2);
   const correct = { code: 0, stdout: `All lists and counts of ${name} are correct.\n` };
-  expect(await reconcile(local, '--org', name, '--fix')).toMatchObject(correct);
+  expect(await reconcile('--fix')).toMatchObject(correct);
 });
 
 it.concurrent('runs under its old name, with a notice', async () => {
   await newToken(service, 'renamed');
   const oldName = 'recount';
-  const { code, stdout, stderr } = await run(['infra/cli/main.ts', oldName, '--org', 'renamed'], local);
-  expect([code, stdout]).toEqual([0, 'All lists and counts of renamed are correct.\n']);
-  expect(stderr).toBe(`${oldName} is now named reconcile; the next release removes the old name.\n`);
+  expect(await crewboard(oldName, '--org', 'renamed')).toMatchObject({
+    ...{ code: 0, stdout: 'All lists and counts of renamed are correct.\n' },
+    stderr: `${oldName} is now named reconcile; the next release removes the old name.\n`,
+  });
 });
 
 it.concurrent.each([
@@ -66,14 +75,14 @@ it.concurrent.each([
 ])('rejects %j in one sentence', async (args, message) => {
   const aws = await startAws({ 'cloudformation:DescribeStacks': () => xmlError('ValidationError', 'No such stack') });
   const shell = { ...aws.shell, AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint };
-  expect(errorOf(await reconcile(shell, ...args.split(' ').filter(Boolean)))).toMatch(message);
+  expect(errorOf(await crewboardIn(shell, 'reconcile', ...args.split(' ').filter(Boolean)))).toMatch(message);
 });
 
 it.concurrent('writes nothing if the second reading finds other differences', async () => {
   const row = keys.listRow(keys.taskScope('busy' as Organization, {}), '*', '01K00000000000000000000000');
   const scans = [[marshall({ pk: row.pk, sk: row.sk })], []];
   const aws = await startAws({ 'dynamodb:Scan': () => ({ body: { Items: scans.shift() ?? [] } }) });
-  const error = errorOf(await reconcile(aws.shell, '--org', 'busy', '--table', 'busy', '--fix'));
+  const error = errorOf(await crewboardIn(aws.shell, 'reconcile', '--org', 'busy', '--table', 'busy', '--fix'));
   const sentence = 'a second reading found other differences, so something writes to the table.';
   expect(error).toContain(`Nothing was written: ${sentence}`);
   expect(aws.asked.map(({ action }) => action)).toEqual(['dynamodb:Scan', 'dynamodb:Scan']);

@@ -1,18 +1,17 @@
 import { expect, it } from 'vitest';
 import { dataOf } from '../../../api.ts';
-import { run, startDeployment } from '../../../journeys/deployment.ts';
+import { until } from '../../../journeys/deployment.ts';
 import { newToken } from '../../../journeys/requests.ts';
 import { errorOf } from '../aws.ts';
+import { columnsOf, startLocalService } from './local-service.ts';
 
-const service = await startDeployment({
-  environment: { DEFAULT_MODEL: 'the.deployments-model', REQUESTS_PER_MINUTE: '3000', EXECUTIONS_PER_MINUTE: '200' },
+const { service, crewboard } = await startLocalService({
+  ...{ DEFAULT_MODEL: 'the.deployments-model', REQUESTS_PER_MINUTE: '3000', EXECUTIONS_PER_MINUTE: '200' },
+  DAILY_TOKENS: '5000000',
 });
-const settings = (...args: string[]) =>
-  run(['infra/cli/main.ts', 'settings', ...args], { CREWBOARD_DATA: service.dataFolder });
 
-/** Runs a command that succeeds, and returns its output. */
 async function printed(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await settings(...args);
+  const { code, stdout, stderr } = await crewboard('settings', ...args);
   expect([code, stderr]).toEqual([0, '']);
   return stdout;
 }
@@ -22,14 +21,14 @@ const deployed = {
   'default-model': 'the.deployments-model, the deployment',
   'requests-per-minute': '3000, the deployment',
   'executions-per-minute': '200, the deployment',
+  'daily-tokens': '5000000, the deployment, 0',
 };
 
 /** Returns the shown value of each setting, with what sets it. */
 async function shown(org: string): Promise<Record<string, string>> {
-  const lines = (await printed('show', '--org', org)).trimEnd().split('\n');
-  const [head, ...rows] = lines.map((line) => line.split(/ {2,}/));
-  expect(head).toEqual(['setting', 'value', 'set by']);
-  return Object.fromEntries(rows.map(([setting, value, by]) => [setting, `${value}, ${by}`]));
+  const [head, ...rows] = columnsOf(await printed('show', '--org', org));
+  expect(head).toEqual(['setting', 'value', 'set by', 'used today']);
+  return Object.fromEntries(rows.map(([setting, ...shown]) => [setting, shown.filter(Boolean).join(', ')]));
 }
 
 it('sets the default model of agents, shows it, and resets it to that of the deployment', async () => {
@@ -68,7 +67,30 @@ it('sets the limits of an organization, shows them in its responses, and resets 
   expect(await shown('limits')).toEqual(own);
 });
 
-const nothing = /Name at least one setting: --default-model, --requests-per-minute, --executions-per-minute\./;
+it('sets the daily budget of an organization, shows the tokens that it has used today, and resets it', async () => {
+  const token = await newToken(service, 'budgets');
+  const execute = () =>
+    service.api.executeAgent({ token, params: { name: 'qa-reviewer' }, body: { input: 'What is a good task?' } });
+  expect(await printed('set', '--org', 'budgets', '--daily-tokens', '1')).toBe(
+    'In budgets, 1 tokens a UTC day are allowed.\n',
+  );
+  const { executionId: id } = dataOf<{ executionId: string }>(await execute());
+  const tokensUsed = await until('the execution has ended', async () => {
+    const answer = await service.api.getExecution({ token, params: { name: 'qa-reviewer', id } });
+    return dataOf<{ tokensUsed?: number }>(answer).tokensUsed;
+  });
+  expect(await shown('budgets')).toEqual({ ...deployed, 'daily-tokens': `1, budgets, ${tokensUsed}` });
+  const json = JSON.parse(await printed('show', '--org', 'budgets', '--json'));
+  expect(json.data).toContainEqual({ setting: 'daily-tokens', value: 1, isOwn: true, usedToday: tokensUsed });
+  expect((await execute()).status).toBe(429);
+  expect(await printed('unset', '--org', 'budgets', '--daily-tokens')).toBe(
+    "In budgets, the deployment's 5000000 tokens a UTC day are allowed.\n",
+  );
+  expect((await execute()).status).toBe(200);
+});
+
+const nothing =
+  /Name at least one setting: --default-model, --requests-per-minute, --executions-per-minute, --daily-tokens\./;
 
 it.concurrent.each([
   ['set --org unknown --default-model m', /^The organization unknown does not exist; create its first token/],
@@ -80,6 +102,6 @@ it.concurrent.each([
   ['set --org local', nothing],
   ['unset --org local', nothing],
 ])('rejects %j in one sentence', async (command, message) => {
-  expect(errorOf(await settings(...command.split(' ')))).toMatch(message);
+  expect(errorOf(await crewboard('settings', ...command.split(' ')))).toMatch(message);
   expect(await shown('local')).toEqual(deployed);
 });

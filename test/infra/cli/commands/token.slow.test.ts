@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { scopes } from '../../../../lib/contract/endpoint.ts';
 import { paginationOf, statusAndCodeOf } from '../../../api.ts';
 import { newFolder, run, startDeployment } from '../../../journeys/deployment.ts';
 import { newToken, tokenCommand } from '../../../journeys/requests.ts';
 import { errorOf } from '../aws.ts';
+import { columnsOf } from './local-service.ts';
 
 const service = await startDeployment();
 
@@ -31,25 +33,30 @@ it.concurrent('creates tokens with the given scopes or with all, which share the
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 
-/** Returns the fields of each line that `token list` prints. */
 async function listed(org: string): Promise<string[][]> {
   const { code, stdout } = await tokenCommand(service, 'list', '--org', org);
   expect(code).toBe(0);
-  return stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split(/ {2,}/));
+  return columnsOf(stdout);
 }
 
-it.concurrent('lists the tokens of an organization without their secrets', async () => {
+it.concurrent('lists the tokens of an organization with their names and last uses, without their secrets', async () => {
   const one = await newToken(service, 'listed');
-  const two = await newToken(service, 'listed', '--scopes', 'tasks:read', '--expires-in-days', '7');
+  const two = await newToken(service, 'listed', '--scopes=tasks:read', '--expires-in-days=7', '--name', 'ci of shop');
+  await service.api.listTasks({ token: two });
   const rows = await listed('listed');
+  const [id, other] = [one.slice(5, 17), two.slice(5, 17)];
   expect(rows).toEqual([
-    ['id', 'created', 'expires', 'revoked', 'scopes'],
-    [one.slice(5, 17), time, 'never', 'no', 'every scope'],
-    [two.slice(5, 17), time, time, 'no', 'tasks:read'],
+    ['id', 'name', 'created', 'last used', 'expires', 'revoked', 'scopes'],
+    [id, '-', time, 'never', 'never', 'no', 'every scope'],
+    [other, 'ci of shop', time, time, time, 'no', 'tasks:read'],
   ]);
+  const { stdout } = await tokenCommand(service, 'list', '--org', 'listed', '--json');
+  expect(JSON.parse(stdout)).toEqual({
+    data: [
+      { id, scopes, createdAt: time },
+      { id: other, name: 'ci of shop', scopes: ['tasks:read'], createdAt: time, lastUsedAt: time, expires: time },
+    ],
+  });
   for (const token of [one, two]) expect(String(rows)).not.toContain(token.slice(17));
   expect(String(await listed('unknown'))).toMatch(/no tokens/);
 });
@@ -64,7 +71,7 @@ it.concurrent('revokes a token by its text or its id, also repeatedly', async ()
   for (const token of [byText, byId])
     expect(statusAndCodeOf(await service.api.listTasks({ token }))).toEqual([401, 'unauthorized']);
   const [, ...rows] = await listed('revoked');
-  expect(rows.map(([, , , revoked]) => revoked)).toEqual([time, time]);
+  expect(rows.map(([, , , , , revoked]) => revoked)).toEqual([time, time]);
 });
 
 it.concurrent('creates a token that is rejected after it expires', async () => {
@@ -82,6 +89,8 @@ it.concurrent.each([
   ['create --org Acme', /'--org <name>' argument 'Acme' is invalid\. It must be 1 to 64 lowercase letters/],
   ['create --org x --orf y', /unknown option '--orf'\n\(Did you mean --org\?\)/],
   ['create --org x --expires-in-days 0', /whole number from 1 to 99999/],
+  [`create --org x --name ${'n'.repeat(65)}`, /It must have 1 to 64 characters in one line/],
+  ['create --org x --name=\n', /It must have 1 to 64 characters in one line/],
   ['crate', /unknown command 'crate'\n\(Did you mean create\?\)/],
   ['revoke AAAAAAAAAAAA', /There is no such token/],
 ])('rejects %j in one sentence', async (command, message) => {

@@ -16,7 +16,7 @@ afterAll(async () => {
 
 const targets = { sqs, urls, publish: async () => undefined };
 const bodies = Array.from({ length: 12 }, (_, nth) =>
-  JSON.stringify({ organization: 'acme', agentId: `ag_01K000000000000000000000${10 + nth}` }),
+  JSON.stringify({ organization: 'acme', executionId: `ex_01K000000000000000000000${10 + nth}` }),
 );
 
 async function put(...all: string[]): Promise<void> {
@@ -42,19 +42,19 @@ describe('redrive', () => {
       '12 messages received',
       ...[1, 2, 3, 4, 5].map((count) => `${count} of 12 dead letters redriven`),
     ]);
-    const [moved, remaining] = [await bodiesIn('purges'), await bodiesIn('deadLetters')];
+    const [moved, remaining] = [await bodiesIn('executions'), await bodiesIn('deadLetters')];
     expect([moved.length, remaining.length]).toEqual([5, 7]);
     expect([...moved, ...remaining].sort()).toEqual(bodies.toSorted());
     const { done, setAside, failed } = await redrive(targets, kinds, () => {});
-    expect([done, setAside, failed]).toEqual([Array(7).fill('purges'), 0, []]);
-    expect(await bodiesIn('purges')).toEqual(bodies.toSorted());
+    expect([done, setAside, failed]).toEqual([Array(7).fill('executions'), 0, []]);
+    expect(await bodiesIn('executions')).toEqual(bodies.toSorted());
     expect(await bodiesIn('deadLetters')).toEqual([]);
   });
 
   it('keeps a dead letter that its queue rejects', async () => {
     const [body = ''] = bodies;
     await put(body);
-    const gone = { ...targets, urls: { ...urls, purges: `${endpoint}/000000000000/gone` } };
+    const gone = { ...targets, urls: { ...urls, executions: `${endpoint}/000000000000/gone` } };
     await expect(redrive(gone, kinds, () => {})).rejects.toThrow();
     expect(await bodiesIn('deadLetters')).toEqual([body]);
   });
@@ -67,7 +67,7 @@ describe('redrive', () => {
         ? Promise.reject(new Error('Not deleted.'))
         : sqs.send(command);
     const failing = { ...targets, sqs: { send } as SQSClient };
-    await expect(redrive(failing, ['purges'], () => {})).rejects.toThrow('Not deleted.');
-    for (const queue of ['purges', 'deadLetters'] as const) expect(await bodiesIn(queue)).toContain(body);
+    await expect(redrive(failing, ['executions'], () => {})).rejects.toThrow('Not deleted.');
+    for (const queue of ['executions', 'deadLetters'] as const) expect(await bodiesIn(queue)).toContain(body);
   });
 });

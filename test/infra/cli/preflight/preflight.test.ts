@@ -8,14 +8,12 @@ import { checkConcurrency } from '../../../../infra/cli/preflight/quota-check.ts
 import { checkSettingsFile, settingsWarnings } from '../../../../infra/cli/preflight/settings-checks.ts';
 import { standardModel } from '../../../../lib/contract/models.ts';
 import { newFolder } from '../../../journeys/deployment.ts';
-import { type AwsAnswer, describedStack, startAws, xmlError, xmlResult } from '../aws.ts';
+import { type AwsAnswer, describedStack, useAws, xmlError, xmlResult } from '../aws.ts';
 
 const here = { account: '123456789012', region: 'eu-central-1' };
 
-/** Runs a check in an account of AWS with these answers. */
 async function withAnswers<Found>(answers: Record<string, AwsAnswer>, check: () => Promise<Found>): Promise<Found> {
-  const { shell } = await startAws(Object.fromEntries(Object.entries(answers).map(([name, one]) => [name, () => one])));
-  Object.assign(process.env, shell);
+  await useAws(Object.fromEntries(Object.entries(answers).map(([name, one]) => [name, () => one])));
   return check();
 }
 
@@ -27,17 +25,11 @@ describe('settings', () => {
     return checkSettingsFile('prod', folder);
   };
 
-  it('that are valid are ok', () => {
-    expect(check({ alarmEmail })).toMatchObject({
-      settings: { stage: 'prod', alarmEmail },
-      finding: { state: 'ok', what: `${folder}/prod.json is valid.` },
-    });
-  });
-
-  it('that are invalid are a problem that lists all errors', () => {
-    const { settings, finding } = check({ runningCap: 0, alarmEmail: 'me' });
-    expect([settings, finding.state]).toEqual([undefined, 'problem']);
-    expect(finding.what).toMatch(/runningCap must be at least 1[\s\S]*alarmEmail must be an email address/);
+  it('that are valid are ok, and all errors of others are a problem', () => {
+    const finding = { state: 'ok', what: `${folder}/prod.json is valid.` };
+    expect(check({ alarmEmail })).toMatchObject({ settings: { stage: 'prod', alarmEmail }, finding });
+    const what = expect.stringMatching(/runningCap must be at least 1[\s\S]*alarmEmail must be an email address/);
+    expect(check({ runningCap: 0, alarmEmail: 'me' })).toMatchObject({ finding: { state: 'problem', what } });
   });
 
   it.each<[object, RegExp?]>([
@@ -58,22 +50,19 @@ describe('settings', () => {
   });
 });
 
-describe('the account', () => {
-  const identity = `<Account>123456789012</Account><Arn>arn:me</Arn>`;
-  it.each([
-    [
-      'is reported with its region and the identity of the credentials',
-      xmlResult('GetCallerIdentity', identity),
-      { account: here, finding: { state: 'ok', what: 'Account 123456789012, region eu-central-1, as arn:me.' } },
-    ],
-    [
-      'is a problem if AWS rejects the credentials',
-      xmlError('ExpiredToken', 'It has expired', 403),
-      { finding: { state: 'problem', what: 'AWS does not accept the credentials of this shell: It has expired' } },
-    ],
-  ])('%s', async (_, answer, found) => {
-    expect(await withAnswers({ 'sts:GetCallerIdentity': answer }, checkAccount)).toMatchObject(found);
-  });
+it.each([
+  [
+    'is reported with its region and the identity of the credentials',
+    xmlResult('GetCallerIdentity', '<Account>123456789012</Account><Arn>arn:me</Arn>'),
+    { account: here, finding: { state: 'ok', what: 'Account 123456789012, region eu-central-1, as arn:me.' } },
+  ],
+  [
+    'is a problem if AWS rejects the credentials',
+    xmlError('ExpiredToken', 'It has expired', 403),
+    { finding: { state: 'problem', what: 'AWS does not accept the credentials of this shell: It has expired' } },
+  ],
+])('the account %s', async (_, answer, found) => {
+  expect(await withAnswers({ 'sts:GetCallerIdentity': answer }, checkAccount)).toMatchObject(found);
 });
 
 /** Returns the answer of CloudFormation for a stack, with the version of its bootstrap. */
@@ -82,34 +71,29 @@ const stack = (status: string, version?: number) =>
 const absent = xmlError('ValidationError', 'Stack with id x does not exist');
 const denied = xmlError('AccessDenied', 'You may not.', 403);
 
-describe('the bootstrap of the CDK', () => {
-  const todo = 'npx cdk bootstrap aws://123456789012/eu-central-1';
-  it.each([
-    ['exists', stack('CREATE_COMPLETE', 6), { state: 'ok' }, /version 6/],
-    ['is too old', stack('CREATE_COMPLETE', 5), { state: 'problem', todo }, /version 5; version 6 or later is needed/],
-    ['is missing', absent, { state: 'problem', todo }, /not bootstrapped/],
-    ['cannot be read', denied, { state: 'warning' }, /cannot be read: You may not\./],
-  ])('%s', async (_, answer, found, what) => {
-    const finding = await withAnswers({ 'cloudformation:DescribeStacks': answer }, () => checkBootstrap(here));
-    expect(finding).toMatchObject({ ...found, what: expect.stringMatching(what) });
-  });
+const todo = 'npx cdk bootstrap aws://123456789012/eu-central-1';
+it.each([
+  ['exists', stack('CREATE_COMPLETE', 6), { state: 'ok' }, /version 6/],
+  ['is too old', stack('CREATE_COMPLETE', 5), { state: 'problem', todo }, /version 5; version 6 or later is needed/],
+  ['is missing', absent, { state: 'problem', todo }, /not bootstrapped/],
+  ['cannot be read', denied, { state: 'warning' }, /cannot be read: You may not\./],
+])('the bootstrap of the CDK %s', async (_, answer, found, what) => {
+  const finding = await withAnswers({ 'cloudformation:DescribeStacks': answer }, () => checkBootstrap(here));
+  expect(finding).toMatchObject({ ...found, what: expect.stringMatching(what) });
 });
 
-describe('the stack', () => {
-  it.each([
-    ['is new', absent, 'ok', undefined],
-    ['can be updated', stack('UPDATE_COMPLETE'), 'ok', undefined],
-    ['rolled back its last update', stack('UPDATE_ROLLBACK_COMPLETE'), 'ok', undefined],
-    ['could not be created', stack('ROLLBACK_COMPLETE'), 'problem', /delete-stack --stack-name Crewboard/],
-    ['cannot roll back its update', stack('UPDATE_ROLLBACK_FAILED'), 'problem', /continue-update-rollback/],
-    ['could not be deleted', stack('DELETE_FAILED'), 'problem', /describe-stack-events/],
-    ['is being updated', stack('UPDATE_IN_PROGRESS'), 'problem', /Wait/],
-    ['cannot be read', denied, 'warning', /cloudformation:DescribeStacks/],
-  ])('%s', async (_, answer, state, todo) => {
-    const finding = await withAnswers({ 'cloudformation:DescribeStacks': answer }, () => checkStack('Crewboard'));
-    expect(finding.state).toBe(state);
-    expect(finding.todo).toEqual(todo && expect.stringMatching(todo));
-  });
+it.each([
+  ['is new', absent, 'ok', undefined],
+  ['can be updated', stack('UPDATE_COMPLETE'), 'ok', undefined],
+  ['rolled back its last update', stack('UPDATE_ROLLBACK_COMPLETE'), 'ok', undefined],
+  ['could not be created', stack('ROLLBACK_COMPLETE'), 'problem', /delete-stack --stack-name Crewboard/],
+  ['cannot roll back its update', stack('UPDATE_ROLLBACK_FAILED'), 'problem', /continue-update-rollback/],
+  ['could not be deleted', stack('DELETE_FAILED'), 'problem', /describe-stack-events/],
+  ['is being updated', stack('UPDATE_IN_PROGRESS'), 'problem', /Wait/],
+  ['cannot be read', denied, 'warning', /cloudformation:DescribeStacks/],
+])('the stack %s', async (_, answer, state, todo) => {
+  const finding = await withAnswers({ 'cloudformation:DescribeStacks': answer }, () => checkStack('Crewboard'));
+  expect([finding.state, finding.todo]).toEqual([state, todo && expect.stringMatching(todo)]);
 });
 
 describe('the quota of Lambda', () => {
@@ -118,17 +102,11 @@ describe('the quota of Lambda', () => {
   const find = (answer: AwsAnswer, content: object) =>
     withAnswers({ [action]: answer }, () => checkConcurrency(parseSettings(content, 'settings/prod.json', 'prod')));
 
-  it.each([
-    ['of the default settings', quota(1000), {}, { state: 'ok' }],
-    ['of the settings', quota(50), { lambdaConcurrency: 50 }, { state: 'ok' }],
-    [
-      'that cannot be read',
-      { status: 403, body: { message: 'No.' } },
-      {},
-      { state: 'warning', todo: 'This check needs lambda:GetAccountSettings.' },
-    ],
-  ])('%s is reported', async (_, answer, content, finding) => {
-    expect(await find(answer, content)).toMatchObject(finding);
+  it('is ok if it is that of the settings, and a warning if it cannot be read', async () => {
+    expect(await find(quota(1000), {})).toMatchObject({ state: 'ok' });
+    expect(await find(quota(50), { lambdaConcurrency: 50 })).toMatchObject({ state: 'ok' });
+    const todo = 'This check needs lambda:GetAccountSettings.';
+    expect(await find({ status: 403, body: { message: 'No.' } }, {})).toMatchObject({ state: 'warning', todo });
   });
 
   const increase = 'request-service-quota-increase';
@@ -156,15 +134,17 @@ describe('the model', () => {
     body: { models: [{ modelArn: `arn:aws:bedrock:eu-central-1::foundation-model/${id}` }] },
   });
   const available = {
-    authorizationStatus: 'AUTHORIZED',
-    entitlementAvailability: 'AVAILABLE',
-    regionAvailability: 'AVAILABLE',
+    ...{ authorizationStatus: 'AUTHORIZED', entitlementAvailability: 'AVAILABLE', regionAvailability: 'AVAILABLE' },
     agreementAvailability: { status: 'AVAILABLE' },
   };
   const elsewhere = { regionAvailability: 'NOT_AVAILABLE' };
   const noAgreement = { agreementAvailability: { status: 'NOT_AVAILABLE' } };
+  type Bedrock = { chosen: string; known: AwsAnswer; said: object; lifecycle: object };
+  const profiled = { chosen: profile, known: profileOf(model) };
+  const ofAnthropic = { chosen: `us.${standardModel}`, known: profileOf(standardModel) };
+
   /** Returns the finding for a model, or for a profile of a model, about which Bedrock says this. */
-  const find = (chosen: string, known: AwsAnswer, said: object, lifecycle: object = { status: 'ACTIVE' }) => {
+  const find = ({ chosen = model, known = unknown, said = {}, lifecycle = { status: 'ACTIVE' } }: Partial<Bedrock>) => {
     const id = chosen.replace(/^(global|us)\./, '');
     const answers = {
       [`bedrock:GET /inference-profiles/${chosen}`]: known,
@@ -175,94 +155,66 @@ describe('the model', () => {
     return withAnswers(answers, () => checkModel({ model: chosen, region: 'us-west-2' }));
   };
 
-  it.each<[string, string, AwsAnswer, object, RegExp]>([
-    ['can be used directly in its region', model, unknown, {}, /^ok: Bedrock in us-west-2 offers/],
-    ['can be used through a profile in any region', profile, profileOf(model), elsewhere, /^ok: /],
-    ['cannot be used in another region', model, unknown, elsewhere, /^problem: .* it is not offered in us-west-2/],
+  it.each<[Partial<Bedrock>, RegExp]>([
+    [{}, /^ok: Bedrock in us-west-2 offers/],
+    [{ ...profiled, said: elsewhere }, /^ok: /],
+    [{ said: elsewhere }, /^problem: .* it is not offered in us-west-2/],
+    [{ ...profiled, said: { authorizationStatus: 'NOT_AUTHORIZED' } }, /^problem: .*: it is not authorized\./],
+    [{ ...profiled, said: { entitlementAvailability: 'NO' } }, /^problem: .*: the account is not entitled to it\./],
     [
-      'cannot be used without authorization',
-      ...([profile, profileOf(model), { authorizationStatus: 'NOT_AUTHORIZED' }] as const),
-      /^problem: .*: it is not authorized\./,
-    ],
-    [
-      'cannot be used without entitlement',
-      ...([profile, profileOf(model), { entitlementAvailability: 'NOT_AVAILABLE' }] as const),
-      /^problem: .*: the account is not entitled to it\./,
-    ],
-    [
-      'cannot be used without agreement',
-      ...([profile, profileOf(model), noAgreement] as const),
+      { ...profiled, said: noAgreement },
       /^problem: .*: its agreement is not accepted\..* \| The first call .*aws-marketplace:Subscribe/,
     ],
-    [
-      'of Anthropic needs the use-case form',
-      ...([`us.${standardModel}`, profileOf(standardModel), noAgreement] as const),
-      /^problem: .* \| .*use-case form of Anthropic.*aws-marketplace:Subscribe/,
-    ],
-    ['must exist', model, unknown, unknown, /^problem: Bedrock in us-west-2 does not have the model maker/],
-    [
-      'cannot be checked without the right to read it',
-      ...([model, error('AccessDeniedException', 403), {}] as const),
-      /^warning: .* The error is AccessDeniedException/,
-    ],
-  ])('%s', async (_, chosen, known, said, expected) => {
-    const { state, what, todo } = await find(chosen, known, said);
+    [{ ...ofAnthropic, said: noAgreement }, /^problem: .* \| .*use-case form of Anthropic.*aws-marketplace:Subscribe/],
+    [{ said: unknown }, /^problem: Bedrock in us-west-2 does not have the model maker/],
+    [{ known: error('AccessDeniedException', 403) }, /^warning: .* The error is AccessDeniedException/],
+  ])('about which Bedrock says %j is reported with what to do: %s', async (bedrock, expected) => {
+    const { state, what, todo } = await find(bedrock);
     expect(`${state}: ${what} | ${todo}`.replaceAll('\n', ' ')).toMatch(expected);
   });
 
   it.each([
-    ['used directly', model, unknown],
-    ['used through a profile', profile, profileOf(model)],
-  ])('in state Legacy is a problem, %s, with the dates of Bedrock', async (_, chosen, known) => {
+    ['used directly', { chosen: model }],
+    ['used through a profile', profiled],
+  ])('in state Legacy is a problem, %s, with the dates of Bedrock', async (_, used) => {
     const dates = { legacyTime: '2026-05-30T00:00:00Z', endOfLifeTime: '2026-11-30T00:00:00Z' };
-    expect(await find(chosen, known, {}, { status: 'LEGACY', ...dates })).toEqual({
+    expect(await find({ ...used, lifecycle: { status: 'LEGACY', ...dates } })).toEqual({
       state: 'problem',
-      what: `The model ${chosen} is in state Legacy since 2026-05-30 and ends on 2026-11-30. Accounts that have not used it recently cannot use it.`,
-      todo: expect.stringContaining(`agents move-model --from ${chosen} --to us.${standardModel} --dry-run`),
+      what: `The model ${used.chosen} is in state Legacy since 2026-05-30 and ends on 2026-11-30. Accounts that have not used it recently cannot use it.`,
+      todo: expect.stringContaining(`agents move-model --from ${used.chosen} --to us.${standardModel} --dry-run`),
     });
   });
 
-  describe('that is called', () => {
-    const action = (of: string) => `bedrock:POST /model/${of}/converse`;
-    const choice = { model, region: 'us-west-2' };
+  const converse = (of: string) => `bedrock:POST /model/${of}/converse`;
+  const choice = { model, region: 'us-west-2' };
 
-    it('is called once, with the parameters of the functions', async () => {
-      const message = { role: 'assistant', content: [{ text: 'Yes.' }] };
-      const yes = () => ({ body: { output: { message }, stopReason: 'end_turn' } });
-      const { shell, asked } = await startAws({ [action(model)]: yes, [action(standardModel)]: yes });
-      Object.assign(process.env, shell);
-      expect(await callModel(choice)).toEqual({ state: 'ok', what: `The model ${model} answers in us-west-2.` });
-      expect((await callModel({ ...choice, model: standardModel })).state).toBe('ok');
-      expect(asked.map(({ body }) => [body.inferenceConfig, body.outputConfig])).toEqual([
-        [{ maxTokens: 16 }, undefined],
-        [{ maxTokens: 16 + 16_384 }, { effort: 'low' }],
-      ]);
-    });
+  it('is called once, with the parameters of the functions', async () => {
+    const message = { role: 'assistant', content: [{ text: 'Yes.' }] };
+    const yes = () => ({ body: { output: { message }, stopReason: 'end_turn' } });
+    const asked = await useAws({ [converse(model)]: yes, [converse(standardModel)]: yes });
+    expect(await callModel(choice)).toEqual({ state: 'ok', what: `The model ${model} answers in us-west-2.` });
+    expect((await callModel({ ...choice, model: standardModel })).state).toBe('ok');
+    expect(asked.map(({ body }) => [body.inferenceConfig, body.outputConfig])).toEqual([
+      [{ maxTokens: 16 }, undefined],
+      [{ maxTokens: 16 + 16_384 }, { effort: 'low' }],
+    ]);
+  });
 
-    // These are messages of Bedrock.
-    it.each([
-      [
-        'ResourceNotFoundException',
-        'Model use case details have not been submitted for this account. Fill out the Anthropic use case details form before using the model. If you have already filled out the form, try again in 15 minutes.',
-        /^Submit the use-case form/,
-      ],
-      [
-        'ValidationException',
-        'You have not filled out the required use-case form for this model.',
-        /^Submit the use-case form/,
-      ],
-      [
-        'AccessDeniedException',
-        'Model access is denied due to IAM user or service role is not authorized to perform the required AWS Marketplace actions (aws-marketplace:ViewSubscriptions, aws-marketplace:Subscribe) to enable access to this model.',
-        /credentials that have aws-marketplace:Subscribe/,
-      ],
-      ['AccessDeniedException', 'Model access is denied due to INVALID_PAYMENT_INSTRUMENT.', /payment method/],
-      ['AccessDeniedException', 'You may not.', /^Executions would fail for the same reason\.$/],
-    ])('and returns %s (%s) is a problem, with what to do', async (name, message, todo) => {
-      const answer = error(name, 400, message);
-      const finding = await withAnswers({ [action(model)]: answer }, () => callModel(choice));
-      const what = expect.stringContaining(message);
-      expect(finding).toEqual({ state: 'problem', what, todo: expect.stringMatching(todo) });
-    });
+  // These are the beginnings of messages of Bedrock.
+  const form = /^Submit the use-case form/;
+  it.each([
+    ['ResourceNotFoundException', 'Model use case details have not been submitted for this account.', form],
+    ['ValidationException', 'You have not filled out the required use-case form for this model.', form],
+    [
+      'AccessDeniedException',
+      'Model access is denied due to IAM user or service role is not authorized to perform the required AWS Marketplace actions (aws-marketplace:ViewSubscriptions, aws-marketplace:Subscribe)',
+      /credentials that have aws-marketplace:Subscribe/,
+    ],
+    ['AccessDeniedException', 'Model access is denied due to INVALID_PAYMENT_INSTRUMENT.', /payment method/],
+    ['AccessDeniedException', 'You may not.', /^Executions would fail for the same reason\.$/],
+  ])('that answers a call with %s (%s) is a problem, with what to do', async (name, message, todo) => {
+    const finding = await withAnswers({ [converse(model)]: error(name, 400, message) }, () => callModel(choice));
+    const what = expect.stringContaining(message);
+    expect(finding).toEqual({ state: 'problem', what, todo: expect.stringMatching(todo) });
   });
 });

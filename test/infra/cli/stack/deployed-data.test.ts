@@ -9,15 +9,7 @@ import {
 } from '../../../../infra/cli/stack/deployed-data.ts';
 import { isProtected, setStackPolicy } from '../../../../infra/cli/stack/stack-policy.ts';
 import { synthesized } from '../../aws/synthesized.ts';
-import {
-  type Answers,
-  type AwsRequest,
-  describedStack,
-  stackResources,
-  startAws,
-  xmlError,
-  xmlResult,
-} from '../aws.ts';
+import { type AwsRequest, describedStack, stackResources, useAws, xmlError, xmlResult } from '../aws.ts';
 
 const settingsOf = (content: object = {}) => parseSettings(content, 'settings/prod.json', 'prod');
 const streamOf = (table: string) => `arn:aws:dynamodb:eu-central-1:123456789012:table/${table}/stream/2026`;
@@ -25,10 +17,7 @@ const keyOf = (id: string) => `arn:aws:kms:eu-central-1:123456789012:key/${id}`;
 
 const ownTable = { id: 'GlobalTable1', type: ownTypes.table, name: 'own' };
 const ownKey = { id: 'SecretsKey1', type: ownTypes.key, name: 'mrk-own' };
-const deployed = {
-  outputs: { TableName: 'own', SecretsKeyArn: keyOf('mrk-own') },
-  resources: [ownTable, ownKey],
-};
+const deployed = { outputs: { TableName: 'own', SecretsKeyArn: keyOf('mrk-own') }, resources: [ownTable, ownKey] };
 const onRestored = { ...deployed, outputs: { ...deployed.outputs, TableName: 'restored' } };
 const onGivenKey = { outputs: { TableName: 'own', SecretsKeyArn: keyOf('given') }, resources: [ownTable] };
 /** A stack of an earlier version, with another type of table and without the output of the key. */
@@ -37,8 +26,8 @@ const older = {
   resources: [{ id: 'Table1', type: 'AWS::DynamoDB::Table', name: 'older' }, ownKey],
 };
 
-/** Uses a CloudFormation with this stack in the environment of the process. Returns the received requests. */
-async function useStack({ outputs, resources }: typeof deployed, policy = ''): Promise<AwsRequest[]> {
+/** Uses a CloudFormation with this stack. Returns the received requests. */
+function useStack({ outputs, resources }: typeof deployed, policy = ''): Promise<AwsRequest[]> {
   const body = policy && `<StackPolicyBody>${policy.replaceAll('"', '&quot;')}</StackPolicyBody>`;
   return useAws({
     'cloudformation:DescribeStacks': () => describedStack(outputs),
@@ -48,11 +37,6 @@ async function useStack({ outputs, resources }: typeof deployed, policy = ''): P
   });
 }
 
-async function useAws(answers: Answers): Promise<AwsRequest[]> {
-  const { shell, asked } = await startAws(answers);
-  Object.assign(process.env, shell);
-  return asked;
-}
 const useError = (code: string, message: string, status?: number) =>
   useAws({ 'cloudformation:DescribeStacks': () => xmlError(code, message, status) });
 
@@ -97,39 +81,27 @@ describe('a deploy', () => {
 
   it('of a new stack needs no comparison', async () => {
     await useError('ValidationError', 'Stack x does not exist');
-    expect(await readDeployedStack('Crewboard-prod')).toBeUndefined();
-    expect(await checkData(settingsOf())).toEqual([]);
+    expect([await readDeployedStack('Crewboard-prod'), await checkData(settingsOf())]).toEqual([undefined, []]);
   });
 });
 
 describe('preflight', () => {
-  const states = async (...find: Parameters<typeof checkData>) =>
-    (await checkData(...find)).map(({ state, what }) => `${state} ${what}`);
+  const report = async (content: object) =>
+    (await checkData(settingsOf(content))).map(({ state, what, todo = '' }) => `${state} ${what} ${todo}`);
+  const unprotected = /^problem An update can replace[\s\S]* npm run protect -- --stack Crewboard-prod$/;
 
-  it.each([
-    ['a change that is not confirmed as a problem', onRestored, {}, /^problem Crewboard-prod uses the table restored/],
-    ['a confirmed change as ok', onRestored, { replacedTable: 'restored' }, /^ok .*keeps/],
-    [
-      'a permanent stack without a protecting stack policy as a problem',
-      deployed,
-      {},
-      /^problem An update can replace/,
-    ],
-  ])('reports %s', async (_, stack, content, finding) => {
+  it.each<[string, typeof deployed, object, ...RegExp[]]>([
+    ['a change that is not confirmed', onRestored, {}, /^problem Crewboard-prod uses the table restored/, unprotected],
+    ['a confirmed change', onRestored, { replacedTable: 'restored' }, /^ok .*keeps/, unprotected],
+    ['an ephemeral stack, which needs no stack policy,', deployed, { ephemeral: true }, /^ok .*keeps/],
+  ])('reports %s', async (_, stack, content, ...findings) => {
     await useStack(stack);
-    expect(await states(settingsOf(content))).toContainEqual(expect.stringMatching(finding));
-    const todos = (await checkData(settingsOf(content))).map(({ todo }) => todo);
-    expect(todos).toContain('npm run protect -- --stack Crewboard-prod');
-  });
-
-  it('needs no stack policy for an ephemeral stack', async () => {
-    await useStack(deployed);
-    expect(await states(settingsOf({ ephemeral: true }))).toEqual([expect.stringMatching(/^ok .*keeps/)]);
+    expect(await report(content)).toEqual(findings.map((finding) => expect.stringMatching(finding)));
   });
 
   it('reports a stack that it cannot read as a warning', async () => {
     await useError('AccessDenied', 'You may not.', 403);
-    expect(await states(settingsOf())).toEqual([expect.stringMatching(/^warning .*You may not\./)]);
+    expect(await report({})).toEqual([expect.stringMatching(/^warning .*You may not\./)]);
   });
 });
 

@@ -6,16 +6,18 @@ import { findUsersOfModel, type UserOfModel } from '../../../lib/table/agents/mo
 import { replaceDefaultModel } from '../../../lib/table/organizations/settings.ts';
 import { Problem } from '../../local/problem.ts';
 import { columns } from '../columns.ts';
-import { command, organizationOption, readBy, stackOption } from '../command.ts';
+import { command, jsonOption, organizationOption, readBy, stackOption } from '../command.ts';
 import { createDeploymentContext } from '../deployments.ts';
+import { printJson } from '../json.ts';
 import { withProgress } from '../progress.ts';
 import { rejectModel } from './settings.ts';
 
 const example = `npm run --silent crewboard -- agents move-model --from ${formerStandardModels[0]} --to ${geographicProfiles[0]}`;
 
-const moveModel = command(
+/** `npm run crewboard -- agents move-model`: replaces a model of the agents of organizations. */
+export const moveModel = command(
   'move-model',
-  'Replace a model of agents by another one',
+  'Replace a model of agents by another one, as an operator',
   `${example} --dry-run`,
   `${example} --org acme --stack Crewboard`,
 )
@@ -31,7 +33,8 @@ const moveModel = command(
   .addOption(organizationOption('the organization (default: all)').makeOptionMandatory(false))
   .option('--dry-run', 'list the changes without making them')
   .addOption(stackOption())
-  .action(async ({ from, to, org, dryRun, stack }) => {
+  .addOption(jsonOption())
+  .action(async ({ from, to, org, dryRun, stack, json }) => {
     const context = await createDeploymentContext(stack);
     rejectModel(to, context);
     if (from === to) throw new Problem('--from and --to name the same model; name two different models.');
@@ -43,15 +46,16 @@ const moveModel = command(
     );
     if (defaultModel === from)
       console.error(`The default model of the deployment is still ${from}; set another one and deploy.`);
-    if (dryRun) return console.log(dryRunText(users, from, to));
-    let moved = 0;
+    if (dryRun) return json ? printJson({ data: users }) : console.log(dryRunText(users, from, to));
+    const moved: UserOfModel[] = [];
     await withProgress('Moving agents', async (report) => {
       for (const [at, user] of users.entries()) {
-        if (await move(context, user, { from, to })) moved++;
+        if (await move(context, user, { from, to })) moved.push(user);
         report(`${at + 1} of ${users.length} done`);
       }
     });
-    console.log(`${counted(moved)} moved from ${from} to ${to}.`);
+    if (json) printJson({ data: moved });
+    else console.log(`${counted(moved.length)} moved from ${from} to ${to}.`);
   });
 
 /** Replaces a model of an agent or an organization. Returns `false` if it was changed or deleted after it was listed. */
@@ -63,11 +67,6 @@ function move(
   if (agent !== undefined) return replaceAgentModel(context, organization, agent, models);
   return replaceDefaultModel(context, organization, models);
 }
-
-/** `npm run crewboard -- agents`: changes the agents of organizations. */
-export const agents = command('agents', 'Change the agents of organizations', `${example} --dry-run`).addCommand(
-  moveModel,
-);
 
 function dryRunText(users: readonly UserOfModel[], from: string, to: string): string {
   if (users.length === 0) return `No agent and no organization has the model ${from}.`;

@@ -1,0 +1,23 @@
+import { CrewboardError } from '../../../lib/client/client.ts';
+import { multipleLines } from '../printable.ts';
+import { Failure } from '../run-program.ts';
+import { startHint } from './connection.ts';
+
+/** Returns the message of an error of the API or of the connection; `undefined` for any other error. */
+export function apiErrorText(error: unknown): string | undefined {
+  if (!(error instanceof CrewboardError)) return undefined;
+  // The connection has failed by an error that has a message for users already.
+  if (error.cause instanceof Failure) return error.cause.message;
+  return multipleLines(error.code === 'no_response' ? `${error.message}\n${startHint}` : responseText(error));
+}
+
+/** Returns the message of an error response, the details that it does not contain, and the id that operators find it by. */
+function responseText({ message, details, requestId }: CrewboardError): string {
+  return [
+    message,
+    ...details
+      .filter((detail) => !message.includes(detail.message))
+      .map((detail) => `  ${detail.path}: ${detail.message}`),
+    ...(requestId ? [`Request id: ${requestId}`] : []),
+  ].join('\n');
+}

@@ -1,0 +1,33 @@
+import type { Command } from '@commander-js/extra-typings';
+import { command } from '../command.ts';
+import { listen } from '../listen/listen.ts';
+import { trigger } from '../listen/trigger.ts';
+import { version } from '../version.ts';
+import { agents } from './agents.ts';
+import { executions } from './executions.ts';
+import { tasks } from './tasks.ts';
+import { webhooks } from './webhooks.ts';
+
+const exitCodesText = `
+Exit codes:
+  0  The command is done.
+  1  The command failed: an error response, a failed execution or test event, or no connection.
+  2  Wrong usage: an unknown command or option, a wrong or missing value, or no access token.`;
+
+/**
+ * Creates the program `crewboard` with the commands that call the API.
+ *
+ * @param examples complete command lines
+ */
+export function createApiProgram(summary: string, ...examples: string[]): Command {
+  return command('crewboard', summary, ...examples)
+    .version(version, '-V, --version', 'print the version')
+    .addHelpText('after', exitCodesText)
+    .commandsGroup('Commands that call the API:')
+    .addCommand(tasks)
+    .addCommand(agents)
+    .addCommand(executions)
+    .addCommand(webhooks)
+    .addCommand(listen)
+    .addCommand(trigger);
+}

@@ -1,0 +1,60 @@
+import type { AttemptDetail } from '../../../lib/client/operations.ts';
+import { DeliveryId, WebhookId } from '../../../lib/contract/webhooks.ts';
+import { durationText } from '../../texts.ts';
+import { readBy } from '../command.ts';
+import { apiCommand } from './api-command.ts';
+import { connect } from './connection.ts';
+import { printDetail } from './detail.ts';
+
+/** `crewboard webhooks delivery`: a delivery with its attempts. */
+export const delivery = apiCommand(
+  'delivery',
+  'Show what was sent and received in each attempt of a delivery',
+  'webhooks delivery wh_01K00000000000000000000000 dlv_01K00000000000000000000000',
+  'webhooks delivery wh_01K00000000000000000000000 dlv_01K00000000000000000000000 --json',
+)
+  .argument('<id>', 'the id of the webhook', readBy(WebhookId))
+  .argument('<delivery>', 'the id of the delivery, as webhooks deliveries lists it', readBy(DeliveryId))
+  .action(async (id, deliveryId, options, command) => {
+    const { data } = await connect(options, command).getDelivery({ params: { id, deliveryId } });
+    const rows = [
+      ['delivery', data.deliveryId],
+      ['event', data.test ? `${data.event} (test)` : data.event],
+      ['event id', data.eventId],
+      ['state', data.state],
+      ['next attempt', data.nextAttemptAt],
+      ['body', data.body ?? undefined],
+    ] as const;
+    printDetail(data, rows, options);
+    if (options.json) return;
+    for (const attempt of data.attempts) {
+      console.log('');
+      printDetail(attempt, rowsOf(attempt), options);
+    }
+  });
+
+/** Returns the labels and values of an attempt. */
+function rowsOf(attempt: AttemptDetail) {
+  const { httpStatus, durationMs, phases = {}, requestHeaders, responseHeaders, responseBody, truncated } = attempt;
+  const names = { dns: 'dns', connect: 'connect', tls: 'tls', firstByte: 'first byte' };
+  const parts = Object.entries(phases).map(
+    ([phase, ms]) => `${names[phase as keyof typeof names]} ${durationText(ms)}`,
+  );
+  return [
+    ['attempt', String(attempt.attempt)],
+    ['delivered', attempt.deliveredAt],
+    ['status', httpStatus === 0 ? 'no response' : String(httpStatus)],
+    ['error', attempt.error],
+    ['duration', durationText(durationMs) + (parts.length > 0 ? `: ${parts.join(', ')}` : '')],
+    ['address', attempt.address],
+    ['request', headerLines(requestHeaders)],
+    ['response', headerLines(responseHeaders)],
+    ['content', responseBody ? responseBody + (truncated ? '…' : '') : undefined],
+  ] as const;
+}
+
+/** Returns headers with a line for each; `undefined` without any. */
+function headerLines(headers: Record<string, string> | null): string | undefined {
+  const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`);
+  return lines.length > 0 ? lines.join('\n') : undefined;
+}

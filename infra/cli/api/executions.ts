@@ -1,0 +1,173 @@
+import { Option } from '@commander-js/extra-typings';
+import { type Client, everyItem } from '../../../lib/client/client.ts';
+import type { ExecutionListItem } from '../../../lib/client/operations.ts';
+import { ExecutionId, ExecutionStatus } from '../../../lib/contract/executions.ts';
+import { timeOf, ulidOf } from '../../../lib/contract/ids.ts';
+import { AgentName } from '../../../lib/contract/shapes.ts';
+import { durationText } from '../../texts.ts';
+import { readBy } from '../command.ts';
+import { printJson } from '../json.ts';
+import { Failure } from '../run-program.ts';
+import { allOption, apiCommand, apiGroup, limitOption, waitOption } from './api-command.ts';
+import { connect } from './connection.ts';
+import { printDetail } from './detail.ts';
+import { followExecution, gatesText, reportEnd, reportStart } from './follow.ts';
+import { printPage, readPage, type Shape } from './pages.ts';
+
+const exampleId = 'ex_01K00000000000000000000000';
+
+const executionShape: Shape<ExecutionListItem> = {
+  columns: {
+    id: ({ id }) => id,
+    status: ({ status }) => status,
+    started: ({ startedAt }) => startedAt,
+    duration: ({ durationMs }) => (durationMs === undefined ? undefined : durationText(durationMs)),
+    task: ({ taskId }) => taskId,
+    agent: ({ agentName }) => agentName,
+  },
+  flexible: 'agent',
+};
+
+const list = apiCommand(
+  'list',
+  'List executions, newest first',
+  'executions list --status failed',
+  'executions list --agent builder --limit 5 --json',
+)
+  .addOption(new Option('--status <status>', 'only executions with this status').choices(ExecutionStatus.options))
+  .option('--agent <name>', 'only executions of this agent', readBy(AgentName))
+  .addOption(limitOption())
+  .addOption(allOption())
+  .action(async ({ status, agent, ...options }, command) => {
+    const client = connect(options, command);
+    const query = { status, agentName: agent };
+    const page = await readPage(
+      options,
+      (limit) => client.listExecutions({ query: { ...query, limit } }),
+      () => everyItem(client.listExecutions, { query }),
+    );
+    printPage(page, 'execution', executionShape, options);
+  });
+
+const show = apiCommand(
+  'show',
+  'Show an execution with its input and its output',
+  `executions show ${exampleId}`,
+  `executions show ${exampleId} --agent builder`,
+)
+  .argument('<id>', 'the id of the execution', readBy(ExecutionId))
+  .addOption(agentOption())
+  .action(async (id, { agent, ...options }, command) => {
+    const client = connect(options, command);
+    const name = agent ?? (await findAgentOf(client, id));
+    const { data: execution } = await client.getExecution({ params: { name, id } });
+    const rows = [
+      ['id', execution.id],
+      ['agent', execution.agentName],
+      ['status', execution.status],
+      ['error', execution.error],
+      ['task', execution.taskId],
+      ['delegation', execution.delegationId],
+      ['started', execution.startedAt],
+      ['ended', execution.completedAt],
+      ['duration', execution.durationMs === undefined ? undefined : durationText(execution.durationMs)],
+      ['model', execution.model],
+      ['tokens', execution.tokensUsed?.toLocaleString('en')],
+      ['quality gates', gatesText(execution.qualityGates)],
+      ['self-test', execution.gateReasons?.selfTest],
+      ['QA review', execution.gateReasons?.qaReview],
+      ['input', execution.input],
+      ['output', execution.output],
+    ] as const;
+    printDetail(execution, rows, options);
+  });
+
+const watch = apiCommand(
+  'watch',
+  'Follow an execution until it ends',
+  `executions watch ${exampleId}`,
+  `executions watch ${exampleId} --agent builder --json`,
+)
+  .description('Follow an execution until it ends. The exit code is 1 if it fails.')
+  .argument('<id>', 'the id of the execution', readBy(ExecutionId))
+  .addOption(agentOption())
+  .action(async (id, { agent, ...options }, command) => {
+    const client = connect(options, command);
+    const execution = await followExecution(client, { name: agent ?? (await findAgentOf(client, id)), id });
+    reportEnd(execution);
+    if (options.json) printJson({ data: execution });
+  });
+
+const cancel = apiCommand(
+  'cancel',
+  'Cancel a running execution',
+  `executions cancel ${exampleId}`,
+  `executions cancel ${exampleId} --agent builder`,
+)
+  .description('Cancel a running execution. It ends as failed, and its work stops within 5 seconds.')
+  .argument('<id>', 'the id of the execution', readBy(ExecutionId))
+  .addOption(agentOption())
+  .action(async (id, { agent, ...options }, command) => {
+    const client = connect(options, command);
+    const name = agent ?? (await findAgentOf(client, id));
+    const { data: execution } = await client.cancelExecution({ params: { name, id } });
+    if (options.json) return printJson({ data: execution });
+    console.log(`${id} of ${name} is cancelled after ${durationText(execution.durationMs ?? 0)}.`);
+  });
+
+const rerun = apiCommand(
+  'rerun',
+  'Run an execution again with the same input, context and task',
+  `executions rerun ${exampleId}`,
+  `executions rerun ${exampleId} --agent builder --wait`,
+)
+  .description(
+    'Run an execution again: a new one with the same input, context and task. Prints its id, or its output with --wait.',
+  )
+  .argument('<id>', 'the id of the execution', readBy(ExecutionId))
+  .addOption(agentOption())
+  .addOption(waitOption())
+  .action(async (id, { agent, ...options }, command) => {
+    const client = connect(options, command);
+    const name = agent ?? (await findAgentOf(client, id));
+    const { data: started } = await client.rerunExecution({ params: { name, id } });
+    await reportStart(client, started, options);
+  });
+
+/** `crewboard executions`: the executions of agents. */
+export const executions = apiGroup(
+  'executions',
+  'List, show, watch, cancel and rerun executions',
+  'executions list --status running',
+)
+  .addCommand(list)
+  .addCommand(show)
+  .addCommand(watch)
+  .addCommand(cancel)
+  .addCommand(rerun);
+
+function agentOption() {
+  return new Option('--agent <name>', 'its agent (default: looked up among the newest executions)').argParser(
+    readBy(AgentName),
+  );
+}
+
+/** How many executions are searched for one whose agent is not named. */
+const longestSearch = 1000;
+
+/**
+ * Returns the name of the agent of an execution, which the API needs. Reads the list of executions, newest first.
+ *
+ * @throws `Failure` if the execution is not among the newest ones
+ */
+async function findAgentOf(client: Client, id: string): Promise<string> {
+  let searched = 0;
+  for await (const execution of everyItem(client.listExecutions, {})) {
+    if (execution.id === id) return execution.agentName;
+    const isOlder = Date.parse(execution.startedAt) < timeOf(ulidOf(id));
+    if (isOlder) break;
+    if (++searched === longestSearch)
+      throw new Failure(`${id} is not among the newest ${longestSearch} executions; name its agent with --agent.`);
+  }
+  throw new Failure(`There is no execution ${id}; list executions with: executions list.`);
+}

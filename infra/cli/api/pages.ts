@@ -1,0 +1,60 @@
+import { columns } from '../columns.ts';
+import { printJson } from '../json.ts';
+import { singleLine } from '../printable.ts';
+
+/** The options of a list: its highest number of items, or all items. */
+export type PageOptions = { limit?: number | undefined; all?: true | undefined };
+
+/** A list, or one page of it. */
+export type Page<Item> = { data: Item[]; pagination: { limit: number; offset: number; total: number } };
+
+/**
+ * Reads the first page of a list, or the whole list.
+ *
+ * @param first reads the first page with this limit
+ * @param every yields the items of all pages
+ */
+export async function readPage<Item>(
+  { limit, all }: PageOptions,
+  first: (limit: number | undefined) => Promise<Page<Item>>,
+  every: () => AsyncIterable<Item>,
+): Promise<Page<Item>> {
+  if (!all) {
+    const { data, pagination } = await first(limit);
+    return { data, pagination };
+  }
+  const data: Item[] = [];
+  for await (const item of every()) data.push(item);
+  return { data, pagination: { limit: data.length, offset: 0, total: data.length } };
+}
+
+/** What a table shows of an item: a heading and the text of each column, and the column that is shortened to fit. */
+export type Shape<Item> = { columns: Record<string, (item: Item) => string | undefined>; flexible: string };
+
+/** Prints a list: as JSON, or as a table with a count, such as `3 of 12 tasks`. */
+export function printPage<Item>(page: Page<Item>, noun: string, shape: Shape<Item>, { json }: { json?: true }): void {
+  if (json) printJson(page);
+  else console.log(listText(page, noun, shape));
+}
+
+function listText<Item>({ data, pagination: { total } }: Page<Item>, noun: string, shape: Shape<Item>): string {
+  const hint = data.length < total ? ' --all lists all of them.' : '';
+  const count = `${countText(data.length, total, noun)}.${hint}`;
+  return data.length > 0 ? `${table(data, shape)}\n${count}` : count;
+}
+
+function table<Item>(items: readonly Item[], { columns: shown, flexible }: Shape<Item>): string {
+  const headings = Object.keys(shown);
+  const rows = items.map((item) => headings.map((heading) => singleLine(shown[heading]?.(item) ?? '')));
+  return columns([headings, ...rows], { width: terminalWidth(), flexible: headings.indexOf(flexible) });
+}
+
+function countText(count: number, total: number, noun: string): string {
+  const counted = `${total.toLocaleString('en')} ${noun}${total === 1 ? '' : 's'}`;
+  return count < total ? `${count.toLocaleString('en')} of ${counted}` : counted;
+}
+
+/** Returns the width of the terminal; `undefined` if the output is not a terminal, or one of unknown width. */
+function terminalWidth(): number | undefined {
+  return (process.stdout.isTTY && process.stdout.columns) || undefined;
+}

@@ -1,0 +1,4 @@
+/** Prints a result as the API does: the result in `data`, and `pagination` if it is a page of a list. */
+export function printJson(result: { data: unknown; pagination?: unknown }): void {
+  console.log(JSON.stringify(result, null, 2));
+}

@@ -1,0 +1,30 @@
+import { lookup } from 'node:dns';
+import type { EventName } from '../../../lib/contract/events.ts';
+import { bodyOf } from '../../../lib/webhooks/sender/delivery-body.ts';
+import type { Resolve } from '../../../lib/webhooks/sender/lookup.ts';
+import { type Outcome, sendToReceiver } from '../../../lib/webhooks/sender/sender.ts';
+import { deliveryHeaders } from '../../../lib/webhooks/sender/signature.ts';
+import { startTimer } from '../../../lib/webhooks/sender/timer.ts';
+
+/** A receiver on the machine of a developer: its URL, and the secret that signs deliveries to it. */
+export type LocalReceiver = { forwardTo: URL; secret?: string | undefined };
+
+/** Asks the system, which also knows the names in /etc/hosts. The sender of the service asks only DNS servers. */
+const resolve: Resolve = (hostname, _, callback) => lookup(hostname, { all: true }, callback);
+
+/**
+ * Posts an event to a receiver once, as the service does: with the same headers, body, signatures and deadline. Without a
+ * secret it is not signed. Any address is allowed, because the URL is that of the user of the command.
+ *
+ * @returns the outcome; the function never throws
+ */
+export function forwardEvent(
+  { forwardTo: { href: url }, secret }: LocalReceiver,
+  delivery: { deliveryId: string; event: EventName; data: unknown },
+): Promise<Outcome> {
+  const { event, deliveryId } = delivery;
+  const sentAt = Date.now();
+  const body = bodyOf(delivery, sentAt);
+  const headers = deliveryHeaders({ event, deliveryId, sentAt, body }, secret);
+  return sendToReceiver({ allowedReceivers: () => true, startTimer, resolve }, { url, headers, body });
+}

@@ -1,0 +1,39 @@
+import { CommanderError } from 'commander';
+
+/** The exit codes of the program besides 0 (docs/command-line.md#exit-codes). */
+export const exitCodes = { failed: 1, wrongUsage: 2 } as const;
+
+/** An error that the user of a command can correct. The program prints its message only, without a stack trace. */
+export class Failure extends Error {
+  override name = 'Failure';
+}
+
+/** Ends this process quietly if the reader of its output ends first, such as `head`. */
+export function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit();
+  });
+}
+
+/**
+ * Runs a program. Prints messages of errors to standard error, and sets the exit code.
+ *
+ * @param messageOf returns the message of an error that users can correct; other errors are printed with their stack
+ */
+export async function runProgram(
+  program: { parseAsync: () => Promise<unknown> },
+  messageOf: (error: unknown) => string | undefined,
+): Promise<void> {
+  try {
+    await program.parseAsync();
+  } catch (thrown) {
+    // The parser has printed its message, or the help.
+    if (thrown instanceof CommanderError) {
+      process.exitCode = thrown.exitCode === 0 ? 0 : exitCodes.wrongUsage;
+      return;
+    }
+    console.error(thrown instanceof Failure ? thrown.message : (messageOf(thrown) ?? thrown));
+    process.exitCode = exitCodes.failed;
+  }
+}
