@@ -1,9 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { cors } from '../../lib/deployment/cors.ts';
+import { type AllowedOrigins, cors, originsIn, readAllowedOrigins } from '../../lib/deployment/cors.ts';
 import { Problem } from './problem.ts';
-
-/** Returns whether web pages of an origin may call the API. */
-export type AllowedOrigins = (origin: string) => boolean;
 
 /** An origin, with `*` for any port. */
 const originForm = /^https?:\/\/[^/\s*]+(:\*)?$/;
@@ -15,19 +12,12 @@ const originForm = /^https?:\/\/[^/\s*]+(:\*)?$/;
  * @throws `Problem` for an origin that can match nothing
  */
 export function readCorsOrigins(text: string): AllowedOrigins {
-  const allowed = text
-    .split(',')
-    .map((origin) => origin.trim())
-    .filter((origin) => origin !== '');
-  const wrong = allowed.find((origin) => origin !== '*' && !originForm.test(origin));
+  const wrong = originsIn(text).find((origin) => origin !== '*' && !originForm.test(origin));
   if (wrong !== undefined)
     throw new Problem(
       `CORS_ORIGINS has ${JSON.stringify(wrong)}; write origins such as http://localhost:5173 or http://localhost:*.`,
     );
-  return (origin) => {
-    const anyPort = `${origin.replace(/:\d+$/, '')}:*`;
-    return allowed.some((one) => one === '*' || one === origin || one === anyPort);
-  };
+  return readAllowedOrigins(text);
 }
 
 /** Returns the headers that allow the origin of a request; `undefined` if it has no allowed origin. */

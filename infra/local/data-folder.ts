@@ -6,6 +6,9 @@ import { Problem } from './problem.ts';
 /** The open data folder of a local deployment, which contains everything that survives a restart. */
 export type DataFolder = { readonly folder: string; readonly lock: DatabaseSync };
 
+/** Keeps the locks referenced: Node.js closes a database, which unlocks the folder, when it is garbage-collected. */
+const openFolders = new Set<DataFolder>();
+
 /**
  * Opens the data folder and locks it for this process until `closeDataFolder`. Creates the folder if it does not exist.
  *
@@ -20,11 +23,14 @@ export function openDataFolder(folder: string): DataFolder {
       `The data folder ${folder} cannot be written (${(error as Error).message}); set CREWBOARD_DATA to a writable folder.`,
     );
   }
-  return { folder, lock: lock(folder) };
+  const data = { folder, lock: lock(folder) };
+  openFolders.add(data);
+  return data;
 }
 
 /** Unlocks the data folder. */
 export function closeDataFolder(data: DataFolder): void {
+  openFolders.delete(data);
   data.lock.close();
 }
 

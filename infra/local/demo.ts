@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { connectDemo, disconnectDemo } from './demo/demo-client.ts';
 import { startReceiver } from './demo/demo-receiver.ts';
-import { runDemo } from './demo/demo-steps.ts';
+import { runSplit } from './demo/demo-split.ts';
+import { runExecutions } from './demo/demo-steps.ts';
 import { Problem } from './problem.ts';
 
 /**
- * `npm run demo`: executes an agent on two tasks, and prints each webhook delivery with its verified signature. With
- * `--keep` the agent, its executions and the tasks stay in the service; the webhook is deleted, because its receiver stops.
+ * `npm run demo`: executes an agent on two tasks, lets an agent with tools split a third one, and prints each webhook
+ * delivery with its verified signature. With
+ * `--keep` the agents, their executions and the tasks stay in the service; the webhook is deleted, because its receiver stops.
  */
 async function main(args: string[]): Promise<void> {
   const keep = readKeep(args);
@@ -20,13 +22,14 @@ async function main(args: string[]): Promise<void> {
   const receiver = await startReceiver(secret);
   console.log(`The service is at ${client.url}. A webhook receiver listens at ${receiver.url}.\n`);
   try {
-    await runDemo({ client, receiver, secret });
+    const demo = { client, receiver, secret };
+    await runSplit(demo, await runExecutions(demo));
   } finally {
     await disconnectDemo(client, keep);
     receiver.stop();
     console.log(
       keep
-        ? `\nThe tasks, the agent and its executions stay. To look at them, open ${client.url}.`
+        ? `\nThe tasks, the agents and their executions stay. To look at them, open ${client.url}.`
         : '\nThe demo has deleted everything that it created.',
     );
   }

@@ -75,13 +75,22 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       [environment.modelEndpoint]: '',
       [environment.defaultModel]: settings.model.defaultModel,
       ...(settings.retryLadder !== undefined && { [environment.retryLadder]: settings.retryLadder }),
+      ...(settings.responseDays !== undefined && { [environment.responseDays]: settings.responseDays }),
+      ...(settings.failingDays !== undefined && { [environment.failingDays]: settings.failingDays }),
       ...(settings.runningCap !== undefined && { [environment.runningCap]: settings.runningCap }),
       ...(settings.waitingLimit !== undefined && { [environment.waitingLimit]: settings.waitingLimit }),
+      ...(settings.executionSteps !== undefined && { [environment.executionSteps]: settings.executionSteps }),
+      ...(settings.executionTokens !== undefined && { [environment.executionTokens]: settings.executionTokens }),
+      ...(settings.executionMinutes !== undefined && { [environment.executionMinutes]: settings.executionMinutes }),
       [environment.requestsPerMinute]: String(settings.limits.requestsPerMinute),
       [environment.executionsPerMinute]: String(settings.limits.executionsPerMinute),
+      ...(settings.limits.dailyTokens !== undefined && {
+        [environment.dailyTokens]: String(settings.limits.dailyTokens),
+      }),
       [environment.normalAttempts]: String(normalAttempts),
       [environment.secretsKeyFile]: dataPath(data, 'secrets.key'),
       [environment.allowedReceivers]: settings.allowedReceivers,
+      [environment.corsOrigins]: settings.corsOrigins,
     });
     const bundled = settings.dynamodbEndpoint === undefined;
     setProcessContext({

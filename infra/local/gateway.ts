@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { templateOf } from '../../lib/contract/endpoint.ts';
 import { familyOf, fileNameOf, matchPath, routes } from '../../lib/contract/routes.ts';
+import type { AllowedOrigins } from '../../lib/deployment/cors.ts';
 import { isPassedOn } from '../../lib/http/middleware/payload.ts';
-import { type AllowedOrigins, corsHeaders, preflightHeaders } from './cors.ts';
+import { corsHeaders, preflightHeaders } from './cors.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';
 import { codeOf, Problem } from './problem.ts';
 

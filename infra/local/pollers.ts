@@ -3,7 +3,7 @@ import { type ConsumerName, consumers, type Source } from '../../lib/deployment/
 import { concurrencyBounds, pollingOf, usualLambdaConcurrency } from '../../lib/deployment/polling.ts';
 import type { DataFolder } from './data-folder.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';
-import { pollQueue, type Stop } from './queues/queue-poller.ts';
+import { pollQueue, type Stop, stopWithinMs, waited } from './queues/queue-poller.ts';
 import type { Queues } from './queues/queues.ts';
 import { type ChangeSignal, signalChange } from './stream/change-signal.ts';
 import { pollStream } from './stream/stream-poller.ts';
@@ -79,10 +79,18 @@ async function startPoller(
   }
   const { handler, name, timeoutSeconds } = called;
   const { job, everySeconds } = source;
-  await handler({ detail: { job, until: endOfTime } }, contextOf(name, timeoutSeconds));
-  const timer = setInterval(
-    () => void handler({ detail: { job } }, contextOf(name, timeoutSeconds)).catch(console.error),
-    everySeconds * 1000,
-  );
-  return async () => clearInterval(timer);
+  const calls = new Set<Promise<unknown>>();
+  const call = (until?: string) => {
+    const current = handler({ detail: { job, until } }, contextOf(name, timeoutSeconds))
+      .catch(console.error)
+      .finally(() => calls.delete(current));
+    calls.add(current);
+  };
+  // The start does not wait for it: a purge can take minutes.
+  call(endOfTime);
+  const timer = setInterval(call, everySeconds * 1000);
+  return async () => {
+    clearInterval(timer);
+    await Promise.race([Promise.all(calls), waited(stopWithinMs)]);
+  };
 }

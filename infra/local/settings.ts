@@ -1,6 +1,14 @@
 import { resolve } from 'node:path';
 import { environment } from '../../lib/deployment/environment.ts';
-import { type Limits, readLimits, readRunningCap, readWaitingLimit } from '../../lib/deployment/limits.ts';
+import {
+  type Limits,
+  readExecutionLimits,
+  readFailingDays,
+  readLimits,
+  readResponseDays,
+  readRunningCap,
+  readWaitingLimit,
+} from '../../lib/deployment/limits.ts';
 import { readRetrySchedule } from '../../lib/webhooks/deliveries/retry-schedule.ts';
 import { readAllowedReceivers } from '../../lib/webhooks/sender/allowed-receivers.ts';
 import { readCorsOrigins } from './cors.ts';
@@ -21,11 +29,19 @@ export type Settings = {
   corsOrigins: string;
   /** The retry schedule: the seconds from each failed attempt to the next; unset: 5 minutes, 30 minutes, 2 hours. */
   retryLadder: string | undefined;
+  /** How many days bodies of attempts and their responses are kept; unset: the standard number. */
+  responseDays: string | undefined;
+  /** For how many days all deliveries to a webhook must fail before it is paused; unset: the standard number. */
+  failingDays: string | undefined;
   /** How many executions of an organization may run at once; unset: the standard number. */
   runningCap: string | undefined;
   /** How many minutes an execution may wait for its first worker; unset: the standard number. */
   waitingLimit: string | undefined;
-  /** The limits per minute of an organization that has none of its own. */
+  /** The limits of one execution; unset: the standard ones. */
+  executionSteps: string | undefined;
+  executionTokens: string | undefined;
+  executionMinutes: string | undefined;
+  /** The limits of an organization that has none of its own. */
   limits: Limits;
   /** The model that answers for agents. */
   model: ModelSettings;
@@ -54,13 +70,21 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
   const corsOrigins = variables.CORS_ORIGINS ?? 'http://localhost:*,http://127.0.0.1:*';
   readCorsOrigins(corsOrigins);
   const retryLadder = variables[environment.retryLadder] || undefined;
+  const responseDays = variables[environment.responseDays] || undefined;
+  const failingDays = variables[environment.failingDays] || undefined;
   const runningCap = variables[environment.runningCap] || undefined;
   const waitingLimit = variables[environment.waitingLimit] || undefined;
+  const executionSteps = variables[environment.executionSteps] || undefined;
+  const executionTokens = variables[environment.executionTokens] || undefined;
+  const executionMinutes = variables[environment.executionMinutes] || undefined;
   try {
     readAllowedReceivers(receivers);
     readRetrySchedule(retryLadder);
+    readResponseDays(responseDays);
+    readFailingDays(failingDays);
     readRunningCap(runningCap);
     readWaitingLimit(waitingLimit);
+    readExecutionLimits(variables);
     readLimits(variables);
   } catch (error) {
     throw new Problem((error as Error).message);
@@ -72,8 +96,13 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     allowedReceivers: receivers,
     corsOrigins,
     retryLadder,
+    responseDays,
+    failingDays,
     runningCap,
     waitingLimit,
+    executionSteps,
+    executionTokens,
+    executionMinutes,
     limits: { ...standardLimits, ...readLimits(variables) },
     model: readModelSettings(variables),
     log: readLogFormat(variables.LOG || undefined),

@@ -21,7 +21,7 @@ export async function startReceiver(secret: string): Promise<Receiver> {
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
     try {
-      const delivery = verifyWebhook({ body, headers: request.headers, secret });
+      const delivery = await verifyWebhook({ body, headers: request.headers, secret });
       response.end('thank you');
       const { id, status } = subjectOf(delivery);
       console.log(lineOf(delivery));

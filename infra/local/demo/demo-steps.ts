@@ -7,16 +7,21 @@ import { callApi, callForError, type DemoClient, waitFor } from './demo-client.t
 import type { Receiver } from './demo-receiver.ts';
 
 /** The longest time of an execution. The service ends every execution within ten minutes after its start. */
-const executionWithinSeconds = 720;
+export const executionWithinSeconds = 720;
 const deliveryWithinSeconds = 30;
 
-const tasks = '/api/kanban-tasks';
+export const tasks = '/api/kanban-tasks';
 
 /** What each step of the demo uses. */
-type Demo = { client: DemoClient; receiver: Receiver; secret: string };
+export type Demo = { client: DemoClient; receiver: Receiver; secret: string };
 
-/** Runs the demo: creates an agent, a webhook and two tasks, executes the agent on both, and checks the deliveries. */
-export async function runDemo(demo: Demo): Promise<void> {
+/**
+ * Runs the first part of the demo: creates an agent, a webhook and two tasks, executes the agent on both, and checks the
+ * deliveries.
+ *
+ * @returns the name of the agent
+ */
+export async function runExecutions(demo: Demo): Promise<string> {
   const { client } = demo;
   const agent = await createAgent(demo);
   await registerWebhook(demo);
@@ -43,6 +48,7 @@ export async function runDemo(demo: Demo): Promise<void> {
 
   console.log('\nThe second task is no longer blocked.');
   await execute(demo, agent, start);
+  return agent;
 }
 
 /** Creates an agent with a unique name and two skills, and returns the name. */
@@ -70,28 +76,24 @@ async function registerWebhook({ client, receiver, secret }: Demo): Promise<void
 }
 
 /** Creates a task, and returns its id. */
-async function createTask({ client }: Demo, task: object): Promise<string> {
+export async function createTask({ client }: Demo, task: object): Promise<string> {
   const { id, title } = await callApi<{ id: string; title: string }>(client, 'POST', tasks, task);
   client.created.push(`${tasks}/${id}`);
   console.log(`Created the task ${id} “${title}”.`);
   return id;
 }
 
-/** Executes the agent on a task, waits for the end, and prints the output. */
-async function execute(demo: Demo, agent: string, start: NewExecution & { taskId: string }): Promise<void> {
+/** Executes the agent on a task, waits for the end, and prints the output. Returns the execution. */
+export async function execute(demo: Demo, agent: string, start: NewExecution & { taskId: string }): Promise<Execution> {
   const { client } = demo;
   const started = await callApi<ExecutionStarted>(client, 'POST', `/api/agents/${agent}/execute`, start);
   const { executionId: id } = started;
   console.log(`\nStarted an execution: ${id} is ${started.status}.`);
-  const { status, output, tokensUsed, durationMs, qualityGates, error } = await waitFor(
-    client,
-    `The end of ${id}`,
-    executionWithinSeconds,
-    async () => {
-      const execution = await callApi<Execution>(client, 'GET', `/api/agents/${agent}/executions/${id}`);
-      return execution.status !== 'running' && execution;
-    },
-  );
+  const execution = await waitFor(client, `The end of ${id}`, executionWithinSeconds, async () => {
+    const found = await callApi<Execution>(client, 'GET', `/api/agents/${agent}/executions/${id}`);
+    return found.status !== 'running' && found;
+  });
+  const { status, output, tokensUsed, durationMs, qualityGates, error } = execution;
   if (status === 'failed') throw new Problem(`the execution failed. ${error}`);
   const task = await callApi<{ status: string }>(client, 'GET', `${tasks}/${start.taskId}`);
   await waitForDelivery(demo, 'agent.spawned', id, 'running');
@@ -103,10 +105,11 @@ async function execute(demo: Demo, agent: string, start: NewExecution & { taskId
     `The execution is ${status} after ${durationMs} ms and ${tokensUsed} tokens:\n\n${indented(output ?? '')}\n`,
   );
   console.log(`Its self-test has ${selfTest}, its QA review has ${qaReview}. The task is now in ${task.status}.`);
+  return execution;
 }
 
 /** Waits until the receiver has received an event. */
-async function waitForDelivery(
+export async function waitForDelivery(
   { client, receiver }: Demo,
   event: Delivery['event'],
   id: string,

@@ -10,7 +10,6 @@ export type MemoryQueue = {
   readonly deadLetters: { queue: MemoryQueue; maxReceiveCount: number } | undefined;
   /** Whether the stored stream position stays behind its messages; see `record-batches.ts`. */
   readonly holdsPosition: boolean;
-  readonly time: QueueTime;
   /** The messages whose delay has not ended. */
   readonly delayed: Set<StoredMessage>;
   /** The messages that can be received, oldest first. */
@@ -19,14 +18,6 @@ export type MemoryQueue = {
   readonly received: Map<string, StoredMessage>;
   /** Called when messages become visible. */
   readonly listeners: Set<() => void>;
-};
-
-/** The clock and the timers of a queue. */
-export type QueueTime = {
-  /** Milliseconds since 1970. */
-  now: () => number;
-  /** Calls a function once after a time; the returned function cancels the call. */
-  after: (milliseconds: number, run: () => void) => () => void;
 };
 
 /** A received message. Times are milliseconds since 1970. */
@@ -47,28 +38,22 @@ type StoredMessage = Pick<ReceivedMessage, 'id' | 'body' | 'sentAt' | 'receiveCo
   cancelTimeout: () => void;
 };
 
-/** The time of this process. Its timers do not keep the process running. */
-const processTime: QueueTime = {
-  now: () => Date.now(),
-  after: (milliseconds, run) => {
-    const timeout = setTimeout(run, milliseconds).unref();
-    return () => clearTimeout(timeout);
-  },
-};
+/** Calls a function once after a time, if the process still runs; the returned function cancels the call. */
+function after(milliseconds: number, run: () => void): () => void {
+  const timeout = setTimeout(run, milliseconds).unref();
+  return () => clearTimeout(timeout);
+}
 
 /** Creates an empty queue. Without `deadLetters` a message can be received any number of times. */
 export function createMemoryQueue({
   visibilitySeconds,
   deadLetters,
   holdsPosition = false,
-  time = processTime,
-}: Pick<MemoryQueue, 'visibilitySeconds'> &
-  Partial<Pick<MemoryQueue, 'deadLetters' | 'holdsPosition' | 'time'>>): MemoryQueue {
+}: Pick<MemoryQueue, 'visibilitySeconds'> & Partial<Pick<MemoryQueue, 'deadLetters' | 'holdsPosition'>>): MemoryQueue {
   return {
     visibilitySeconds,
     deadLetters,
     holdsPosition,
-    time,
     delayed: new Set(),
     visible: new Set(),
     received: new Map(),
@@ -97,7 +82,7 @@ export function sendMessages(
     const message: StoredMessage = {
       id: randomUUID(),
       body,
-      sentAt: queue.time.now(),
+      sentAt: Date.now(),
       receiveCount: 0,
       firstReceivedAt: undefined,
       recordBatches,
@@ -113,7 +98,7 @@ export function sendMessages(
     };
     if (delaySeconds > 0) {
       for (const message of messages) queue.delayed.add(message);
-      queue.time.after(delaySeconds * 1000, showGroup);
+      after(delaySeconds * 1000, showGroup);
     } else showGroup();
   }
   return sent.map(({ message }) => message.id);
@@ -130,7 +115,7 @@ export function receiveMessages(
     if (messages.length >= most) break;
     queue.visible.delete(message);
     message.receiveCount += 1;
-    message.firstReceivedAt ??= queue.time.now();
+    message.firstReceivedAt ??= Date.now();
     const receiptHandle = `${message.id}/${message.receiveCount}`;
     hide(queue, message, receiptHandle, visibilitySeconds);
     const { id, body, sentAt, firstReceivedAt, receiveCount, recordBatches } = message;
@@ -170,7 +155,7 @@ function show(queue: MemoryQueue, messages: readonly StoredMessage[]): void {
 
 function hide(queue: MemoryQueue, message: StoredMessage, receiptHandle: string, seconds: number): void {
   queue.received.set(receiptHandle, message);
-  message.cancelTimeout = queue.time.after(seconds * 1000, () => {
+  message.cancelTimeout = after(seconds * 1000, () => {
     takeReceived(queue, receiptHandle);
     reappear(queue, message);
   });

@@ -26,8 +26,8 @@ export type Wait = (milliseconds: number, signal?: AbortSignal) => Promise<void>
 export const waited: Wait = (milliseconds, signal) =>
   pause(milliseconds, undefined, { ref: false, ...(signal && { signal }) }).catch(() => {});
 
-/** How long a poller that stops waits for its current calls. */
-const stopWithinMs = 12_000;
+/** How long an event source that stops waits for its current calls. */
+export const stopWithinMs = 12_000;
 
 /**
  * Does the work of Lambda's event source mapping for a queue: gives visible messages to the handler at once, in batches

@@ -1,6 +1,6 @@
 import { maxReceiveCount, type QueueName, queues, workQueues } from '../../../lib/deployment/queues.ts';
 import type { QueueSender } from '../../../lib/sqs/queue.ts';
-import { createMemoryQueue, type MemoryQueue, type QueueTime, sendMessages } from './memory-queue.ts';
+import { createMemoryQueue, type MemoryQueue, sendMessages } from './memory-queue.ts';
 
 /** The queues of `lib/deployment/queues.ts`, in memory. */
 export type Queues = Readonly<Record<QueueName, MemoryQueue>>;
@@ -15,8 +15,8 @@ const firstAttempts: readonly QueueName[] = ['deliveries', 'slowDeliveries'];
  * Creates the queues. They can be in memory because a start of the service sends every lost message again: first attempts
  * from the stream (see `record-batches.ts`), all others by the sweep.
  */
-export function createQueues(time?: QueueTime): Queues {
-  const common = (name: QueueName) => ({ visibilitySeconds: queues[name].visibilitySeconds, ...(time && { time }) });
+export function createQueues(): Queues {
+  const common = (name: QueueName) => ({ visibilitySeconds: queues[name].visibilitySeconds });
   const deadLetters = createMemoryQueue(common('deadLetters'));
   const others = workQueues.map((name) => {
     const holdsPosition = firstAttempts.includes(name);

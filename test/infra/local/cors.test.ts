@@ -38,7 +38,8 @@ describe('a web page', async () => {
     expect(Object.fromEntries(allowed.headers)).toMatchObject({
       'access-control-allow-origin': 'http://localhost:5173',
       'access-control-allow-methods': 'GET,POST,PATCH,DELETE',
-      'access-control-allow-headers': 'Authorization,Content-Type,Idempotency-Key,If-Match',
+      'access-control-allow-headers':
+        'Authorization,Content-Type,Idempotency-Key,If-Match,MCP-Protocol-Version,Mcp-Method,Mcp-Name',
       vary: 'Origin',
     });
     const { headers } = await fetch(`${gateway.url}/health`, { headers: { Origin: 'http://localhost:5173' } });
@@ -47,8 +48,8 @@ describe('a web page', async () => {
   });
 
   it('of another origin gets no CORS header', async () => {
-    const origin = 'https://elsewhere.example.com';
-    const answers = [await preflight(origin), await fetch(`${gateway.url}/health`, { headers: { Origin: origin } })];
+    const Origin = 'https://elsewhere.example.com';
+    const answers = [await preflight(Origin), await fetch(`${gateway.url}/health`, { headers: { Origin } })];
     for (const { headers } of answers) expect(headers.has('access-control-allow-origin')).toBe(false);
   });
 });

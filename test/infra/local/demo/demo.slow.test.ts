@@ -8,7 +8,6 @@ import { createTask } from '../../../journeys/requests.ts';
 const demoOn = (dataFolder: string, environment: Record<string, string> = {}, args: string[] = []) =>
   run(['infra/local/demo.ts', ...args], { CREWBOARD_DATA: dataFolder, ...environment });
 
-/** Returns every list of a service. */
 async function listed({ api }: Deployment): Promise<unknown[]> {
   const lists = ['listTasks', 'listAgents', 'listExecutions', 'listWebhooks'] as const;
   return Promise.all(lists.map(async (list) => (await api[list]()).body));
@@ -30,7 +29,15 @@ const ofFirst = [
   ...[moved('backlog', 'assigned'), moved('assigned', 'in_progress'), moved('up_for_review', 'done')],
   event('task.completed', 'done'),
 ];
-const allDeliveries = [...ofEach, ...ofEach, ...ofFirst, moved('backlog', 'in_progress')].sort();
+const ofDone = [moved('up_for_review', 'done'), event('task.completed', 'done')];
+/** Of the release and its two parts; the agent that splits it does the second part itself. */
+const ofSplit = [
+  ...[...ofEach, moved('backlog', 'in_progress'), ...ofDone],
+  ...[...ofEach, moved('backlog', 'in_progress'), ...ofDone],
+  ...[event('task.created', 'backlog'), moved('backlog', 'qa_review'), moved('qa_review', 'done')],
+  event('task.completed', 'done'),
+];
+const allDeliveries = [...ofEach, ...ofEach, ...ofFirst, moved('backlog', 'in_progress'), ...ofSplit].sort();
 
 it.concurrent('runs twice on a running service, and deletes everything that it created', async () => {
   const service = await startDeployment();
@@ -44,6 +51,10 @@ it.concurrent('runs twice on a running service, and deletes everything that it c
     expect(stdout).toMatch(/ex_\w{26} is running\.\n/);
     expect(stdout).toMatch(/completed after \d+ ms and [1-9]\d* tokens:\n\n {3}\| This is Crewboard's built-in sim/);
     expect(stdout).toContain('Its self-test has passed, its QA review has passed. The task is now in up_for_review.');
+    expect(stdout).toMatch(
+      /\n {3}4 tool create_task .*\n {3}5 tool create_task .*\n {3}6 model .*\n {3}7 tool delegate_task /,
+    );
+    expect(stdout).toMatch(/moves “Check the links of 1.5” of release-lead-\w+ from qa_review to done\./);
     expect(deliveriesIn(stdout)).toEqual(allDeliveries);
     expect(await listed(service)).toEqual(before);
   }
@@ -63,7 +74,7 @@ it.concurrent('leaves its agent, its executions and its tasks with --keep, and d
   const { code, stdout } = await demoOn(service.dataFolder, {}, ['--keep']);
   expect([code, stdout]).toEqual([0, expect.stringContaining(`To look at them, open ${service.url}.`)]);
   const [tasks, , executions, webhooks] = (await listed(service)) as { data: unknown[] }[];
-  expect([tasks, executions, webhooks].map((list) => list?.data.length)).toEqual([2, 2, 0]);
+  expect([tasks, executions, webhooks].map((list) => list?.data.length)).toEqual([5, 4, 0]);
 });
 
 it.concurrent.each([

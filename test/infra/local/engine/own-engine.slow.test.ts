@@ -4,9 +4,9 @@ import { expect, it } from 'vitest';
 import { startEngine } from '../../../../infra/local/engine/engine.ts';
 import { paginationOf } from '../../../api.ts';
 import { newFolder, startDeployment } from '../../../journeys/deployment.ts';
-import { startReceiver } from '../../../journeys/receiver.ts';
 import { attemptsOf, createTask, newToken, register } from '../../../journeys/requests.ts';
 import { processesOn } from '../../../processes.ts';
+import { startReceiver } from '../../../webhooks/sender/receiver.ts';
 
 it('the service uses the engine that DYNAMODB_ENDPOINT names, and does not stop it', async () => {
   const folder = newFolder();

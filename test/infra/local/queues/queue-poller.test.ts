@@ -1,30 +1,32 @@
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
-import { expect, it, vi } from 'vitest';
-import { createMemoryQueue, sendMessages } from '../../../../infra/local/queues/memory-queue.ts';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createMemoryQueue, type MemoryQueue, sendMessages } from '../../../../infra/local/queues/memory-queue.ts';
 import { pollQueue, type Wait } from '../../../../infra/local/queues/queue-poller.ts';
 import { runForBatches } from '../../../../infra/local/queues/record-batches.ts';
-import { createManualTime } from './queue-time.ts';
+
+// The poller receives in the next turn of the event loop.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
 
 type Handling = (records: SQSRecord[], call: number) => string[] | undefined | Promise<string[] | undefined>;
 
+const send = (queue: MemoryQueue, bodies: Iterable<string>) =>
+  sendMessages(
+    queue,
+    [...bodies].map((body) => ({ body, delaySeconds: 0 })),
+  );
+
 /** Creates a queue with a visibility timeout of 30 s. */
 function newQueue() {
-  const time = createManualTime();
-  const queue = createMemoryQueue({ visibilitySeconds: 30, holdsPosition: true, time });
+  const queue = createMemoryQueue({ visibilitySeconds: 30, holdsPosition: true });
   return {
-    now: time.now,
     /** Advances the time of the queue, and waits until the handler calls have ended. */
     pass: async (seconds = 0): Promise<void> => {
-      time.pass(seconds);
+      vi.advanceTimersByTime(seconds * 1000);
       // The poller receives in the next turn of the event loop, and its calls end within the turns after it.
       for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
     },
-    send: (bodies: Iterable<string>) =>
-      sendMessages(
-        queue,
-        [...bodies].map((body) => ({ body, delaySeconds: 0 })),
-      ),
-    /** Returns the number of messages in the queue, visible and received. */
+    send: (bodies: Iterable<string>) => send(queue, bodies),
     size: () => queue.visible.size + queue.received.size,
     /** Polls, and records every batch before it is handled. `handle` returns the bodies of the messages that fail. */
     poll: (
@@ -50,7 +52,7 @@ function newQueue() {
 it('gives messages to the handler as Lambda does, and deletes the handled ones', async () => {
   const queue = newQueue();
   const [messageId, other] = queue.send('ab');
-  const sentAt = String(queue.now());
+  const sentAt = String(Date.now());
   const { calls } = queue.poll();
   await queue.pass();
   const [{ records = [], context } = {}] = calls;
@@ -133,12 +135,10 @@ async function stopDuringCalls(bodies: string, concurrency: number) {
   queue.send(bodies);
   const { batches, stop } = queue.poll(() => call.promise, { batchSize: 1, concurrency, wait });
   await queue.pass();
-  let hasStopped = false;
-  const stopped = stop().then(() => {
-    hasStopped = true;
-  });
+  const hasStopped = vi.fn();
+  const stopped = stop().then(hasStopped);
   await queue.pass();
-  expect(hasStopped).toBe(false);
+  expect(hasStopped).not.toHaveBeenCalled();
   return { queue, batches, stopped, wait, endCalls: () => call.resolve(undefined), passTime: time.resolve };
 }
 
@@ -157,10 +157,9 @@ it('waits for current calls, deletes their messages, and starts no other call', 
   const { queue, batches, stopped, endCalls } = await stopDuringCalls('abc', 2);
   endCalls();
   await stopped;
-  expect([batches.flat(), queue.size()]).toEqual([[...'ab'], 1]);
   queue.send('d');
   await queue.pass();
-  expect(batches.flat()).toEqual([...'ab']);
+  expect([batches.flat(), queue.size()]).toEqual([[...'ab'], 2]);
 });
 
 it('stops at once if no call runs', async () => {
@@ -172,17 +171,14 @@ it('a message that a call sends belongs to the record batches of the messages of
   const queue = newQueue();
   const next = createMemoryQueue({ visibilitySeconds: 30, holdsPosition: true });
   const [one, other, third] = [{ messages: 0 }, { messages: 0 }, { messages: 0 }];
-  queue.poll(
-    (records) => {
-      if (records.some(({ body }) => body === 'send on')) sendMessages(next, [{ body: 'sent on', delaySeconds: 0 }]);
-      return undefined;
-    },
-    { batchSize: 3 },
-  );
-  runForBatches([one], () => queue.send(['send on', 'a']));
-  runForBatches([other], () => queue.send(['b']));
-  runForBatches([third], () => queue.send(['c', 'd']));
+  const sendOn: Handling = ([first]) => void (first?.body === 'a' && send(next, ['sent on']));
+  queue.poll(sendOn, { batchSize: 3 });
+  for (const [batch, bodies] of [
+    [one, 'ab'],
+    [other, 'c'],
+    [third, 'de'],
+  ] as const)
+    runForBatches([batch], () => queue.send(bodies));
   await queue.pass();
-  expect(queue.size()).toBe(0);
   expect([one, other, third]).toEqual([{ messages: 1 }, { messages: 1 }, { messages: 0 }]);
 });

@@ -26,7 +26,6 @@ async function receive(QueueUrl: string, VisibilityTimeout?: number) {
   return (await client.send(new ReceiveMessageCommand({ QueueUrl, ...options }))).Messages ?? [];
 }
 
-/** Sends numbered messages, each with its delay. */
 const sendDelayed = (QueueUrl: string, ...delays: number[]) =>
   createQueueSender(client, QueueUrl)(delays.map((delaySeconds, nth) => ({ message: { nth }, delaySeconds })));
 
@@ -37,7 +36,7 @@ it('has the URL of every queue under its environment variable', () => {
 });
 
 it('receives messages of the SDK, single and in batches, and returns them until they are deleted', async () => {
-  const QueueUrl = server.urls.purges;
+  const QueueUrl = server.urls.executions;
   const before = Date.now();
   const single = new SendMessageCommand({ QueueUrl, MessageBody: 'über', MessageGroupId: 'g' });
   const { MessageId } = await client.send(single);
@@ -54,7 +53,7 @@ it('receives messages of the SDK, single and in batches, and returns them until 
   expect(await receive(QueueUrl)).toEqual([]);
 });
 
-const late = { QueueUrl: server.urls.purges, MessageBody: 'a', DelaySeconds: 901 };
+const late = { QueueUrl: server.urls.executions, MessageBody: 'a', DelaySeconds: 901 };
 
 it.each([
   ['an unknown queue', new ReceiveMessageCommand({ QueueUrl: `${server.endpoint}/1/gone` }), 'QueueDoesNotExist'],

@@ -1,13 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { receiveMessages } from '../../../../infra/local/queues/memory-queue.ts';
 import { createQueues, sendersOf } from '../../../../infra/local/queues/queues.ts';
-import {
-  queues as contractQueues,
-  maxReceiveCount,
-  type QueueName,
-  workQueues,
-} from '../../../../lib/deployment/queues.ts';
-import { createManualTime } from './queue-time.ts';
+import { queues as contractQueues, maxReceiveCount, workQueues } from '../../../../lib/deployment/queues.ts';
 
 it('creates all queues with their visibility timeouts and the dead-letter queue', () => {
   const queues = createQueues();
@@ -20,18 +14,19 @@ it('creates all queues with their visibility timeouts and the dead-letter queue'
 
 it('holds the stream position for first attempts only, because all other messages have a `due` entry', () => {
   const holding = Object.entries(createQueues()).filter(([, queue]) => queue.holdsPosition);
-  expect(holding.map(([name]) => name as QueueName)).toEqual(['deliveries', 'slowDeliveries']);
+  expect(holding.map(([name]) => name)).toEqual(['deliveries', 'slowDeliveries']);
 });
 
 it('sends messages as JSON, each with its delay', async () => {
-  const time = createManualTime();
-  const queues = createQueues(time);
-  const { purges } = queues;
-  await sendersOf(queues).get('purges')?.([
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const queues = createQueues();
+  const received = () => receiveMessages(queues.executions, 10).map(({ body }) => body);
+  await sendersOf(queues).get('executions')?.([
     { message: { nth: 1 }, delaySeconds: 0 },
     { message: { nth: 2 }, delaySeconds: 60 },
   ]);
-  expect(receiveMessages(purges, 10).map(({ body }) => body)).toEqual(['{"nth":1}']);
-  time.pass(60);
-  expect(receiveMessages(purges, 10).map(({ body }) => body)).toEqual(['{"nth":2}']);
+  expect(received()).toEqual(['{"nth":1}']);
+  vi.advanceTimersByTime(60_000);
+  expect(received()).toEqual(['{"nth":2}']);
 });

@@ -10,21 +10,16 @@ import type { Organization } from '../../../../lib/contract/organization.ts';
 import type { DeliveryMessage } from '../../../../lib/deployment/messages.ts';
 import { sendAttemptMessages } from '../../../../lib/webhooks/deliveries/attempt-messages.ts';
 
-/** Returns a handled batch with this number of messages in the queues. */
 const batch = (position: string, messages: number): HandledBatch => ({ batch: { messages }, position });
 
 describe('removeFinished', () => {
-  it('returns the position of the last finished batch before the first open one', () => {
+  it('returns the position of the last finished batch before the first open one, and the last once all are finished', () => {
     const { done, open } = removeFinished([batch('1', 0), batch('2', 0), batch('3', 1), batch('4', 0)]);
     expect(done).toBe('2');
     expect(open).toMatchObject([{ position: '4', batch: { messages: 1 } }]);
-  });
-
-  it('returns the last position once all batches are finished', () => {
-    const first = removeFinished([batch('1', 1), batch('2', 0), batch('3', 1), batch('4', 0)]);
-    expect(first.done).toBeUndefined();
-    for (const { batch } of first.open) batch.messages = 0;
-    expect(removeFinished(first.open)).toEqual({ done: '4', open: [] });
+    expect(removeFinished(open).done).toBeUndefined();
+    for (const { batch } of open) batch.messages = 0;
+    expect(removeFinished(open)).toEqual({ done: '4', open: [] });
   });
 
   it('keeps open batches only, however many finished ones follow', () => {
@@ -39,12 +34,8 @@ it('a message belongs to the batches of the call that sends it, even if another 
   const context = { variables: {}, clients: {}, queues: sendersOf(createQueues()), clock: Date.now };
   const batches: RecordBatch[] = [{ messages: 0 }, { messages: 0 }];
   const message: DeliveryMessage = {
-    organization: 'local' as Organization,
-    webhookId: 'wh_01K00000000000000000000000',
-    deliveryId: 'dlv_01K00000000000000000000000',
-    attempt: 1,
-    dueAt: '2026-03-01T12:00:00.000Z',
-    slow: true,
+    ...{ organization: 'local' as Organization, webhookId: 'wh_01K00000000000000000000000' },
+    ...{ deliveryId: 'dlv_01K00000000000000000000000', attempt: 1, dueAt: '2026-03-01T12:00:00.000Z', slow: true },
   };
   await Promise.all(batches.map((batch) => runForBatches([batch], () => sendAttemptMessages(context, [message]))));
   expect(batches).toEqual([{ messages: 1 }, { messages: 1 }]);

@@ -1,14 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { afterAll, expect, inject, it } from 'vitest';
+import { afterAll, expect, inject, it, vi } from 'vitest';
 import { createTable } from '../../../../infra/local/engine/create-table.ts';
-import {
-  createMemoryQueue,
-  deleteMessage,
-  receiveMessages,
-  sendMessages,
-} from '../../../../infra/local/queues/memory-queue.ts';
+import * as queues from '../../../../infra/local/queues/memory-queue.ts';
 import { type Stop, type Wait, waited } from '../../../../infra/local/queues/queue-poller.ts';
 import { createChangeSignal, signalChange, waitForChange } from '../../../../infra/local/stream/change-signal.ts';
 import { pollStream } from '../../../../infra/local/stream/stream-poller.ts';
@@ -28,18 +23,13 @@ const nameIn = ({ dynamodb }: DynamoDBRecord) => dynamodb?.Keys?.pk?.S as string
 /** Handles a batch in a test. Returns the names of the changes that fail, if any. */
 type Handling = (names: string[], call: number) => string[] | undefined | Promise<string[] | undefined>;
 
-/** Creates a table with its own stream. */
 async function newStream() {
   const tableName = `stream-${randomUUID()}`;
   await createTable(endpoint, tableName);
   const { client } = openTable(tableName, endpoint);
   const stored: { positions: Positions } = { positions: {} };
-  const positions = {
-    read: () => ({ ...stored.positions }),
-    write: (now: Positions) => {
-      stored.positions = { ...now };
-    },
-  };
+  const read = () => ({ ...stored.positions });
+  const positions = { read, write: (now: Positions) => void Object.assign(stored, { positions: { ...now } }) };
   const waits: number[] = [];
   const signal = createChangeSignal();
   const waitForSignal: typeof waitForChange = (_, seen, milliseconds) => {
@@ -72,12 +62,8 @@ async function newStream() {
         pauses.push(milliseconds);
         return waited(Math.min(milliseconds, 10), signal);
       };
-      const settings = { name: 'test', kinds: ['task'], batchSize, timeoutSeconds: 60 };
-      const stop = pollStream(
-        { ...settings, endpoint: from, tableName, handler, positions, signal },
-        wait,
-        waitForSignal,
-      );
+      const source = { endpoint: from, tableName, kinds: ['task'], batchSize, positions, signal };
+      const stop = pollStream({ name: 'test', ...source, handler, timeoutSeconds: 60 }, wait, waitForSignal);
       stops.push(stop);
       const received = (name: string) => until(`the handler receives ${name}`, () => batches.flat().includes(name));
       /** `pauses`: the waits after errors, in milliseconds. The actual waits are at most 10 ms. */
@@ -88,7 +74,6 @@ async function newStream() {
 
 const letters = [...'abcdefghij'];
 
-/** Creates a stream with changes, and polls it. */
 async function pollChanges(names: Iterable<string>, handle?: Handling, batchSize?: number) {
   const stream = await newStream();
   await stream.put(names);
@@ -103,6 +88,11 @@ it.concurrent('gives the changes of the listed kinds to the handler, in their or
   const { batches, received } = stream.poll();
   await received('c');
   expect(batches.flat()).toEqual(['a', 'b', 'c']);
+  await until('the position is stored', stream.isStored);
+  const position = () => BigInt(Object.values(stream.stored.positions)[0] ?? 0);
+  const before = position();
+  await stream.put(['not a task either'], 'webhook');
+  await until('the position moves on', () => position() > before);
 });
 
 it.concurrent('gives the handler at most the batch size, and retries from the failed change, as often as it fails', async () => {
@@ -129,16 +119,6 @@ it.concurrent('waits longer after each failure of a change', async () => {
   expect(pauses).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000, 10_000, 10_000]);
 });
 
-it.concurrent('starts at the position where the last poller stopped', async () => {
-  const { stream, batches, received, stop } = await pollChanges('abc', (_, call) => (call === 1 ? ['b'] : undefined));
-  await received('a');
-  await stop();
-  await stream.put('de');
-  const second = stream.poll();
-  await second.received('e');
-  expect(second.batches.flat()).toEqual(batches.length > 1 ? [...'de'] : [...'bcde']);
-});
-
 it.concurrent('starts at the oldest record if the engine does not know the position', async () => {
   const { stream, received, stop } = await pollChanges('ab');
   await received('b');
@@ -149,17 +129,17 @@ it.concurrent('starts at the oldest record if the engine does not know the posit
   expect(second.batches.flat()).toEqual([...'ab']);
 });
 
-it.concurrent('stores a position after the batch is handled, and skips changes of other kinds', async () => {
+it.concurrent('stores a position after the batch is handled, and stops after the current call has ended', async () => {
   const { promise: gate, resolve: go } = Promise.withResolvers<undefined>();
-  const { stream, received } = await pollChanges('a', () => gate);
-  const position = () => BigInt(Object.values(stream.stored.positions)[0] ?? 0);
+  const { stream, stop, received, batches } = await pollChanges('a', () => gate);
   await received('a');
-  expect(stream.stored.positions).toEqual({});
+  const hasStopped = vi.fn();
+  const stopped = stop().then(hasStopped);
+  await stream.put('b');
+  expect([hasStopped.mock.calls, stream.isStored()]).toEqual([[], false]);
   go(undefined);
-  await until('the position is stored', stream.isStored);
-  const before = position();
-  await stream.put(['other'], 'webhook');
-  await until('the position moves on', () => position() > before);
+  await stopped;
+  expect([batches, stream.isStored()]).toEqual([[['a']], true]);
 });
 
 it.concurrent('stores the position at the end of the stream, and when it stops', async () => {
@@ -174,70 +154,33 @@ it.concurrent('stores the position at the end of the stream, and when it stops',
   expect(stream.isStored()).toBe(true);
 });
 
-/** Creates a stream whose poller handles each change in its own batch, and sends a message of a first attempt for each. */
-async function newAttempts() {
-  const stream = await newStream();
-  const queue = createMemoryQueue({ visibilitySeconds: 30, holdsPosition: true });
-  const start = () => stream.poll(([body = '']) => void sendMessages(queue, [{ body, delaySeconds: 0 }]), 1);
+/** Handles changes in batches of one, and sends a message of a first attempt for each. */
+async function pollAttempts() {
+  const queue = queues.createMemoryQueue({ visibilitySeconds: 30, holdsPosition: true });
+  const send: Handling = ([body = '']) => void queues.sendMessages(queue, [{ body, delaySeconds: 0 }]);
+  const { stream, received, stop } = await pollChanges(letters, send, 1);
+  await received('j');
   /** Deletes the messages of these changes, as after their attempts. */
-  const handles = new Map<string, string>();
   const attempt = (names: string[]) => {
-    for (const { body, receiptHandle } of receiveMessages(queue, 100)) handles.set(body, receiptHandle);
-    for (const name of names) deleteMessage(queue, handles.get(name) as string);
+    for (const { body, receiptHandle } of queues.receiveMessages(queue, 100))
+      if (names.includes(body)) queues.deleteMessage(queue, receiptHandle);
   };
-  /** Returns the changes that the next process handles: all after the stored position. */
-  const handledAgain = async () => {
-    const next = stream.poll(undefined, 1);
-    await next.received('j');
-    return next.batches.flat();
-  };
-  return { stream, start, attempt, handledAgain };
+  return { stream, attempt, stop };
 }
 
 it.concurrent('stores no position above a change whose first attempt is not made', async () => {
-  const { stream, start, attempt, handledAgain } = await newAttempts();
-  await stream.put(letters);
-  const { received, stop } = start();
-  await received('j');
+  const { stream, attempt, stop } = await pollAttempts();
   attempt([...'abdefghij']);
   await stop();
-  expect(await handledAgain()).toEqual([...'cdefghij']);
+  const next = stream.poll(undefined, 1);
+  await next.received('j');
+  expect(next.batches.flat()).toEqual([...'cdefghij']);
 });
 
 it.concurrent('stores the position after the last first attempt, without further changes', async () => {
-  const { stream, start, attempt } = await newAttempts();
-  await stream.put(letters);
-  const { received } = start();
-  await received('j');
+  const { stream, attempt } = await pollAttempts();
   attempt(letters);
   await until('a position is stored', stream.isStored);
-});
-
-it.concurrent('advances the stored position while some first attempt is always open', async () => {
-  const { stream, start, attempt, handledAgain } = await newAttempts();
-  const { received, stop } = start();
-  for (const [nth, name] of letters.entries()) {
-    await stream.put([name]);
-    await received(name);
-    attempt(letters.slice(nth - 1, nth));
-  }
-  await stop();
-  expect(await handledAgain()).toEqual(['j']);
-});
-
-it.concurrent('stops after the current call has ended', async () => {
-  const { promise: gate, resolve: go } = Promise.withResolvers<undefined>();
-  const { stream, stop, received, batches } = await pollChanges('a', () => gate);
-  await received('a');
-  let hasStopped = false;
-  const stopped = stop().then(() => {
-    hasStopped = true;
-  });
-  await stream.put('b');
-  expect(hasStopped).toBe(false);
-  go(undefined);
-  await stopped;
-  expect([batches, stream.isStored()]).toEqual([[['a']], true]);
 });
 
 /** Starts a server in place of the engine, without records unless `answers` has some. Returns its endpoint. */
