@@ -2,6 +2,8 @@ import { cpSync, globSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve, sep } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
+import { readGuides } from '../../lib/http/docs/guides.ts';
+import { readTools } from '../../lib/tools/tool-list.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -20,7 +22,28 @@ const skills: Plugin = {
     })),
 };
 
-/** Modules that the SDK imports and no function needs, each with the file of its stub, which states the reason. */
+/** Reads the guides during bundling, and puts them into the bundle of the function that serves the documentation page. */
+const guides: Plugin = {
+  name: 'guides',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]lib[\\/]http[\\/]docs[\\/]guides\.ts$/ }, () => ({
+      contents: `export const readGuides = () => ${JSON.stringify(readGuides())};`,
+    })),
+};
+
+/**
+ * Derives the tools from the contract during bundling, and puts them into the bundles of the functions that use them. So no
+ * bundle contains the words of all endpoints and the conversion to JSON Schema.
+ */
+const tools: Plugin = {
+  name: 'tools',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]lib[\\/]tools[\\/]tool-list\.ts$/ }, () => ({
+      contents: `export const readTools = () => (${JSON.stringify(readTools())});`,
+    })),
+};
+
+/** Modules that the SDKs import and no function needs, each with the file of its stub, which states the reason. */
 export const stubs: Readonly<Record<string, string>> = {
   '@aws-sdk/credential-provider-node': stub('credentials'),
   '@aws-sdk/eventstream-handler-node': stub('event-streams'),
@@ -29,6 +52,7 @@ export const stubs: Readonly<Record<string, string>> = {
   '@smithy/core/event-streams': stub('event-streams'),
   '@aws-sdk/token-providers': stub('tokens'),
   'node:http2': stub('http2'),
+  '@modelcontextprotocol/server/_shims': stub('json-schema-validator'),
 };
 
 /** The options of esbuild for Lambda's Node.js. */
@@ -46,8 +70,8 @@ export const forLambda = {
   logLevel: 'silent',
 } as const satisfies BuildOptions;
 
-/** The options of esbuild for functions, with the skills and the stubs. */
-export const asFunctions = { ...forLambda, alias: stubs, plugins: [skills] } satisfies BuildOptions;
+/** The options of esbuild for functions, with the skills, the guides, the tools and the stubs. */
+export const asFunctions = { ...forLambda, alias: stubs, plugins: [skills, guides, tools] } satisfies BuildOptions;
 
 /** The folder of each bundled function, by the path of its source from the repository's root. */
 export type Bundles = ReadonlyMap<string, string>;

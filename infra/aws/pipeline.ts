@@ -82,8 +82,9 @@ export class Pipeline extends Construct {
       if (consumer.sources.some((source) => 'queue' in source && source.queue === 'slowDeliveries'))
         handler.addEnvironment(environment.slowAttempts, String(slowAttemptsOf(sources.polling)));
       for (const source of consumer.sources) addEventSource(handler, source, sources);
-      const clocks = consumer.sources.filter((source) => 'everySeconds' in source);
-      if (clocks.length > 0) addSchedules(handler, clocks, table);
+      if (!consumer.sources.some((source) => 'everySeconds' in source)) continue;
+      table.allowDueReads(handler);
+      disableRetries(handler);
     }
     this.logs = logs as Record<ConsumerName, ServiceLog>;
   }
@@ -131,7 +132,7 @@ function disableRetries(handler: ServiceFunction): void {
   handler.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: eventAgeLimit });
 }
 
-/** Adds the stream or a queue as an event source of a function; `addSchedules` adds schedules. */
+/** Adds an event source of a function. */
 function addEventSource(
   handler: ServiceFunction,
   source: Source,
@@ -162,22 +163,19 @@ function addEventSource(
         reportBatchItemFailures: true,
       }),
     );
-  }
+  } else addSchedule(handler, source);
 }
 
 /**
- * Adds schedules to a function, which call it once for each job. Jobs with the same interval share a rule. If somebody
- * disables the rule, the heartbeat stops too, and its alarm is raised. A rule of EventBridge can have five targets.
+ * Adds a schedule that calls a function for a job. Schedules with the same interval share a rule. If somebody disables the
+ * rule, the heartbeat stops too, and its alarm is raised. A rule of EventBridge can have five targets.
  */
-function addSchedules(handler: ServiceFunction, clocks: readonly Clock[], table: ServiceTable): void {
-  table.allowDueReads(handler);
-  disableRetries(handler);
-  for (const [seconds, jobs] of Map.groupBy(clocks, ({ everySeconds }) => everySeconds)) {
-    const targets = jobs.map(({ job }) => {
-      const event = RuleTargetInput.fromObject({ detail: { job } });
-      // By default EventBridge retries for a day. The next event of the rule starts the same job.
-      return new LambdaTarget(handler, { event, retryAttempts: 0, maxEventAge: eventAgeLimit });
-    });
-    new Rule(handler, `Every${seconds}Seconds`, { schedule: Schedule.rate(Duration.seconds(seconds)), targets });
-  }
+function addSchedule(handler: ServiceFunction, { everySeconds, job }: Clock): void {
+  const pipeline = handler.node.scope as Construct;
+  const id = `Every${everySeconds}Seconds`;
+  const schedule = Schedule.rate(Duration.seconds(everySeconds));
+  const rule = (pipeline.node.tryFindChild(id) as Rule | undefined) ?? new Rule(pipeline, id, { schedule });
+  const event = RuleTargetInput.fromObject({ detail: { job } });
+  // By default EventBridge retries for a day. The next event of the rule starts the same job.
+  rule.addTarget(new LambdaTarget(handler, { event, retryAttempts: 0, maxEventAge: eventAgeLimit }));
 }

@@ -49,6 +49,11 @@ export class ServiceStack extends Stack {
       value: String(settings.executionsPerMinute),
       description: 'The limit of executions that an organization starts in a minute',
     });
+    if (settings.dailyTokens !== undefined)
+      new CfnOutput(this, 'DailyTokens', {
+        value: String(settings.dailyTokens),
+        description: 'The budget of tokens of the executions of an organization in a UTC day',
+      });
     new CfnOutput(this, 'TableName', {
       value: table.inUse.tableName,
       description: 'The name of the table, for the command line',

@@ -6,10 +6,18 @@ import { globalProfile, isAllowed, standardModelName, standardProfileIn } from '
 import type { Operation } from '../../lib/contract/routes.ts';
 import { type ConsumerName, consumers } from '../../lib/deployment/consumers.ts';
 import { environment } from '../../lib/deployment/environment.ts';
-import { highestLimit, standardLimits } from '../../lib/deployment/limits.ts';
+import {
+  highestDailyTokens,
+  highestExecutionLimits,
+  highestLimit,
+  maxResponseDays,
+  standardExecutionLimits,
+  standardLimits,
+  standardResponseDays,
+} from '../../lib/deployment/limits.ts';
 import { batchSizeBounds, concurrencyBounds, usualLambdaConcurrency } from '../../lib/deployment/polling.ts';
 import { workQueues } from '../../lib/deployment/queues.ts';
-import { nearestName } from '../../lib/http/nearest-name.ts';
+import { nearestName } from '../../lib/requests/nearest-name.ts';
 import { reservationFaults } from './reserved-concurrency.ts';
 
 /** The settings of a stack: those of its file, the defaults of all others, and its stage. */
@@ -118,6 +126,10 @@ const schema = group({
   modelRegion: v.optional(textAs(/^[a-z]{2}(-[a-z]+)+-\d$/, 'must be a region such as eu-central-1')),
   /** The seconds from each failed attempt of a delivery to the next attempt. */
   retryLadder: v.optional(v.pipe(v.array(number(0, 604_800), seconds), v.length(3, seconds)), [300, 1_800, 7_200]),
+  /** How many days the bodies of delivery attempts and their responses are kept. */
+  responseDays: v.optional(number(1, maxResponseDays), standardResponseDays),
+  /** For how many days all deliveries to a webhook must fail before it is paused. */
+  failingDays: v.optional(number(1, 80), 5),
   /** How many executions of an organization may run at once. */
   runningCap: v.optional(number(1, 999_999), 50),
   /** The account's quota of concurrent Lambda functions in the region; a new account has 10. */
@@ -126,6 +138,10 @@ const schema = group({
   queues: v.optional(polling, {}),
   /** How many minutes an execution may wait for its first worker. */
   waitingLimitMinutes: v.optional(number(1, 1_440), 60),
+  /** The limits of one execution: its steps, the tokens of its steps, and its duration. */
+  executionSteps: v.optional(number(1, highestExecutionLimits.steps), standardExecutionLimits.steps),
+  executionTokens: v.optional(number(1, highestExecutionLimits.tokens), standardExecutionLimits.tokens),
+  executionMinutes: v.optional(number(1, highestExecutionLimits.minutes), standardExecutionLimits.minutes),
   /** How many days logs are kept. */
   logRetentionDays: v.optional(
     v.pipe(number(1, 3653), v.picklist(retentions, `must be one of ${retentions.join(', ')}`)),
@@ -143,6 +159,8 @@ const schema = group({
   /** The limits of requests and of new executions in a minute, for an organization without its own limits. */
   requestsPerMinute: v.optional(number(1, highestLimit), standardLimits.requestsPerMinute),
   executionsPerMinute: v.optional(number(1, highestLimit), standardLimits.executionsPerMinute),
+  /** The budget of tokens of executions in a UTC day, for an organization without its own. Unlimited by default. */
+  dailyTokens: v.optional(number(1, highestDailyTokens)),
   /**
    * The ARN of the stream of an existing table, which contains the name of the table. The stack uses that table, and keeps
    * its own.
@@ -298,21 +316,35 @@ function standardModelOf(region: string | undefined): string {
 export function variablesOf({
   defaultModel,
   allowedModels,
+  corsOrigins,
   modelRegion,
   retryLadder,
+  responseDays,
+  failingDays,
   runningCap,
   waitingLimitMinutes,
+  executionSteps,
+  executionTokens,
+  executionMinutes,
   requestsPerMinute,
   executionsPerMinute,
+  dailyTokens,
 }: StackSettings): Record<string, string> {
   return {
     [environment.defaultModel]: defaultModel,
     [environment.retryLadder]: retryLadder.join(','),
+    [environment.responseDays]: String(responseDays),
+    [environment.failingDays]: String(failingDays),
     [environment.runningCap]: String(runningCap),
     [environment.waitingLimit]: String(waitingLimitMinutes),
+    [environment.executionSteps]: String(executionSteps),
+    [environment.executionTokens]: String(executionTokens),
+    [environment.executionMinutes]: String(executionMinutes),
     [environment.requestsPerMinute]: String(requestsPerMinute),
     [environment.executionsPerMinute]: String(executionsPerMinute),
+    ...(dailyTokens !== undefined && { [environment.dailyTokens]: String(dailyTokens) }),
     ...(allowedModels && { [environment.allowedModels]: allowedModels.join(',') }),
+    ...(corsOrigins && { [environment.corsOrigins]: corsOrigins.join(',') }),
     ...(modelRegion && { [environment.modelRegion]: modelRegion }),
   };
 }

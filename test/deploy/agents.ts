@@ -2,13 +2,17 @@ import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { outputsOf } from '../../infra/cli/stack/stack.ts';
 import type { Execution } from '../../lib/contract/executions.ts';
+import { consumers } from '../../lib/deployment/consumers.ts';
 import { dataOf, paginationOf, successOf } from '../api.ts';
 import { until } from '../journeys/deployment.ts';
 import { createAgent, endOf, execute, readTask } from '../journeys/requests.ts';
-import { type Deployed, openDeployed, stack } from './deployed.ts';
+import { createDeployedOrganization, type Deployed, stack } from './deployed.ts';
 
 /** The longest wait for a step of the pipeline: functions start cold, one after the other. In milliseconds. */
 const pipelineMs = 60_000;
+
+/** The longest wait for a purge: the interval of its schedule, and its run. In milliseconds. */
+const purgeMs = consumers.purgeAgent.sources[0].everySeconds * 1000 + pipelineMs;
 
 /** Starts an execution and returns it once it has ended. */
 export async function executed(deployed: Deployed, agent: string, input: string, more = {}): Promise<Execution> {
@@ -29,10 +33,9 @@ async function itemsOf(part: string): Promise<number> {
   return found;
 }
 
-/** Defines the tests of agents and executions. */
 export function testAgents(): void {
   it('an agent with a soul and two skills completes an execution on a task, reviewed by two gates', async () => {
-    const deployed = await openDeployed('workers');
+    const deployed = await createDeployedOrganization('workers');
     const { api } = deployed;
     const params = { name: await createAgent(deployed, 'writer', { systemPrompt: 'Write release notes.' }) };
     successOf(await api.updateSoul({ params, body: { soul: 'Plain words.' } }));
@@ -54,7 +57,7 @@ export function testAgents(): void {
   });
 
   it('a deleted agent is in no response from then on, and its items leave the table', async () => {
-    const deployed = await openDeployed('dismissed');
+    const deployed = await createDeployedOrganization('dismissed');
     const { api } = deployed;
     const params = { name: await createAgent(deployed, 'deleted', { soul: 'Plain words.' }) };
     const execution = await executed(deployed, 'deleted', 'One last thing.');
@@ -65,6 +68,6 @@ export function testAgents(): void {
     expect((await api.deleteAgent({ params })).body).toEqual({ success: true });
     expect((await api.getAgent({ params })).status).toBe(404);
     expect(paginationOf(await api.listExecutions()).total).toBe(0);
-    for (const part of parts) await until('its items are gone', async () => (await itemsOf(part)) === 0, pipelineMs);
-  });
+    for (const part of parts) await until('its items are gone', async () => (await itemsOf(part)) === 0, purgeMs);
+  }, 240_000);
 }

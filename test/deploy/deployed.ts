@@ -22,7 +22,6 @@ const ofThisRun = Date.now().toString(36);
 /** The settings of every deployment here: an ephemeral stack, with retries within seconds. */
 const settings = { ephemeral: true, emulator: true, retryLadder: [2, 3, 4] };
 
-/** The deployed service, and a token of an organization. */
 export type Deployed = { api: Api; url: string; token: string };
 
 /** Deploys the stack, or updates it with further settings. */
@@ -30,13 +29,12 @@ export async function deploy(more: object = {}): Promise<void> {
   await cdk(['deploy', '--require-approval', 'never'], { ...settings, ...more });
 }
 
-/** Destroys the stack. */
 export async function destroy(): Promise<void> {
   await cdk(['destroy', '--force'], settings);
 }
 
 /** Creates a token of a new organization of the deployed service. It expires after a day. */
-export async function openDeployed(name: string): Promise<Deployed> {
+export async function createDeployedOrganization(name: string): Promise<Deployed> {
   const { Url = '' } = await outputsOf(stack);
   const url = reachableUrl(Url);
   const token = await tokenCommand('create', '--org', `${name}-${ofThisRun}`, '--expires-in-days', '1');
@@ -82,7 +80,6 @@ export async function resourceOf(type: string, construct: string): Promise<strin
   throw new Error(`The stack has no ${type} of ${construct}.`);
 }
 
-/** Returns the configuration of a function, by its construct id. */
 export async function functionOf(construct: string): Promise<GetFunctionConfigurationCommandOutput> {
   const FunctionName = await resourceOf('AWS::Lambda::Function', construct);
   return new LambdaClient({}).send(new GetFunctionConfigurationCommand({ FunctionName }));

@@ -12,7 +12,6 @@ const authority = join(certificates, 'authority.pem');
 /** Environment variables with which the SDK, the CDK and `fetch` of Node.js use the emulator, as its root user. */
 type Shell = Readonly<Record<string, string>>;
 
-/** The running emulator. */
 export type Emulator = Pick<Leashed, 'stop'> & { shell: Shell };
 
 const startedWithinMs = 60_000;

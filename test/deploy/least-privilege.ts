@@ -1,15 +1,15 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { expect, it } from 'vitest';
+import type { Job } from '../../lib/deployment/consumers.ts';
 import { until } from '../journeys/deployment.ts';
-import { startReceiver } from '../journeys/receiver.ts';
 import { createAgent, createTask, register } from '../journeys/requests.ts';
+import { startReceiver } from '../webhooks/sender/receiver.ts';
 import { executed } from './agents.ts';
-import { type Deployed, logged, openDeployed, resourceOf } from './deployed.ts';
+import { createDeployedOrganization, type Deployed, logged, resourceOf } from './deployed.ts';
 import { type Grant, without } from './grants.ts';
 
 /** An action that needs a grant, and its results with and without the grant. */
 type Proof = {
-  /** The function that has the grant. */
   construct: string;
   grant: Grant;
   act: (deployed: Deployed) => Promise<unknown>;
@@ -32,13 +32,13 @@ const delivering = (construct: string, denied: RegExp) => async (deployed: Deplo
   );
 };
 
-async function sweep(): Promise<unknown> {
-  const FunctionName = await resourceOf('AWS::Lambda::Function', 'SweepOverdue');
-  const { FunctionError } = await new LambdaClient({}).send(
-    new InvokeCommand({ FunctionName, Payload: '{"detail":{"job":"deliveries"}}' }),
-  );
-  return FunctionError ?? 'swept';
-}
+/** Returns an action that calls a function as its schedule does. */
+const calling = (construct: string, job: Job) => async () => {
+  const FunctionName = await resourceOf('AWS::Lambda::Function', construct);
+  const Payload = JSON.stringify({ detail: { job } });
+  const { FunctionError } = await new LambdaClient({}).send(new InvokeCommand({ FunctionName, Payload }));
+  return FunctionError ?? 'done';
+};
 
 const proofs: Record<string, Proof> = {
   'createTask needs its right to write the table': {
@@ -77,8 +77,15 @@ const proofs: Record<string, Proof> = {
   'sweepOverdue needs its right to the index': {
     construct: 'SweepOverdue',
     grant: (action, resource) => action === 'dynamodb:Query' && resource.endsWith('/index/due'),
-    act: sweep,
-    withGrant: 'swept',
+    act: calling('SweepOverdue', 'deliveries'),
+    withGrant: 'done',
+    withoutGrant: 'Unhandled',
+  },
+  'purgeAgent needs its right to the index': {
+    construct: 'PurgeAgent',
+    grant: (action, resource) => action === 'dynamodb:Query' && resource.endsWith('/index/due'),
+    act: calling('PurgeAgent', 'purges'),
+    withGrant: 'done',
     withoutGrant: 'Unhandled',
   },
 };
@@ -86,7 +93,7 @@ const proofs: Record<string, Proof> = {
 /** Defines the tests of grants: an action fails without its grant, and succeeds with it. */
 export function testLeastPrivilege(): void {
   it.each(Object.entries(proofs))('%s', async (name, { construct, grant, act, withGrant, withoutGrant }) => {
-    const deployed = await openDeployed(`rights-${construct.toLowerCase()}`);
+    const deployed = await createDeployedOrganization(`rights-${construct.toLowerCase()}`);
     await without(construct, grant, async () => {
       expect([name, await act(deployed)]).toEqual([name, withoutGrant]);
     });

@@ -36,7 +36,7 @@ async function main(): Promise<number> {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   const model = await startModel();
-  ends.push(model.stop);
+  ends.push(model.close);
   say('starting it');
   const emulator = await startEmulator(programs, folder, model.url);
   ends.push(async () => {

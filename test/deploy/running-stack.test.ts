@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { successOf } from '../api.ts';
 import { attemptsOf, createTask, register } from '../journeys/requests.ts';
-import { openDeployed } from './deployed.ts';
+import { createDeployedOrganization } from './deployed.ts';
 import { testErrorResponses } from './error-responses.ts';
+import { testMcp } from './mcp.ts';
 import { testTasks } from './tasks.ts';
 import { arrivesWithinMs } from './webhooks.ts';
 
@@ -15,9 +16,10 @@ if (missing.length > 0)
 describe('the running stack', { concurrent: true }, () => {
   testErrorResponses();
   testTasks();
+  testMcp();
 
   it('publishes the event of a change, and sends it to a receiver at a public address', async () => {
-    const deployed = await openDeployed('deliveries');
+    const deployed = await createDeployedOrganization('deliveries');
     // The API itself is the receiver: no path of it accepts a delivery, and the attempt log has its response.
     const url = `${deployed.url}/health`;
     const webhook = await register(deployed, { url, events: ['task.created'], secret: 'a secret' });

@@ -10,6 +10,7 @@ import { testErrorResponses } from './error-responses.ts';
 import { testLeastPrivilege } from './least-privilege.ts';
 import { leftovers } from './leftovers.ts';
 import { errorsOf } from './lint.ts';
+import { testMcp } from './mcp.ts';
 import { testRights } from './rights.ts';
 import { testTasks } from './tasks.ts';
 import { testUpdate } from './update.ts';
@@ -57,6 +58,7 @@ describe('the deployed service', { concurrent: true }, () => {
   testTasks();
   testAgents();
   testWebhooks();
+  testMcp();
 });
 
 describe('the grants of the functions', () => {

@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest';
 import type { Task, TaskDetail } from '../../lib/contract/tasks.ts';
 import { dataOf, paginationOf, statusAndCodeOf, successOf } from '../api.ts';
-import { headerOf, openDeployed } from './deployed.ts';
+import { createDeployedOrganization, headerOf } from './deployed.ts';
 
-/** Defines the tests of tasks, from an empty list on. */
 export function testTasks(): void {
   it('tasks have exact totals, safe changes, dependencies and deletion', async () => {
-    const { api } = await openDeployed('tasks');
+    const { api } = await createDeployedOrganization('tasks');
     const create = async (body: object) => successOf(await api.createTask({ body })).id;
     const first = await create({ title: 'Draw it', priority: 'high', assignedAgent: 'qa-reviewer' });
     const second = await create({ title: 'Build it', dependsOn: [first] });
@@ -31,7 +30,7 @@ export function testTasks(): void {
   });
 
   it('an Idempotency-Key creates one task, and organizations do not see each other’s', async () => {
-    const [one, other] = [await openDeployed('one'), await openDeployed('other')];
+    const [one, other] = [await createDeployedOrganization('one'), await createDeployedOrganization('other')];
     const request = { body: { title: 'Once' }, headers: { 'Idempotency-Key': 'one' } };
     const [created, again] = [await one.api.createTask(request), await one.api.createTask(request)];
     expect([again.status, again.body]).toEqual([201, created.body]);

@@ -4,10 +4,10 @@ import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import { standardProfileIn } from '../../lib/contract/models.ts';
 import { dataOf } from '../api.ts';
 import { run } from '../journeys/deployment.ts';
-import { startReceiver } from '../journeys/receiver.ts';
 import { createAgent, createTask, moveTask, readTask, register } from '../journeys/requests.ts';
+import { startReceiver } from '../webhooks/sender/receiver.ts';
 import { executed } from './agents.ts';
-import { deploy, openDeployed, stack } from './deployed.ts';
+import { createDeployedOrganization, deploy, stack } from './deployed.ts';
 import { arrivesWithinMs } from './webhooks.ts';
 
 const newerModel = 'maker.newer-model-v1:0';
@@ -32,7 +32,7 @@ export function testUpdate(): void {
   }, 60_000);
 
   it('changes the setting, and keeps the data, the tokens and the secrets', async () => {
-    const deployed = await openDeployed('lasting');
+    const deployed = await createDeployedOrganization('lasting');
     const { api } = deployed;
     const receiver = await startReceiver();
     const secret = 'older than the update';
@@ -52,7 +52,7 @@ export function testUpdate(): void {
     expect((await readTask(deployed, id)).title).toBe('Kept');
     await moveTask(deployed, id, 'done');
     const [got] = await receiver.next(1, arrivesWithinMs);
-    const delivery = got && verifyWebhook({ body: got.raw, headers: got.headers, secret });
+    const delivery = got && (await verifyWebhook({ body: got.raw, headers: got.headers, secret }));
     expect(delivery?.data).toMatchObject({ task: { id } });
   }, 240_000);
 }

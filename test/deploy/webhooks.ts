@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
+import type { Delivery, TestResult } from '../../lib/client/operations.ts';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import { successOf } from '../api.ts';
-import { startReceiver } from '../journeys/receiver.ts';
 import { attemptsOf, createTask, moveTask, register } from '../journeys/requests.ts';
-import { openDeployed } from './deployed.ts';
+import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { createDeployedOrganization } from './deployed.ts';
 
 /** The longest wait for a delivery: functions start cold, and the stream takes seconds. In milliseconds. */
 export const arrivesWithinMs = 60_000;
 
-/** Defines the tests of webhooks and deliveries. */
 export function testWebhooks(): void {
   it('delivers each event, signed', async () => {
-    const deployed = await openDeployed('subscribers');
+    const deployed = await createDeployedOrganization('subscribers');
     const receiver = await startReceiver();
     const secret = 'whsec_c2VjcmV0';
     const events = ['task.created', 'task.completed'];
@@ -20,7 +20,7 @@ export function testWebhooks(): void {
     await moveTask(deployed, id, 'done');
     const received = await receiver.next(2, arrivesWithinMs);
     for (const { raw, headers } of received)
-      expect(verifyWebhook({ body: raw, headers, secret }).data).toMatchObject({ task: { id } });
+      expect((await verifyWebhook({ body: raw, headers, secret })).data).toMatchObject({ task: { id } });
     expect(received.map(({ body }) => body.event).sort()).toEqual(['task.completed', 'task.created']);
     const attempts = await attemptsOf(deployed, webhook, 2);
     expect(attempts.map(({ httpStatus, attempt }) => [httpStatus, attempt])).toEqual([
@@ -29,9 +29,22 @@ export function testWebhooks(): void {
     ]);
   });
 
+  it('signs events and tests with both secrets after a rotation', async () => {
+    const deployed = await createDeployedOrganization('rotations');
+    const receiver = await startReceiver();
+    const [before, after] = ['the secret before', 'the secret after'] as const;
+    const id = await register(deployed, { url: receiver.url, events: ['task.created'], secret: before });
+    const params = { id };
+    successOf(await deployed.api.rotateWebhookSecret({ params, body: { secret: after } }));
+    successOf(await deployed.api.testWebhook({ params, body: { event: 'agent.failed' } }));
+    await createTask(deployed, 'Signed twice');
+    for (const { raw: body, headers } of await receiver.next(2, arrivesWithinMs))
+      for (const secret of [before, after]) expect(await verifyWebhook({ body, headers, secret })).toBeDefined();
+  });
+
   it('retries by the retry schedule until the receiver takes the delivery', async () => {
-    const deployed = await openDeployed('retries');
-    const receiver = await startReceiver((_, response) =>
+    const deployed = await createDeployedOrganization('retries');
+    const receiver = await startReceiver((response) =>
       response.writeHead(receiver.received.length < 4 ? 500 : 204).end(),
     );
     const webhook = await register(deployed, { url: receiver.url, events: ['task.created'] });
@@ -51,14 +64,20 @@ export function testWebhooks(): void {
   });
 
   it('a test delivery returns the response of the receiver', async () => {
-    const deployed = await openDeployed('test-deliveries');
-    const receiver = await startReceiver((_, response) => response.writeHead(202).end('Thanks.'));
+    const deployed = await createDeployedOrganization('test-deliveries');
+    const receiver = await startReceiver((response) => response.writeHead(202).end('Thanks.'));
     const secret = 'a secret';
     const webhook = await register(deployed, { url: receiver.url, events: ['agent.failed'], secret });
     const request = { params: { id: webhook }, body: { event: 'task.status_changed' } };
-    const tested = successOf<object>(await deployed.api.testWebhook(request));
+    const tested = successOf<TestResult>(await deployed.api.testWebhook(request));
     expect(tested).toMatchObject({ httpStatus: 202, responseBody: 'Thanks.' });
     const [got] = await receiver.next(1);
-    expect(got && verifyWebhook({ body: got.raw, headers: got.headers, secret }).event).toBe('task.status_changed');
+    expect(got && (await verifyWebhook({ body: got.raw, headers: got.headers, secret })).event).toBe(
+      'task.status_changed',
+    );
+    const params = { id: webhook, deliveryId: tested.deliveryId };
+    const details = successOf<Delivery>(await deployed.api.getDelivery({ params }));
+    expect(details).toMatchObject({ state: 'delivered', body: got?.raw.toString('utf8') });
+    expect(details.attempts).toMatchObject([{ httpStatus: 202, responseBody: 'Thanks.' }]);
   });
 }

@@ -1,5 +1,7 @@
 import type { Construct } from 'constructs';
 import type { Endpoint } from '../../../lib/contract/endpoint.ts';
+import { isOfferedAsTool } from '../../../lib/contract/mcp.ts';
+import { routes } from '../../../lib/contract/routes.ts';
 import { mayAskModels } from '../functions/model-access.ts';
 import { constructIdOf, type SharedProps } from '../functions/service-function.ts';
 import { FunctionRole } from '../functions/service-role.ts';
@@ -14,7 +16,8 @@ const secretsUses = { seals: 'encrypts', opens: 'decrypts' } as const;
  * Returns the rights of an endpoint. Open endpoints read no data. Every other endpoint reads tokens and counts requests; GET
  * endpoints write nothing else.
  */
-function rightsOf({ scope, method, secrets, asksModels }: Endpoint): Right[] {
+function rightsOf({ scope, offersTools, method, secrets, asksModels }: Endpoint): Right[] {
+  if (offersTools) return unionOf(routes.flatMap(([, row]) => (isOfferedAsTool(row) ? [rightsOf(row)] : [])));
   if (!scope) return [];
   return [
     'reads',
@@ -22,6 +25,13 @@ function rightsOf({ scope, method, secrets, asksModels }: Endpoint): Right[] {
     ...(secrets ? ([secrets === 'encrypts' ? 'seals' : 'opens'] as const) : []),
     ...(asksModels ? (['asksModels'] as const) : []),
   ];
+}
+
+/** Returns the rights that are in at least one of the lists. Writing includes counting. */
+function unionOf(rights: readonly Right[][]): Right[] {
+  const all = new Set(rights.flat());
+  if (all.has('writes')) all.delete('counts');
+  return [...all];
 }
 
 /**

@@ -22,7 +22,7 @@ const writes = [
  */
 export const tokenPartitions = ['TOK#*', 'O#*#TOK'];
 
-/** The partition keys of the request counts, likewise. */
+/** The partition keys of the request counts and of the last uses of tokens, likewise. */
 export const requestBuckets = 'O#*#RL';
 
 const text = (name: string) => ({ name, type: AttributeType.STRING });
@@ -81,7 +81,7 @@ export class ServiceTable extends TableV2 {
     this.state(grantee, Effect.DENY, writes, onTokens);
   }
 
-  /** Grants a function that only reads the right to count its requests. */
+  /** Grants a function that only reads the right to count its requests and to note the use of tokens. */
   allowRequestCounts(grantee: IGrantable): void {
     this.state(grantee, Effect.ALLOW, ['dynamodb:UpdateItem'], {
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [requestBuckets] },

@@ -88,8 +88,7 @@ export function alarmDefinitions(scope: Construct, { api, pipeline, settings }: 
     },
     {
       name: 'dead-letters',
-      impact:
-        'Receivers may miss an event, or data of a deleted agent or task is still stored: a message failed five times.',
+      impact: 'Receivers may miss an event, or users of agents wait: a message failed five times.',
       unit: 'dead letters',
       metric: queues.deadLetters.metricApproximateNumberOfMessagesVisible({ period }),
       threshold: 0,

@@ -1,6 +1,5 @@
 import { geographicProfiles, globalProfile } from '../../../lib/contract/models.ts';
 
-/** The settings of a stack with every option. */
 export const allOptions = {
   defaultModel: globalProfile,
   allowedModels: [

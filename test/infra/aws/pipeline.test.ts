@@ -7,14 +7,10 @@ import { pollingOf } from '../../../lib/deployment/polling.ts';
 import { queues } from '../../../lib/deployment/queues.ts';
 import { synthesized } from './synthesized.ts';
 
-type Queue = { VisibilityTimeout?: number; MessageRetentionPeriod?: number; RedrivePolicy?: object };
-type Rule = { ScheduleExpression: string; State: string; Targets: { Input: string }[] };
-
-/** A duration in seconds. */
 const day = 24 * 60 * 60;
 const polling = pollingOf();
 
-const { template, resources, logicalId, queueOf, functionOf } = synthesized();
+const { template, resources, propertiesOf, logicalId, queueOf, functionOf } = synthesized();
 const [table = ''] = Object.keys(resources('AWS::DynamoDB::GlobalTable'));
 const rows = Object.entries(consumers as Record<string, Consumer>).map(([name, row]) => ({
   id: constructIdOf(name),
@@ -33,22 +29,14 @@ const expectMapping = (id: string, properties: object) =>
     FunctionResponseTypes: ['ReportBatchItemFailures'],
     ...properties,
   });
-const queueProperties = (name: string) => resources<Queue>('AWS::SQS::Queue')[queueOf(name)]?.Properties;
+const queueProperties = (name: string) => resources('AWS::SQS::Queue')[queueOf(name)]?.Properties;
 
-describe('the consumers', () => {
-  it.each(rows)('give $id a timeout of $timeoutSeconds s', ({ id, timeoutSeconds }) => {
-    expect(functionOf(id).Timeout).toBe(timeoutSeconds);
-  });
-
-  it('are called by no other source', () => {
-    template.resourceCountIs('AWS::Lambda::EventSourceMapping', streams.length + polled.length);
-    template.resourceCountIs('AWS::Events::Rule', 1);
-  });
-
-  it('give an execution a longer timeout than its ten minutes, up to the limit of Lambda', () => {
-    expect(consumers.runExecution.timeoutSeconds).toBeGreaterThan(600);
-    expect(consumers.runExecution.timeoutSeconds).toBeLessThanOrEqual(900);
-  });
+it('the consumers have their timeouts, in which an execution ends within the limit of Lambda, and no other source', () => {
+  for (const { id, timeoutSeconds } of rows) expect(functionOf(id).Timeout).toBe(timeoutSeconds);
+  expect(consumers.runExecution.timeoutSeconds).toBeGreaterThan(600);
+  expect(consumers.runExecution.timeoutSeconds).toBeLessThanOrEqual(900);
+  template.resourceCountIs('AWS::Lambda::EventSourceMapping', streams.length + polled.length);
+  template.resourceCountIs('AWS::Events::Rule', 1);
 });
 
 it.each(streams)('the stream calls $id for created, changed and deleted items of its kinds', (source) => {
@@ -65,31 +53,38 @@ it.each(streams)('the stream calls $id for created, changed and deleted items of
   });
 });
 
-it('one rule calls the sweep every minute for each kind and for the heartbeat, without retries', () => {
-  const jobs = ['deliveries', 'executions', 'heartbeat', 'purges'];
-  expect(clocks.map(({ id, job }) => `${id} ${job}`).sort()).toEqual(jobs.map((job) => `SweepOverdue ${job}`));
-  const [rule] = Object.values(resources<Rule>('AWS::Events::Rule')).map(({ Properties }) => Properties);
+it('one rule calls the function of each job every minute, without retries', () => {
+  const functions = {
+    deliveries: 'SweepOverdue',
+    recoveries: 'SweepOverdue',
+    executions: 'SweepOverdue',
+    heartbeat: 'SweepOverdue',
+    purges: 'PurgeAgent',
+  };
+  expect(Object.fromEntries(clocks.map(({ id, job }) => [job, id]))).toEqual(functions);
+  const [rule] = propertiesOf('AWS::Events::Rule');
   expect(rule).toMatchObject({ ScheduleExpression: 'rate(1 minute)', State: 'ENABLED' });
-  expect(rule?.Targets.map(({ Input }) => JSON.parse(Input).detail.job).sort()).toEqual(jobs);
+  const targets: { Input: string }[] = rule.Targets;
+  expect(targets).toHaveLength(Object.keys(functions).length);
   const once = { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 };
-  const Arn = { 'Fn::GetAtt': [logicalId('SweepOverdue'), 'Arn'] };
-  for (const target of rule?.Targets ?? []) expect(target).toMatchObject({ Arn, RetryPolicy: once });
-  const FunctionName = { Ref: logicalId('SweepOverdue') };
-  template.hasResourceProperties('AWS::Lambda::EventInvokeConfig', { FunctionName, Qualifier: '$LATEST', ...once });
+  for (const [job, id] of Object.entries(functions)) {
+    const Arn = { 'Fn::GetAtt': [logicalId(id), 'Arn'] };
+    const target = targets.find(({ Input }) => JSON.parse(Input).detail.job === job);
+    expect(target).toMatchObject({ Arn, RetryPolicy: once });
+    const FunctionName = { Ref: logicalId(id) };
+    template.hasResourceProperties('AWS::Lambda::EventInvokeConfig', { FunctionName, Qualifier: '$LATEST', ...once });
+  }
 });
 
 describe('the queues', () => {
-  it.each(polled)('send $queue to $id, which reports each failed message', ({ id, queue }) => {
-    expectMapping(id, {
-      EventSourceArn: { 'Fn::GetAtt': [queueOf(queue), 'Arn'] },
-      BatchSize: polling[queue].batchSize,
-      ScalingConfig: { MaximumConcurrency: polling[queue].concurrency },
-    });
-  });
-
   it.each(polled)(
-    'hide a message of $queue for longer than a call, and set it aside after five failures',
-    ({ queue, timeoutSeconds }) => {
+    'send $queue to $id, which reports each failed message, hide it for longer than a call, and set it aside after five failures',
+    ({ id, queue, timeoutSeconds }) => {
+      expectMapping(id, {
+        EventSourceArn: { 'Fn::GetAtt': [queueOf(queue), 'Arn'] },
+        BatchSize: polling[queue].batchSize,
+        ScalingConfig: { MaximumConcurrency: polling[queue].concurrency },
+      });
       const properties = queueProperties(queue);
       expect(properties?.VisibilityTimeout).toBe(queues[queue].visibilitySeconds);
       expect(properties?.VisibilityTimeout).toBeGreaterThan(timeoutSeconds);
@@ -119,17 +114,15 @@ describe('the queues', () => {
     expect(allowed).toEqual(rows.map(({ id }) => [id, id === 'DeliverWebhook' ? half : undefined]));
   });
 
-  it('are encrypted, and deny unencrypted connections', () => {
-    template.allResourcesProperties('AWS::SQS::Queue', { SqsManagedSseEnabled: true });
-    template.resourceCountIs('AWS::SQS::QueuePolicy', Object.keys(resources('AWS::SQS::Queue')).length);
-  });
-
   it.each(rows)('have their URLs in the environment of $id, if it sends to them', ({ id, sendsTo }) => {
     const known = Object.fromEntries(sendsTo.map((name) => [queues[name].urlVariable, { Ref: queueOf(name) }]));
     expect(functionOf(id).Environment.Variables).toMatchObject(known);
   });
 
-  it('share one dead-letter queue that keeps messages for 14 days and that no function polls', () => {
+  it('are encrypted, and share one dead-letter queue that keeps messages for 14 days and that no function polls', () => {
+    template.allResourcesProperties('AWS::SQS::Queue', { SqsManagedSseEnabled: true });
+    // The policies deny unencrypted connections.
+    template.resourceCountIs('AWS::SQS::QueuePolicy', Object.keys(queues).length);
     const dead = queueProperties('deadLetters');
     expect([dead?.MessageRetentionPeriod, dead?.RedrivePolicy]).toEqual([14 * day, undefined]);
     template.resourceCountIs('AWS::SQS::Queue', Object.keys(queues).length);

@@ -27,58 +27,37 @@ export function stackOf(
   return new ServiceStack(app, { bundles, settings: withDefaultModel(read, 'eu-central-1') });
 }
 
-/** A statement of a policy. */
 export type Statement = { Effect: 'Allow' | 'Deny'; Action: string | string[]; Resource: unknown; Condition?: unknown };
-
-/** The properties of a function that tests check. */
-export type FunctionProperties = {
-  Timeout: number;
-  MemorySize: number;
-  RecursiveLoop?: string;
-  Environment: { Variables: Record<string, unknown> };
-  LoggingConfig: { LogGroup: { Ref: string } };
-  Role: { 'Fn::GetAtt': [string, 'Arn'] };
-};
-
-/** A resource of a template. */
-type Resource<Properties> = { Properties: Properties; DeletionPolicy?: string };
-
-/** Statements of an inline policy of a role, and of a separate policy that names its roles. */
-type PolicyDocument = { PolicyDocument: { Statement: Statement[] } };
-type Role = { Policies?: PolicyDocument[] };
-type Policy = PolicyDocument & { Roles: { Ref: string }[] };
 
 /** Synthesizes the stack with these settings, and returns functions that read its template by names of the contract. */
 export function synthesized(context: Record<string, unknown> = {}) {
   const stack = stackOf(undefined, context);
   const template = Template.fromStack(stack);
-  const resources = <Properties>(type: string) => template.findResources(type) as Record<string, Resource<Properties>>;
-  const functions = resources<FunctionProperties>('AWS::Lambda::Function');
+  const resources = (type: string) => template.findResources(type);
+  const propertiesOf = (type: string) => Object.values(resources(type)).map(({ Properties }) => Properties);
+  const functions = resources('AWS::Lambda::Function');
 
-  /** Returns the logical id of the function with this construct id. */
   const logicalId = (id: string): string => {
     const found = stack.node.findAll().find((node) => node instanceof LambdaFunction && node.node.id === id);
     if (!found) throw new Error(`There is no function ${id}.`);
     return stack.getLogicalId(found.node.defaultChild as CfnFunction);
   };
-  /** Returns the logical id of a queue. */
   const queueOf = (name: string): string =>
     Object.keys(resources('AWS::SQS::Queue')).find((id) =>
       new RegExp(`^Pipeline${constructIdOf(name)}[0-9A-F]{8}$`).test(id),
     ) as string;
-  const functionOf = (id: string) => functions[logicalId(id)]?.Properties as FunctionProperties;
+  const functionOf = (id: string) => functions[logicalId(id)]?.Properties;
 
   /** The statements of every role, inline ones and those of policies, by the logical id of the role. */
-  const policies = Object.values(resources<Policy>('AWS::IAM::Policy')).map(({ Properties }) => Properties);
+  const attached = propertiesOf('AWS::IAM::Policy');
   const statementsByRole = new Map(
-    Object.entries(resources<Role>('AWS::IAM::Role')).map(([id, { Properties }]) => {
-      const attached = policies.filter(({ Roles }) => Roles.some(({ Ref }) => Ref === id));
-      const documents = [...(Properties.Policies ?? []), ...attached];
-      return [id, documents.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)];
+    Object.entries(resources('AWS::IAM::Role')).map(([id, { Properties }]) => {
+      const own = attached.filter(({ Roles }) => JSON.stringify(Roles).includes(`"${id}"`));
+      const documents = [...(Properties.Policies ?? []), ...own];
+      return [id, documents.flatMap(({ PolicyDocument }) => PolicyDocument.Statement as Statement[])];
     }),
   );
 
-  /** Returns the policy statements of the role of a function. */
   const statementsOf = (id: string): Statement[] =>
     statementsByRole.get(functionOf(id).Role['Fn::GetAtt'][0]) as Statement[];
 
@@ -92,7 +71,10 @@ export function synthesized(context: Record<string, unknown> = {}) {
       .filter((allowed) => allowed.startsWith(`${service}:`))
       .sort();
 
-  return { template, resources, functions, logicalId, queueOf, functionOf, statementsByRole, statementsOf, allowedTo };
+  return {
+    ...{ template, resources, propertiesOf, functions, logicalId, functionOf, queueOf },
+    ...{ statementsByRole, statementsOf, allowedTo },
+  };
 }
 
 /** The actions that read and that write items of the table. */

@@ -1,51 +1,36 @@
-import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { requestBuckets } from '../../../../infra/aws/data/table.ts';
 import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
 import type { Endpoint } from '../../../../lib/contract/endpoint.ts';
 import { routes } from '../../../../lib/contract/routes.ts';
-import { stackOf, synthesized } from '../synthesized.ts';
+import { synthesized } from '../synthesized.ts';
 
-type Route = { RouteKey: string; Target: { 'Fn::Join': [string, [string, { Ref: string }]] } };
-type Integration = {
-  IntegrationUri: { 'Fn::GetAtt': [string, string] };
-  PayloadFormatVersion: string;
-  CredentialsArn?: { 'Fn::GetAtt': [string, 'Arn'] };
-};
-type AssumableRole = { AssumeRolePolicyDocument: { Statement: object[] } };
-
-const { template, resources, logicalId, functionOf, statementsByRole, statementsOf } = synthesized();
-const integrations = resources<Integration>('AWS::ApiGatewayV2::Integration');
+const { template, resources, propertiesOf, logicalId, functionOf, statementsByRole, statementsOf } = synthesized();
+const integrations = resources('AWS::ApiGatewayV2::Integration');
 const [table = ''] = Object.keys(resources('AWS::DynamoDB::GlobalTable'));
 
-/** The target of each route. */
-const targets = Object.fromEntries(
-  Object.values(resources<Route>('AWS::ApiGatewayV2::Route')).map(({ Properties: { RouteKey, Target } }) => [
-    RouteKey,
-    integrations[Target['Fn::Join'][1][1].Ref]?.Properties,
-  ]),
-);
+/** The key and the target of each route. */
+const targets = propertiesOf('AWS::ApiGatewayV2::Route').map(({ RouteKey, Target }) => ({
+  key: RouteKey,
+  target: integrations[Target['Fn::Join'][1][1].Ref]?.Properties,
+}));
 
 const routeKeyOf = ({ method, path }: Endpoint) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`;
-const rows = routes.map(([operation, row]) => ({
-  row,
-  id: constructIdOf(operation),
-}));
+const rows = routes.map(([operation, row]) => ({ row, id: constructIdOf(operation) }));
 
 describe('the API', () => {
   it('has a route for each endpoint, and $default for all other requests, to functions with payload 2.0', () => {
     const functionsOf = rows.map(({ id, row }) => [routeKeyOf(row), logicalId(id)]);
-    const found = Object.entries(targets).map(([key, target]) => [key, target?.IntegrationUri['Fn::GetAtt'][0]]);
+    const found = targets.map(({ key, target }) => [key, target.IntegrationUri['Fn::GetAtt'][0]]);
     expect(found.sort()).toEqual([['$default', logicalId('Unmatched')], ...functionsOf].sort());
-    for (const target of Object.values(targets)) expect(target?.PayloadFormatVersion).toBe('2.0');
+    for (const { target } of targets) expect(target.PayloadFormatVersion).toBe('2.0');
   });
 
   it('invokes its functions by one role, which only API Gateway may assume and which has no other right', () => {
-    const [role = '', ...others] = new Set(
-      Object.values(targets).map((target) => target?.CredentialsArn?.['Fn::GetAtt'][0] ?? ''),
-    );
+    const roles = targets.map(({ target }): string => target.CredentialsArn['Fn::GetAtt'][0]);
+    const [role = '', ...others] = new Set(roles);
     expect(others).toEqual([]);
-    expect(resources<AssumableRole>('AWS::IAM::Role')[role]?.Properties.AssumeRolePolicyDocument.Statement).toEqual([
+    expect(resources('AWS::IAM::Role')[role]?.Properties.AssumeRolePolicyDocument.Statement).toEqual([
       { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: 'apigateway.amazonaws.com' } },
     ]);
     const invoked = ['Unmatched', ...rows.map(({ id }) => id)].map((id) => ({ 'Fn::GetAtt': [logicalId(id), 'Arn'] }));
@@ -71,29 +56,25 @@ describe('the API', () => {
   });
 });
 
-describe('the throttle of a route', () => {
-  type Stage = { DependsOn?: string[]; Properties: { RouteSettings: Record<string, object> } };
-  const throttle = (ThrottlingRateLimit: number, ThrottlingBurstLimit: number) => ({
-    ...{ ThrottlingRateLimit, ThrottlingBurstLimit },
-  });
+const throttle = (ThrottlingRateLimit: number, ThrottlingBurstLimit: number) => ({
+  ...{ ThrottlingRateLimit, ThrottlingBurstLimit },
+});
+const own = {
+  ...{ callsOutThrottleRate: 1, callsOutThrottleBurst: 2, executionThrottleRate: 3, executionThrottleBurst: 4 },
+};
 
-  it.each([
-    ['by default', {}, throttle(5, 10), throttle(20, 40)],
-    [
-      'with the values of the settings',
-      {
-        ...{ callsOutThrottleRate: 1, callsOutThrottleBurst: 2 },
-        ...{ executionThrottleRate: 3, executionThrottleBurst: 4 },
-      },
-      throttle(1, 2),
-      throttle(3, 4),
-    ],
-  ])('exists %s for test, self-improve, execute and delegate only', (_, settings, callsOut, starts) => {
-    const stack = Template.fromStack(stackOf(undefined, settings));
-    const [stage] = Object.values(stack.findResources('AWS::ApiGatewayV2::Stage')) as Stage[];
+it.each([
+  ['by default', {}, throttle(5, 10), throttle(20, 40)],
+  ['with the values of the settings', own, throttle(1, 2), throttle(3, 4)],
+])(
+  'the throttle of a route exists %s for test, self-improve, execute, delegate and rerun only',
+  (_, settings, callsOut, starts) => {
+    const stack = synthesized(settings).template;
+    const [stage] = Object.values(stack.findResources('AWS::ApiGatewayV2::Stage'));
     const throttled = {
       'POST /api/agents/{name}/execute': starts,
       'POST /api/agents/{name}/delegate': starts,
+      'POST /api/agents/{name}/executions/{id}/rerun': starts,
       'POST /api/agents/{name}/self-improve': callsOut,
       'POST /api/webhooks/{id}/test': callsOut,
     };
@@ -105,5 +86,5 @@ describe('the throttle of a route', () => {
           Object.keys(stack.findResources('AWS::ApiGatewayV2::Route', { Properties: { RouteKey } })),
         ),
       );
-  });
-});
+  },
+);

@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { bundleFunctions } from '../../../../infra/aws/bundle.ts';
+import { json, startBedrock } from '../../../model/bedrock-server.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
 import { weightsOf } from './bundle-weights.ts';
 
@@ -19,11 +18,7 @@ const answer = event ? await exported.handler(JSON.parse(event), context) : Obje
 process.stdout.write('\\n' + JSON.stringify(answer ?? null) + '\\n', () => process.exit());
 `;
 
-/** The response of a function of the API. */
 export type Answer = { statusCode: number; headers: Record<string, string>; body: string };
-
-/** A request to a table: its action and its credentials. */
-type Asked = { action: string | undefined; authorization: string | undefined; session: unknown };
 
 /** Bundles every function as for Lambda, and returns functions that run the bundles in a bare Node.js. */
 export async function bundleAll() {
@@ -50,25 +45,22 @@ export async function bundleAll() {
   return {
     folder,
     bundleOf,
-    /** The bytes of each bundle by origin. */
     weights: weightsOf(JSON.parse(metafile)),
     called,
 
     /** Calls a bundle with a table that has one answer for all requests, and returns the requests. */
     overTable: async (source: string, event: unknown, answer: object, status = 200) => {
-      const asked: Asked[] = [];
-      const table = createServer(({ headers }, response) => {
-        const action = String(headers['x-amz-target']).split('.').at(-1);
-        asked.push({ action, authorization: headers.authorization, session: headers['x-amz-security-token'] });
-        response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(JSON.stringify(answer));
-      });
-      await new Promise<void>((resolve) => table.listen(0, '127.0.0.1', resolve));
+      const table = await startBedrock();
+      table.answer = json(answer, status, { 'Content-Type': 'application/x-amz-json-1.0' });
       const answered = await called(source, event, {
-        AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
-        AWS_SECRET_ACCESS_KEY: 'example',
-        AWS_SESSION_TOKEN: 'of this container',
-        AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(table.address() as AddressInfo).port}`,
-      }).finally(() => table.close());
+        ...{ AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'example' },
+        ...{ AWS_SESSION_TOKEN: 'of this container', AWS_ENDPOINT_URL_DYNAMODB: table.endpoint },
+      });
+      const asked = table.received.map(({ headers }) => ({
+        action: String(headers['x-amz-target']).split('.').at(-1),
+        authorization: headers.authorization,
+        session: headers['x-amz-security-token'],
+      }));
       return { answered, asked };
     },
   };

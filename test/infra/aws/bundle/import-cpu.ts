@@ -7,7 +7,6 @@ import { forLambda } from '../../../../infra/aws/bundle.ts';
 
 const run = promisify(execFile);
 
-/** How often each import is measured. */
 const rounds = 11;
 
 /** Prints the CPU time of an import in milliseconds, in user and system mode together. */
@@ -19,11 +18,7 @@ console.log((user + system) / 1000);
 process.exit();
 `;
 
-/**
- * Bundles only the DynamoDB client, without stubs but otherwise with the options of functions.
- *
- * @returns the path of the bundle
- */
+/** Bundles only the DynamoDB client, without stubs but otherwise with the options of functions. Returns its path. */
 async function bundleBareClient(folder: string): Promise<string> {
   const outfile = join(folder, 'bare-client.mjs');
   const contents = "export { DynamoDBClient } from '@aws-sdk/client-dynamodb';";
@@ -35,10 +30,6 @@ async function bundleBareClient(folder: string): Promise<string> {
  * Measures the CPU time of importing each module, as a ratio to importing the bare DynamoDB client. Every import runs in its
  * own process. Each is compared with an import of the client right before it, and the result is the median of these
  * ratios, so that other load on the machine has little influence.
- *
- * @param folder for the bundle of the client
- * @param modules paths of bundles
- * @returns a ratio for each module, in their order
  */
 export async function importCpuRatios(folder: string, modules: readonly string[]): Promise<number[]> {
   const bareClient = await bundleBareClient(folder);

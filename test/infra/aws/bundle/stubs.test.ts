@@ -4,7 +4,7 @@ import type * as kms from '@aws-sdk/client-kms';
 import type * as sqs from '@aws-sdk/client-sqs';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { build } from 'esbuild';
-import { beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { asFunctions } from '../../../../infra/aws/bundle.ts';
 import { json, startBedrock } from '../../../model/bedrock-server.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
@@ -27,18 +27,18 @@ beforeEach(() => {
   vi.stubEnv('AWS_SESSION_TOKEN', 'of this container');
 });
 
+afterEach(() => void vi.unstubAllEnvs());
+
 const decrypt = () =>
   new bundled.KMSClient(config).send(new bundled.DecryptCommand({ CiphertextBlob: new Uint8Array([1]) }));
-
-const converse = (more: object) =>
-  new bundled.BedrockRuntimeClient({ ...config, ...more }).send(
-    new bundled.ConverseCommand({ modelId: 'm', messages: [] }),
-  );
-
-const send = () =>
-  new bundled.SQSClient(config).send(
-    new bundled.SendMessageBatchCommand({ QueueUrl: `${service.endpoint}/queue`, Entries: [] }),
-  );
+const converse = (more: object) => {
+  const command = new bundled.ConverseCommand({ modelId: 'm', messages: [] });
+  return new bundled.BedrockRuntimeClient({ ...config, ...more }).send(command);
+};
+const send = () => {
+  const command = new bundled.SendMessageBatchCommand({ QueueUrl: `${service.endpoint}/queue`, Entries: [] });
+  return new bundled.SQSClient(config).send(command);
+};
 
 it.each([
   ['Bedrock', () => converse({ requestHandler: new NodeHttpHandler() }), { stopReason: 'end_turn' }],

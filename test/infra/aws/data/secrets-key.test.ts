@@ -1,10 +1,9 @@
-import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
 import type { SecretsUse } from '../../../../lib/contract/endpoint.ts';
 import { routes } from '../../../../lib/contract/routes.ts';
 import { type Consumer, consumers } from '../../../../lib/deployment/consumers.ts';
-import { stackOf, synthesized } from '../synthesized.ts';
+import { synthesized } from '../synthesized.ts';
 
 const { template, resources, functionOf } = synthesized();
 const [key = ''] = Object.keys(resources('AWS::KMS::Key'));
@@ -15,12 +14,14 @@ const rows = [...routes, ...Object.entries(consumers as Record<string, Consumer>
 const actions: Record<SecretsUse, string> = { encrypts: 'kms:Encrypt', decrypts: 'kms:Decrypt' };
 
 describe('the key of secrets', () => {
-  it('is rotated every year, can be replicated to other Regions, and remains when the stack is deleted', () => {
+  it('is rotated every year, can be replicated to other Regions, and remains, unless the stack is ephemeral', () => {
     template.hasResource('AWS::KMS::Key', {
       Properties: { EnableKeyRotation: true, MultiRegion: true },
       DeletionPolicy: 'RetainExceptOnCreate',
       UpdateReplacePolicy: 'Retain',
     });
+    const ephemeral = synthesized({ ephemeral: true }).template;
+    ephemeral.hasResource('AWS::KMS::Key', { DeletionPolicy: 'Delete' });
   });
 
   it('keeps its logical id, because CloudFormation would otherwise create another key', () => {
@@ -39,20 +40,14 @@ describe('the key of secrets', () => {
     }
   });
 
-  it('is deleted with an ephemeral stack', () => {
-    const thrownAway = Template.fromStack(stackOf(undefined, { ephemeral: true }));
-    thrownAway.hasResource('AWS::KMS::Key', { DeletionPolicy: 'Delete' });
-  });
-
-  it.each(rows)('is named in the environment of $id only if it uses secrets', ({ id, secrets }) => {
-    const own = secrets && { 'Fn::GetAtt': [key, 'Arn'] };
-    expect(functionOf(id).Environment.Variables.SECRETS_KEY_ID).toEqual(own);
-  });
-
-  it('grants encryption to registrations, and decryption to the functions that send deliveries', () => {
+  it('is in the environment of registrations and rotations, which encrypt, and of the functions that send deliveries, only', () => {
+    const own = { 'Fn::GetAtt': [key, 'Arn'] };
+    for (const { id, secrets } of rows)
+      expect(functionOf(id).Environment.Variables.SECRETS_KEY_ID).toEqual(secrets && own);
     const using = rows.filter(({ secrets }) => secrets).map(({ id, secrets }) => [id, secrets]);
     expect(using).toEqual([
       ['RegisterWebhook', 'encrypts'],
+      ['RotateWebhookSecret', 'encrypts'],
       ['TestWebhook', 'decrypts'],
       ['DeliverWebhook', 'decrypts'],
     ]);

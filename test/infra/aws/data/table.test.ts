@@ -2,6 +2,7 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { requestBuckets, tokenPartitions } from '../../../../infra/aws/data/table.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
+import { environment } from '../../../../lib/deployment/environment.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { stackOf, synthesized, writes } from '../synthesized.ts';
 
@@ -45,35 +46,34 @@ describe('the table', () => {
   });
 });
 
-describe('tokens', () => {
-  it('can be written by none of the functions that write the table', () => {
-    const writers = [...statementsByRole.values()].filter((statements) =>
-      statements.some(
-        ({ Effect, Action, Condition }) =>
-          Effect === 'Allow' && !Condition && writes.some((write) => Action.includes(write)),
-      ),
-    );
-    expect(writers.length).toBeGreaterThan(0);
-    for (const statements of writers)
-      expect(statements).toContainEqual({
-        Effect: 'Deny',
-        Action: expect.arrayContaining(writes),
-        Resource: { 'Fn::GetAtt': [table, 'Arn'] },
-        Condition: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': tokenPartitions } },
-      });
-  });
+it('tokens can be written by none of the functions that write the table', () => {
+  const writers = [...statementsByRole.values()].filter((statements) =>
+    statements.some(
+      ({ Effect, Action, Condition }) =>
+        Effect === 'Allow' && !Condition && writes.some((write) => Action.includes(write)),
+    ),
+  );
+  expect(writers.length).toBeGreaterThan(0);
+  for (const statements of writers)
+    expect(statements).toContainEqual({
+      Effect: 'Deny',
+      Action: expect.arrayContaining(writes),
+      Resource: { 'Fn::GetAtt': [table, 'Arn'] },
+      Condition: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': tokenPartitions } },
+    });
 });
 
-describe('partitions of the policies', () => {
-  const organization = 'acme' as Organization;
-  /** Returns whether one of the patterns of a policy matches a partition key. */
-  const matches = (patterns: readonly string[], pk: string) =>
-    patterns.some((pattern) => new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(pk));
+const organization = 'acme' as Organization;
+/** Returns whether one of the patterns of a policy matches a partition key. */
+const matches = (patterns: readonly string[], pk: string) =>
+  patterns.some((pattern) => new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(pk));
 
-  it.each([
-    ['tokens', tokenPartitions, [keys.token('0123456789ab').pk, keys.tokens(organization)], 'tok'],
-    ['counts of requests', [requestBuckets], [keys.requestBucket(organization).pk], 'rl'],
-  ])('of %s contain no other items, whatever the names in their keys', (_, patterns, own, name) => {
+it.each([
+  ['tokens', tokenPartitions, [keys.token('0123456789ab').pk, keys.tokens(organization)], 'tok'],
+  ['counts of requests', [requestBuckets], [keys.requestBucket(organization).pk], 'rl'],
+])(
+  'partitions of the policies of %s contain no other items, whatever the names in their keys',
+  (_, patterns, own, name) => {
     for (const pk of own) expect(matches(patterns, pk)).toBe(true);
     const upper = name.toUpperCase();
     const { rows, counters } = keys.taskScope(organization, { agent: name, project: `proj_${upper}` });
@@ -83,5 +83,38 @@ describe('partitions of the policies', () => {
       keys.running(organization),
     ];
     for (const pk of [rows, counters, ...items.map((item) => item.pk)]) expect(matches(patterns, pk)).toBe(false);
+  },
+);
+
+const restoredStream =
+  'arn:aws:dynamodb:eu-central-1:123456789012:table/crewboard-restored/stream/2026-01-01T00:00:00.000';
+const { template: restored } = synthesized({ restoredStream });
+
+it('a stack with a restored table uses that table only', () => {
+  restored.allResourcesProperties('AWS::Lambda::Function', {
+    Environment: { Variables: Match.objectLike({ [environment.tableName]: 'crewboard-restored' }) },
   });
+  restored.hasResourceProperties('AWS::Lambda::EventSourceMapping', { EventSourceArn: restoredStream });
+  restored.hasOutput('TableName', { Value: 'crewboard-restored' });
+  const { Resources } = restored.toJSON() as { Resources: Record<string, { Type: string }> };
+  const others = Object.values(Resources).filter(({ Type }) => Type !== 'AWS::DynamoDB::GlobalTable');
+  expect(JSON.stringify(others)).not.toContain(table);
+});
+
+it('a stack with a restored table keeps its own protected table for a rollback', () => {
+  restored.hasResource('AWS::DynamoDB::GlobalTable', {
+    DeletionPolicy: 'RetainExceptOnCreate',
+    Properties: { Replicas: [Match.objectLike({ DeletionProtectionEnabled: true })] },
+  });
+});
+
+it('a stack with a restored table reads the stream of an upgraded stack’s table by its previous mapping, because Lambda rejects a second one', () => {
+  const upgraded = Template.fromStack(stackOf(undefined, { restoredStream }, 'small'));
+  const mappings = upgraded.findResources('AWS::Lambda::EventSourceMapping', {
+    Properties: { EventSourceArn: restoredStream },
+  });
+  // This is the id in the last version whose own table was not a global table.
+  expect(Object.keys(mappings)).toEqual([
+    'PipelinePublishEventsDynamoDBEventSourceCrewboardsmallTable99B40E440BDB442D',
+  ]);
 });

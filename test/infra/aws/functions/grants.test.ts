@@ -1,9 +1,11 @@
+import { Match } from 'aws-cdk-lib/assertions';
 import { expect, it } from 'vitest';
 import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
 import type { Endpoint, SecretsUse } from '../../../../lib/contract/endpoint.ts';
 import { routes } from '../../../../lib/contract/routes.ts';
 import { type Consumer, consumers } from '../../../../lib/deployment/consumers.ts';
-import { reads, synthesized, writes } from '../synthesized.ts';
+import { allOptions } from '../all-options.ts';
+import { reads, type Statement, synthesized, writes } from '../synthesized.ts';
 
 const { resources, queueOf, functionOf, statementsOf } = synthesized();
 const [table = ''] = Object.keys(resources('AWS::DynamoDB::GlobalTable'));
@@ -27,8 +29,9 @@ const modelsOf = (asks: true | undefined) => (asks ? allow(['bedrock:InvokeModel
 const onTable = arnOf(table);
 const writing = [...allow(writes, onTable), ...deny(writes, onTable)];
 
-/** Returns the rights that an endpoint needs by the contract. */
-function grantsOfRow(id: string, { scope, method, secrets, asksModels }: Endpoint): string[] {
+function grantsOfRow(id: string, { scope, offersTools, method, secrets, asksModels }: Endpoint): string[] {
+  // The function of MCP calls all operations that read and write the table, and none that needs another right.
+  if (offersTools) return [...logging(id), ...allow(reads, onTable), ...writing];
   if (!scope) return logging(id);
   return [
     ...logging(id),
@@ -39,7 +42,6 @@ function grantsOfRow(id: string, { scope, method, secrets, asksModels }: Endpoin
   ];
 }
 
-/** Returns the rights that a consumer needs by the contract. */
 function grantsOfConsumer(id: string, { sources, sendsTo, secrets, asksModels }: Consumer): string[] {
   return [
     ...logging(id),
@@ -65,7 +67,6 @@ const polling = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes
   (name) => `sqs:${name}`,
 );
 
-/** Returns the rights of a function in the template. */
 const givenTo = (id: string): string[] =>
   statementsOf(id).flatMap(({ Effect, Action, Resource }) =>
     [Action].flat().flatMap((action) => [Resource].flat().map((on) => right(Effect, action, on))),
@@ -83,4 +84,49 @@ const expected = [
 
 it.each(expected)('%s has exactly the rights that it needs by the contract', (id, rights) => {
   expect(sorted(givenTo(id))).toEqual(sorted(rights));
+});
+
+const canary = ['cloudwatch:DescribeAlarms', 'lambda:GetProvisionedConcurrencyConfig'];
+it.each([
+  ['without options', {}, ['bedrock:InvokeModel']],
+  ['with every option', allOptions, [...canary, 'xray:PutTelemetryRecords', 'xray:PutTraceSegments']],
+])('the rights of the stack %s come from no managed policy, and few are on all resources', (_, settings, expected) => {
+  const { template, statementsByRole } = synthesized(settings);
+  template.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
+  const statements = [...statementsByRole.values()].flat();
+  expect(statements.flatMap(({ Action }) => Action).filter((action) => action.includes('*'))).toEqual([]);
+  const everywhere = statements.filter(({ Resource }) => [Resource].flat().includes('*'));
+  const actions = new Set(everywhere.flatMap(({ Action }) => Action));
+  expect([...actions].sort()).toEqual(expected);
+  template.resourceCountIs('AWS::S3::Bucket', 0);
+});
+
+const asksModels = ({ Action }: Statement) => [Action].flat().some((action) => /^(bedrock|\*)/.test(action));
+
+function textOf(resource: unknown): string {
+  const parts = (resource as { 'Fn::Join'?: [string, unknown[]] })['Fn::Join']?.[1] ?? [resource];
+  return parts.map((part) => (typeof part === 'string' ? part : JSON.stringify(part))).join('');
+}
+
+it('executions may call the allowed models only, with the models of their profiles, if the settings name them', () => {
+  const application = 'arn:aws:bedrock:eu-central-1:1:application-inference-profile/four';
+  const allowedModels = ['eu.maker.one', 'global.maker.two', 'maker.three', application];
+  const limited = synthesized({ allowedModels, defaultModel: 'eu.maker.one' });
+  const [asking] = limited.statementsOf('RunExecution').filter(asksModels);
+  const bedrock = 'arn:{"Ref":"AWS::Partition"}:bedrock';
+  const own = `${bedrock}:{"Ref":"AWS::Region"}`;
+  expect([asking?.Resource].flat().map(textOf).sort()).toEqual(
+    [
+      `${own}:{"Ref":"AWS::AccountId"}:inference-profile/eu.maker.one`,
+      `${bedrock}:eu-*::foundation-model/maker.one`,
+      `${own}:{"Ref":"AWS::AccountId"}:inference-profile/global.maker.two`,
+      `${own}::foundation-model/maker.two`,
+      `${bedrock}:::foundation-model/maker.two`,
+      `${own}::foundation-model/maker.three`,
+      application,
+      `${bedrock}:*::foundation-model/*`,
+    ].sort(),
+  );
+  expect(limited.functionOf('RunExecution').Environment.Variables.ALLOWED_MODELS).toBe(allowedModels.join(','));
+  limited.template.hasOutput('AllowedModels', { Value: allowedModels.join(',') });
 });
