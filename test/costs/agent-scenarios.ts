@@ -18,7 +18,6 @@ const faulty: Model = async ({ user }) => ({
 const createAgent = ({ ask, once }: TestOrganization, fields: Partial<typeof writer> = {}) =>
   once(`agent ${fields.name}`, () => ask('createAgent', { body: { ...writer, ...fields } }));
 
-/** Creates an agent, and returns the parameters of its path. */
 export const newAgent = async (caller: TestOrganization, name = params.name): Promise<{ params: { name: string } }> => {
   await createAgent(caller, { name });
   return { params: { name } };
@@ -50,7 +49,6 @@ const withExecutions =
     return asked;
   };
 
-/** Creates a task, and returns the request of an execution on it. */
 export const onTask = (fields: object) => async (caller: TestOrganization) => {
   const asked = await newAgent(caller);
   const { id: taskId } = await caller.ask('createTask', { body: { title: 'A task', description: text, ...fields } });

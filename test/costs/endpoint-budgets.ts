@@ -47,16 +47,12 @@ export const endpointBudgets = {
     'with both': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 24 }),
     'with five dependencies': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 16 }),
   },
-  listAgents: {
-    '20 of 25': usage({ requests: 1, rounds: 1, rcu: 5 }),
-  },
+  listAgents: { '20 of 25': usage({ requests: 1, rounds: 1, rcu: 5 }) },
   createAgent: {
     'with the default model': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 6 }),
     'with a model': usage({ requests: 1, rounds: 1, wcu: 6 }),
   },
-  getAgent: {
-    'with a prompt': usage({ requests: 2, rounds: 2, rcu: 2 }),
-  },
+  getAgent: { 'with a prompt': usage({ requests: 2, rounds: 2, rcu: 2 }) },
   updateAgent: {
     'its name': usage({ requests: 3, rounds: 3, rcu: 2, wcu: 1 }),
     'its prompt': usage({ requests: 3, rounds: 3, rcu: 2, wcu: 6 }),
@@ -66,28 +62,14 @@ export const endpointBudgets = {
     'without executions': usage({ requests: 3, rounds: 3, rcu: 2, wcu: 4, indexWcu: 1 }),
     'with an execution': usage({ requests: 5, rounds: 5, rcu: 3, wcu: 10, indexWcu: 1 }),
   },
-  listSkills: {
-    two: usage({ requests: 2, rounds: 2, rcu: 2 }),
-  },
-  assignSkill: {
-    one: usage({ requests: 3, rounds: 3, rcu: 2, wcu: 4 }),
-  },
-  unassignSkill: {
-    one: usage({ requests: 2, rounds: 2, rcu: 1, wcu: 4 }),
-  },
-  updateSoul: {
-    another: usage({ requests: 3, rounds: 3, rcu: 2, wcu: 1 }),
-  },
+  listSkills: { two: usage({ requests: 2, rounds: 2, rcu: 2 }) },
+  assignSkill: { one: usage({ requests: 3, rounds: 3, rcu: 2, wcu: 4 }) },
+  unassignSkill: { one: usage({ requests: 2, rounds: 2, rcu: 1, wcu: 4 }) },
+  updateSoul: { another: usage({ requests: 3, rounds: 3, rcu: 2, wcu: 1 }) },
   executeAgent: {
     'without a task': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 20, indexWcu: 1 }),
     'with a task': usage({ requests: 3, rounds: 2, rcu: 2, wcu: 34, indexWcu: 1 }),
-    'with a task of a project': usage({
-      requests: 3,
-      rounds: 2,
-      rcu: 2,
-      wcu: 46,
-      indexWcu: 1,
-    }),
+    'with a task of a project': usage({ requests: 3, rounds: 2, rcu: 2, wcu: 46, indexWcu: 1 }),
   },
   delegateTask: {
     'without a task': usage({ requests: 4, rounds: 3, rcu: 3, wcu: 22, indexWcu: 1 }),
@@ -97,50 +79,62 @@ export const endpointBudgets = {
     '20 of 25': usage({ requests: 2, rounds: 1, rcu: 2 }),
     'with a status': usage({ requests: 2, rounds: 1, rcu: 2 }),
   },
-  listAgentExecutions: {
-    '20 of 25': usage({ requests: 3, rounds: 2, rcu: 3 }),
-  },
-  getExecution: {
-    ended: usage({ requests: 2, rounds: 1, rcu: 2 }),
-  },
-  getMetrics: {
-    'of 30 days, of three executions': usage({ requests: 4, rounds: 4, rcu: 4 }),
-  },
-  selfImproveAgent: {
-    'from two executions, adopted': usage({ requests: 23, rounds: 13, rcu: 21, wcu: 8 }),
-  },
-  listSkillCatalogue: {
-    all: usage({}),
-  },
+  listAgentExecutions: { '20 of 25': usage({ requests: 3, rounds: 2, rcu: 3 }) },
+  getExecution: { ended: usage({ requests: 2, rounds: 1, rcu: 2 }) },
+  getMetrics: { 'of 30 days, of three executions': usage({ requests: 4, rounds: 4, rcu: 4 }) },
+  selfImproveAgent: { 'from two executions, adopted': usage({ requests: 23, rounds: 13, rcu: 21, wcu: 24 }) },
+  listSkillCatalogue: { all: usage({}) },
   registerWebhook: {
     'with a secret': usage({ requests: 1, rounds: 1, wcu: 8, keyUses: 1 }),
     'without one, for two events': usage({ requests: 1, rounds: 1, wcu: 8 }),
   },
-  listWebhooks: {
-    ten: usage({ requests: 11, rounds: 2, rcu: 11 }),
+  listWebhooks: { ten: usage({ requests: 11, rounds: 2, rcu: 11 }) },
+  getWebhook: { one: usage({ requests: 2, rounds: 1, rcu: 2 }) },
+  updateWebhook: {
+    'its URL': usage({ requests: 3, rounds: 2, rcu: 2, wcu: 1 }),
+    'with another event': usage({ requests: 3, rounds: 2, rcu: 2, wcu: 4 }),
+    'its filter': usage({ requests: 3, rounds: 2, rcu: 2, wcu: 4 }),
+    nothing: usage({ requests: 2, rounds: 1, rcu: 2 }),
   },
-  getWebhook: {
-    one: usage({ requests: 2, rounds: 1, rcu: 2 }),
+  deleteWebhook: { one: usage({ requests: 2, rounds: 2, rcu: 1, wcu: 8 }) },
+  rotateWebhookSecret: {
+    'with an overlap': usage({ requests: 3, rounds: 3, rcu: 3, wcu: 1, keyUses: 1 }),
+    'with an Idempotency-Key': usage({ requests: 4, rounds: 4, rcu: 4, wcu: 4, keyUses: 1 }),
+    'of a webhook without one': usage({ requests: 4, rounds: 4, rcu: 3, wcu: 5, keyUses: 1 }),
   },
-  deleteWebhook: {
-    one: usage({ requests: 2, rounds: 2, rcu: 1, wcu: 8 }),
-  },
-  testWebhook: {
-    delivered: usage({ requests: 2, rounds: 2, rcu: 2, wcu: 1, keyUses: 1 }),
+  testWebhook: { delivered: usage({ requests: 2, rounds: 2, rcu: 2, wcu: 1, keyUses: 1 }) },
+  getDelivery: {
+    'with one attempt': usage({ requests: 3, rounds: 2, rcu: 4 }),
+    'with one attempt and its response': usage({ requests: 4, rounds: 3, rcu: 5 }),
   },
   listDeliveries: {
-    '20 of 25': usage({ requests: 5, rounds: 3, rcu: 8 }),
+    '20 of 25': usage({ requests: 5, rounds: 3, rcu: 10 }),
+    'with a status, of 25': usage({ requests: 3, rounds: 3, rcu: 6 }),
+    'with a time range, of 25': usage({ requests: 3, rounds: 3, rcu: 6 }),
   },
+  listEvents: {
+    'the newest 20 of 25': usage({ requests: 1, rounds: 1, rcu: 4 }),
+    '20 of 25 after a position': usage({ requests: 2, rounds: 2, rcu: 4 }),
+    'after a position, none': usage({ requests: 2, rounds: 2, rcu: 2 }),
+  },
+  getEvent: { 'to two webhooks': usage({ requests: 6, rounds: 4, rcu: 9 }) },
+  recoverWebhook: {
+    'five events': usage({ requests: 13, rounds: 7, rcu: 12, wcu: 4, indexWcu: 1 }),
+    'five events, a dry run': usage({ requests: 11, rounds: 5, rcu: 11 }),
+  },
+  getRecovery: { one: usage({ requests: 2, rounds: 1, rcu: 2 }) },
 } as const satisfies Partial<Record<Guarded, Record<string, Usage>>>;
 
-/** A row that has a budget. */
 export type Budgeted = keyof typeof endpointBudgets;
 
 /** The log of every request: one line, of at most this number of bytes. */
-export const requestLog = { logLines: 1, logBytes: 420 } as const;
+export const requestLog = { logLines: 1, logBytes: 450 } as const;
 
 /** The further usage of a request whose token was not used in the container for half a minute. */
 export const tokenBudget = usage({ requests: 1, rounds: 1, rcu: 1 });
+
+/** What the first use of a token in an hour takes: reading it, and a note of its use beside the work of the request. */
+export const tokenUseBudget = usage({ requests: 2, rounds: 2, rcu: 1, wcu: 1 });
 
 /** The largest usage of a list of tasks with any filter, of 100 to 100,000 tasks over a year. */
 export const listLimits = {

@@ -52,11 +52,9 @@ export type Step = {
   times?: number;
   /** The memory of its function, if not the default. */
   memoryMegabytes?: number;
-  /** The maximum number of records of a call. */
   batchSize?: number;
 };
 
-/** The number of units of each price. */
 export type Counts = Readonly<Record<PriceName, number>>;
 
 /** Returns the duration of the call of a step, in milliseconds. */
@@ -94,13 +92,11 @@ export function countsOf(step: Step, together = 1): Counts {
   return mapCounts((name) => once[name] * times);
 }
 
-/** Returns the units that all of the steps cost. */
 export function sumOf(steps: readonly Step[], together = 1): Counts {
   const each = steps.map((step) => countsOf(step, together));
   return mapCounts((name) => each.reduce((sum, counts) => sum + counts[name], 0));
 }
 
-/** Returns the cost of units, in dollars. */
 export function dollarsOf(counts: Counts, { free = false } = {}): number {
   return priceNames.reduce((sum, name) => sum + costOf(name, counts[name], { free }), 0);
 }
@@ -110,7 +106,6 @@ export function perMillion(steps: readonly Step[], together = 1): number {
   return dollarsOf(sumOf(steps, together)) * 1e6;
 }
 
-/** The names of all prices. */
 export const priceNames = Object.keys(prices) as PriceName[];
 
 function mapCounts(countOf: (name: PriceName) => number): Counts {

@@ -44,7 +44,7 @@ function workflowTable(workflow: readonly Step[]): string {
   return `Steps, each alone: ${parts.join(', ')}.\n\n${table(['What', 'alone', 'ten at once'], [...rows, ['**Sum**', ...sums]])}`;
 }
 
-const restRows = atRest.map(({ what, how, counts }) => [
+const restRows = atRest.map(([what, how, counts]) => [
   what,
   how,
   dollars(dollarsOf(counts)),
@@ -75,6 +75,7 @@ const parts: Record<string, string> = {
   deliveryForAgent: workflowTable(workflows.deliveryForAgent),
   execution: workflowTable(workflows.execution),
   executionOnTask: workflowTable(workflows.executionOnTask),
+  recovered: dollars(perMillion(workflows.recovered)),
   second: dollars(secondOfWaiting()),
   atRest: table(
     ['What', 'Why', 'Price', 'After free tier'],

@@ -2,37 +2,32 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import * as v from 'valibot';
 import { handler as deliverWebhook } from '../../functions/pipeline/deliver-webhook.ts';
 import { handler as publishEvents } from '../../functions/pipeline/publish-events.ts';
-import { handler as purgeAgent } from '../../functions/pipeline/purge-agent.ts';
 import { handler as runExecution } from '../../functions/pipeline/run-execution.ts';
 import { contextOf } from '../../infra/local/functions.ts';
 import { processContext } from '../../lib/context.ts';
-import type { EventName } from '../../lib/contract/events.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
-import type { Organization } from '../../lib/contract/organization.ts';
 import { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { isTurnToCount } from '../../lib/table/deliveries/attempt-counts.ts';
 import { attemptKey, retryOf } from '../../lib/table/deliveries/attempt-items.ts';
 import { placeOf } from '../../lib/table/deliveries/attempt-log.ts';
-import { eventItem, sampledAfterMs } from '../../lib/table/deliveries/event-log.ts';
+import { sampledAfterMs } from '../../lib/table/deliveries/event-log.ts';
 import { leaseExecution, renewLease } from '../../lib/table/executions/executions.ts';
 import type { Key } from '../../lib/table/keys.ts';
 import { postponeDue } from '../../lib/table/lists/due.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import type { Item } from '../../lib/table/write.ts';
 import { sentForm } from '../../lib/webhooks/deliveries/attempt-messages.ts';
-import { eventIdOf } from '../../lib/webhooks/deliveries/derived-ids.ts';
 import { runJob } from '../functions/pipeline/call-functions.ts';
 import type { TestPipeline } from '../functions/pipeline/test-pipeline.ts';
 import { queueEvent } from '../queue-event.ts';
 import { streamed } from '../table-stream.ts';
 import { agentScenarios, executed, newAgent, onTask } from './agent-scenarios.ts';
 import { type TestOrganization, text } from './test-organization.ts';
-import { register } from './webhook-scenarios.ts';
+import { answeringReceiver, isSampled, missedFive, register, secret } from './webhook-scenarios.ts';
 
 /** A receiver that does not answer. */
 const unreachableUrl = 'https://127.0.0.1:8443/unreachable';
 
-/** The call that is measured. */
 type Act = () => Promise<unknown>;
 
 /** Waits for the response to a batch, in which no message may have failed. */
@@ -54,30 +49,35 @@ async function changesOf({ service, organization }: TestOrganization, kind: stri
   return records.filter(({ dynamodb }) => dynamodb?.Keys?.pk?.S?.startsWith(`O#${organization}#`));
 }
 
-/** Returns whether the sweeper checks an event, which costs more: random bits of its id decide. */
-const isSampled = (item: string, event: EventName) => {
-  const id = eventIdOf(0, { item, version: 1, event });
-  return 'due' in eventItem({ organization: 'org' as Organization, id, event, item, version: 1, data: '{}' });
-};
-
 /** Returns the stream records of the start and of the end of an execution. */
-async function startAndEnd(caller: TestOrganization): Promise<[DynamoDBRecord, DynamoDBRecord]> {
+async function startAndEnd(caller: TestOrganization): Promise<DynamoDBRecord[]> {
+  await newAgent(caller);
   let id: string;
   do id = await executed(caller, 1);
   while (isSampled(id, 'agent.spawned') || isSampled(id, 'agent.completed'));
   const changes = (await changesOf(caller, 'execution')).filter(({ dynamodb }) =>
     dynamodb?.Keys?.pk?.S?.includes(ulidOf(id)),
   );
-  return [changes.at(0) as DynamoDBRecord, changes.at(-1) as DynamoDBRecord];
+  return [...changes.slice(0, 1), ...changes.slice(-1)];
 }
+
+const publishing =
+  (recordsOf: (caller: TestOrganization) => Promise<DynamoDBRecord[]>) => async (caller: TestOrganization) => {
+    const records = await recordsOf(caller);
+    return () => publish(records);
+  };
 
 /** Returns the scenarios of the pipeline by function: each prepares the table, and returns the call to measure. */
 export function pipelineScenarios({ receive }: TestPipeline) {
   const created = async (
     caller: TestOrganization,
-    { webhooks = 0, sampled = false }: { webhooks?: number; sampled?: boolean | undefined } = {},
+    {
+      webhooks = 0,
+      sampled = false,
+      fields,
+    }: { webhooks?: number; sampled?: boolean | undefined; fields?: object | undefined } = {},
   ): Promise<DynamoDBRecord[]> => {
-    for (let nth = 0; nth < webhooks; nth++) await register(caller);
+    for (let nth = 0; nth < webhooks; nth++) await register(caller, fields);
     let id: string;
     do ({ id } = await caller.ask('createTask', { body: { title: 'A task', description: text } }));
     while (isSampled(id, 'task.created') !== sampled);
@@ -85,36 +85,46 @@ export function pipelineScenarios({ receive }: TestPipeline) {
   };
 
   /** Returns the message of a new task's only delivery, which does not count the attempts of its webhook. */
-  const awaited = async (caller: TestOrganization, { url, sampled }: { url?: string; sampled?: boolean } = {}) => {
-    await register(caller, url ? { url } : undefined);
+  const awaited = async (
+    caller: TestOrganization,
+    { url, sampled, ...signed }: { url?: string; sampled?: boolean; secret?: string } = {},
+  ) => {
+    await register(caller, url ? { url, ...signed } : undefined);
     let messages: string[];
     do {
       await publish(await created(caller, { sampled }));
-      messages = await receive();
+      // Messages of other scenarios can become visible late, such as those of a recovery.
+      messages = (await receive()).filter((body) => JSON.parse(body).organization === caller.organization);
     } while (messages.some((body) => isTurnToCount(JSON.parse(body).deliveryId)));
     return messages;
   };
 
-  /** Returns the row of the attempt that a message asks for. */
+  const delivering = async (awaited: Promise<string[]>) => {
+    const messages = await awaited;
+    return () => deliver(messages);
+  };
+
   const rowOf = async ({ service }: TestOrganization, body: string): Promise<Item> =>
     (await getItem(service.table, attemptKey(placeOf(v.parse(DeliveryMessage, JSON.parse(body)))))) ?? {};
 
-  /** Returns the message of an accepted execution. */
-  const accepted = async (caller: TestOrganization, asked: Promise<object>): Promise<string[]> => {
+  const accepted = async (
+    caller: TestOrganization,
+    asked: Promise<object> = agentScenarios.executeAgent['without a task'](caller),
+  ): Promise<string[]> => {
     const { executionId } = await caller.ask<{ executionId: string }>('executeAgent', await asked);
     return [JSON.stringify({ organization: caller.organization, executionId })];
   };
 
-  const deleted = async (caller: TestOrganization, executions: number): Promise<DynamoDBRecord[]> => {
+  const running = async (accepted: Promise<string[]>) => {
+    const messages = await accepted;
+    return () => run(messages);
+  };
+
+  const purging = (executions: number) => async (caller: TestOrganization) => {
     const { params } = await newAgent(caller);
     await executed(caller, executions);
     await caller.ask('deleteAgent', { params });
-    return changesOf(caller, 'purge');
-  };
-  const purging = (executions: number) => async (caller: TestOrganization) => {
-    await publish(await deleted(caller, executions));
-    const messages = await receive('purges');
-    return () => batch('purgeAgent', purgeAgent(queueEvent(messages), contextOf('purgeAgent', 300)));
+    return () => runJob('purges');
   };
 
   return {
@@ -122,7 +132,11 @@ export function pipelineScenarios({ receive }: TestPipeline) {
     sweepOverdue: {
       'no delivery overdue': async () => () => runJob('deliveries'),
       'no execution overdue': async () => () => runJob('executions'),
-      'no purge overdue': async () => () => runJob('purges'),
+      'no recovery due': async () => () => runJob('recoveries'),
+      'a recovery of five events': async (caller) => {
+        await caller.ask('recoverWebhook', await missedFive(caller));
+        return () => runJob('recoveries');
+      },
       'a heartbeat': async () => () => runJob('heartbeat'),
       'a sampled event': async (caller) => {
         await deliver(await awaited(caller, { sampled: true }));
@@ -139,58 +153,54 @@ export function pipelineScenarios({ receive }: TestPipeline) {
       },
     },
     publishEvents: {
-      'a new task without subscribers': async (caller) => {
-        const records = await created(caller);
-        return () => publish(records);
-      },
-      'a new task with a subscriber': async (caller) => {
-        const records = await created(caller, { webhooks: 1 });
-        return () => publish(records);
-      },
-      'a new task with a subscriber, sampled': async (caller) => {
-        const records = await created(caller, { webhooks: 1, sampled: true });
-        return () => publish(records);
-      },
-      'a new task with ten subscribers': async (caller) => {
-        const records = await created(caller, { webhooks: 10 });
-        return () => publish(records);
-      },
-      'a change that is no event': async (caller) => {
+      'a new task without subscribers': publishing((caller) => created(caller)),
+      'a new task with a subscriber': publishing((caller) => created(caller, { webhooks: 1 })),
+      'a new task with a subscriber, sampled': publishing((caller) => created(caller, { webhooks: 1, sampled: true })),
+      'a new task with ten subscribers': publishing((caller) => created(caller, { webhooks: 10 })),
+      'a new task that its only subscriber filters out': publishing((caller) =>
+        created(caller, {
+          webhooks: 1,
+          fields: { taskFilter: { projectId: 'proj_website', assignedAgent: 'writer' } },
+        }),
+      ),
+      'a change that is no event': publishing(async (caller) => {
         await created(caller);
         const [{ id = '' } = {}] = await caller.ask<{ id: string }[]>('listTasks');
         await caller.ask('updateTask', { params: { id }, body: { title: 'Another' } });
-        const records = (await changesOf(caller, 'task')).slice(-1);
-        return () => publish(records);
-      },
-      'the start of an execution': async (caller) => {
-        await newAgent(caller);
-        const [start] = await startAndEnd(caller);
-        return () => publish([start]);
-      },
-      'the end of an execution': async (caller) => {
-        await newAgent(caller);
-        const [, end] = await startAndEnd(caller);
-        return () => publish([end]);
-      },
-      'a deleted agent': async (caller) => {
-        const records = await deleted(caller, 0);
-        return () => publish(records);
-      },
-      'a heartbeat': async (caller) => {
+        return (await changesOf(caller, 'task')).slice(-1);
+      }),
+      'the start of an execution': publishing(async (caller) => (await startAndEnd(caller)).slice(0, 1)),
+      'the end of an execution': publishing(async (caller) => (await startAndEnd(caller)).slice(1)),
+      'a heartbeat': publishing(async ({ service }) => {
         await runJob('heartbeat');
-        const records = (await streamed(caller.service, 'heartbeat')).slice(-1);
-        return () => publish(records);
-      },
+        return (await streamed(service, 'heartbeat')).slice(-1);
+      }),
     },
     deliverWebhook: {
-      delivered: async (caller) => {
+      delivered: (caller) => delivering(awaited(caller)),
+      'delivered, with a body in the response': (caller) =>
+        delivering(awaited(caller, { url: answeringReceiver.url, secret })),
+      'delivered in the overlap of a rotation': async (caller) => {
         const messages = await awaited(caller);
+        const [body = '{}'] = messages;
+        const params = { id: JSON.parse(body).webhookId };
+        await caller.ask('rotateWebhookSecret', { params, body: { secret: 'the next secret' } });
         return () => deliver(messages);
       },
-      'not delivered': async (caller) => {
-        const messages = await awaited(caller, { url: unreachableUrl });
+      'delivered at a maximum rate': async (caller) => {
+        const [body = '{}'] = await awaited(caller);
+        const message = JSON.parse(body);
+        await caller.ask('updateWebhook', { params: { id: message.webhookId }, body: { maxPerSecond: 1 } });
+        return () => deliver([JSON.stringify({ ...message, slow: true })]);
+      },
+      'received, to be delivered at a maximum rate': async (caller) => {
+        const messages = await awaited(caller);
+        const [body = '{}'] = messages;
+        const params = { id: JSON.parse(body).webhookId };
+        await caller.ask('updateWebhook', { params, body: { maxPerSecond: 1 } });
         return () => deliver(messages);
       },
+      'not delivered': (caller) => delivering(awaited(caller, { url: unreachableUrl })),
       'delivered before': async (caller) => {
         const messages = await awaited(caller);
         await deliver(messages);
@@ -205,28 +215,21 @@ export function pipelineScenarios({ receive }: TestPipeline) {
       },
     },
     runExecution: {
-      'without a task': async (caller) => {
-        const messages = await accepted(caller, agentScenarios.executeAgent['without a task'](caller));
-        return () => run(messages);
-      },
-      'with a task': async (caller) => {
-        const messages = await accepted(caller, onTask({ assignedAgent: 'writer' })(caller));
-        return () => run(messages);
-      },
+      'without a task': (caller) => running(accepted(caller)),
+      'with a task': (caller) => running(accepted(caller, onTask({ assignedAgent: 'writer' })(caller))),
       'of an agent that ran before': async (caller) => {
         await newAgent(caller);
         await executed(caller, 1);
-        const messages = await accepted(caller, agentScenarios.executeAgent['without a task'](caller));
-        return () => run(messages);
+        return running(accepted(caller));
       },
       'executed before': async (caller) => {
-        const messages = await accepted(caller, agentScenarios.executeAgent['without a task'](caller));
+        const messages = await accepted(caller);
         await run(messages);
         return () => run(messages);
       },
       // Without a worker, which renews only after ten seconds.
       'a renewal of the lease': async (caller) => {
-        const [message = '{}'] = await accepted(caller, agentScenarios.executeAgent['without a task'](caller));
+        const [message = '{}'] = await accepted(caller);
         const { organization, executionId: id } = JSON.parse(message);
         const [now = '', until = '', longer = ''] = [0, 30_000, 40_000].map((later) =>
           timestamp(processContext().clock() + later),
@@ -236,6 +239,10 @@ export function pipelineScenarios({ receive }: TestPipeline) {
         return () => renewLease(caller.service, leased, longer);
       },
     },
-    purgeAgent: { 'without executions': purging(0), 'with an execution': purging(1) },
+    purgeAgent: {
+      'no purge due': async () => () => runJob('purges'),
+      'without executions': purging(0),
+      'with an execution': purging(1),
+    },
   } satisfies Record<string, Record<string, (caller: TestOrganization) => Promise<Act>>>;
 }

@@ -1,7 +1,7 @@
 import { taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
-import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
-import { seed } from '../table/tasks/seed.ts';
-import { type Asked, type TestOrganization, text, ulidOf } from './test-organization.ts';
+import { randomFrom } from '../soak/random.ts';
+import { bareTasks, seed } from '../table/tasks/seed.ts';
+import { type Asked, type TestOrganization, text } from './test-organization.ts';
 
 const [assignedAgent, projectId] = ['qa-reviewer', 'proj_one'];
 const bare = { title: 'A task', description: text };
@@ -23,16 +23,12 @@ const changing = (fields: object, body: object) => async (caller: TestOrganizati
 
 /** Writes 100 tasks of a year, spread over their facets; half have an agent. Their ids are the same in each run. */
 async function seedYear({ service, organization }: TestOrganization): Promise<void> {
-  const tasks = Array.from({ length: 100 }, (_, nth): StoredTask => {
-    const time = Date.UTC(2025, 0, 1) + nth * 3.65 * 86_400_000;
-    const createdAt = new Date(time).toISOString();
-    return {
-      ...{ id: `tk_${ulidOf(time, nth)}`, title: 'A task', description: text, createdAt, updatedAt: createdAt },
-      status: taskStatuses[nth % 6] ?? 'backlog',
-      priority: taskPriorities[Math.floor(nth / 6) % 4] ?? 'medium',
-      ...{ dependsOn: [], dependents: [], version: 1, ...(nth % 2 === 0 && { assignedAgent }) },
-    };
-  });
+  const timeAt = (nth: number) => Date.UTC(2025, 0, 1) + nth * 3.65 * 86_400_000;
+  const tasks = bareTasks(100, timeAt, randomFrom(1)).map((task, nth) => ({
+    ...{ ...task, title: 'A task', description: text, ...(nth % 2 === 0 && { assignedAgent }) },
+    status: taskStatuses[nth % 6] ?? 'backlog',
+    priority: taskPriorities[Math.floor(nth / 6) % 4] ?? 'medium',
+  }));
   await seed(service.table, organization, tasks);
 }
 

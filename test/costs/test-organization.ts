@@ -1,6 +1,5 @@
 import { processContext } from '../../lib/context.ts';
 import { endpoints } from '../../lib/contract/endpoints.ts';
-import { ulidFrom } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Operation } from '../../lib/contract/routes.ts';
 import { createApi } from '../api.ts';
@@ -24,11 +23,6 @@ export type TestOrganization = {
 
 /** The text of items in all figures: an item with one of them is smaller than a kilobyte. */
 export const text = 'A text of some length. '.repeat(20);
-
-/** Returns the ULID of a time and a number, the same in each run. */
-export function ulidOf(time: number, nth: number): string {
-  return ulidFrom(Math.floor(time), new Uint8Array([0, 0, 0, 0, 0, 0, 0, 0, nth >> 8, nth & 255]));
-}
 
 /** Creates an organization in the table of this process's handlers. */
 export async function createTestOrganization(service: Service): Promise<TestOrganization> {

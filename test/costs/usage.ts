@@ -1,6 +1,5 @@
 /** The requests, units and log lines of an action, beside the call of its function. */
 export type Usage = {
-  /** Requests to the table. */
   requests: number;
   /** The number of rounds of requests that wait for one another. */
   rounds: number;
@@ -9,7 +8,6 @@ export type Usage = {
   wcu: number;
   /** Write units of the sweeper's index, which are paid beside those of the table. */
   indexWcu: number;
-  /** Requests that send to queues. */
   sends: number;
   /** Requests to the key of the webhooks' secrets. */
   keyUses: number;

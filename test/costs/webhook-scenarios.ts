@@ -1,18 +1,65 @@
-import type { Webhook } from '../../lib/contract/webhooks.ts';
+import { processContext } from '../../lib/context.ts';
+import type { EventName } from '../../lib/contract/events.ts';
+import { timestamp } from '../../lib/contract/ids.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import type { RecoveryStarted } from '../../lib/contract/recoveries.ts';
+import type { TestResult, Webhook } from '../../lib/contract/webhooks.ts';
+import { eventItem } from '../../lib/table/deliveries/event-log.ts';
+import { eventIdOf } from '../../lib/webhooks/deliveries/derived-ids.ts';
+import { publishEvents } from '../../lib/webhooks/deliveries/publish-events.ts';
 import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { createChange } from '../webhooks/test-webhooks.ts';
 import type { Asked, TestOrganization } from './test-organization.ts';
 
-const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const receiver = await startReceiver();
+/** A receiver with a body in its response. */
+export const answeringReceiver = await startReceiver((response) => response.end('{"received":true}'));
 
 /** Registers a webhook for new tasks, whose receiver responds 204. */
 export const register = ({ ask }: TestOrganization, fields: object = { secret }) =>
   ask<Webhook>('registerWebhook', { body: { url: receiver.url, events: ['task.created'], ...fields } });
 
-const registered = async (caller: TestOrganization): Promise<Asked & { params: { id: string } }> => {
-  const { id } = await register(caller);
+const rotation = { body: { secret: 'the next secret' } };
+
+const registered = async (caller: TestOrganization, fields?: object): Promise<Asked & { params: { id: string } }> => {
+  const { id } = await register(caller, fields);
   return { params: { id } };
 };
+
+/** Registers a webhook with 25 attempts. */
+const attempted = async (caller: TestOrganization) => {
+  const asked = await registered(caller);
+  for (let nth = 0; nth < 25; nth++) await caller.ask('testWebhook', { ...asked, body: { event: 'task.created' } });
+  return asked;
+};
+
+/** Registers a webhook with one delivery, whose id is also a parameter. */
+const delivered = async (caller: TestOrganization, url: string) => {
+  const asked = await registered(caller, { url, secret });
+  const { deliveryId } = await caller.ask<TestResult>('testWebhook', { ...asked, body: { event: 'task.created' } });
+  return { params: { ...asked.params, deliveryId } };
+};
+
+/** Returns whether the sweeper checks an event, which costs more: random bits of its id decide. */
+export const isSampled = (item: string, event: EventName) => {
+  const id = eventIdOf(0, { item, version: 1, event });
+  return 'due' in eventItem({ organization: 'org' as Organization, id, event, item, version: 1, data: '{}' });
+};
+
+/** Registers a webhook after five events, and returns the request of a recovery that sends them. */
+export async function missedFive(caller: TestOrganization) {
+  const context = processContext();
+  const before = context.clock() - 60_000;
+  for (let nth = 0; nth < 5; nth++) {
+    let item: string;
+    do item = `tk_${context.ulid()}`;
+    while (isSampled(item, 'task.created'));
+    await publishEvents(context, createChange(caller.organization, 'task.created', before + nth, item));
+  }
+  const asked = await registered(caller);
+  return { ...asked, body: { since: timestamp(before - 60_000), include: ['never_sent'] } };
+}
 
 /** For each budget of a webhook's row: creates the items in the table, and returns the measured request. */
 export const webhookScenarios = {
@@ -28,14 +75,54 @@ export const webhookScenarios = {
       return {};
     },
   },
-  getWebhook: { one: registered },
-  deleteWebhook: { one: registered },
+  getWebhook: { one: (caller) => registered(caller) },
+  updateWebhook: {
+    'its URL': async (caller) => ({ ...(await registered(caller)), body: { url: `${receiver.url}/new` } }),
+    'with another event': async (caller) => ({
+      ...(await registered(caller)),
+      body: { events: ['task.created', 'task.completed'] },
+    }),
+    'its filter': async (caller) => ({
+      ...(await registered(caller)),
+      body: { taskFilter: { projectId: 'proj_website' } },
+    }),
+    nothing: async (caller) => ({ ...(await registered(caller)), body: { url: receiver.url } }),
+  },
+  deleteWebhook: { one: (caller) => registered(caller) },
+  rotateWebhookSecret: {
+    'with an overlap': async (caller) => ({ ...(await registered(caller)), ...rotation }),
+    'with an Idempotency-Key': async (caller) => ({
+      ...(await registered(caller)),
+      ...rotation,
+      headers: { 'Idempotency-Key': 'rotation' },
+    }),
+    'of a webhook without one': async (caller) => ({ ...(await registered(caller, {})), ...rotation }),
+  },
   testWebhook: { delivered: async (caller) => ({ ...(await registered(caller)), body: { event: 'task.created' } }) },
+  getDelivery: {
+    'with one attempt': (caller) => delivered(caller, receiver.url),
+    'with one attempt and its response': (caller) => delivered(caller, answeringReceiver.url),
+  },
   listDeliveries: {
-    '20 of 25': async (caller) => {
-      const asked = await registered(caller);
-      for (let nth = 0; nth < 25; nth++) await caller.ask('testWebhook', { ...asked, body: { event: 'task.created' } });
-      return asked;
+    '20 of 25': attempted,
+    'with a status, of 25': async (caller) => ({ ...(await attempted(caller)), query: 'status=failed' }),
+    'with a time range, of 25': async (caller) => ({
+      ...(await attempted(caller)),
+      query: 'since=2026-01-01T00:00:00Z&until=2999-01-01T00:00:00Z',
+    }),
+  },
+  recoverWebhook: {
+    'five events': missedFive,
+    'five events, a dry run': async (caller) => {
+      const { params, body } = await missedFive(caller);
+      return { params, body: { ...body, dryRun: true } };
+    },
+  },
+  getRecovery: {
+    one: async (caller) => {
+      const asked = await missedFive(caller);
+      const { recoveryId } = await caller.ask<RecoveryStarted>('recoverWebhook', asked);
+      return { params: { ...asked.params, recoveryId: recoveryId as string } };
     },
   },
 } satisfies Record<string, Record<string, (caller: TestOrganization) => Promise<Asked>>>;

@@ -17,10 +17,8 @@ const waits: Partial<Record<Budgeted, number>> = {
   selfImproveAgent: improvementMs.value,
 };
 
-/** Returns the usage of a request with its line in the log. */
 const logged = (budget: Usage): Usage => ({ ...budget, ...requestLog });
 
-/** The requests of all cases that have a budget. */
 export const requests = Object.entries(endpointBudgets).flatMap(([operation, cases]) =>
   Object.entries(cases).map(([name, budget]): Step & { operation: string } => {
     const waitMs = waits[operation as Budgeted] ?? 0;
@@ -28,10 +26,11 @@ export const requests = Object.entries(endpointBudgets).flatMap(([operation, cas
   }),
 );
 
-const { publishEvents, deliverWebhook, runExecution, sweepOverdue } = pipelineBudgets;
+const { publishEvents, deliverWebhook, runExecution, purgeAgent, sweepOverdue } = pipelineBudgets;
 const created: Step = { what: 'create the task', usage: logged(endpointBudgets.createTask.bare), by: 'request' };
 const createdForAgent: Step = { ...created, usage: logged(endpointBudgets.createTask['with an agent']) };
 const published: Step = { what: 'publish', usage: publishEvents['a new task with a subscriber'], by: 'stream' };
+const withoutSubscribers = publishEvents['a new task without subscribers'];
 /** A delivery without a request to KMS: many deliveries of a webhook share one in five minutes. */
 const delivered: Step = {
   what: 'deliver',
@@ -58,8 +57,8 @@ const ranFor = (what: 'without a task' | 'with a task'): Step[] => [
     what: 'run',
     usage: runExecution[what],
     by: 'queue',
-    waitMs: modelMs.value,
     batchSize,
+    waitMs: modelMs.value,
     ...memoryOf('runExecution'),
   },
   { what: 'see the lease', usage: publishEvents['a change that is no event'], by: 'stream' },
@@ -70,30 +69,30 @@ const callers: Record<ConsumerName, Step['by']> = {
   publishEvents: 'stream',
   deliverWebhook: 'queue',
   runExecution: 'queue',
-  purgeAgent: 'queue',
+  purgeAgent: 'clock',
   sweepOverdue: 'clock',
 };
 
 /** A part of each execution that takes longer than ten seconds. */
 const renewal = 'a renewal of the lease' satisfies keyof typeof runExecution;
+/** The waits of the steps that call a receiver or a model. */
 const stepWaits: Record<string, number> = {
-  'deliverWebhook, delivered': receiverMs.value,
-  'deliverWebhook, not delivered': receiverMs.value,
-  'runExecution, without a task': modelMs.value,
-  'runExecution, with a task': modelMs.value,
-  'runExecution, of an agent that ran before': modelMs.value,
+  ...Object.fromEntries(
+    ['delivered', 'delivered in the overlap of a rotation', 'not delivered'].map((what) => [what, receiverMs.value]),
+  ),
+  ...Object.fromEntries(
+    ['without a task', 'with a task', 'of an agent that ran before'].map((what) => [what, modelMs.value]),
+  ),
 };
 
-/** The calls of the pipeline's functions. */
 export const steps = Object.entries(pipelineBudgets).flatMap(([name, cases]) =>
   Object.entries(cases).map(([what, budget]): Step & { operation: string } => {
-    const waitMs = stepWaits[`${name}, ${what}`] ?? 0;
+    const waitMs = stepWaits[what] ?? 0;
     const by = what === renewal ? 'part' : callers[name as ConsumerName];
     return { operation: name, what, usage: budget, by, waitMs, ...memoryOf(name as ConsumerName) };
   }),
 );
 
-/** Workflows of several steps. */
 export const workflows = {
   delivery: [created, published, delivered, checked(1)],
   deliveryForAgent: [createdForAgent, published, delivered, checked(1)],
@@ -102,17 +101,16 @@ export const workflows = {
   executionOnTask: [
     ...started('with a task'),
     ...ranFor('with a task'),
-    {
-      what: 'publish both changes of the task',
-      usage: publishEvents['a new task without subscribers'],
-      by: 'stream',
-      times: 2,
-    },
+    { ...published, what: 'publish both changes of the task', usage: withoutSubscribers, times: 2 },
     checked(4),
+  ],
+  /** A fifth of a sweep for five events. */
+  recovered: [
+    { what: 'store and send', usage: sweepOverdue['a recovery of five events'], by: 'part', times: 1 / 5 },
+    delivered,
   ],
 } as const satisfies Record<string, readonly Step[]>;
 
-/** Returns the difference of two usages. */
 function difference(more: Usage, less: Usage): Usage {
   const units = Object.keys(more) as (keyof Usage)[];
   return Object.fromEntries(units.map((unit) => [unit, more[unit] - less[unit]])) as Usage;
@@ -124,11 +122,9 @@ const monthSeconds = 30 * 86_400;
 /** The resources of the stack that cost money without requests; a test compares them with its template. */
 export const resourcesAtRest = {
   keys: 1,
-  /** Metrics that alarms watch. */
   alarmMetrics: 11,
   /** Custom metrics that are written without requests. */
   metrics: 1,
-  /** Queues that call a function. */
   polledQueues: Object.values(consumers)
     .flatMap((consumer): readonly object[] => consumer.sources)
     .filter((source) => 'queue' in source).length,
@@ -136,68 +132,59 @@ export const resourcesAtRest = {
   pollers: 5,
   /** The time of a long poll. */
   longPollSeconds: 20,
-  /** The period of the sweeper's schedules. */
+  /** The period of the schedules. */
   everySeconds: consumers.sweepOverdue.sources[0].everySeconds,
 } as const;
 
 const nothing: Counts = sumOf([{ what: '', usage: usage({}), by: 'clock', times: 0 }]);
 
-/** The calls by the sweeper's schedules when nothing is overdue. */
-const idleJobs = ['no delivery overdue', 'no execution overdue', 'no purge overdue', 'a heartbeat'] as const;
+/** The calls by the schedules when nothing is due. */
+const idleCalls = [
+  sweepOverdue['no delivery overdue'],
+  sweepOverdue['no recovery due'],
+  sweepOverdue['no execution overdue'],
+  purgeAgent['no purge due'],
+  sweepOverdue['a heartbeat'],
+] as const;
 
-/** Returns the step of a call in each period of the sweeper's schedules, for a month. */
+/** Returns the step of a call in each period of the schedules, for a month. */
 const eachPeriod = (used: Usage, by: Step['by']): Step => ({
-  what: 'at rest',
-  usage: used,
-  by,
-  times: monthSeconds / resourcesAtRest.everySeconds,
+  ...{ what: 'at rest', usage: used, by, times: monthSeconds / resourcesAtRest.everySeconds },
 });
 
-/** The parts of the cost of a month without requests. */
-export const atRest: readonly { what: string; how: string; counts: Counts }[] = [
-  {
-    what: 'KMS key',
-    how: `${resourcesAtRest.keys}; each of the first two yearly rotations adds one`,
-    counts: { ...nothing, key: resourcesAtRest.keys },
-  },
-  {
-    what: 'Polling of queues',
-    how: `${resourcesAtRest.polledQueues} queues that call a function, ${resourcesAtRest.pollers} pollers each, a request every ${resourcesAtRest.longPollSeconds} s`,
-    counts: {
-      ...nothing,
-      queueRequest:
-        (resourcesAtRest.polledQueues * resourcesAtRest.pollers * monthSeconds) / resourcesAtRest.longPollSeconds,
-    },
-  },
-  {
-    what: 'Alarms',
-    how: `${resourcesAtRest.alarmMetrics} metrics that alarms watch`,
-    counts: { ...nothing, alarmMetric: resourcesAtRest.alarmMetrics },
-  },
-  {
-    what: 'Metrics',
-    how: `${resourcesAtRest.metrics} custom metric, written when the heartbeat arrives`,
-    counts: { ...nothing, customMetric: resourcesAtRest.metrics },
-  },
-  {
-    what: 'Sweeper',
-    how: `a call every ${resourcesAtRest.everySeconds} s for each of ${idleJobs.length} jobs: time, reads, the heartbeat and log lines`,
-    counts: sumOf(idleJobs.map((job) => eachPeriod(sweepOverdue[job], 'clock'))),
-  },
-  {
-    what: 'Arrival of the heartbeat',
-    how: `a call of publish-events every ${resourcesAtRest.everySeconds} s: time and a log line`,
-    counts: countsOf(eachPeriod(publishEvents['a heartbeat'], 'stream')),
-  },
+const { keys, polledQueues, pollers, longPollSeconds, alarmMetrics, metrics, everySeconds } = resourcesAtRest;
+const polls = (polledQueues * pollers * monthSeconds) / longPollSeconds;
+
+/** The parts of the cost of a month without requests: each with its reason and its counts. */
+export const atRest: readonly (readonly [what: string, how: string, counts: Counts])[] = [
+  ['KMS key', `${keys}; each of the first two yearly rotations adds one`, { ...nothing, key: keys }],
+  [
+    'Polling of queues',
+    `${polledQueues} queues that call a function, ${pollers} pollers each, a request every ${longPollSeconds} s`,
+    { ...nothing, queueRequest: polls },
+  ],
+  ['Alarms', `${alarmMetrics} metrics that alarms watch`, { ...nothing, alarmMetric: alarmMetrics }],
+  ['Metrics', `${metrics} custom metric, written when the heartbeat arrives`, { ...nothing, customMetric: metrics }],
+  [
+    'Schedules',
+    `a call every ${everySeconds} s for each of ${idleCalls.length} jobs: time, reads, the heartbeat and log lines`,
+    sumOf(idleCalls.map((used) => eachPeriod(used, 'clock'))),
+  ],
+  [
+    'Arrival of the heartbeat',
+    `a call of publish-events every ${everySeconds} s: time and a log line`,
+    countsOf(eachPeriod(publishEvents['a heartbeat'], 'stream')),
+  ],
 ];
 
-/** Returns the cost of a month without requests, in dollars. */
 export function monthAtRest({ free }: { free: boolean }): number {
-  return atRest.reduce((sum, { counts }) => sum + dollarsOf(counts, { free }), 0);
+  return atRest.reduce((sum, [, , counts]) => sum + dollarsOf(counts, { free }), 0);
 }
 
 const request = (operation: Budgeted, name: string) =>
   perMillion(requests.filter((step) => step.operation === operation && step.what === name));
+
+const listCosts = requests.filter(({ operation }) => operation === 'listTasks').map((step) => perMillion([step]));
 
 /** The cost goals, and the computed costs. */
 export const goals: readonly { what: string; most: number; dollars: number }[] = [
@@ -205,9 +192,7 @@ export const goals: readonly { what: string; most: number; dollars: number }[] =
   {
     what: 'a million lists of 20 of 100 tasks, with the most expensive filter',
     most: 5.5,
-    dollars: Math.max(
-      ...requests.filter(({ operation }) => operation === 'listTasks').map((step) => perMillion([step])),
-    ),
+    dollars: Math.max(...listCosts),
   },
   {
     what: 'a million new tasks, each with its event and delivery',
