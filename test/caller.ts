@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import type { Organization } from '../lib/contract/organization.ts';
 import { createApi, type ErrorBody, errorOf } from './api.ts';
 import type { Answer, Service } from './service.ts';
@@ -20,4 +20,11 @@ export function createCaller(service: Service, organization: Organization, token
   }
 
   return { ...createApi(token), organization, token, dump, refuses };
+}
+
+/** Returns an object that has the properties of a new one, such as a caller of a new organization, in each test. */
+export function newForEachTest<Given extends object>(create: () => Promise<Given>): Given {
+  const given = {} as Given;
+  beforeEach(async () => void Object.assign(given, await create()));
+  return given;
 }

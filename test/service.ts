@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { createTable } from '../infra/local/engine/create-table.ts';
 import { contextOf } from '../infra/local/functions.ts';
-import { type Context, createContext } from '../lib/context.ts';
+import { type Context, createContext, setProcessContext } from '../lib/context.ts';
 import { type Scope, scopes } from '../lib/contract/endpoint.ts';
 import type { Organization } from '../lib/contract/organization.ts';
 import { environment } from '../lib/deployment/environment.ts';
@@ -40,6 +40,24 @@ export async function openService(clock: () => number = Date.now, more: Record<s
     clock,
   });
   return { app, table: openTable(tableName, endpoint), endpoint, tableName };
+}
+
+/**
+ * Points the functions of this process at the table of a service. A test file calls it before its first call of a
+ * function.
+ *
+ * @param more further environment variables. After the test file, all of them get their former values
+ */
+export function pointFunctionsAt(
+  { tableName, endpoint }: Pick<Service, 'tableName' | 'endpoint'>,
+  more: Record<string, string> = {},
+): void {
+  Object.assign(process.env, {
+    [environment.tableName]: tableName,
+    [environment.dynamodbEndpoint]: endpoint,
+    ...more,
+  });
+  setProcessContext({ environment: process.env, clock: Date.now });
 }
 
 /** An organization of its own, provisioned, and a token of it. */

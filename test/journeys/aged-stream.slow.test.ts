@@ -9,8 +9,8 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import { openTable } from '../../lib/table/client.ts';
 import * as tasks from '../../lib/tasks/tasks.ts';
 import { newTask } from '../table/tasks/test-table.ts';
+import { type Receiver, startReceiver } from '../webhooks/sender/receiver.ts';
 import { type Deployment, startDeployment } from './deployment.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
 import { createTask, register } from './requests.ts';
 
 const organization = 'local' as Organization;

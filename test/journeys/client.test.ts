@@ -1,9 +1,12 @@
-import { expect, it } from 'vitest';
-import { CrewboardError, createClient } from '../../lib/client/client.ts';
-import type { Deliveries } from '../../lib/client/operations.ts';
+import { createContext, runInContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { CrewboardError, createClient, waitForExecution } from '../../lib/client/client.ts';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
+import { bundleConsumer } from '../client/bundle.ts';
+import type * as Consumer from '../client/consumer.ts';
+import { delivery, secret } from '../docs/posted.ts';
+import { startReceiver } from '../webhooks/sender/receiver.ts';
 import { startDeployment, until } from './deployment.ts';
-import { startReceiver } from './receiver.ts';
 
 const service = await startDeployment();
 const crewboard = createClient(service);
@@ -38,6 +41,23 @@ it('creates, reads, changes and deletes tasks', async () => {
   expect(await errorOf(crewboard.getTask({ params: { id: second.id } }))).toMatchObject({ code: 'not_found' });
 });
 
+it('restores a prompt by its hash, and sends the colon of the hash as it is or escaped', async () => {
+  const params = { name: 'poet' };
+  const fields = { displayName: 'Poet', category: 'business', systemPrompt: 'Write odes.' } as const;
+  await crewboard.createAgent({ body: { ...params, ...fields } });
+  await crewboard.updateAgent({ params, body: { systemPrompt: 'Write sonnets.' } });
+  const { data: prompts, pagination } = await crewboard.listPrompts({ params });
+  expect([prompts.map(({ source }) => source), pagination?.total]).toEqual([['update', 'create'], 2]);
+  const { hash } = prompts[1] as (typeof prompts)[number];
+  const { data: agent, etag } = await crewboard.restorePrompt({ params: { ...params, hash } });
+  expect([agent.systemPrompt, etag]).toEqual(['Write odes.', '"3"']);
+  for (const sent of [hash, encodeURIComponent(hash)]) {
+    const headers = { Authorization: `Bearer ${service.token}` };
+    const response = await fetch(`${service.url}/api/agents/poet/prompts/${sent}`, { headers });
+    expect(await response.json()).toMatchObject({ data: { hash, version: 3, systemPrompt: 'Write odes.' } });
+  }
+});
+
 it('runs an agent, and gets the event of its end by a webhook', async () => {
   const receiver = await startReceiver();
   const secret = 'a secret of the journey';
@@ -51,13 +71,11 @@ it('runs an agent, and gets the event of its end by a webhook', async () => {
 
   const [received] = await receiver.next(1);
   const { raw: body, headers } = received as NonNullable<typeof received>;
-  const { event, data } = verifyWebhook({ body, headers, secret }) as Deliveries['agent.completed'];
-  expect([event, data.execution.id, data.execution.status]).toEqual([
-    'agent.completed',
-    started.executionId,
-    'completed',
-  ]);
-  const { data: execution } = await crewboard.getExecution({ params: { ...params, id: started.executionId } });
+  expect(await verifyWebhook({ body, headers, secret })).toMatchObject({
+    event: 'agent.completed',
+    data: { execution: { id: started.executionId, status: 'completed' } },
+  });
+  const execution = await waitForExecution(crewboard, { ...params, id: started.executionId });
   expect(execution.qualityGates).toEqual({ selfTest: 'passed', qaReview: 'passed' });
 
   const history = await until('the history has it', async () => {
@@ -83,4 +101,29 @@ it('a signal ends a request', async () => {
   await refused;
   expect(receiver.received).toHaveLength(1);
   await receiver.close();
+});
+
+describe('in a context that has only web standards, and nothing of Node.js', async () => {
+  const { AbortController, DOMException, Headers, Request, Response, TextDecoder, TextEncoder, URL } = globalThis;
+  const { clearTimeout, crypto, fetch, setTimeout } = globalThis;
+  const classes = { AbortController, DOMException, Headers, Request, Response, TextDecoder, TextEncoder, URL };
+  const context = createContext({ ...classes, clearTimeout, crypto, fetch, setTimeout });
+  const consumer: typeof Consumer = runInContext(`${await bundleConsumer()}; consumer`, context);
+
+  it('a program calls the service', async () => {
+    expect(await consumer.useService(service.url, service.token, 'in-context')).toEqual({
+      titles: ['Build it', 'Draw it'],
+      statuses: expect.arrayContaining(['completed']),
+      output: expect.stringContaining('Build it.'),
+      missing: 'not_found',
+    });
+    expect(await consumer.reach('http://127.0.0.1:1')).toBe('no_response');
+  });
+
+  it('a receiver verifies deliveries', async () => {
+    const { body, headers } = delivery({ event: 'task.created' });
+    const request = () => new Request('https://receiver.example', { method: 'POST', headers, body });
+    expect(await (await consumer.receive(request(), secret)).text()).toBe('A sample task');
+    expect(await (await consumer.receive(request(), 'another secret')).text()).toBe('wrong_signature');
+  });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { startReceiver } from '../webhooks/sender/receiver.ts';
 import { startDeployment } from './deployment.ts';
-import { startReceiver } from './receiver.ts';
 import { createTask, register } from './requests.ts';
 
 const events = ['task.created'];

@@ -6,8 +6,6 @@ import { until } from './deployment.ts';
 export type HeldModel = {
   /** The environment variables that have the service call it. */
   environment: Record<string, string>;
-  /** Returns how many requests for work it has got. */
-  count: () => number;
   /** Waits until it has got this number of requests for work in all. */
   asked: (count: number, withinMs?: number) => Promise<void>;
   /** Responds to all requests that wait. */
@@ -27,7 +25,6 @@ export async function startHeldModel(): Promise<HeldModel> {
   };
   return {
     environment: { MODEL_BASE_URL: server.baseUrl, MODEL_NAME: 'held' },
-    count: () => asked,
     asked: async (count, withinMs) => {
       await until(`the model is asked ${count} times`, () => asked >= count, withinMs);
     },

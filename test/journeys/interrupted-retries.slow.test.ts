@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
+import { type Receiver, startReceiver } from '../webhooks/sender/receiver.ts';
 import { type Deployment, startDeployment, until, untilNoneRunsOn } from './deployment.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
 import { attemptsOf, createTask, register } from './requests.ts';
 
 const events = ['task.created'];
@@ -20,7 +20,7 @@ type Waiting = { service: Deployment; receiver: Receiver; webhookId: string; fir
 async function startWaiting(): Promise<Waiting> {
   const service = await startDeployment({ environment });
   let down = true;
-  const receiver = await startReceiver((_, response) => {
+  const receiver = await startReceiver((response) => {
     response.writeHead(down ? 500 : 204).end();
     down = false;
   });

@@ -5,8 +5,8 @@ import type { Execution } from '../../lib/contract/executions.ts';
 import type { TaskDetail } from '../../lib/contract/tasks.ts';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
 import { type Api, dataOf, successOf } from '../api.ts';
+import type { Receiver } from '../webhooks/sender/receiver.ts';
 import { type Deployment, newFolder, run, until } from './deployment.ts';
-import type { Receiver } from './receiver.ts';
 
 type ToToken = Pick<Deployment, 'dataFolder'>;
 type ToApi = { api: Api };
@@ -73,7 +73,7 @@ export async function execute({ api }: ToApi, name: string, input: string, more:
 }
 
 /** Reads an execution. */
-export async function readExecution({ api }: ToApi, name: string, id: string): Promise<Execution> {
+async function readExecution({ api }: ToApi, name: string, id: string): Promise<Execution> {
   return successOf<Execution>(await api.getExecution({ params: { name, id } }));
 }
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { processesOn } from '../processes.ts';
+import { startReceiver } from '../webhooks/sender/receiver.ts';
 import { type Deployment, startDeployment } from './deployment.ts';
 import { startHeldModel } from './held-model.ts';
-import { startReceiver } from './receiver.ts';
 import {
   attemptsOf,
   createAgent,
@@ -59,7 +59,7 @@ it('keeps the token, tasks, webhooks, deliveries and the history over a restart'
 
 it('lets an attempt that is under way end before it stops', async () => {
   let answer = () => {};
-  const receiver = await startReceiver((_, response) => {
+  const receiver = await startReceiver((response) => {
     answer = () => response.writeHead(204).end();
   });
   const before = await startDeployment();

@@ -1,12 +1,11 @@
 import type { EventName } from '../../lib/contract/events.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { findDifferences } from '../../lib/reconcile/differences.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { attemptFacet } from '../../lib/table/deliveries/attempt-items.ts';
 import { deliveryPartitions } from '../../lib/table/deliveries/delivery-partitions.ts';
+import { readEvents } from '../../lib/table/deliveries/event-log.ts';
 import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 import { executionPartition } from '../../lib/table/executions/execution-items.ts';
 import { readExecutionHead } from '../../lib/table/executions/executions.ts';
@@ -16,24 +15,12 @@ import { everything } from '../../lib/table/lists/listing.ts';
 import { queryItems } from '../../lib/table/reads.ts';
 import { type StoredTask, taskFrom } from '../../lib/table/tasks/task-items.ts';
 import { compareDeliveries } from '../../lib/webhooks/deliveries/compare-deliveries.ts';
-import type { Ledger } from './ledger.ts';
+import { checkPipeline, nameOf, type PipelineCheck } from '../webhooks/deliveries/check-pipeline.ts';
+import { eventsOf, eventsOfExecution, type Ledger, type NamedEvent } from './ledger.ts';
 import type { Interruption } from './plan.ts';
 import type { Post } from './receivers.ts';
 import type { Disturbed } from './table-proxy.ts';
 
-/** The row of an attempt: its record, its event, and the time of the next attempt if one follows. */
-export type LoggedAttempt = DeliveryRecord & { eventId: string; nextAttemptAt?: string };
-
-/** A webhook: its events, its attempts in the table, the total of its history, and the log of its receiver. */
-export type WebhookEvidence = {
-  id: string;
-  events: readonly EventName[];
-  attempts: LoggedAttempt[];
-  total: number;
-  posts: readonly Post[];
-};
-
-/** The data that a check compares. */
 export type Evidence = {
   ledger: Ledger;
   tasks: StoredTask[];
@@ -41,26 +28,38 @@ export type Evidence = {
   differences: string[];
   /** The attempts that `deliveries verify` finds missing. */
   underWay: DeliveryMessage[];
-  webhooks: WebhookEvidence[];
   executions: ExecutionHead[];
+  /** The names of the events that happened, by the ledger and the executions, and of the events in the log. */
+  happened: string[];
+  logged: string[];
+  deliveries: PipelineCheck;
   /** The keys of the retries and executions that are still in the sweeper's index. */
   due: string[];
-  interruptions: readonly Interruption[];
-  disturbed: readonly Disturbed[];
+  /** The names of the events that the follower of the event log has seen, each id once. */
+  followed: string[];
 };
 
 /** A webhook of the soak: its id, its events, and the log of its receiver. */
-export type Registered = Pick<WebhookEvidence, 'id' | 'events' | 'posts'>;
+export type Registered = { id: string; events: readonly EventName[]; posts: readonly Post[] };
 
-/** The sources of the evidence: the table itself, past the proxy, and the API for the history's total. */
-export type Sources = Pick<Evidence, 'ledger' | 'interruptions' | 'disturbed'> & {
+/** The sources of the evidence: the table itself, past the proxy, and the caused faults. */
+export type Sources = {
   table: Table;
+  ledger: Ledger;
   registered: readonly Registered[];
-  /** Reads the total of a webhook's history. */
-  totalOf: (webhookId: string) => Promise<number>;
+  interruptions: readonly Interruption[];
+  disturbed: readonly Disturbed[];
+  /** The names of the events that the follower of the event log has seen, by their ids. */
+  seen: ReadonlyMap<string, string>;
 };
 
 const organization = 'local' as Organization;
+
+/** The longest time from a post to its first record: 10 s for the post, and time to begin. In milliseconds. */
+const firstWriteMs = 20_000;
+
+/** The longest time from the end of a post to its record without a fault, in milliseconds. */
+const writtenWithinMs = 5_000;
 
 const distantFuture = '9999-12-31T23:59:59.999Z';
 
@@ -74,27 +73,64 @@ export async function dueIn(table: Table): Promise<string[]> {
   return underWay.map(({ key }) => `${key.pk} ${key.sk}`);
 }
 
-/** Collects the evidence. */
-export async function gather({ table, registered, totalOf, ...known }: Sources): Promise<Evidence> {
+export async function gather(sources: Sources): Promise<Evidence> {
+  const { table, ledger } = sources;
   const now = Date.now();
   const range = { from: 0, to: Date.parse(distantFuture), now };
   const { waiting, lost } = await compareDeliveries({ table, batchers: {} }, organization, range);
   const differences = await findDifferences(table, organization, timestamp(now));
+  const executions = await executionsIn(table);
+  const happened = eventsThatHappened(ledger, executions);
   return {
-    ...known,
+    ledger,
     tasks: await Array.fromAsync(queryItems(table, { pk: keys.task(organization, '').pk }), taskFrom),
-    executions: await executionsIn(table),
+    executions,
+    happened: happened.map(({ name }) => name),
+    logged: await Array.fromAsync(readEvents({ table }, organization, range.from, range.to), ({ event, data }) =>
+      nameOf(event, JSON.parse(data)),
+    ),
     differences: differences.map(({ key }) => `${key.pk} ${key.sk}`),
     underWay: [...waiting, ...lost],
     due: await dueIn(table),
-    webhooks: await Promise.all(
-      registered.map(async (webhook) => ({
-        ...webhook,
-        attempts: await attemptsAt(table, webhook.id),
-        total: await totalOf(webhook.id),
-      })),
-    ),
+    deliveries: await checkDeliveries(sources, happened, now),
+    followed: [...sources.seen.values()],
   };
+}
+
+/** Returns the events of all changes: those of tasks by the ledger, those of executions by their items. */
+function eventsThatHappened(ledger: Ledger, executions: readonly ExecutionHead[]): NamedEvent[] {
+  return [
+    ...[...ledger.tasks].flatMap(([task, { statuses }]) => eventsOf(task, statuses)),
+    ...executions.flatMap(eventsOfExecution),
+  ];
+}
+
+/** Checks the deliveries by the events that happened, and by the posts in the logs of the receivers. */
+function checkDeliveries(sources: Sources, happened: readonly NamedEvent[], now: number): Promise<PipelineCheck> {
+  const { table, registered } = sources;
+  return checkPipeline(table, organization, {
+    expected: registered.flatMap(({ id: webhookId, events }) =>
+      happened.filter(({ event }) => events.includes(event)).map(({ name }) => ({ webhookId, name })),
+    ),
+    posts: registered.flatMap(({ id, posts }) => posts.map((post) => ({ ...post, webhookId: id, at: post.sentAt }))),
+    unrecorded: registered.flatMap(({ posts }) =>
+      posts.filter((post) => isAtFault(post, sources)).map(({ deliveryId }) => deliveryId),
+    ),
+    // A duplicate of an attempt may follow its record at once.
+    retrySchedule: [0, 0, 0],
+    now,
+  });
+}
+
+/** Whether a post was under way when the service was killed or stopped, or when a write of its delivery was disturbed. */
+export function isAtFault(
+  { deliveryId, sentAt, endedAt }: Post,
+  { interruptions, disturbed }: Pick<Sources, 'interruptions' | 'disturbed'>,
+): boolean {
+  return (
+    interruptions.some(({ from, to }) => from <= endedAt + writtenWithinMs && to >= sentAt) ||
+    disturbed.some(({ at, body }) => at >= sentAt && at <= sentAt + firstWriteMs && body.includes(ulidOf(deliveryId)))
+  );
 }
 
 /** Returns the executions of the list, by their own items. */
@@ -104,11 +140,4 @@ async function executionsIn(table: Table): Promise<ExecutionHead[]> {
   const ids = await Array.fromAsync(queryItems(table, range), ({ id }) => id as string);
   const heads = await Promise.all(ids.map((id) => readExecutionHead({ table }, { organization, id })));
   return heads.filter((head) => head !== undefined);
-}
-
-/** Returns the attempt log of a webhook. */
-async function attemptsAt(table: Table, webhookId: string): Promise<LoggedAttempt[]> {
-  const { rows: pk } = keys.attemptScope(organization, ulidOf(webhookId));
-  const rows = await Array.fromAsync(queryItems(table, { pk, from: `${attemptFacet}#`, to: `${attemptFacet}#~` }));
-  return rows as unknown as LoggedAttempt[];
 }

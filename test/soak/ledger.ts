@@ -1,6 +1,7 @@
 import type { EventName } from '../../lib/contract/events.ts';
 import type { TaskStatus } from '../../lib/contract/tasks.ts';
 import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
+import { nameOf } from '../webhooks/deliveries/check-pipeline.ts';
 
 /** A task by the responses to its writer: all its statuses, from the first, and its version. */
 export type Written = { statuses: TaskStatus[]; version: number };
@@ -8,22 +9,25 @@ export type Written = { statuses: TaskStatus[]; version: number };
 /** All writes with a successful response: the tasks by their ids, the number of their events, and the executions. */
 export type Ledger = { tasks: Map<string, Written>; events: number; executions: Set<string> };
 
-/** The identity of an event: no task and no execution of a soak gets a status twice. */
-export type EventIdentity = { event: EventName; id: string; status: string };
+/** An event, and its name in the check of deliveries. */
+export type NamedEvent = { event: EventName; name: string };
+
+const named = (event: EventName, id: string, status: string): NamedEvent => ({
+  event,
+  name: nameOf(event, { task: { id, status } }),
+});
 
 /** Returns the events of the statuses of a task, in their order. */
-export function eventsOf(id: string, statuses: readonly TaskStatus[]): EventIdentity[] {
+export function eventsOf(id: string, statuses: readonly TaskStatus[]): NamedEvent[] {
   return statuses.flatMap((status, nth) => {
-    const identity = (event: EventName): EventIdentity => ({ event, id, status });
-    if (nth === 0) return [identity('task.created')];
-    return status === 'done'
-      ? [identity('task.status_changed'), identity('task.completed')]
-      : [identity('task.status_changed')];
+    if (nth === 0) return [named('task.created', id, status)];
+    const changed = named('task.status_changed', id, status);
+    return status === 'done' ? [changed, named('task.completed', id, status)] : [changed];
   });
 }
 
 /** Returns the events of an execution: that of its start, and that of its end once it has ended. */
-export function eventsOfExecution({ id, status }: Pick<ExecutionHead, 'id' | 'status'>): EventIdentity[] {
-  const start: EventIdentity = { event: 'agent.spawned', id, status: 'running' };
-  return status === 'running' ? [start] : [start, { event: `agent.${status}`, id, status }];
+export function eventsOfExecution({ id, status }: Pick<ExecutionHead, 'id' | 'status'>): NamedEvent[] {
+  const start = named('agent.spawned', id, 'running');
+  return status === 'running' ? [start] : [start, named(`agent.${status}`, id, status)];
 }

@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { parseArgs } from 'node:util';
+import { inspect, parseArgs } from 'node:util';
 import { soak } from './soak.ts';
-import { summaryOf } from './summary.ts';
 
 /** `npm run soak`: events under random faults and kills, then a check. Exits with 1 if anything is lost. */
 async function main(): Promise<void> {
@@ -24,7 +23,7 @@ async function main(): Promise<void> {
     killsAtEnd: false,
     say: (line) => console.log(`${Math.round(performance.now() / 1000)} s: ${line}`),
   });
-  console.log(`\n${summaryOf(outcome)}`);
+  console.log(inspect(outcome, { breakLength: 120, maxArrayLength: 50 }));
   process.exitCode = outcome.lost.length > 0 ? 1 : 0;
 }
 

@@ -12,22 +12,10 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** Returns a whole number from `least` to `most`. */
 export function between(random: Random, least: number, most: number): number {
   return least + Math.floor(random() * (most - least + 1));
 }
 
-/** Returns one of several values. */
 export function oneOf<Value>(random: Random, values: readonly Value[]): Value {
   return values[Math.floor(random() * values.length)] as Value;
-}
-
-/** Returns the same values in a random order (Fisher and Yates). */
-export function shuffled<Value>(random: Random, values: readonly Value[]): Value[] {
-  const order = [...values];
-  for (let at = order.length - 1; at > 0; at--) {
-    const other = between(random, 0, at);
-    [order[at], order[other]] = [order[other] as Value, order[at] as Value];
-  }
-  return order;
 }

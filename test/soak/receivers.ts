@@ -1,26 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { EventName } from '../../lib/contract/events.ts';
 import { startLoopbackServer } from '../loopback.ts';
+import { nameOf } from '../webhooks/deliveries/check-pipeline.ts';
 import type { ReceiverFault } from './plan.ts';
 import { between, type Random } from './random.ts';
 
-/** A request in the log of a receiver. */
 export type Post = {
   deliveryId: string;
-  event: EventName;
-  /** The task or the execution of the event. */
-  about: { id: string; status: string };
+  /** The name of the event in the check of deliveries. */
+  name: string;
   /** The timestamp of the body, in milliseconds since 1970. */
   sentAt: number;
   /** When the receiver has responded or closed the connection, in milliseconds since 1970. */
   endedAt: number;
-  /** The status of the response; 0 for none. */
-  status: number;
 };
 
-/** A receiver, and its log. */
 export type Receiver = {
   url: string;
   posts: Post[];
@@ -33,7 +28,6 @@ export type Receiver = {
 /** Longer than the timeout of an attempt, in milliseconds: the service closes the connection. */
 const hangingMs = 15_000;
 
-/** Starts a receiver on the loopback. */
 export async function startReceiver(random: Random): Promise<Receiver> {
   const posts: Post[] = [];
   let coming: ReceiverFault['kind'][] = [];
@@ -47,22 +41,17 @@ export async function startReceiver(random: Random): Promise<Receiver> {
     const body = JSON.parse(await text(request));
     const post: Post = {
       deliveryId: request.headers['x-service-delivery'] as string,
-      event: body.event,
-      about: body.data.task ?? body.data.execution,
+      name: nameOf(body.event, body.data),
       sentAt: Date.parse(body.timestamp),
       endedAt: Number.POSITIVE_INFINITY,
-      status: 0,
     };
     posts.push(post);
-    await answer(post, response);
+    await answer(response);
     post.endedAt = Date.now();
   }
 
-  async function answer(post: Post, response: ServerResponse): Promise<void> {
-    const send = (status: number) => {
-      post.status = status;
-      response.writeHead(status).end();
-    };
+  async function answer(response: ServerResponse): Promise<void> {
+    const send = (status: number) => void response.writeHead(status).end();
     if (Date.now() < downUntil) return send(500);
     switch (coming.shift()) {
       case 'receiver resets':

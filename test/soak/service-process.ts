@@ -6,9 +6,7 @@ import { type Address, type ServiceOptions, startService } from '../service-proc
 
 /** The service as its user runs it, which can be killed and started again on the same data. */
 export type ServiceProcess = {
-  /** The address of the running process. */
   address: () => Address;
-  /** Sends requests to the running process over HTTP. */
   api: () => Api;
   /** The number of starts, and of those that a fault ended before the service was ready. */
   starts: { made: number; failed: number };
@@ -21,7 +19,6 @@ export type ServiceProcess = {
 };
 
 type Options = Omit<ServiceOptions, 'onOutput'> & {
-  /** The file that gets the output. */
   log: string;
 };
 

@@ -5,6 +5,7 @@ import type { EventName } from '../../lib/contract/events.ts';
 import { successOf } from '../api.ts';
 import { killAllOn } from '../processes.ts';
 import type { Registered } from './evidence.ts';
+import { type Follower, startFollower } from './follower.ts';
 import type { Ledger } from './ledger.ts';
 import { randomFrom } from './random.ts';
 import { type Receiver, startReceiver } from './receivers.ts';
@@ -27,6 +28,7 @@ export type Setup = {
   receivers: Receiver[];
   registered: Registered[];
   ledger: Ledger;
+  follower: Follower;
 };
 
 /** The functions that end the parts of a setup, in the order in which they were started. */
@@ -69,7 +71,9 @@ export async function createSetup(folder: string, seed: number, closes: Closes):
     registered.push({ id, events, posts: receiver.posts });
   }
   const ledger = { tasks: new Map(), events: 0, executions: new Set<string>() };
-  return { service, engine, proxy, receivers, registered, ledger };
+  const follower = startFollower(service, randomFrom(seed + 2));
+  closes.push(follower.stop);
+  return { service, engine, proxy, receivers, registered, ledger, follower };
 }
 
 /** Starts the engine on a folder, as the target of the proxy. */

@@ -1,32 +1,31 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { tableName } from '../../infra/local/running.ts';
 import { openTable } from '../../lib/table/client.ts';
-import { paginationOf } from '../api.ts';
 import { type Caused, causeFaults } from './cause-faults.ts';
-import type { Checked } from './check.ts';
+import { type Checked, check } from './check.ts';
+import { dueIn, gather, type Sources } from './evidence.ts';
 import type { FaultKind } from './plan.ts';
 import { type Asked, planOf } from './plan.ts';
 import { randomFrom } from './random.ts';
-import { checkAtRest, type Patience } from './rest.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { type Closes, createSetup, type Setup } from './setup.ts';
 import { write } from './writers.ts';
 
-/** The options of a soak. */
+/** The longest wait until nothing is due, in milliseconds, and a function that gets the progress. */
+type Patience = { restWithinMs: number; say: (line: string) => void };
+
 export type Manner = Asked &
   Patience & {
-    /** Events a second. */
     perSecond: number;
     /** Whether the last fault is a kill: the sweep at the next start then sends what would wait for the next sweep. */
     killsAtEnd: boolean;
   };
 
-/** The result of a soak. */
 export type Outcome = Checked & {
   events: number;
-  posts: number;
   faults: Map<FaultKind, number>;
   starts: ServiceProcess['starts'];
   ms: number;
@@ -34,8 +33,8 @@ export type Outcome = Checked & {
   kept: string | undefined;
 };
 
-/** The time between two lines of progress, in milliseconds. */
 const progressMs = 10_000;
+const everyMs = 2_000;
 
 /** Writes to the whole local service under faults, ends the faults, and then checks everything. */
 export async function soak(manner: Manner): Promise<Outcome> {
@@ -56,7 +55,7 @@ export async function soak(manner: Manner): Promise<Outcome> {
     const { ledger, service } = setup;
     const ms = Date.now() - startedAt;
     return {
-      ...{ ...counted, events: ledger.events, posts: postsOn(setup) },
+      ...{ ...counted, events: ledger.events },
       ...{ faults: caused.kinds, starts: service.starts, ms, kept },
     };
   } finally {
@@ -86,11 +85,9 @@ async function disturb(setup: Setup, caused: Caused, manner: Manner, closes: Clo
 
 /** Checks the table itself, past the proxy. */
 async function judge(setup: Setup, { interruptions }: Caused, patience: Patience): Promise<Checked> {
-  const { service, engine, proxy, ledger, registered } = setup;
+  const { service, engine, proxy, ledger, registered, follower } = setup;
   const table = openTable(tableName, engine.endpoint());
-  const totalOf = async (id: string) =>
-    paginationOf(await service.api().listDeliveries({ params: { id }, query: 'limit=1' })).total;
-  const sources = { ledger, interruptions, disturbed: proxy.disturbed, table, registered, totalOf };
+  const sources = { ledger, interruptions, disturbed: proxy.disturbed, table, registered, seen: follower.seen };
   try {
     return await Promise.race([checkAtRest(sources, patience), service.broken]);
   } finally {
@@ -100,7 +97,24 @@ async function judge(setup: Setup, { interruptions }: Caused, patience: Patience
 
 function progressOf(setup: Setup, { kinds }: Caused, { events, faults }: Asked): string {
   const caused = [...kinds.values()].reduce((sum, number) => sum + number, 0);
-  return `${setup.ledger.events} of ${events} events, ${caused} of ${faults} faults, ${postsOn(setup)} posts`;
+  return `${setup.ledger.events} of ${events} events, ${caused} of ${faults} faults`;
 }
 
-const postsOn = ({ receivers }: Setup) => receivers.reduce((sum, { posts }) => sum + posts.length, 0);
+/** Checks once nothing is due any more, and again while there are faults, until the time is up. */
+async function checkAtRest(sources: Sources, { restWithinMs, say }: Patience): Promise<Checked> {
+  const deadline = Date.now() + restWithinMs;
+  let said = '';
+  for (;;) {
+    const late = Date.now() > deadline;
+    const due = await dueIn(sources.table);
+    let waiting = `${due.length} deliveries and executions`;
+    if (due.length === 0 || late) {
+      const counted = check(await gather(sources));
+      if (counted.lost.length === 0 || late) return counted;
+      waiting = `${counted.lost.length} things, such as: ${counted.lost[0]}`;
+    }
+    if (waiting !== said) say(`waiting for ${waiting}`);
+    said = waiting;
+    await pause(everyMs);
+  }
+}

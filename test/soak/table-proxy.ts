@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startLoopbackServer } from '../loopback.ts';
+import { forward, operationOf, startLoopbackServer } from '../loopback.ts';
 import type { TableFault } from './plan.ts';
 import { between, type Random } from './random.ts';
 
@@ -20,14 +20,12 @@ export type TableProxy = {
   close: () => Promise<void>;
 };
 
-/** The fault of one request. */
 type Disturbance = Pick<TableFault, 'kind' | 'of'>;
 
 const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems'];
 
 const amazonJson = { 'Content-Type': 'application/x-amz-json-1.0' };
 
-/** DynamoDB's response when it throttles. */
 const throttling = JSON.stringify({
   __type: 'com.amazonaws.dynamodb.v20120810#ThrottlingException',
   message: 'The rate of requests exceeds the allowed throughput.',
@@ -53,11 +51,9 @@ export async function startTableProxy(random: Random): Promise<TableProxy> {
     if (kind === 'request delayed') await pause(between(random, 100, 3_000));
     try {
       if (!engine) throw new Error('There is no engine now.');
-      const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
-      const answer = await fetch(engine, { method: 'POST', headers: headers as Record<string, string>, body });
-      const answered = Buffer.from(await answer.arrayBuffer());
+      const { status, text } = await forward(engine, request, body);
       if (kind === 'answer lost') return void response.destroy();
-      response.writeHead(answer.status, amazonJson).end(answered);
+      response.writeHead(status, amazonJson).end(text);
     } catch {
       // The engine is gone, perhaps with the write done.
       note();
@@ -65,10 +61,8 @@ export async function startTableProxy(random: Random): Promise<TableProxy> {
     }
   }
 
-  /** Takes the fault of a request, if there is one. */
-  function nextFor({ headers }: IncomingMessage): Disturbance | undefined {
-    const operation = String(headers['x-amz-target']).split('.')[1] as string;
-    const at = coming.findIndex(({ of }) => of === 'any' || writes.includes(operation));
+  function nextFor(request: IncomingMessage): Disturbance | undefined {
+    const at = coming.findIndex(({ of }) => of === 'any' || writes.includes(operationOf(request)));
     return at < 0 ? undefined : coming.splice(at, 1)[0];
   }
 

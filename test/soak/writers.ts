@@ -18,7 +18,6 @@ export type Writing = {
   over: AbortSignal;
 };
 
-/** The number of writers of tasks that run at the same time. */
 const writers = 8;
 
 const executionsPerSecond = 3;

@@ -1,0 +1,12 @@
+import { afterAll, vi } from 'vitest';
+
+// The files of a worker share its modules and its environment variables. Before each file, vitest runs this one and
+// restores spies and mocks.
+const variables = { ...process.env };
+
+afterAll(() => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+  for (const name of Object.keys(process.env)) if (!(name in variables)) delete process.env[name];
+  Object.assign(process.env, variables);
+});

@@ -1,0 +1,112 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { describe, expect, it } from 'vitest';
+import type { Event } from '../../lib/contract/event-log.ts';
+import { deliveryId, dependencyId, eventId, webhookId } from '../../lib/contract/examples.ts';
+import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
+import { dataOf } from '../api.ts';
+import { sendRequest } from '../api-over-http.ts';
+import { type Document, type ExampleRequest, exampleRequests } from '../openapi/example-requests.ts';
+import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startDeployment, until } from './deployment.ts';
+import { attemptsOf, createTask, readTask, register } from './requests.ts';
+
+const { url, token, ...service } = await startDeployment();
+const document = (await service.api.openapi()).body as unknown as Document;
+const { first, further } = exampleRequests(document);
+const isDelete = ({ method }: ExampleRequest) => method === 'DELETE';
+/** It needs a delivery that has ended, which takes a receiver and an event. */
+const isRedelivery = ({ path }: ExampleRequest) => path.endsWith('/redeliver');
+
+/** It needs an execution that is running; on this service each has ended soon. */
+const isCancellation = ({ path }: ExampleRequest) => path.endsWith('/cancel');
+
+/** It needs an event, which the service publishes after a change. */
+const isEvent = ({ path }: ExampleRequest) => path.startsWith('/api/webhooks/events/');
+
+/** The ids in the examples, each with the id that the service generated for it. */
+const generated = new Map<string, string>();
+const idPattern = /\b[a-z]+_[0-9A-HJKMNP-TV-Z]{26}\b/g;
+const withGenerated = (text: string) => text.replaceAll(idPattern, (id) => generated.get(id) ?? id);
+const idsIn = (value: unknown) => JSON.stringify(value).match(idPattern) ?? [];
+
+/** The success responses, each beside the content of the document that describes it. */
+const received: { content: NonNullable<ExampleRequest['success']>; body: unknown }[] = [];
+
+/** Sends an example. Replaces only ids that the service has generated for earlier examples. */
+async function send({ method, path, query, body, status, success }: ExampleRequest) {
+  const answer = await sendRequest(url, {
+    method,
+    path: withGenerated(path),
+    query,
+    token,
+    body: body === undefined ? undefined : withGenerated(JSON.stringify(body)),
+  });
+  expect([String(answer.status), answer.body]).toEqual([status, answer.body]);
+  if (success) received.push({ content: success, body: answer.body });
+  return answer;
+}
+
+describe('the first example of each operation works on a new service', () => {
+  const dependent = [isDelete, isRedelivery, isCancellation, isEvent];
+  const independent = first.filter((request) => !dependent.some((is) => is(request)));
+  it.each(independent)('$method $path', async (request) => {
+    const { body } = await send(request);
+    if (request.method !== 'POST' || !request.success) return;
+    const ids = idsIn(body);
+    for (const [at, id] of idsIn(request.success.example).entries()) generated.set(id, ids[at] as string);
+  });
+});
+
+describe('the further examples work after the first ones', async () => {
+  generated.set(dependencyId, await createTask(service, 'Draw the landing page'));
+  it.each(further)('$method $path, $title', async (request) => void (await send(request)));
+});
+
+it('the example of a redelivery works for a delivery that has ended', async () => {
+  const { url: receiver } = await startReceiver();
+  const id = await register(service, { url: receiver, events: ['task.created'] });
+  await createTask(service, 'A task');
+  const [{ deliveryId: delivered }] = (await attemptsOf(service, id, 1)) as [DeliveryRecord];
+  const before = [webhookId, deliveryId].map((example) => [example, generated.get(example) ?? example] as const);
+  generated.set(webhookId, id).set(deliveryId, delivered);
+  const redeliveries = first.filter(isRedelivery);
+  expect(redeliveries).toHaveLength(1);
+  for (const request of redeliveries) await send(request);
+  for (const [example, replaced] of before) generated.set(example, replaced);
+});
+
+it('the example of an event works for an event in the log', async () => {
+  const look = async () => dataOf<Event[]>(await service.api.listEvents())[0];
+  const { id } = (await until('the log has an event', look)) as Event;
+  generated.set(eventId, id);
+  const events = first.filter(isEvent);
+  expect(events).toHaveLength(1);
+  for (const request of events) await send(request);
+});
+
+it('the example of If-Match is the version of a new item', async () => {
+  const id = await createTask(service, 'A task');
+  const { IfMatch } = (document as unknown as Components).components.parameters;
+  const ifMatch = IfMatch.schema.examples[0];
+  const sent = { body: { title: 'Another title' }, headers: { 'If-Match': ifMatch } };
+  expect((await service.api.updateTask({ params: { id }, ...sent })).status).toBe(200);
+  expect(await readTask(service, id)).toMatchObject({ title: 'Another title' });
+});
+
+describe('the deletions work after all others, in reverse order', () => {
+  it.each(first.filter(isDelete).toReversed())('$method $path', async (request) => void (await send(request)));
+});
+
+it('every response has the documented form, without further fields', async () => {
+  expect(received.length).toBeGreaterThan(first.length);
+  for (const [at, { content, body }] of received.entries()) {
+    delete content.example;
+    content.examples = { ...content.examples, [`response-${at}`]: { value: body } };
+  }
+  const strictly = { severity: 'error', allowAdditionalProperties: false } as const;
+  const config = await createConfig({ rules: { 'no-invalid-media-type-examples': strictly } });
+  const problems = await lintFromString({ source: JSON.stringify(document), config });
+  expect(problems.map(({ message, location: [place] }) => `${message} at ${place?.pointer}`)).toEqual([]);
+});
+
+type Components = { components: { parameters: { IfMatch: { schema: { examples: [string] } } } } };
