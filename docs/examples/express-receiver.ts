@@ -6,10 +6,7 @@
 import { readFileSync } from 'node:fs';
 import express from 'express';
 import { createClient } from '../../lib/client/client.ts';
-import type { Deliveries } from '../../lib/client/operations.ts';
-import { DeliveryRefused, verifyWebhook } from '../../lib/client/verify-webhook.ts';
-
-type Delivery = Deliveries[keyof Deliveries];
+import { type Delivery, DeliveryRefused, verifyWebhook } from '../../lib/client/verify-webhook.ts';
 
 const { PORT = '8080', WEBHOOK_SECRET: secret } = process.env;
 if (!secret) throw new Error('Set WEBHOOK_SECRET to the secret that the webhook is registered with.');
@@ -22,11 +19,11 @@ const crewboard = createClient({
 const app = express();
 
 // The signature is over the raw bytes of the body, so do not use express.json() before.
-app.post('/crewboard', express.raw({ type: '*/*', limit: '1mb' }), (request, response) => {
+app.post('/crewboard', express.raw({ type: '*/*', limit: '1mb' }), async (request, response) => {
   let delivery: Delivery;
   try {
     // Checks the signature in constant time, and that the delivery is at most 5 minutes old.
-    delivery = verifyWebhook({ body: request.body ?? '', headers: request.headers, secret }) as Delivery;
+    delivery = await verifyWebhook({ body: request.body ?? '', headers: request.headers, secret });
   } catch (error) {
     if (!(error instanceof DeliveryRefused)) throw error;
     console.error(`rejected: ${error.message}`);

@@ -3,14 +3,11 @@
 //
 //   npx esbuild docs/examples/lambda-receiver.ts --bundle --platform=node --format=esm --outfile=index.mjs '--external:@aws-sdk/*'
 //
-// For your own project, also copy verify-webhook.ts and operations.ts of lib/client.
+// For your own project, also copy lib/client/verify-webhook.ts.
 import { DynamoDBClient, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { LambdaFunctionURLEvent, LambdaFunctionURLResult } from 'aws-lambda';
-import type { Deliveries } from '../../lib/client/operations.ts';
-import { DeliveryRefused, verifyWebhook } from '../../lib/client/verify-webhook.ts';
-
-type Delivery = Deliveries[keyof Deliveries];
+import { type Delivery, DeliveryRefused, verifyWebhook } from '../../lib/client/verify-webhook.ts';
 
 // The table has the key `id`, a string, and the TTL attribute `expiresAt`.
 const TableName = setting('TABLE_NAME');
@@ -25,7 +22,7 @@ export async function handler(event: LambdaFunctionURLEvent): Promise<LambdaFunc
     // The signature is over the bytes of the body, which Lambda passes as text or as base64. `verifyWebhook` checks it in
     // constant time, and that the delivery is at most 5 minutes old.
     const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
-    delivery = verifyWebhook({ body, headers: event.headers, secret }) as Delivery;
+    delivery = await verifyWebhook({ body, headers: event.headers, secret });
   } catch (error) {
     if (!(error instanceof DeliveryRefused)) throw error;
     console.error(`rejected: ${error.message}`);

@@ -75,9 +75,10 @@ def call(
                 replayed = "Idempotency-Replayed" in response.headers
                 return Answer(answer.get("data"), answer.get("pagination"), response.headers["ETag"], replayed)
         except HTTPError as error:  # an error response
-            if error.code not in passing or wait is None:
+            after = int(error.headers.get("Retry-After", 0))  # up to a day if the daily budget of tokens is used
+            if error.code not in passing or wait is None or after > 120:
                 raise CrewboardError(error.code, error_of(error)) from None
-            wait = int(error.headers.get("Retry-After", wait))
+            wait = after or wait
         except (URLError, TimeoutError, ConnectionError):  # no response
             if wait is None or not repeatable:
                 raise

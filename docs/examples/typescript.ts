@@ -5,8 +5,7 @@
 // For your own project, also copy lib/client/client.ts and lib/client/operations.ts, and change the import below.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
-import { CrewboardError, createClient, everyItem } from '../../lib/client/client.ts';
+import { CrewboardError, createClient, everyItem, waitForExecution } from '../../lib/client/client.ts';
 
 const crewboard = createClient({
   url: process.env.CREWBOARD_URL ?? 'http://127.0.0.1:3000',
@@ -57,21 +56,12 @@ try {
   console.log(`rejected: ${error.status} ${error.code}; read the task again, then decide again`);
 }
 
-// The task is no longer blocked. The response does not wait for the execution, so poll it for at most a minute.
+// The task is no longer blocked. The response does not wait for the execution, so wait for its end, at most a minute. To
+// be notified instead, register a webhook for agent.completed and agent.failed.
 const { data: started } = await crewboard.executeAgent(order);
-const execution = await endOf(started.executionId, Date.now() + 60_000);
+const execution = await waitForExecution(crewboard, { ...params, id: started.executionId, timeoutMs: 60_000 });
 console.log(`${execution.id} is ${execution.status}: ${execution.output ?? execution.error}`);
 
 // List the tasks of builder that a person must review, from all pages.
 const query = { status: 'up_for_review', assigned_agent: 'builder' } as const;
 for await (const task of everyItem(crewboard.listTasks, { query })) console.log(`to review: ${task.id} ${task.title}`);
-
-/** Polls an execution until it ends. To be notified instead, register a webhook for agent.completed and agent.failed. */
-async function endOf(id: string, deadline: number) {
-  for (let waitMs = 250; Date.now() < deadline; waitMs = Math.min(waitMs * 2, 5000)) {
-    const { data } = await crewboard.getExecution({ params: { ...params, id } });
-    if (data.status !== 'running') return data;
-    await pause(waitMs);
-  }
-  throw new Error(`${id} still runs.`);
-}

@@ -2,22 +2,17 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type ErrorCode, errorStatus } from '../../lib/contract/errors.ts';
 import { delegateTask } from '../../lib/contract/executions.ts';
-import { NewImprovement } from '../../lib/contract/improvements.ts';
-import type { Organization } from '../../lib/contract/organization.ts';
+import { ImprovementPass, improvementDecisions } from '../../lib/contract/improvements.ts';
+import { PromptListItem } from '../../lib/contract/prompts.ts';
 import { routes } from '../../lib/contract/routes.ts';
-import { systemPromptOf, userPromptOf } from '../../lib/executions/prompts.ts';
-import { validate } from '../../lib/http/validate.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { storedAgent } from '../table/agents/agent-seed.ts';
-import { page, sectionOf } from './agents-page.ts';
-import { firstColumnOf } from './markdown.ts';
+import { userPromptOf } from '../../lib/executions/prompts.ts';
+import { firstColumnOf, sectionOf as sectionOfPage } from './markdown.ts';
+
+const page = readFileSync('docs/agents.md', 'utf8');
+const sectionOf = (heading: string) => sectionOfPage(page, heading);
 
 describe('the page on agents', () => {
   it('lists the parts of a system prompt in their order', () => {
-    const agent = storedAgent({ soul: 'the soul', systemPrompt: 'the prompt' });
-    const skills = [{ id: 'sk_a', assignedAt: '' }];
-    const catalogue = [{ id: 'sk_a', name: 'Skill A', description: '', body: 'how' }];
-    expect(systemPromptOf({ agent, skills }, catalogue)).toBe('the soul\n\nthe prompt\n\n# Skill: Skill A\n\nhow');
     const parts = [...sectionOf('## The prompt').matchAll(/^\d\. .*?`?(soul|systemPrompt|skills)`?/gm)];
     expect(parts.map(([, part]) => part)).toEqual(['soul', 'systemPrompt', 'skills']);
   });
@@ -39,16 +34,8 @@ describe('the page on agents', () => {
     }
   });
 
-  it('has the limits and the default of lookbackExecutions', () => {
+  it('has the limits and the default of lookbackExecutions, which improvements.test.ts tests', () => {
     expect(sectionOf('## Self-improvement')).toContain('(1 to 100, default 20)');
-    const lookback = (lookbackExecutions?: number) => {
-      const { output, errors } = validate(
-        NewImprovement,
-        lookbackExecutions === undefined ? {} : { lookbackExecutions },
-      );
-      return errors.length > 0 ? undefined : (output as { lookbackExecutions: number }).lookbackExecutions;
-    };
-    expect([undefined, 0, 1, 100, 101].map(lookback)).toEqual([20, undefined, 1, 100, undefined]);
   });
 
   it('lists every reason for which a prompt is not changed, and no other', () => {
@@ -63,11 +50,18 @@ describe('the page on agents', () => {
     expect(listed.filter((text) => !reasons.some(([, , reason = '']) => reason.startsWith(text)))).toEqual([]);
   });
 
-  it('has the key of the stored prompts', () => {
-    const section = sectionOf('### The history of a prompt');
-    const [, ulid = ''] = /#AP#(\w+)"/.exec(section) ?? [];
-    expect(section).toContain(`"${keys.agentTexts('acme' as Organization, ulid)}"`);
-    expect(keys.promptChange('acme' as Organization, ulid, 'x', 1).sk).toMatch(/^@/);
+  it('lists the fields and the decisions of a pass', () => {
+    const section = sectionOf('### The proof of a pass');
+    const named = (table: string) =>
+      firstColumnOf(table).flatMap((column) => [...column.matchAll(/`(\w+)`/g)].map(([, name]) => name));
+    expect(named(section)).toEqual(Object.keys(ImprovementPass.entries));
+    const decisions = section.slice(section.indexOf('| `decision` | Meaning |'));
+    expect(named(decisions).toSorted()).toEqual(improvementDecisions.toSorted());
+  });
+
+  it('lists the fields of a prompt', () => {
+    const fields = Object.keys(PromptListItem.entries).map((name) => `\`${name}\``);
+    expect(firstColumnOf(sectionOf('### The history of a prompt'))).toEqual(fields);
   });
 
   it('names only paths that exist', () => {

@@ -16,9 +16,9 @@ const deploying = pages['docs/deploying.md'] as string;
 const runbook = pages['docs/runbook.md'] as string;
 
 /** The alarms of the stack, whose messages link to these sections. */
-const alarms = Object.values(synthesized().resources<{ AlarmName: string }>('AWS::CloudWatch::Alarm')).map(
-  ({ Properties }) => Properties.AlarmName.replace('Crewboard ', ''),
-);
+const alarms = synthesized()
+  .propertiesOf('AWS::CloudWatch::Alarm')
+  .map(({ AlarmName }) => AlarmName.replace('Crewboard ', ''));
 
 describe('the page on deploying', () => {
   it('lists every setting, and no other', () => {

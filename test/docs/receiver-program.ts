@@ -7,42 +7,25 @@ import type { Readable } from 'node:stream';
 import { createTemporaryFolder } from '../temporary-files.ts';
 import { blocksOf } from './receivers-page.ts';
 
-/** The longest time that a program can take to print a line. */
 const patienceMs = 60_000;
 
 /** A language of a receiver on the page, with the commands that build and run a program in a folder. */
-export type Language = {
-  name: string;
-  block: string;
-  file: string;
-  probe: string[];
-  build?: string[];
-  run: string[];
-};
+export type Language = Record<'name' | 'block' | 'file', string> & { probe: string[]; build?: string[]; run: string[] };
 
+const node = process.execPath;
 export const languages: Language[] = [
   {
-    name: 'Node.js',
-    block: 'js',
-    file: 'receiver.mjs',
-    probe: [process.execPath, '--version'],
-    run: [process.execPath, 'receiver.mjs'],
+    ...{ name: 'Node.js', block: 'js', file: 'receiver.mjs' },
+    ...{ probe: [node, '--version'], run: [node, 'receiver.mjs'] },
   },
   {
-    name: 'Python',
-    block: 'python',
-    file: 'receiver.py',
-    probe: ['python3', '--version'],
+    ...{ name: 'Python', block: 'python', file: 'receiver.py' },
     // Isolated and without site packages: only the standard library is available.
-    run: ['python3', '-I', '-S', 'receiver.py'],
+    ...{ probe: ['python3', '--version'], run: ['python3', '-I', '-S', 'receiver.py'] },
   },
   {
-    name: 'Go',
-    block: 'go',
-    file: 'receiver.go',
-    probe: ['go', 'version'],
-    build: ['go', 'build', '-o', 'receiver', 'receiver.go'],
-    run: ['./receiver'],
+    ...{ name: 'Go', block: 'go', file: 'receiver.go', probe: ['go', 'version'] },
+    ...{ build: ['go', 'build', '-o', 'receiver', 'receiver.go'], run: ['./receiver'] },
   },
 ];
 
@@ -57,15 +40,11 @@ export function whyMissing({ name, probe: [command = '', ...args] }: Language): 
 /** Starts a program of the page with the secret of a webhook. */
 export type Program = (secret: string) => Started;
 
-/** A program that was started. */
 export type Started = {
   /** Waits for the first line that contains a text. */
   line: (text: string) => Promise<string>;
-  /** The lines that it has printed. */
   lines: string[];
-  /** Its standard error. */
   complaint: () => string;
-  /** Its exit code and standard error, after it has ended. */
   ended: Promise<{ code: number | null; complaint: string }>;
   stop: () => Promise<void>;
 };

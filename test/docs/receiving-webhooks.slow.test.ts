@@ -20,6 +20,7 @@ const rejected: [string, () => Posted][] = [
   ['whose body was changed', () => tampered((body) => body.replace('A sample task', 'B sample task'))],
   ['whose body has one more byte', () => tampered((body) => `${body}\n`)],
   ['that is signed with another secret', () => delivery({ key: 'another secret' })],
+  ['that is signed with two other secrets', () => delivery({ key: 'another secret', previousKey: 'a third secret' })],
   ['that is not signed', () => withSignature(() => undefined)],
   ['whose signature is empty', () => withSignature(() => '')],
   ['whose signature is cut', () => withSignature((signature) => signature.slice(0, -1))],
@@ -77,6 +78,18 @@ describe.each(languages)('the receiver in $name', (language) => {
     const genuine = delivery({ event });
     expect(await post(genuine)).toBe(204);
     expect(await line(genuine.deliveryId)).toContain(`worked on ${genuine.deliveryId}: ${event} of `);
+  });
+
+  it('accepts and processes deliveries in the overlap of a rotation, with the old secret and with the new one', async (context) => {
+    const { post, line } = await receiver(context);
+    for (const keys of [
+      { key: 'the next secret', previousKey: secret },
+      { key: secret, previousKey: 'the secret before' },
+    ]) {
+      const genuine = delivery(keys);
+      expect(await post(genuine)).toBe(204);
+      expect(await line(genuine.deliveryId)).toContain('worked on');
+    }
   });
 
   it('processes a duplicate once, also with a new signature, and accepts it each time', async (context) => {

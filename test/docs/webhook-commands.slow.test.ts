@@ -2,11 +2,12 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import type { DeliveryRecord, TestResult, Webhook } from '../../lib/client/operations.ts';
+import type { Delivery, DeliveryRecord, SecretRotated, TestResult, Webhook } from '../../lib/client/operations.ts';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
+import type { Recovery, RecoveryStarted } from '../../lib/contract/recoveries.ts';
 import { startDeployment } from '../journeys/deployment.ts';
-import { startReceiver } from '../journeys/receiver.ts';
-import { register } from '../journeys/requests.ts';
+import { attemptsOf, createTask, register } from '../journeys/requests.ts';
+import { startReceiver } from '../webhooks/sender/receiver.ts';
 import { blocksOf } from './receivers-page.ts';
 
 const service = await startDeployment();
@@ -24,8 +25,27 @@ async function answersTo(commands: string, environment: Record<string, string>):
 
 const dataOf = <Data>(answer = '') => (JSON.parse(answer) as { data: Data }).data;
 
-it('the commands for receivers register, test, list attempts and delete as written', async () => {
-  const [register = '', sign = '', test = '', lookBack = '', remove = '', ...others] = blocksOf('sh');
+it('the commands for receivers register, test, list attempts, show one, recover, redeliver, rotate, change, pause and delete as written', async () => {
+  const [
+    register = '',
+    sign = '',
+    test = '',
+    listen = '',
+    trigger = '',
+    lookBack = '',
+    failures = '',
+    details = '',
+    follow = '',
+    recover = '',
+    recovery = '',
+    redeliver = '',
+    rotate = '',
+    change = '',
+    remove = '',
+    pause = '',
+    resume = '',
+    ...others
+  ] = blocksOf('sh');
   expect(others).toEqual([]);
   const here = { BASE_URL: service.url };
   const own = register.replace('https://hooks.example.com/crewboard', receiver.url);
@@ -38,10 +58,55 @@ it('the commands for receivers register, test, list attempts and delete as writt
   const { deliveryId, httpStatus } = dataOf<TestResult>(tested);
   expect(httpStatus).toBe(204);
   const [{ raw: body, headers } = expect.fail('no delivery arrived')] = receiver.received;
-  expect(verifyWebhook({ body, headers, secret }).deliveryId).toBe(deliveryId);
+  expect((await verifyWebhook({ body, headers, secret })).deliveryId).toBe(deliveryId);
+
+  expect(listen).toContain('crewboard -- listen --forward-to http://localhost:8080/hook\n');
+  const triggered = trigger.replace('http://localhost:8080/hook', receiver.url);
+  expect(await answersTo(triggered, { WEBHOOK_SECRET: secret })).toEqual([expect.stringContaining('✓ task.completed')]);
+  const { raw: sample, headers: ofSample } = receiver.received.at(-1) ?? expect.fail('no sample arrived');
+  expect((await verifyWebhook({ body: sample, headers: ofSample, secret })).event).toBe('task.completed');
 
   const [history] = await answersTo(lookBack, ofIt);
   expect(dataOf<DeliveryRecord[]>(history)).toMatchObject([{ deliveryId, event: 'task.created', httpStatus: 204 }]);
+  expect(dataOf<DeliveryRecord[]>((await answersTo(failures, ofIt))[0])).toEqual([]);
+
+  const down = { ...ofIt, DOWN_SINCE: new Date(Date.now() - 3_600_000).toISOString() };
+  const [recovered] = await answersTo(recover, down);
+  const { matched, recoveryId } = dataOf<RecoveryStarted>(recovered);
+  expect(matched).toBe(0);
+  const [progress] = await answersTo(recovery, { ...ofIt, RECOVERY_ID: recoveryId as string });
+  expect(dataOf<Recovery>(progress)).toMatchObject({ id: recoveryId, status: 'completed', matched });
+
+  await createTask(service, 'A task');
+  const [delivered] = (await attemptsOf(service, id, 2)) as [DeliveryRecord];
+  const [followed] = await answersTo(follow, ofIt);
+  expect(JSON.parse(followed as string)).toMatchObject({
+    success: true,
+    pagination: { limit: 100, next: expect.stringMatching(/^ev_/) },
+  });
+
+  const ofDelivery = { ...ofIt, DELIVERY_ID: delivered.deliveryId };
+  const [detailed] = await answersTo(details, ofDelivery);
+  const sent = receiver.received.find(({ body }) => body.deliveryId === delivered.deliveryId);
+  expect(dataOf<Delivery>(detailed)).toMatchObject({ state: 'delivered', body: sent?.raw.toString('utf8') });
+  const [redelivered] = await answersTo(redeliver, ofDelivery);
+  expect(dataOf(redelivered)).toEqual({ deliveryId: delivered.deliveryId, state: 'pending' });
+  expect(await answersTo(redeliver, ofDelivery)).toEqual([redelivered]);
+
+  const [rotated, nextSecret = ''] = await answersTo(`${rotate}\necho "$NEW_SECRET"`, ofIt);
+  expect(dataOf<SecretRotated>(rotated)).toMatchObject({ id, previousSecretEndsAt: expect.any(String) });
+  await answersTo(test, ofIt);
+  const { raw, headers: both } = receiver.received.at(-1) ?? expect.fail('no delivery arrived');
+  for (const either of [secret, nextSecret])
+    expect(await verifyWebhook({ body: raw, headers: both, secret: either })).toMatchObject({ event: 'task.created' });
+
+  const [changed] = await answersTo(change, ofIt);
+  const [events, description] = [['task.created', 'task.completed'], 'Orders, production'];
+  expect(dataOf<Webhook>(changed)).toMatchObject({ id, url, events, description });
+
+  expect(dataOf<Webhook>((await answersTo(pause, ofIt))[0])).toMatchObject({ id, active: false });
+  expect(dataOf<Webhook>((await answersTo(resume, ofIt))[0])).toMatchObject({ id, active: true });
+
   expect(await answersTo(remove, ofIt)).toEqual(['{"success":true}']);
   expect((await service.api.getWebhook({ params: { id } })).status).toBe(404);
 

@@ -7,11 +7,11 @@ import { dataOf } from '../api.ts';
 import { startDeployment } from '../journeys/deployment.ts';
 import { blocksOf, sectionOf } from './markdown.ts';
 
-const page = readFileSync('README.md', 'utf8');
+const page = readFileSync('docs/first-session.md', 'utf8');
 
 it('the commands of the first session work as written', async () => {
   const service = await startDeployment();
-  const [block = ''] = blocksOf(sectionOf(page, '## A first session'), 'sh');
+  const [block = ''] = blocksOf(sectionOf(page, '## A board and an agent'), 'sh');
   const commands = block
     .replace('.crewboard/token', `${service.dataFolder}/token`)
     .replace('http://127.0.0.1:3000', service.url);
