@@ -6,17 +6,14 @@ createRunFolder();
 /** Counted by `.ci/run`, which asks for a report of its own. */
 const report = process.env.TEST_REPORT;
 
-// Half of a short file's time is compiling what it imports, which is the same for all.
-process.env.NODE_COMPILE_CACHE ??= 'node_modules/.cache/compiled';
-
 /** The tests of the deployed stack. */
 const deployed = 'test/deploy/stack.test.ts';
 
 /** The tests of a stack that is already deployed. */
 const running = 'test/deploy/running-stack.test.ts';
 
-/** The tests of the docs page, which need a browser. */
-const inBrowser = 'test/docs-page/docs-page.test.ts';
+/** The tests that need a browser. */
+const inBrowser = ['test/docs-page/*.test.ts', 'test/client/browser.test.ts'];
 
 /** How long a quick test or hook may take. It ends what hangs and measures nothing: tests slow down together. */
 const guardMs = 120_000;
@@ -25,6 +22,7 @@ const common = {
   // A worker's start is a good part of a short file's time, and a thread starts sooner than a process.
   pool: 'threads' as const,
   globalSetup: ['test/engine.setup.ts'],
+  setupFiles: ['test/clean-up.setup.ts'],
   env: { POWERTOOLS_LOG_LEVEL: 'SILENT' },
   expect: { poll: { timeout: 15_000 } },
 };
@@ -37,8 +35,10 @@ export default defineConfig({
         test: {
           ...common,
           name: 'quick',
+          // Most of a short file's time is loading the modules that all files use, so the files of a worker share them.
+          isolate: false,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.slow.test.ts', deployed, running, inBrowser],
+          exclude: ['test/**/*.slow.test.ts', deployed, running, ...inBrowser],
           testTimeout: guardMs,
           hookTimeout: guardMs,
         },
@@ -58,7 +58,7 @@ export default defineConfig({
         // Run by `npm run test:browser`.
         test: {
           name: 'browser',
-          include: [inBrowser],
+          include: inBrowser,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

@@ -1,5 +1,16 @@
 /** The files of endpoints in the order in which the OpenAPI document lists them. Other files follow. */
-const order = ['tasks', 'agents', 'executions', 'agent-metrics', 'improvements', 'skills', 'webhooks', 'open'];
+const order = [
+  'tasks',
+  'agents',
+  'executions',
+  'execution-control',
+  'agent-metrics',
+  'improvements',
+  'skills',
+  'webhooks',
+  'event-log',
+  'open',
+];
 
 /** Returns the names of the endpoints that a source defines, in their order. */
 function rowsOf(source: string): string[] {

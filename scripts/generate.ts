@@ -35,11 +35,13 @@ report(generate('lib/contract/endpoints.ts', endpointListSource(sources)));
 const { endpoints } = await import('../lib/contract/endpoints.ts');
 const { openApiDocument } = await import('../lib/openapi/document.ts');
 const { clientSource } = await import('../lib/openapi/typescript.ts');
+const { mcpFunctionSource } = await import('./mcp-function.ts');
 const { unmatchedFunctions } = await import('./unmatched-functions.ts');
 
 const document = openApiDocument();
 report([
   ...generate('docs/openapi.json', `${JSON.stringify(document, null, 2)}\n`),
   ...generate('lib/client/operations.ts', clientSource(document)),
+  ...generate('functions/mcp/mcp.ts', mcpFunctionSource()),
   ...unmatchedFunctions(endpoints, globSync('functions/*/*.ts')),
 ]);

@@ -33,6 +33,8 @@ export default {
       {
         test: {
           ...quick.test,
+          // A file that shares its modules would not evaluate again those that a mutant changes.
+          isolate: true,
           exclude: [...quick.test.exclude, ofOtherFolders],
           testTimeout: guardMs,
           hookTimeout: guardMs,
