@@ -16,6 +16,11 @@ export const scopes = [
 /** A scope of an access token. */
 export type Scope = (typeof scopes)[number];
 
+/** Returns whether an access token with these scopes may call an endpoint that needs `scope`. */
+export function permits(scopes: readonly Scope[], scope: Scope | 'any'): boolean {
+  return scope === 'any' || scopes.includes(scope);
+}
+
 /** How a function uses the secrets of webhooks; its role gets only this right to their KMS key. */
 export type SecretsUse = 'encrypts' | 'decrypts';
 
@@ -28,9 +33,12 @@ export type Endpoint = {
   /** The path, with `:name` for a parameter. */
   path: `/${string}`;
   summary: string;
-  /** The scope that the caller's access token needs. Open endpoints have none and need no token. */
-  scope?: Scope;
-  /** The endpoint calls other endpoints for a model. It needs an access token with any scope; they check their own. */
+  /**
+   * The scope that the caller's access token needs; `any` accepts every valid token, also one without scopes. Open
+   * endpoints have none and need no token.
+   */
+  scope?: Scope | 'any';
+  /** The endpoint calls other endpoints for a model. They check their own scopes. */
   offersTools?: true;
   /** The schema of each path parameter. A value that does not match leads to 404. */
   params?: Readonly<Record<string, Schema>>;
@@ -165,8 +173,9 @@ export function templateOf(path: string): string {
  */
 export function impliedErrors(row: Endpoint): ErrorCode[] {
   const implied: ErrorCode[] = [];
-  if (row.scope) implied.push('unauthorized', 'insufficient_scope', 'rate_limited', 'payload_too_large');
-  if (row.offersTools) implied.push('unauthorized', 'rate_limited', 'payload_too_large');
+  if (row.scope) implied.push('unauthorized');
+  if (row.scope && row.scope !== 'any') implied.push('insufficient_scope');
+  if (row.scope) implied.push('rate_limited', 'payload_too_large');
   if (row.body) implied.push('unsupported_media_type', 'invalid_json');
   if (row.params) implied.push('not_found');
   implied.push('validation_failed');

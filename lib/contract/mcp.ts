@@ -4,13 +4,14 @@ import { type ApiReference, type Endpoint, endpoint } from './endpoint.ts';
  * Returns whether models can call an endpoint as a tool. Changes of webhooks are not offered, because they send data to
  * other systems. Endpoints that use secrets or ask models are not offered either: the function needs no right to do so.
  */
-export function isOfferedAsTool({ scope, secrets, asksModels }: Endpoint): boolean {
-  return scope !== undefined && scope !== 'webhooks:write' && !secrets && !asksModels;
+export function isOfferedAsTool({ scope, offersTools, secrets, asksModels }: Endpoint): boolean {
+  return scope !== undefined && scope !== 'webhooks:write' && !offersTools && !secrets && !asksModels;
 }
 
 export const mcp = endpoint({
   method: 'POST',
   path: '/mcp',
+  scope: 'any',
   summary: 'Call tools over the Model Context Protocol',
   offersTools: true,
   status: 200,

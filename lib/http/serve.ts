@@ -1,7 +1,7 @@
 import middy, { type Request } from '@middy/core';
 import type { Context as LambdaContext } from 'aws-lambda';
 import { type Context, processContext } from '../context.ts';
-import type { Endpoint, ResultOf, Scope } from '../contract/endpoint.ts';
+import type { Endpoint, ResultOf } from '../contract/endpoint.ts';
 import { waitForReport } from '../limits/report-wait.ts';
 import { finishRequest } from '../limits/requests.ts';
 import { runWithRequest } from '../request-context.ts';
@@ -17,7 +17,7 @@ import { requestLog } from './middleware/request-log.ts';
 import { timeLimit } from './middleware/time-limit.ts';
 
 /** An endpoint that needs an access token; `serveOpen` serves the others. */
-type ScopedEndpoint = Endpoint & { scope: Scope };
+type ScopedEndpoint = Endpoint & { scope: NonNullable<Endpoint['scope']> };
 
 /** The behaviour of an endpoint: called for a request that has passed all checks of the middlewares. */
 export type Behaviour<Row extends Endpoint> = (

@@ -1,5 +1,5 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
-import type { Endpoint } from '../contract/endpoint.ts';
+import { type Endpoint, permits } from '../contract/endpoint.ts';
 import { endpoints } from '../contract/endpoints.ts';
 import { callerOf } from '../http/api-event.ts';
 import { isPassedOn } from '../http/middleware/payload.ts';
@@ -12,7 +12,7 @@ export function listTools({ event, handlers }: McpRequest): Tool[] {
   return offeredBy(handlers)
     .filter((operation) => {
       const { scope }: Endpoint = endpoints[operation];
-      return scope && scopes.includes(scope);
+      return scope && permits(scopes, scope);
     })
     .map((operation) => {
       const { name, title, description, inputSchema, hints } = toolOf(operation);

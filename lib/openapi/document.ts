@@ -60,7 +60,15 @@ function requestBody(schema: ObjectSchema, { body, furtherBodies }: Reference): 
 }
 
 function descriptionOf({ scope }: Endpoint, description: string): string {
-  return scope ? `${description}\n\nRequired scope: \`${scope}\`.` : description;
+  if (!scope) return description;
+  const required = scope === 'any' ? 'none; any access token is accepted' : `\`${scope}\``;
+  return `${description}\n\nRequired scope: ${required}.`;
+}
+
+/** Returns the security requirement of an endpoint: the scope that the access token needs, if it needs one. */
+function securityOf({ scope }: Endpoint): Json[] {
+  if (!scope) return [];
+  return [{ bearer: scope === 'any' ? [] : [scope] }];
 }
 
 const components: Json = {
@@ -107,7 +115,7 @@ export function openApiDocument(): Json {
       summary: row.summary,
       description: descriptionOf(row, reference.description),
       tags: [tags[familyOf(row)]?.name],
-      security: row.scope ? [{ bearer: [row.scope] }] : [],
+      security: securityOf(row),
       ...(parameters.length > 0 ? { parameters } : {}),
       ...(row.body ? { requestBody: requestBody(row.body, reference) } : {}),
       responses: { [row.status]: successOf(row, reference.data), ...notModifiedOf(row), ...errorsOf(row) },

@@ -21,10 +21,15 @@ type ToolHints = {
 /** A tool that carries out an operation of the API. */
 export type OperationTool = ToolDefinition & { title: string; hints: ToolHints };
 
-/** Returns the tools of all operations that need an access token, by operation id. A bundle has them as data. */
+/**
+ * Returns the tools of all operations that need an access token, by operation id, without the one that offers them. A
+ * bundle has them as data.
+ */
 export function readTools(): Record<string, OperationTool> {
   return Object.fromEntries(
-    routes.filter(([, row]) => row.scope).map(([operation, row]) => [operation, toolFrom(operation, row)]),
+    routes
+      .filter(([, row]) => row.scope && !row.offersTools)
+      .map(([operation, row]) => [operation, toolFrom(operation, row)]),
   );
 }
 

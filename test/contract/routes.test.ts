@@ -15,15 +15,23 @@ describe('the endpoints', () => {
   });
 
   it('require a scope of their family: a read scope for GET, and another scope for other methods', () => {
-    for (const [, { method, path, scope }] of routes) {
-      if (!path.startsWith('/api/')) {
-        expect(scope).toBeUndefined();
-        continue;
-      }
+    const scoped = routes.filter(([, { path, scope }]) => path.startsWith('/api/') && scope !== 'any');
+    for (const [, { method, path, scope }] of scoped) {
       expect(scopes).toContain(scope);
       expect(path.split('/')[2]).toContain(scope?.split(':')[0]);
       expect(scope?.endsWith(':read')).toBe(method === 'GET');
     }
+  });
+
+  it('need no token outside of /api, and any token where they show nothing of a family or offer tools', () => {
+    const others = routes.filter(([, { scope }]) => scope === undefined || scope === 'any');
+    expect(Object.fromEntries(others.map(([, { path, scope }]) => [path, scope]))).toEqual({
+      '/health': undefined,
+      '/openapi.json': undefined,
+      '/docs': undefined,
+      '/docs/script.js': undefined,
+      '/mcp': 'any',
+    });
   });
 });
 

@@ -5,7 +5,7 @@ import { routes } from '../../lib/contract/routes.ts';
 import { readToolInput, splitToolInput, toolOf } from '../../lib/tools/tool-definitions.ts';
 
 const taskId = 'tk_01K9Z3T6V0QW8E5R7T9Y1AB2CD';
-const scoped = routes.filter(([, row]) => row.scope);
+const scoped = routes.filter(([, row]: readonly [string, Endpoint]) => row.scope && !row.offersTools);
 
 /** Returns the details of the error that an input leads to. */
 function detailsOf(act: () => unknown) {

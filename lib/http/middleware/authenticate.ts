@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { CachedToken, Context } from '../../context.ts';
-import type { Endpoint } from '../../contract/endpoint.ts';
+import { type Endpoint, permits } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { runWithoutRequest } from '../../request-context.ts';
 import { noteTokenUse, tokenUsePeriodMs } from '../../table/organizations/token-uses.ts';
@@ -21,13 +21,13 @@ const cachedTokensLimit = 1_000;
  * and the headers of this API.
  */
 export function authenticate(row: Endpoint, getContext: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
-  const { scope, offersTools } = row;
+  const { scope } = row;
   return {
     before: async ({ event }) => {
-      if (!scope && !offersTools) return;
+      if (!scope) return;
       const { caller, report } = await identify(header(event, 'Authorization'), getContext());
       event.state = { ...event.state, caller, useReport: report };
-      if (scope && !caller.scopes.includes(scope))
+      if (!permits(caller.scopes, scope))
         throw new ApiError(
           'insufficient_scope',
           `This access token does not have the scope ${scope}; use a token that has it.`,

@@ -1,6 +1,7 @@
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { processContext } from '../../../../lib/context.ts';
 import type { Agent } from '../../../../lib/contract/agents.ts';
+import type { Scope } from '../../../../lib/contract/endpoint.ts';
 import type { endpoints } from '../../../../lib/contract/endpoints.ts';
 import type { ErrorCode } from '../../../../lib/contract/errors.ts';
 import { timeOf, timestamp, ulidOf } from '../../../../lib/contract/ids.ts';
@@ -25,7 +26,7 @@ import type { Request, Tenant } from './tenant.ts';
  * for an operation without a case below.
  */
 type Post = {
-  [Name in Operation]: (typeof endpoints)[Name] extends { method: 'POST'; scope: string } ? Name : never;
+  [Name in Operation]: (typeof endpoints)[Name] extends { method: 'POST'; scope: Scope } ? Name : never;
 }[Operation];
 
 type Case = {
