@@ -9,6 +9,7 @@ const order = [
   'skills',
   'webhooks',
   'event-log',
+  'me',
   'open',
 ];
 

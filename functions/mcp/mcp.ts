@@ -30,6 +30,7 @@ import { handler as deleteTask } from '../kanban-tasks/delete-task.ts';
 import { handler as getTask } from '../kanban-tasks/get-task.ts';
 import { handler as listTasks } from '../kanban-tasks/list-tasks.ts';
 import { handler as updateTask } from '../kanban-tasks/update-task.ts';
+import { handler as getMe } from '../me/get-me.ts';
 import { handler as getDelivery } from '../webhooks/get-delivery.ts';
 import { handler as getEvent } from '../webhooks/get-event.ts';
 import { handler as getRecovery } from '../webhooks/get-recovery.ts';
@@ -70,6 +71,7 @@ const handlers = {
   getDelivery,
   listEvents,
   getEvent,
+  getMe,
   listPrompts,
   getPrompt,
   restorePrompt,

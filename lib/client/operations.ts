@@ -759,6 +759,20 @@ export type EventDetail = {
   deliveries: EventDelivery[];
 };
 
+export type Me = {
+  /** Name of the organization that the access token belongs to. */
+  organization: string;
+  token: {
+    /** Id of the access token: the 12 characters after `crew_`, as `token list` shows them. */
+    id: string;
+    /** What the access token is for; absent if it has no name. */
+    name?: string;
+    createdAt: string;
+  };
+  /** The scopes of the access token. No scope implies another. */
+  scopes: ('tasks:read' | 'tasks:write' | 'agents:read' | 'agents:write' | 'agents:execute' | 'webhooks:read' | 'webhooks:write')[];
+};
+
 export type Pagination = {
   /** The applied page size. It is smaller than the requested limit if that number of items does not fit into one response of 6 MB; the next page starts at offset + limit. */
   limit: number;
@@ -1620,6 +1634,18 @@ export type Operations = {
     paged: false;
   };
   /**
+   * Get the organization and the scopes of the access token.
+   *
+   * Returns what the service knows about the access token of the request: its organization, its name and its scopes. It needs no read beyond that of the token, so it is the cheapest request to check a token with.
+   *
+   * Required scope: none; any access token is accepted.
+   */
+  getMe: {
+    request: {};
+    data: Me;
+    paged: false;
+  };
+  /**
    * Check the health of the service.
    *
    * Confirms that the API responds. Does not check the services that it depends on.
@@ -1863,6 +1889,7 @@ export const operations = {
   redeliverDelivery: { method: 'POST', path: '/api/webhooks/{id}/deliveries/{deliveryId}/redeliver' },
   listEvents: { method: 'GET', path: '/api/webhooks/events' },
   getEvent: { method: 'GET', path: '/api/webhooks/events/{id}' },
+  getMe: { method: 'GET', path: '/api/me' },
   health: { method: 'GET', path: '/health' },
   listPrompts: { method: 'GET', path: '/api/agents/{name}/prompts' },
   getPrompt: { method: 'GET', path: '/api/agents/{name}/prompts/{hash}' },

@@ -8,6 +8,7 @@ import * as executionControl from './execution-control.ts';
 import * as executions from './executions.ts';
 import * as improvements from './improvements.ts';
 import * as mcp from './mcp.ts';
+import * as me from './me.ts';
 import * as open from './open.ts';
 import * as prompts from './prompts.ts';
 import * as recoveries from './recoveries.ts';
@@ -55,6 +56,7 @@ export const endpoints = {
   redeliverDelivery: webhooks.redeliverDelivery,
   listEvents: eventLog.listEvents,
   getEvent: eventLog.getEvent,
+  getMe: me.getMe,
   health: open.health,
   openapi: open.openapi,
   docs: open.docs,
@@ -107,6 +109,7 @@ export const references = {
   redeliverDelivery: webhooks.redeliverDeliveryReference,
   listEvents: eventLog.listEventsReference,
   getEvent: eventLog.getEventReference,
+  getMe: me.getMeReference,
   health: open.healthReference,
   openapi: open.openapiReference,
   docs: open.docsReference,

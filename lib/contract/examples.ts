@@ -28,6 +28,7 @@ export const eventId = 'ev_01K9Z4C0F6A1C3E5G7J9M1P3R5';
 export const deliveryId = 'dlv_01K9Z4C0F6T8V0X2Z4B6D8F0H2';
 export const recoveryId = 'rc_01K9Z4K0G7T9V1X3Z5B7D9F1H3';
 export const improvementId = 'im_01K9Z4M0H8V0X2Z4A6C8E0G2J4';
+export const tokenId = '3Zk8QvT1mWcA';
 export const projectId = 'proj_website';
 export const model = standardModel;
 export const input = 'What makes a task easy to review?';

@@ -8,7 +8,7 @@ export type Operation = keyof typeof endpoints;
 export const routes: readonly (readonly [Operation, Endpoint])[] = Object.entries(endpoints) as [Operation, Endpoint][];
 
 /**
- * Returns the path family of an endpoint (`kanban-tasks`, `agents`, `webhooks`, `mcp` or `open`): its function folder and
+ * Returns the path family of an endpoint (`kanban-tasks`, `agents`, `webhooks`, `me`, `mcp` or `open`): its function folder and
  * its tag.
  */
 export function familyOf(row: Pick<Endpoint, 'path'>): string {

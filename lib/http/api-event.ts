@@ -8,6 +8,10 @@ import type { RecordResponse } from '../table/idempotency.ts';
 export type Caller = {
   organization: Organization;
   tokenId: string;
+  /** What the token is for, in the words of the operator, if it has a name. */
+  tokenName: string | undefined;
+  /** The time at which the token was created; ISO 8601. */
+  tokenCreatedAt: string;
   scopes: readonly Scope[];
   /** The limit of requests per minute, if the organization has its own. */
   requestsPerMinute?: number | undefined;

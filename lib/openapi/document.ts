@@ -131,7 +131,7 @@ export function openApiDocument(): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'The service that serves this document.' }],
-    tags: [tags['kanban-tasks'], tags.agents, tags.webhooks, eventsTag, tags.open],
+    tags: [tags['kanban-tasks'], tags.agents, tags.webhooks, eventsTag, tags.me, tags.open],
     paths,
     webhooks: documentedEvents(),
     components,

@@ -12,7 +12,7 @@ Guides:
 
 ## Authentication
 
-Every path below \`/api\` requires an access token: \`Authorization: Bearer crew_…\`. The operator of the service creates tokens with \`npm run token -- create\`. A token belongs to one organization and has scopes. Each operation names the scope that it requires; no scope implies another. Resources of other organizations are treated as absent.
+Every path below \`/api\` requires an access token: \`Authorization: Bearer crew_…\`. The operator of the service creates tokens with \`npm run token -- create\`. A token belongs to one organization and has scopes. Each operation names the scope that it requires, if any; no scope implies another. Resources of other organizations are treated as absent.
 
 ## Responses
 
@@ -69,6 +69,7 @@ export const tags: Readonly<Record<string, Tag>> = {
     name: 'Webhooks',
     description: `Webhooks, test deliveries and the delivery history. Guide: ${webhooksGuide}.`,
   },
+  me: { name: 'Access', description: 'What the access token of a request is, and may do.' },
   open: { name: 'Service', description: 'Endpoints that need no access token.' },
 };
 

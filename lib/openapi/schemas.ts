@@ -35,6 +35,7 @@ import {
   ImprovementVote,
   NewImprovement,
 } from '../contract/improvements.ts';
+import { Me } from '../contract/me.ts';
 import { Prompt, PromptListItem, PromptSource } from '../contract/prompts.ts';
 import { CursorPagination, Pagination, type Schema } from '../contract/shapes.ts';
 import { Skill } from '../contract/skills.ts';
@@ -132,6 +133,7 @@ const responseSchemas = {
   Event,
   EventDelivery,
   EventDetail,
+  Me,
   Pagination,
   CursorPagination,
 };

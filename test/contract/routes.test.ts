@@ -31,6 +31,7 @@ describe('the endpoints', () => {
       '/docs': undefined,
       '/docs/script.js': undefined,
       '/mcp': 'any',
+      '/api/me': 'any',
     });
   });
 });
@@ -68,6 +69,7 @@ describe('the name', () => {
   it.each([
     ['/api/kanban-tasks/:id', 'kanban-tasks'],
     ['/api/webhooks', 'webhooks'],
+    ['/api/me', 'me'],
     ['/health', 'open'],
     ['/openapi.json', 'open'],
     ['/docs/script.js', 'open'],

@@ -126,4 +126,5 @@ export const agentScenarios = {
   getMetrics: { 'of 30 days, of three executions': withExecutions(3) },
   selfImproveAgent: { 'from two executions, adopted': withExecutions(2) },
   listSkillCatalogue: { all: async () => ({}) },
+  getMe: { any: async () => ({}) },
 } satisfies Record<string, Record<string, (caller: TestOrganization) => Promise<Asked>>>;

@@ -84,6 +84,7 @@ export const endpointBudgets = {
   getMetrics: { 'of 30 days, of three executions': usage({ requests: 4, rounds: 4, rcu: 4 }) },
   selfImproveAgent: { 'from two executions, adopted': usage({ requests: 23, rounds: 13, rcu: 21, wcu: 24 }) },
   listSkillCatalogue: { all: usage({}) },
+  getMe: { any: usage({}) },
   registerWebhook: {
     'with a secret': usage({ requests: 1, rounds: 1, wcu: 8, keyUses: 1 }),
     'without one, for two events': usage({ requests: 1, rounds: 1, wcu: 8 }),

@@ -41,6 +41,7 @@ it.each([
   ['PUT', '/api/kanban-tasks', 'GET, POST'],
   ['PUT', '/api/kanban-tasks/malformed', 'DELETE, GET, PATCH'],
   ['POST', '/health', 'GET'],
+  ['DELETE', '/api/me', 'GET'],
   ['TRACE', '/openapi.json', 'GET'],
 ])('the method of %s %s leads to 405 method_not_allowed with Allow: %s', async (method, path, allow) => {
   const answer = await send(method, path);

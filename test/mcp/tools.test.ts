@@ -59,7 +59,7 @@ describe.each(revisions)('a client of revision %s', (revision, negotiation) => {
   it('lists only the tools that the scopes of its token allow', async () => {
     const { address } = await newOrganization(['tasks:read']);
     const { tools } = await (await connect(address, negotiation)).listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['list_tasks', 'get_task']);
+    expect(tools.map(({ name }) => name)).toEqual(['list_tasks', 'get_task', 'get_me']);
   });
 
   it('works on tasks as over the HTTP API', async () => {

@@ -51,8 +51,9 @@ async function identify(
   const { token } = cached ?? {};
   if (!cached || !token || !isSecret(parts.secret, token.hash) || token.revokedAt) throw unauthorized();
   if (token.expires && Date.parse(token.expires) <= context.clock()) throw unauthorized();
-  const { id, organization, scopes, requestsPerMinute } = token;
-  return { caller: { organization, tokenId: id, scopes, requestsPerMinute }, report: reportUse(context, cached) };
+  const { id, name, createdAt, organization, scopes, requestsPerMinute } = token;
+  const caller = { organization, tokenId: id, tokenName: name, tokenCreatedAt: createdAt, scopes, requestsPerMinute };
+  return { caller, report: reportUse(context, cached) };
 }
 
 /**

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { contextOf, loadHandler } from '../../../infra/local/functions.ts';
 import { readSkills } from '../../../lib/agents/skill-catalogue.ts';
 import { NewAgent } from '../../../lib/contract/agents.ts';
-import type { Endpoint } from '../../../lib/contract/endpoint.ts';
+import { type Endpoint, scopes } from '../../../lib/contract/endpoint.ts';
 import { endpoints } from '../../../lib/contract/endpoints.ts';
 import { eventNames } from '../../../lib/contract/events.ts';
 import { NewExecution } from '../../../lib/contract/executions.ts';
@@ -94,6 +94,11 @@ const largestReads: Partial<Record<Operation, unknown>> = {
     executions: { total: most, completed: most, failed: most, running: most, successRate: 1 / 3 },
     performance: { avgDurationMs: most, p50DurationMs: most, p95DurationMs: most },
     tokens: { total: most, avgPerExecution: most },
+  },
+  getMe: {
+    organization: 'o'.repeat(64),
+    token: { id: 'i'.repeat(12), name: '\u{10ffff}'.repeat(64), createdAt: time },
+    scopes,
   },
   getPrompt: {
     ...{ hash: `sha256:${'f'.repeat(64)}`, version: most, createdAt: time, source: 'self-improve' },
