@@ -25,6 +25,7 @@ import { handler as restorePrompt } from '../agents/restore-prompt.ts';
 import { handler as unassignSkill } from '../agents/unassign-skill.ts';
 import { handler as updateAgent } from '../agents/update-agent.ts';
 import { handler as updateSoul } from '../agents/update-soul.ts';
+import { handler as countTasks } from '../kanban-tasks/count-tasks.ts';
 import { handler as createTask } from '../kanban-tasks/create-task.ts';
 import { handler as deleteTask } from '../kanban-tasks/delete-task.ts';
 import { handler as getTask } from '../kanban-tasks/get-task.ts';
@@ -42,6 +43,7 @@ import { handler as listWebhooks } from '../webhooks/list-webhooks.ts';
 /** The handlers of the operations that models can call as tools. */
 const handlers = {
   listTasks,
+  countTasks,
   createTask,
   getTask,
   updateTask,

@@ -219,6 +219,20 @@ export type TaskDetail = {
   blockedBy: TaskReference[];
 };
 
+export type TaskGroup = {
+  /** The status, the priority or the name of the agent. `null`: the tasks without an agent, and those whose agent is deleted. */
+  value: string | null;
+  /** Number of tasks with this value. */
+  count: number;
+};
+
+export type TaskCounts = {
+  groupBy: 'status' | 'priority' | 'assigned_agent';
+  /** Number of tasks that match the filters: the sum of all groups. */
+  total: number;
+  groups: TaskGroup[];
+};
+
 export type AgentCategory = 'business' | 'development' | 'qa' | 'research' | 'operations' | 'specialized';
 
 export type AgentStatus = 'active' | 'inactive' | 'draft';
@@ -884,13 +898,13 @@ export type Operations = {
   listTasks: {
     request: {
       query?: {
-        /** Return only tasks with this status. */
+        /** Only tasks with this status. */
         status?: TaskStatus;
-        /** Return only tasks with this priority. */
+        /** Only tasks with this priority. */
         priority?: TaskPriority;
-        /** Return only tasks that are assigned to the agent with this name, which may be deleted. */
+        /** Only tasks that are assigned to the agent with this name, which may be deleted. */
         assigned_agent?: string;
-        /** Return only tasks of this project. */
+        /** Only tasks of this project. */
         project_id?: string;
         /** Page size. A value above 100 counts as 100. */
         limit?: number;
@@ -915,6 +929,36 @@ export type Operations = {
       idempotencyKey?: string | undefined;
     };
     data: TaskCreated;
+    paged: false;
+  };
+  /**
+   * Count tasks.
+   *
+   * Returns how many of the tasks that match all filters have each value of a field. The counts are exact at any size, and include each change as soon as its request has responded.
+   *
+   * - By `status` and `priority`, each value has a group, in the order of the enumeration, also without tasks.
+   * - By `assigned_agent`, each agent with tasks has a group, in alphabetical order. The last group is `null`: the tasks without an agent, and those whose agent is deleted. The filter `assigned_agent` also counts the tasks of a deleted agent.
+   *
+   * No tasks are read. By `status` and `priority`, and with the filter `assigned_agent`, the counts take one query, as the total of a list does. By `assigned_agent` without this filter, they take two queries and one for each agent of the organization. With more than 200 agents the response is `limit_reached`. A task that is assigned to another agent during the request can then be counted for both agents or for neither.
+   *
+   * Required scope: `tasks:read`.
+   */
+  countTasks: {
+    request: {
+      query?: {
+        /** The field that the tasks are counted by. */
+        group_by?: 'status' | 'priority' | 'assigned_agent';
+        /** Only tasks with this status. */
+        status?: TaskStatus;
+        /** Only tasks with this priority. */
+        priority?: TaskPriority;
+        /** Only tasks that are assigned to the agent with this name, which may be deleted. */
+        assigned_agent?: string;
+        /** Only tasks of this project. */
+        project_id?: string;
+      };
+    };
+    data: TaskCounts;
     paged: false;
   };
   /**
@@ -1854,6 +1898,7 @@ export type Operations = {
 export const operations = {
   listTasks: { method: 'GET', path: '/api/kanban-tasks' },
   createTask: { method: 'POST', path: '/api/kanban-tasks' },
+  countTasks: { method: 'GET', path: '/api/kanban-tasks/counts' },
   getTask: { method: 'GET', path: '/api/kanban-tasks/{id}' },
   updateTask: { method: 'PATCH', path: '/api/kanban-tasks/{id}' },
   deleteTask: { method: 'DELETE', path: '/api/kanban-tasks/{id}' },

@@ -20,6 +20,7 @@ import * as webhooks from './webhooks.ts';
 /** All endpoints by their operation ids, in the order of the OpenAPI document. */
 export const endpoints = {
   listTasks: tasks.listTasks,
+  countTasks: tasks.countTasks,
   createTask: tasks.createTask,
   getTask: tasks.getTask,
   updateTask: tasks.updateTask,
@@ -73,6 +74,7 @@ export const endpoints = {
 /** The API references of all endpoints by their operation ids. */
 export const references = {
   listTasks: tasks.listTasksReference,
+  countTasks: tasks.countTasksReference,
   createTask: tasks.createTaskReference,
   getTask: tasks.getTaskReference,
   updateTask: tasks.updateTaskReference,

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
-import { AgentName, described, id, listOf, oneOf, ProjectId, pageQuery, Timestamp, text } from './shapes.ts';
+import { AgentName, count, described, id, listOf, oneOf, ProjectId, pageQuery, Timestamp, text } from './shapes.ts';
 
 /** The task statuses, in the order of the columns of the board. */
 export const taskStatuses = ['backlog', 'assigned', 'in_progress', 'qa_review', 'up_for_review', 'done'] as const;
@@ -78,16 +78,37 @@ export type TaskDetail = v.InferOutput<typeof TaskDetail>;
 /** The data that `createTask` returns. */
 export const TaskCreated = v.pick(Task, ['id', 'title', 'status', 'priority', 'createdAt']);
 
-/** The query of `listTasks`. Unlike filters of executions, these are in snake_case. */
-const TaskQuery = v.object({
-  status: v.optional(described(TaskStatus, 'Return only tasks with this status.')),
-  priority: v.optional(described(TaskPriority, 'Return only tasks with this priority.')),
+/** The filters of lists and counts of tasks. Unlike filters of executions, these are in snake_case. */
+const taskFilters = {
+  status: v.optional(described(TaskStatus, 'Only tasks with this status.')),
+  priority: v.optional(described(TaskPriority, 'Only tasks with this priority.')),
   assigned_agent: v.optional(
-    described(AgentName, 'Return only tasks that are assigned to the agent with this name, which may be deleted.'),
+    described(AgentName, 'Only tasks that are assigned to the agent with this name, which may be deleted.'),
   ),
-  project_id: v.optional(described(ProjectId, 'Return only tasks of this project.')),
-  ...pageQuery,
+  project_id: v.optional(described(ProjectId, 'Only tasks of this project.')),
+};
+
+/** The fields that tasks can be counted by, as the filters name them. */
+export const TaskGrouping = oneOf(['status', 'priority', 'assigned_agent']);
+export type TaskGrouping = v.InferOutput<typeof TaskGrouping>;
+
+/** The number of tasks with the same value of a field. */
+export const TaskGroup = v.object({
+  value: described(
+    v.nullable(v.string()),
+    'The status, the priority or the name of the agent. `null`: the tasks without an agent, and those whose agent is deleted.',
+  ),
+  count: described(count, 'Number of tasks with this value.'),
 });
+export type TaskGroup = v.InferOutput<typeof TaskGroup>;
+
+/** The numbers of tasks that `countTasks` returns. */
+export const TaskCounts = v.object({
+  groupBy: TaskGrouping,
+  total: described(count, 'Number of tasks that match the filters: the sum of all groups.'),
+  groups: v.array(TaskGroup),
+});
+export type TaskCounts = v.InferOutput<typeof TaskCounts>;
 
 const exampleTask = {
   id: examples.taskId,
@@ -109,7 +130,7 @@ export const listTasks = endpoint({
   path: '/api/kanban-tasks',
   scope: 'tasks:read',
   summary: 'List tasks',
-  query: TaskQuery,
+  query: v.object({ ...taskFilters, ...pageQuery }),
   status: 200,
   data: Task,
   paged: true,
@@ -119,6 +140,41 @@ export const listTasksReference = (): ApiReference<typeof listTasks> => ({
   description:
     'Returns the tasks that match all filters, newest first. The list includes each change as soon as its request has responded, and `pagination.total` is exact at any size. A valid filter that matches no task leads to an empty page.',
   data: [exampleTask],
+});
+
+export const countTasks = endpoint({
+  method: 'GET',
+  path: '/api/kanban-tasks/counts',
+  scope: 'tasks:read',
+  summary: 'Count tasks',
+  query: v.object({
+    group_by: v.optional(described(TaskGrouping, 'The field that the tasks are counted by.'), 'status'),
+    ...taskFilters,
+  }),
+  status: 200,
+  data: TaskCounts,
+  errors: ['limit_reached'],
+});
+
+export const countTasksReference = (): ApiReference<typeof countTasks> => ({
+  description: `Returns how many of the tasks that match all filters have each value of a field. The counts are exact at any size, and include each change as soon as its request has responded.
+
+- By \`status\` and \`priority\`, each value has a group, in the order of the enumeration, also without tasks.
+- By \`assigned_agent\`, each agent with tasks has a group, in alphabetical order. The last group is \`null\`: the tasks without an agent, and those whose agent is deleted. The filter \`assigned_agent\` also counts the tasks of a deleted agent.
+
+No tasks are read. By \`status\` and \`priority\`, and with the filter \`assigned_agent\`, the counts take one query, as the total of a list does. By \`assigned_agent\` without this filter, they take two queries and one for each agent of the organization. With more than 200 agents the response is \`limit_reached\`. A task that is assigned to another agent during the request can then be counted for both agents or for neither.`,
+  data: {
+    groupBy: 'status',
+    total: 42,
+    groups: [
+      { value: 'backlog', count: 17 },
+      { value: 'assigned', count: 4 },
+      { value: 'in_progress', count: 3 },
+      { value: 'qa_review', count: 0 },
+      { value: 'up_for_review', count: 1 },
+      { value: 'done', count: 17 },
+    ],
+  },
 });
 
 export const createTask = endpoint({

@@ -120,7 +120,7 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
     message: 'A request with this Idempotency-Key is in progress; retry after the time in Retry-After.',
   },
   limit_reached: {
-    when: 'A maximum is reached: the webhooks of an organization, the pauses of a webhook, or the tasks that depend on one task.',
+    when: 'A maximum is reached: the webhooks of an organization, the pauses of a webhook, the tasks that depend on one task, or the agents by which tasks are counted.',
     message: 'An organization can have 100 webhooks; delete one it does not need.',
   },
   precondition_failed: {

@@ -43,6 +43,7 @@ describe('a path', () => {
   });
 
   it('matches an endpoint with a static segment before one with a parameter', () => {
+    expect(operationsAt('/api/kanban-tasks/counts')[0]).toBe('countTasks');
     expect(operationsAt('/api/agents/executions')[0]).toBe('listExecutions');
     expect(operationsAt('/api/agents/writer/executions')).toEqual(['listAgentExecutions']);
     expect(operationsAt('/api/agents/executions/executions')).toEqual(['listAgentExecutions']);

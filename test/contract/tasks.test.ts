@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { createTask, listTasks, TaskId, taskPriorities, taskStatuses, updateTask } from '../../lib/contract/tasks.ts';
+import {
+  countTasks,
+  createTask,
+  listTasks,
+  TaskId,
+  taskPriorities,
+  taskStatuses,
+  updateTask,
+} from '../../lib/contract/tasks.ts';
 import { validate } from '../../lib/requests/validate.ts';
 import { agentNames, errorsOf, ids, testFields, testPage, texts, words } from './fields.ts';
 
@@ -66,16 +74,22 @@ it.each(ids('tk').invalid)('%j is not the id of a task', (other) => {
   expect(errorsOf(TaskId, other)).toHaveLength(1);
 });
 
+const filters = {
+  status: words(...taskStatuses),
+  priority: words(...taskPriorities),
+  assigned_agent: agentNames,
+  project_id: projectIds,
+};
+
 describe('the query of a list', () => {
   testPage(listTasks.query);
-  testFields(
-    listTasks.query,
-    {},
-    {
-      status: words(...taskStatuses),
-      priority: words(...taskPriorities),
-      assigned_agent: agentNames,
-      project_id: projectIds,
-    },
-  );
+  testFields(listTasks.query, {}, filters);
+});
+
+describe('the query of counts', () => {
+  testFields(countTasks.query, {}, { ...filters, group_by: words('status', 'priority', 'assigned_agent') });
+
+  it('groups by status if it does not name a field', () => {
+    expect(validate(countTasks.query, {})).toEqual({ output: { group_by: 'status' }, errors: [] });
+  });
 });

@@ -22,6 +22,11 @@ export const endpointBudgets = {
     'with agent, status and priority': usage({ requests: 3, rounds: 2, rcu: 7 }),
     'from offset 70': usage({ requests: 2, rounds: 1, rcu: 17 }),
   },
+  countTasks: {
+    'by status, of 100': usage({ requests: 1, rounds: 1, rcu: 2 }),
+    'by status, with an agent': usage({ requests: 1, rounds: 1, rcu: 1 }),
+    'by agent, of 25': usage({ requests: 27, rounds: 2, rcu: 32 }),
+  },
   createTask: {
     bare: usage({ requests: 1, rounds: 1, wcu: 6 }),
     'with an agent': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 12 }),

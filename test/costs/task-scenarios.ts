@@ -32,6 +32,16 @@ async function seedYear({ service, organization }: TestOrganization): Promise<vo
   await seed(service.table, organization, tasks);
 }
 
+/** Creates agents beside the two that every organization has. */
+const createAgents = ({ ask }: TestOrganization, count: number) =>
+  Promise.all(
+    Array.from({ length: count }, (_, nth) =>
+      ask('createAgent', {
+        body: { name: `agent-${nth}`, displayName: 'An agent', category: 'qa', description: text },
+      }),
+    ),
+  );
+
 const listing = (query: string) => async (caller: TestOrganization) => {
   await caller.once('year', () => seedYear(caller));
   return { query };
@@ -46,6 +56,14 @@ export const taskScenarios = {
     'with a priority': listing('priority=low'),
     'with agent, status and priority': listing('assigned_agent=qa-reviewer&status=backlog&priority=low'),
     'from offset 70': listing('offset=70'),
+  },
+  countTasks: {
+    'by status, of 100': listing(''),
+    'by status, with an agent': listing('assigned_agent=qa-reviewer'),
+    'by agent, of 25': async (caller) => {
+      await caller.once('agents', () => createAgents(caller, 23));
+      return listing('group_by=assigned_agent')(caller);
+    },
   },
   createTask: {
     bare: async () => ({ body: bare }),

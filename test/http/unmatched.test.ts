@@ -40,6 +40,7 @@ it.each([
 it.each([
   ['PUT', '/api/kanban-tasks', 'GET, POST'],
   ['PUT', '/api/kanban-tasks/malformed', 'DELETE, GET, PATCH'],
+  ['PUT', '/api/kanban-tasks/counts', 'GET'],
   ['POST', '/health', 'GET'],
   ['DELETE', '/api/me', 'GET'],
   ['TRACE', '/openapi.json', 'GET'],
@@ -57,6 +58,8 @@ it.each([
   ['OPTIONS', `/api/kanban-tasks/${id}`, 204, 'DELETE, GET, PATCH'],
   ['OPTIONS', '/health', 204, 'GET'],
   ['OPTIONS', '/api/agents/skills', 204, 'GET'],
+  ['OPTIONS', '/api/kanban-tasks/counts', 204, 'GET'],
+  ['OPTIONS', '/api/me', 204, 'GET'],
   ['OPTIONS', '/api/webhooks/register', 204, 'POST'],
 ])('%s of %s leads to %i without a body', async (method, path, status, allow) => {
   const answer = await handler(eventOf({ method, path }), { getRemainingTimeInMillis: () => 29_000 } as never);

@@ -73,6 +73,21 @@ export async function readAgents(
 }
 
 /**
+ * Returns the names of the agents of an organization in alphabetical order, strongly consistent.
+ *
+ * @param limit the maximum number of names to read
+ */
+export async function readAgentNames(
+  { table }: TableContext,
+  organization: Organization,
+  limit: number,
+): Promise<string[]> {
+  const range = { pk: keys.agents(organization), limit, only: [], ascending: true };
+  const items = await Array.fromAsync(queryItems(table, range));
+  return items.map(({ sk }) => sk as string);
+}
+
+/**
  * Inserts an agent with its texts and the idempotency record in one transaction.
  *
  * @throws `ApiError` `name_taken`

@@ -207,23 +207,45 @@ function periodsOfPage(counts: PeriodCount[], offset: number, limit: number) {
 
 const totalOf = (counts: PeriodCount[]) => counts.reduce((total, { number }) => total + number, 0);
 
+/**
+ * Returns the number of items with each facet in a list, strongly consistent: one query of the counters, whatever the
+ * number of facets. Facets without items can be absent.
+ */
+export async function countFacets(
+  table: Table,
+  list: ListScope,
+  facets: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for await (const { numbers } of readCounters(table, list, facets))
+    for (const [facet, number] of Object.entries(numbers)) counts.set(facet, (counts.get(facet) ?? 0) + number);
+  return counts;
+}
+
 /** Returns the number of items with the queried facets in each period, newest period first. */
 async function countPeriods(table: Table, query: Pick<ListQuery, 'list' | 'facets'>): Promise<PeriodCount[]> {
   const { list, facets = [everything] } = query;
   const counts = new Map<string, number>();
-  for await (const { sk, ...numbers } of queryItems(table, {
-    pk: list.counters,
-    // A year has about a hundred counters of up to 25 numbers, so parse only the needed numbers.
-    only: facets,
-  })) {
-    const [period] = (sk as string).split('#') as [string];
-    for (const number of Object.values(numbers)) counts.set(period, (counts.get(period) ?? 0) + (number as number));
-  }
+  for await (const { period, numbers } of readCounters(table, list, facets))
+    for (const number of Object.values(numbers)) counts.set(period, (counts.get(period) ?? 0) + number);
   return [...counts].map(([period, number]) => ({
     number,
     first: ulidPeriods.first(period),
     last: ulidPeriods.last(period),
   }));
+}
+
+/** Yields the counters of a list, newest period first: the period of each, and its numbers of the facets by facet. */
+async function* readCounters(
+  table: Table,
+  list: ListScope,
+  // A year has about a hundred counters of up to 25 numbers, so parse only the needed numbers.
+  facets: readonly string[],
+): AsyncGenerator<{ period: string; numbers: Readonly<Record<string, number>> }> {
+  for await (const { sk, ...numbers } of queryItems(table, { pk: list.counters, only: facets })) {
+    const [period] = (sk as string).split('#') as [string];
+    yield { period, numbers: numbers as Record<string, number> };
+  }
 }
 
 /**

@@ -39,7 +39,8 @@ const statusLetters: Record<TaskStatus, string> = {
 const priorityLetters: Record<TaskPriority, string> = { low: 'l', medium: 'm', high: 'h', critical: 'c' };
 
 /** Returns the facet of a status and a priority: two letters, because a counter has an attribute for each of 24. */
-const facetOf = (status: TaskStatus, priority: TaskPriority) => statusLetters[status] + priorityLetters[priority];
+export const facetOf = (status: TaskStatus, priority: TaskPriority) =>
+  statusLetters[status] + priorityLetters[priority];
 
 /** The facets of all tasks. */
 export const allFacets = taskStatuses.flatMap((status) => taskPriorities.map((priority) => facetOf(status, priority)));
@@ -50,6 +51,11 @@ export function facetsOf({ status, priority }: TaskFilter): string[] | undefined
   const statuses = status ? [status] : taskStatuses;
   const priorities = priority ? [priority] : taskPriorities;
   return statuses.flatMap((one) => priorities.map((other) => facetOf(one, other)));
+}
+
+/** Returns the smallest list that has all tasks that match a filter. */
+export function taskListOf(organization: Organization, { agent, project }: TaskFilter) {
+  return keys.taskScope(organization, { ...(agent && { agent }), ...(project && { project }) });
 }
 
 /** Returns the lists of a task: all tasks, those of its agent, of its project, and of its agent in its project. */

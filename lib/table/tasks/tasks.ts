@@ -31,6 +31,7 @@ import {
   type TaskFilter,
   taskFrom,
   taskItem,
+  taskListOf,
   taskMembership,
 } from './task-items.ts';
 
@@ -74,8 +75,7 @@ export async function readTaskPage(
   page: { limit: number; offset: number },
 ): Promise<Page<Task>> {
   const { table } = context;
-  const { agent, project } = filter;
-  const { items, ...list } = keys.taskScope(organization, { ...(agent && { agent }), ...(project && { project }) });
+  const { items, ...list } = taskListOf(organization, filter);
   const facets = facetsOf(filter);
   if (items && !facets && page.offset + page.limit <= maxTasksRead) {
     const found = await readItemPage(table, { ...list, items }, page);

@@ -16,6 +16,7 @@ import type { ApiResult } from '../../../lib/http/api-event.ts';
 import { envelope } from '../../../lib/http/middleware/envelope.ts';
 import { fittingItems, payloadBytes, payloadLimit } from '../../../lib/http/middleware/payload.ts';
 import { webhooksLimit } from '../../../lib/table/deliveries/webhooks.ts';
+import { countedAgentsLimit } from '../../../lib/tasks/task-counts.ts';
 import { maxDetails } from '../../../lib/webhooks/delivery-details.ts';
 import { eventOf } from '../../service.ts';
 import { costliest, largest } from '../largest.ts';
@@ -94,6 +95,10 @@ const largestReads: Partial<Record<Operation, unknown>> = {
     executions: { total: most, completed: most, failed: most, running: most, successRate: 1 / 3 },
     performance: { avgDurationMs: most, p50DurationMs: most, p95DurationMs: most },
     tokens: { total: most, avgPerExecution: most },
+  },
+  countTasks: {
+    ...{ groupBy: 'assigned_agent', total: most },
+    groups: Array.from({ length: countedAgentsLimit + 1 }, () => ({ value: agent.name, count: most })),
   },
   getMe: {
     organization: 'o'.repeat(64),

@@ -1,0 +1,23 @@
+import type { Organization } from '../../contract/organization.ts';
+import { type TaskPriority, type TaskStatus, taskPriorities, taskStatuses } from '../../contract/tasks.ts';
+import type { TableContext } from '../client.ts';
+import { countFacets } from '../lists/listing.ts';
+import { allFacets, facetOf, facetsOf, type TaskFilter, taskListOf } from './task-items.ts';
+
+/** The number of tasks with a status and a priority. */
+export type FacetCount = { status: TaskStatus; priority: TaskPriority; count: number };
+
+/**
+ * Returns the number of tasks that match a filter for each status and priority, from the counters of lists. It takes one
+ * query, which also the total of the list takes.
+ */
+export async function readTaskCounts(
+  { table }: TableContext,
+  organization: Organization,
+  filter: TaskFilter,
+): Promise<FacetCount[]> {
+  const counts = await countFacets(table, taskListOf(organization, filter), facetsOf(filter) ?? allFacets);
+  return taskStatuses.flatMap((status) =>
+    taskPriorities.map((priority) => ({ status, priority, count: counts.get(facetOf(status, priority)) ?? 0 })),
+  );
+}
