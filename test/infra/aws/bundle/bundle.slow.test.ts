@@ -96,7 +96,12 @@ describe('the bundles', () => {
     const event = eventOf({ ...messageOf('tools/list'), token: writeToken({ id, secret }) });
     const { answered } = await overTable(mcp, event, { Item: marshall({ ...record, id }) });
     const { tools } = JSON.parse((answered as Answer).body).result;
-    expect(tools.map(({ name }: { name: string }) => name)).toEqual(['list_tasks', 'get_task']);
+    expect(tools.map(({ name }: { name: string }) => name)).toEqual([
+      'list_tasks',
+      'count_tasks',
+      'get_task',
+      'get_me',
+    ]);
   });
 
   it('have the renderer beside the function that serves it only', async () => {
