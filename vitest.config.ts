@@ -13,7 +13,7 @@ const deployed = 'test/deploy/stack.test.ts';
 const running = 'test/deploy/running-stack.test.ts';
 
 /** The tests that need a browser. */
-const inBrowser = ['test/docs-page/*.test.ts', 'test/client/browser.test.ts'];
+const inBrowser = ['test/console/*.test.ts', 'test/docs-page/*.test.ts', 'test/client/browser.test.ts'];
 
 /** How long a quick test or hook may take. It ends what hangs and measures nothing: tests slow down together. */
 const guardMs = 120_000;

@@ -11,7 +11,7 @@ const excluded = [
   '{scripts,test/scripts}/*retired-words*',
 ];
 
-const folders = '{docs,functions,infra,lib,scripts,settings,test}/**/*.{json,md,py,sh,ts}';
+const folders = '{docs,functions,infra,lib,scripts,settings,test}/**/*.{css,json,md,py,sh,ts,tsx}';
 const files = globSync(['*.{json,md}', folders], {
   exclude: [...excluded, 'package-lock.json', 'lib/agents/skills/**'],
 });

@@ -11,6 +11,7 @@ const order = [
   'event-log',
   'me',
   'open',
+  'console',
 ];
 
 /** Returns the names of the endpoints that a source defines, in their order. */

@@ -24,7 +24,7 @@ const retiredWords: readonly RetiredWord[] = [
   { word: 'stand-?ins?', use: 'stub or placeholder' },
   { word: 'recounts?', use: 'reconcile', except: /["'`]recount["'`]|'recount |(--silent|npm run|main\.ts) recount/ },
   { word: 'collaborators?|surroundings', use: 'context' },
-  { word: 'stale', use: 'conflict, or out of date' },
+  { word: 'stale', use: 'conflict, or out of date', except: /staleTime/ },
   {
     word: 'meets?',
     use: 'finds, or conflicts with',

@@ -2,6 +2,7 @@ import { cpSync, globSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve, sep } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
+import { readConsole } from '../../lib/http/console/console-files.ts';
 import { readGuides } from '../../lib/http/docs/guides.ts';
 import { readTools } from '../../lib/tools/tool-list.ts';
 
@@ -43,6 +44,15 @@ const tools: Plugin = {
     })),
 };
 
+/** Builds the console during bundling, and puts its files into the bundles of the functions that serve it. */
+const consoleFiles: Plugin = {
+  name: 'console',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]lib[\\/]http[\\/]console[\\/]console-files\.ts$/ }, async () => ({
+      contents: `const files = ${JSON.stringify(await readConsole())};\nexport const readConsole = async () => files;`,
+    })),
+};
+
 /** Modules that the SDKs import and no function needs, each with the file of its stub, which states the reason. */
 export const stubs: Readonly<Record<string, string>> = {
   '@aws-sdk/credential-provider-node': stub('credentials'),
@@ -70,8 +80,12 @@ export const forLambda = {
   logLevel: 'silent',
 } as const satisfies BuildOptions;
 
-/** The options of esbuild for functions, with the skills, the guides, the tools and the stubs. */
-export const asFunctions = { ...forLambda, alias: stubs, plugins: [skills, guides, tools] } satisfies BuildOptions;
+/** The options of esbuild for functions, with the skills, the guides, the tools, the console and the stubs. */
+export const asFunctions = {
+  ...forLambda,
+  alias: stubs,
+  plugins: [skills, guides, tools, consoleFiles],
+} satisfies BuildOptions;
 
 /** The folder of each bundled function, by the path of its source from the repository's root. */
 export type Bundles = ReadonlyMap<string, string>;

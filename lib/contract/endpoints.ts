@@ -2,6 +2,7 @@
 
 import * as agentMetrics from './agent-metrics.ts';
 import * as agents from './agents.ts';
+import * as console from './console.ts';
 import type { Endpoint } from './endpoint.ts';
 import * as eventLog from './event-log.ts';
 import * as executionControl from './execution-control.ts';
@@ -62,6 +63,8 @@ export const endpoints = {
   openapi: open.openapi,
   docs: open.docs,
   docsScript: open.docsScript,
+  consolePage: console.consolePage,
+  consoleAsset: console.consoleAsset,
   mcp: mcp.mcp,
   listPrompts: prompts.listPrompts,
   getPrompt: prompts.getPrompt,
@@ -116,6 +119,8 @@ export const references = {
   openapi: open.openapiReference,
   docs: open.docsReference,
   docsScript: open.docsScriptReference,
+  consolePage: console.consolePageReference,
+  consoleAsset: console.consoleAssetReference,
   mcp: mcp.mcpReference,
   listPrompts: prompts.listPromptsReference,
   getPrompt: prompts.getPromptReference,

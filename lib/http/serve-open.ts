@@ -1,5 +1,5 @@
 import middy from '@middy/core';
-import type { Endpoint, ResultOf } from '../contract/endpoint.ts';
+import type { Endpoint, RequestOf, ResultOf } from '../contract/endpoint.ts';
 import type { ApiEvent, ApiResult } from './api-event.ts';
 import { envelope, errorResponses } from './middleware/envelope.ts';
 import { parse } from './middleware/parse.ts';
@@ -12,11 +12,11 @@ import { timeLimit } from './middleware/time-limit.ts';
  */
 export function serveOpen<const Row extends Endpoint & { scope?: never }>(
   row: Row,
-  behaviour: () => Promise<ResultOf<Row>>,
+  behaviour: (request: RequestOf<Row>) => Promise<ResultOf<Row>>,
 ) {
   return middy<ApiEvent, ApiResult>({ ...requestLog(`${row.method} ${row.path}`), ...timeLimit(row) })
     .use(errorResponses())
     .use(parse(row))
     .use(envelope(row))
-    .handler(() => behaviour() as never);
+    .handler(({ state }: ApiEvent) => behaviour(state as RequestOf<Row>) as never);
 }

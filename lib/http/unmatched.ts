@@ -6,18 +6,11 @@ import { errorResponse } from './middleware/envelope.ts';
 import { requestLog } from './middleware/request-log.ts';
 
 /**
- * Returns the handler of the `$default` route, for requests that match no endpoint: a redirect from `/` to the API
- * reference, 405 with `Allow` if the path has other methods (204 for OPTIONS), else 404. It needs no access token.
+ * Returns the handler of the `$default` route, for requests that match no endpoint: 405 with `Allow` if the path has other methods (204 for OPTIONS), else 404. It needs no access token.
  */
 export function unmatched() {
   return middy<ApiEvent, ApiResult>(requestLog('$default')).handler(async (event: ApiEvent) => {
     const { method } = event.requestContext.http;
-    if (event.rawPath === '/' && (method === 'GET' || method === 'HEAD'))
-      return {
-        statusCode: 302,
-        headers: { Location: '/docs', 'X-Request-Id': event.requestContext.requestId },
-        body: '',
-      };
     const matches = matchPath(event.rawPath);
     // A static path, such as /api/agents/skills, does not have the methods of /api/agents/:name.
     const methods = matches.filter(({ row }) => row.path === matches[0]?.row.path).map(({ row }) => row.method);

@@ -29,15 +29,6 @@ describe('an unknown path', () => {
 });
 
 it.each([
-  ['GET', 302, '/docs'],
-  ['HEAD', 302, '/docs'],
-  ['POST', 404, undefined],
-])('%s of the path / leads to %i %s', async (method, status, location) => {
-  const answer = await send(method, '/');
-  expect([answer.status, answer.headers.Location]).toEqual([status, location]);
-});
-
-it.each([
   ['PUT', '/api/kanban-tasks', 'GET, POST'],
   ['PUT', '/api/kanban-tasks/malformed', 'DELETE, GET, PATCH'],
   ['PUT', '/api/kanban-tasks/counts', 'GET'],

@@ -48,7 +48,9 @@ describe("the client's types", () => {
   it('equal the types of the schemas in the contract', () => {
     expectTypeOf<Wrong>().toBeNever();
     expectTypeOf<Misnamed>().toBeNever();
-    expectTypeOf<Exclude<keyof Rows, Taken>>().toEqualTypeOf<'openapi' | 'docs' | 'docsScript' | 'mcp'>();
+    expectTypeOf<Exclude<keyof Rows, Taken>>().toEqualTypeOf<
+      'openapi' | 'docs' | 'docsScript' | 'mcp' | 'consolePage' | 'consoleAsset'
+    >();
   });
 
   it('have the bodies of the six events', () => {

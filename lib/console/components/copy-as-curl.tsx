@@ -1,0 +1,44 @@
+import type { Operation, RequestTo } from '../../client/client.ts';
+import { operations } from '../../client/operations.ts';
+import { useNotices } from './notices.tsx';
+
+type AnyRequest = {
+  params?: Record<string, string>;
+  query?: Record<string, string | number | undefined>;
+  body?: unknown;
+};
+
+/** Returns the command that sends a request. The token is in a variable of the shell, not in the command. */
+export function curlOf<Name extends Operation>(operation: Name, request: RequestTo<Name>, origin: string): string {
+  const { method, path } = operations[operation];
+  const { params = {}, query = {}, body } = request as AnyRequest;
+  const url = new URL(
+    path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? '')),
+    origin,
+  );
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
+  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+  return [
+    `curl -s ${method === 'GET' ? '' : `-X ${method} `}${quoted(url.href)}`,
+    '-H "Authorization: Bearer $CREWBOARD_TOKEN"',
+    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`]),
+  ].join(' \\\n  ');
+}
+
+/** A button that copies the request of a screen as a command. */
+export function CopyAsCurl<Name extends Operation>(props: { operation: Name; request: RequestTo<Name> }) {
+  const { say, fail } = useNotices();
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(curlOf(props.operation, props.request, location.origin));
+      say('The command is copied. Set CREWBOARD_TOKEN to your access token.');
+    } catch (error) {
+      fail(error);
+    }
+  };
+  return (
+    <button type="button" className="quiet" onClick={copy}>
+      Copy as curl
+    </button>
+  );
+}

@@ -1,0 +1,38 @@
+import type { ReactNode } from 'react';
+
+/** The head of a screen: its title, and its actions. */
+export function PageHead({ title, children }: { title: ReactNode; children?: ReactNode }) {
+  return (
+    <div className="page-head">
+      <h1>{title}</h1>
+      <div className="actions">{children}</div>
+    </div>
+  );
+}
+
+/** A list or a screen without content, and the first action there. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+/** Grey rows in the place of a list that is loading. They have the height of its rows, so nothing moves. */
+export function Skeleton({ rows = 6 }: { rows?: number }) {
+  return (
+    <div className="skeleton" role="status" aria-label="Loading">
+      {Array.from({ length: rows }, (_, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are alike
+        <div key={at} />
+      ))}
+    </div>
+  );
+}
+
+/** A status with its colour: of a task, an execution, a delivery or a webhook. The text carries the meaning. */
+export function Status({ value }: { value: string }) {
+  return <span className={`status status-${value}`}>{value.replaceAll('_', ' ')}</span>;
+}

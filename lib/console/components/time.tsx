@@ -1,0 +1,49 @@
+import { useSyncExternalStore } from 'react';
+
+/** Calls its subscribers each second while the page is visible, so that all relative times change together. */
+function subscribe(changed: () => void): () => void {
+  const timer = setInterval(() => {
+    if (document.visibilityState === 'visible') changed();
+  }, 1_000);
+  return () => clearInterval(timer);
+}
+
+/** Returns the current time in whole seconds, as milliseconds. */
+export function useNow(): number {
+  return useSyncExternalStore(subscribe, () => Math.floor(Date.now() / 1000) * 1000);
+}
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' });
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+const units = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** Returns a time relative to now, such as `5m ago` or `in 3h`. */
+export function relativeTime(at: number, now: number): string {
+  const seconds = Math.round((at - now) / 1000);
+  const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
+  return relative.format(Math.trunc(seconds / length), unit);
+}
+
+/** A relative time that stays current. The exact one, in the zone of the viewer, is shown on hover. */
+export function Ago({ at }: { at: string }) {
+  const now = useNow();
+  return (
+    <time dateTime={at} title={exact.format(new Date(at))}>
+      {relativeTime(Date.parse(at), now)}
+    </time>
+  );
+}
+
+/** Returns a duration in the largest fitting unit: `35 ms`, `1.2 s`, `4 min 5 s`. */
+export function durationText(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${milliseconds} ms`;
+  if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(milliseconds / 1_000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}

@@ -1,0 +1,104 @@
+import {
+  createHashHistory,
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from '@tanstack/react-router';
+import { Failure } from './components/failure.tsx';
+import { Overview } from './screens/overview/overview.tsx';
+import { Shell } from './shell.tsx';
+
+/** Returns the validator of a screen's search parameters: all are texts, and others are dropped. */
+function texts<const Name extends string>(...names: Name[]) {
+  return (search: Record<string, unknown>): { [Key in Name]?: string } =>
+    Object.fromEntries(
+      names.flatMap((name) => {
+        const value = search[name];
+        return typeof value === 'string' || typeof value === 'number' ? [[name, String(value)]] : [];
+      }),
+    ) as { [Key in Name]?: string };
+}
+
+const root = createRootRouteWithContext<{ signOut: () => void }>()({
+  component: Shell,
+  notFoundComponent: () => <p role="alert">There is no such page.</p>,
+});
+const getParentRoute = () => root;
+
+const routeTree = root.addChildren([
+  createRoute({ getParentRoute, path: '/', component: Overview }),
+  createRoute({
+    getParentRoute,
+    path: '/board',
+    validateSearch: texts('project', 'agent', 'priority', 'task'),
+    component: lazyRouteComponent(() => import('./screens/board/board.tsx'), 'Board'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/runs',
+    validateSearch: texts('status', 'agent'),
+    component: lazyRouteComponent(() => import('./screens/runs/runs.tsx'), 'Runs'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/runs/$agent/$id',
+    component: lazyRouteComponent(() => import('./screens/runs/run.tsx'), 'Run'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/agents',
+    component: lazyRouteComponent(() => import('./screens/agents/agents.tsx'), 'Agents'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/agents/$name',
+    validateSearch: texts('tab', 'period'),
+    component: lazyRouteComponent(() => import('./screens/agents/agent.tsx'), 'Agent'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/webhooks',
+    component: lazyRouteComponent(() => import('./screens/webhooks/webhooks.tsx'), 'Webhooks'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/webhooks/$id',
+    validateSearch: texts('status', 'event', 'since', 'until'),
+    component: lazyRouteComponent(() => import('./screens/webhooks/webhook.tsx'), 'Webhook'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/webhooks/$id/deliveries/$deliveryId',
+    component: lazyRouteComponent(() => import('./screens/webhooks/delivery.tsx'), 'Delivery'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/events',
+    validateSearch: texts('event', 'task', 'execution'),
+    component: lazyRouteComponent(() => import('./screens/events/events.tsx'), 'Events'),
+  }),
+]);
+
+/**
+ * Returns the router. The screen is in the fragment of the URL, so the service has a single page and no request names a
+ * screen.
+ *
+ * @param signOut ends the session
+ */
+export function createConsoleRouter(signOut: () => void) {
+  return createRouter({
+    routeTree,
+    history: createHashHistory(),
+    context: { signOut },
+    defaultPreload: 'intent',
+    defaultErrorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
+    scrollRestoration: true,
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createConsoleRouter>;
+  }
+}

@@ -1,0 +1,6 @@
+import { PageHead } from '../../components/page.tsx';
+
+/** The list of agents. */
+export function Agents() {
+  return <PageHead title="Agents" />;
+}

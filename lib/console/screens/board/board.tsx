@@ -1,0 +1,6 @@
+import { PageHead } from '../../components/page.tsx';
+
+/** The board of tasks. */
+export function Board() {
+  return <PageHead title="Board" />;
+}

@@ -1,0 +1,6 @@
+import { PageHead } from '../../components/page.tsx';
+
+/** The live event log. */
+export function Events() {
+  return <PageHead title="Events" />;
+}

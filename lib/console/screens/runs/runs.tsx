@@ -1,0 +1,6 @@
+import { PageHead } from '../../components/page.tsx';
+
+/** The list of executions. */
+export function Runs() {
+  return <PageHead title="Runs" />;
+}

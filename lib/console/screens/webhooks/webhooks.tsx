@@ -1,0 +1,6 @@
+import { PageHead } from '../../components/page.tsx';
+
+/** The list of webhooks. */
+export function Webhooks() {
+  return <PageHead title="Webhooks" />;
+}

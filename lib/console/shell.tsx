@@ -1,0 +1,106 @@
+import { Link, Outlet, useRouteContext } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Ago } from './components/time.tsx';
+import { useLive } from './live.ts';
+import { type Scope, useSession } from './session.ts';
+import { chooseTheme, chosenTheme, type Theme, themes } from './theme.ts';
+
+/** The screens of the navigation, with the scopes that they need. */
+const screens = [
+  { to: '/', label: 'Overview', scopes: [] },
+  { to: '/board', label: 'Board', scopes: ['tasks:read'] },
+  { to: '/runs', label: 'Runs', scopes: ['agents:read'] },
+  { to: '/agents', label: 'Agents', scopes: ['agents:read'] },
+  { to: '/webhooks', label: 'Webhooks', scopes: ['webhooks:read'] },
+  { to: '/events', label: 'Events', scopes: ['webhooks:read'] },
+] as const satisfies readonly {
+  to: string;
+  label: string;
+  scopes: readonly Scope[];
+}[];
+
+/** The frame of all screens: navigation, the state of the follower, theme, and sign-out. */
+export function Shell() {
+  const { me } = useSession();
+  const { signOut } = useRouteContext({ from: '__root__' });
+  const live = useLive();
+  const isReady = live.updatedAt > 0 || live.error !== null;
+  const visible = screens.filter(({ scopes }) => scopes.every((scope: Scope) => me.scopes.includes(scope)));
+  return (
+    <div className="shell">
+      <button type="button" className="skip" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to the content
+      </button>
+      <header className="side">
+        <strong className="brand">Crewboard</strong>
+        <nav aria-label="Screens">
+          {visible.map(({ to, label }) => (
+            <Link key={to} to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
+              {label}
+            </Link>
+          ))}
+          <a href="/docs">API reference</a>
+        </nav>
+        <div className="account">
+          <LiveState {...live} />
+          <ThemeSwitch />
+          <span className="muted ellipsis" title={`Organization ${me.organization}`}>
+            {me.organization}
+          </span>
+          <button type="button" onClick={signOut}>
+            Sign out
+          </button>
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {isReady && <Outlet />}
+      </main>
+    </div>
+  );
+}
+
+/** Shows how old the data on the screen is, or why it is not read. */
+function LiveState({ updatedAt, error, retry }: { updatedAt: number; error: Error | null; retry: () => void }) {
+  if (error)
+    return (
+      <p className="live failing" role="status">
+        <span title={error.message}>Not updated</span>
+        <button type="button" onClick={retry}>
+          Retry
+        </button>
+      </p>
+    );
+  return (
+    <p className="live muted">
+      {updatedAt > 0 ? (
+        <>
+          Updated <Ago at={new Date(updatedAt).toISOString()} />
+        </>
+      ) : (
+        'Loading…'
+      )}
+    </p>
+  );
+}
+
+function ThemeSwitch() {
+  const [theme, setTheme] = useState(chosenTheme);
+  return (
+    <label className="theme">
+      <span className="visually-hidden">Theme</span>
+      <select
+        value={theme}
+        onChange={({ target }) => {
+          chooseTheme(target.value as Theme);
+          setTheme(target.value as Theme);
+        }}
+      >
+        {themes.map((one) => (
+          <option key={one} value={one}>
+            {one[0]?.toUpperCase() + one.slice(1)} theme
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,45 @@
+import { type FormEvent, useId } from 'react';
+
+/** The sign-in page: all that the console shows without a valid token. */
+export function SignIn(props: { problem: string | undefined; busy: boolean; signIn: (token: string) => void }) {
+  const { problem, busy, signIn } = props;
+  const id = useId();
+  function submit(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const token = String(new FormData(event.currentTarget).get('token')).trim();
+    if (token !== '') signIn(token);
+  }
+  return (
+    <main className="sign-in">
+      <form onSubmit={submit} className="panel">
+        <h1>Crewboard</h1>
+        <label htmlFor={id}>Access token</label>
+        <input
+          id={id}
+          name="token"
+          type="password"
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="crew_…"
+          required
+          // biome-ignore lint/a11y/noAutofocus: the page has nothing else to focus
+          autoFocus
+          aria-describedby={`${id}-help`}
+          aria-invalid={problem !== undefined}
+        />
+        <p id={`${id}-help`} className="muted">
+          <code>npm start</code> prints a token and a link that signs in. In AWS, operators create one with{' '}
+          <code>npm run token -- create</code>. This tab keeps it until it is closed.
+        </p>
+        {problem !== undefined && (
+          <p role="alert" className="failure">
+            {problem}
+          </p>
+        )}
+        <button type="submit" className="primary" disabled={busy}>
+          {busy ? 'Signing in…' : 'Sign in'}
+        </button>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { newToken } from '../journeys/requests.ts';
+import { program, useConsole } from './console.ts';
+
+const eventLog = '**/api/webhooks/events?*';
+
+describe.runIf(program)('the frame of the console', () => {
+  const consoles = useConsole();
+
+  it('offers only the screens for which the token has the scopes', async () => {
+    const { page } = await consoles.open();
+    const screens = page.getByRole('navigation').getByRole('link');
+    expect(await screens.allInnerTexts()).toEqual([
+      ...['Overview', 'Board', 'Runs', 'Agents', 'Webhooks', 'Events', 'API reference'],
+    ]);
+    const token = await newToken(consoles.service(), 'local', '--scopes', 'tasks:read');
+    const { page: another } = await consoles.open({ token });
+    expect(await another.getByRole('navigation').getByRole('link').allInnerTexts()).toEqual([
+      ...['Overview', 'Board', 'API reference'],
+    ]);
+  });
+
+  it('opens each screen by its link, and says that a screen does not exist', async () => {
+    const { page } = await consoles.open();
+    for (const name of ['Board', 'Runs', 'Agents', 'Webhooks', 'Events', 'Overview']) {
+      await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { level: 1, name }).waitFor();
+    }
+    await page.goto(`${consoles.service().url}/#/nowhere`);
+    await page.getByRole('alert').getByText('There is no such page').waitFor();
+  });
+
+  it('sends one request every two seconds for all that is live, and none while it is hidden', async () => {
+    const { page } = await consoles.open();
+    await page.clock.install();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    let [requests, responses] = [0, 0];
+    page.on('request', (request) => {
+      if (request.url().includes('/api/webhooks/events')) requests++;
+    });
+    page.on('response', (response) => {
+      if (response.url().includes('/api/webhooks/events')) responses++;
+    });
+    await page.clock.pauseAt(Date.now() + 3_600_000);
+    const areAnswered = () => responses > 0 && responses === requests;
+    await expect.poll(areAnswered).toBe(true);
+    const before = requests;
+    for (const turn of [1, 2, 3]) {
+      let passed = 0;
+      for (; requests < before + turn && passed < 10_000; passed += 100) await page.clock.runFor(100);
+      expect(passed).toBeGreaterThanOrEqual(1_900);
+      await expect.poll(areAnswered).toBe(true);
+    }
+    await page.evaluate(`
+      Object.defineProperty(document, 'visibilityState', { value: 'hidden' });
+      document.dispatchEvent(new Event('visibilitychange'));
+    `);
+    await page.clock.runFor(60_000);
+    expect(requests).toBe(before + 3);
+  });
+
+  it('says that the screen is not updated, and reads again on demand', async () => {
+    const one = await consoles.open();
+    await one.page.getByText('Updated').waitFor();
+    await one.page.route(eventLog, (route) => route.fulfill({ status: 500, body: 'broken' }));
+    await one.page.getByText('Not updated').waitFor();
+    await one.page.unroute(eventLog);
+    await one.page.getByRole('button', { name: 'Retry' }).click();
+    await one.page.getByText('Updated').waitFor();
+    // The browser reports each error response.
+    expect(new Set(one.problems.splice(0))).toEqual(new Set([expect.stringContaining('500')]));
+  });
+
+  it('has a light and a dark theme, which last', async () => {
+    const { page } = await consoles.open();
+    const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    await page.getByLabel('Theme').selectOption('light');
+    const light = await background();
+    await page.getByLabel('Theme').selectOption('dark');
+    const dark = await background();
+    expect(dark).not.toBe(light);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(await background()).toBe(dark);
+  });
+});
