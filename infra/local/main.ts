@@ -1,3 +1,5 @@
+import { stop as stopEsbuild } from 'esbuild';
+import { readConsole } from '../../lib/http/console/console-files.ts';
 import { setLog } from '../../lib/log.ts';
 import { type Deployment, startDeployment } from './deployment.ts';
 import { Problem } from './problem.ts';
@@ -21,6 +23,8 @@ async function main(): Promise<void> {
       process.exit(0);
     });
   console.log('ready');
+  // Built after the service is ready and before the user opens it. If that fails, so do the requests for it.
+  readConsole().then(stopEsbuild, stopEsbuild);
   await deployment.broken;
   if (!stopping)
     throw new Problem('the table engine has ended; see engine.log in the data folder, then restart the service.');
@@ -47,7 +51,8 @@ Execute an agent. Its output is then at ${url}/api/agents/qa-reviewer/executions
     -H 'Content-Type: application/json' \\
     -d '{"input":"What makes a task easy to review?"}'
 
-Open ${url} in a browser to read and try the API (OpenAPI document: ${url}/openapi.json)
+Console, signed in: ${url}/#token=${token}
+API reference:      ${url}/docs (OpenAPI document: ${url}/openapi.json)
 Demo, in another terminal: npm run demo
 Stop Crewboard: Ctrl-C
 `;
