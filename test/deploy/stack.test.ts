@@ -5,6 +5,7 @@ import { readSettings, stackNameOf } from '../../infra/aws/settings.ts';
 import { allOptions } from '../infra/aws/all-options.ts';
 import { testAgents } from './agents.ts';
 import { cdk, folderOfRun } from './cdk.ts';
+import { testConsole } from './console.ts';
 import { deploy, destroy } from './deployed.ts';
 import { testErrorResponses } from './error-responses.ts';
 import { testLeastPrivilege } from './least-privilege.ts';
@@ -59,6 +60,7 @@ describe('the deployed service', { concurrent: true }, () => {
   testAgents();
   testWebhooks();
   testMcp();
+  testConsole();
 });
 
 describe('the grants of the functions', () => {

@@ -62,7 +62,7 @@ describe('a file of the console', () => {
     });
   });
 
-  it('has the same content with and without gzip', async () => {
+  it('is the same with and without gzip', async () => {
     const { style, icon } = await readConsole();
     for (const file of [style, icon]) {
       const gzipped = await getAsset(file);
