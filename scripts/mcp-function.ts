@@ -7,7 +7,8 @@ export function mcpFunctionSource(): string {
   const imports = offered.map(
     ([operation, row]) => `import { handler as ${operation} } from '../${familyOf(row)}/${fileNameOf(operation)}.ts';`,
   );
-  const path = (line: string) => line.split("'")[1] as string;
+  // Without the extension, as Biome sorts: `get-execution` before `get-execution-metrics`.
+  const path = (line: string) => line.split("'")[1]?.replace('.ts', '') as string;
   imports.sort((a, b) => (path(a) < path(b) ? -1 : 1));
   return `// Generated from lib/contract by \`npm run generate\`. Change the rows, not this file.
 
