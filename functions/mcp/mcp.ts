@@ -10,6 +10,7 @@ import { handler as deleteAgent } from '../agents/delete-agent.ts';
 import { handler as executeAgent } from '../agents/execute-agent.ts';
 import { handler as getAgent } from '../agents/get-agent.ts';
 import { handler as getExecution } from '../agents/get-execution.ts';
+import { handler as getExecutionMetrics } from '../agents/get-execution-metrics.ts';
 import { handler as getMetrics } from '../agents/get-metrics.ts';
 import { handler as getPrompt } from '../agents/get-prompt.ts';
 import { handler as listAgentExecutions } from '../agents/list-agent-executions.ts';
@@ -65,6 +66,7 @@ const handlers = {
   cancelExecution,
   rerunExecution,
   getMetrics,
+  getExecutionMetrics,
   listImprovements,
   listSkillCatalogue,
   listWebhooks,

@@ -1,35 +1,86 @@
-import { type AgentMetrics, type Period, periodDays } from '../contract/agent-metrics.ts';
+import {
+  type AgentMetrics,
+  type DailyMetrics,
+  type ExecutionMetrics,
+  type Period,
+  periodDays,
+} from '../contract/agent-metrics.ts';
 import { notFound } from '../contract/errors.ts';
 import type { Organization } from '../contract/organization.ts';
 import { type AgentContext, readAgentHead } from '../table/agents/agents.ts';
-import { firstDayOf, readDurations, readTotals, type Totals } from '../table/agents/metrics.ts';
+import { type Days, lastDays, noTotals, readDays, readDurations, sumOf, type Totals } from '../table/agents/metrics.ts';
+import type { TableContext } from '../table/client.ts';
 
 /** Percentiles are exact up to this number of finished executions; above it they come from the histogram. */
 const exactUpTo = 1_000;
 
+type Clock = { clock: () => number };
+
 /**
  * Returns the metrics of an agent in a period, by the day on which each execution was started
- * (docs/architecture.md#agent-metrics).
+ * (docs/architecture.md#metrics).
  *
  * @param filter.prompt the hash of a prompt: counts only its executions
+ * @param filter.series `daily` adds the metrics of each day
  * @throws `ApiError` `not_found`
  */
 export async function getMetrics(
-  context: AgentContext & { clock: () => number },
+  context: AgentContext & Clock,
   organization: Organization,
   name: string,
-  { period, prompt }: { period: Period; prompt?: string | undefined },
+  { period, prompt, series }: { period: Period; prompt?: string | undefined; series?: 'daily' | undefined },
 ): Promise<AgentMetrics> {
   const agent = await readAgentHead(context, organization, name);
   if (!agent) throw notFound('agent');
-  const since = firstDayOf(periodDays[period], context.clock());
-  const totals = await readTotals(context, organization, agent.id, { since, promptHash: prompt });
+  const dates = lastDays(periodDays[period], context.clock());
+  const since = dates[0] as string;
+  const counted = await readDays(context, organization, { agentId: agent.id, since, promptHash: prompt });
+  const { completed, failed } = sumOf(counted.values());
   // The rows that have the durations do not have the prompt.
-  const isExact = prompt === undefined && totals.completed + totals.failed <= exactUpTo;
-  const durations = isExact
-    ? histogramOf(await readDurations(context, organization, agent.id, since))
-    : totals.histogram;
-  return { agentName: agent.name, period, ...(prompt !== undefined && { prompt }), ...metricsOf(totals, durations) };
+  const isExact = prompt === undefined && completed + failed <= exactUpTo;
+  const days = isExact ? withDurations(counted, await readDurations(context, organization, agent.id, since)) : counted;
+  return {
+    agentName: agent.name,
+    period,
+    ...(prompt !== undefined && { prompt }),
+    ...metricsOf(sumOf(days.values())),
+    ...(series && { series: seriesOf(dates, days) }),
+  };
+}
+
+/**
+ * Returns the metrics of all executions of an organization in a period, by the day on which each was started. Percentiles
+ * come from the histogram: the rows that have the durations are deleted with their agent, and the totals are not.
+ */
+export async function getExecutionMetrics(
+  context: TableContext & Clock,
+  organization: Organization,
+  { period }: { period: Period },
+): Promise<ExecutionMetrics> {
+  const dates = lastDays(periodDays[period], context.clock());
+  const days = await readDays(context, organization, { since: dates[0] as string });
+  return { period, ...metricsOf(sumOf(days.values())), series: seriesOf(dates, days) };
+}
+
+/** Returns days whose histograms have the durations themselves. */
+function withDurations(days: Days, durations: readonly { date: string; durationMs: number }[]): Days {
+  const byDate = Map.groupBy(durations, ({ date }) => date);
+  return new Map(
+    [...days].map(([date, totals]) => {
+      const exact = (byDate.get(date) ?? []).map(({ durationMs }) => durationMs);
+      return [date, { ...totals, histogram: histogramOf(exact) }];
+    }),
+  );
+}
+
+/** Returns the metrics of each of the dates, also of those without executions. */
+function seriesOf(dates: readonly string[], days: Days): DailyMetrics[] {
+  return dates.map((date) => {
+    const { executions, performance, tokens } = metricsOf(days.get(date) ?? noTotals());
+    const { total, failed } = executions;
+    const { p50DurationMs, p95DurationMs } = performance;
+    return { date, total, failed, tokens: tokens.total, p50DurationMs, p95DurationMs };
+  });
 }
 
 /** Returns the histogram of durations, each in a bucket of its own, in ascending order. */
@@ -37,11 +88,15 @@ export function histogramOf(durations: readonly number[]): Totals['histogram'] {
   return durations.toSorted((a, b) => a - b).map((durationMs) => ({ durationMs, count: 1 }));
 }
 
-/** Returns the metrics of totals and of a histogram of durations. */
-export function metricsOf(
-  { completed, failed, running, tokens, durationMs }: Omit<Totals, 'histogram'> & { running: number },
-  durations: Totals['histogram'],
-): Omit<AgentMetrics, 'agentName' | 'period' | 'prompt'> {
+/** Returns the metrics of totals. */
+export function metricsOf({
+  completed,
+  failed,
+  running,
+  tokens,
+  durationMs,
+  histogram,
+}: Totals): Pick<AgentMetrics, 'executions' | 'performance' | 'tokens'> {
   const finished = completed + failed;
   const average = (sum: number) => (finished === 0 ? 0 : Math.round(sum / finished));
   return {
@@ -54,8 +109,8 @@ export function metricsOf(
     },
     performance: {
       avgDurationMs: average(durationMs),
-      p50DurationMs: percentile(durations, 50),
-      p95DurationMs: percentile(durations, 95),
+      p50DurationMs: percentile(histogram, 50),
+      p95DurationMs: percentile(histogram, 95),
     },
     tokens: { total: tokens, avgPerExecution: average(tokens) },
   };

@@ -406,7 +406,7 @@ export type AgentMetrics = {
     /** The fraction completed / (completed + failed), rounded to four decimals; 0 if no execution has ended. */
     successRate: number;
   };
-  /** Durations in milliseconds of the executions that have ended. Percentiles are exact for up to 1,000 executions; for more, and with `prompt`, the error is at most 5 %. */
+  /** Durations in milliseconds of the executions that have ended. Percentiles, also those of `series`, are exact for up to 1,000 executions in the period; for more, and with `prompt`, the error is at most 5 %. */
   performance: {
     avgDurationMs: number;
     p50DurationMs: number;
@@ -416,6 +416,46 @@ export type AgentMetrics = {
     total: number;
     avgPerExecution: number;
   };
+  /** One entry for each UTC day of the period, also for days without executions, oldest first. Absent without `series=daily`. */
+  series?: DailyMetrics[];
+};
+
+export type DailyMetrics = {
+  /** The UTC day on which the executions started. */
+  date: string;
+  /** Number of executions: those that have ended and those that are running. */
+  total: number;
+  failed: number;
+  /** Tokens of the executions that have ended. */
+  tokens: number;
+  /** Median duration in milliseconds; 0 if no execution has ended. */
+  p50DurationMs: number;
+  /** 95th percentile of the durations in milliseconds; 0 if no execution has ended. */
+  p95DurationMs: number;
+};
+
+export type ExecutionMetrics = {
+  period: Period;
+  executions: {
+    total: number;
+    completed: number;
+    failed: number;
+    running: number;
+    /** The fraction completed / (completed + failed), rounded to four decimals; 0 if no execution has ended. */
+    successRate: number;
+  };
+  /** Durations in milliseconds of the executions that have ended. The error of percentiles, also of those of `series`, is at most 5 %. */
+  performance: {
+    avgDurationMs: number;
+    p50DurationMs: number;
+    p95DurationMs: number;
+  };
+  tokens: {
+    total: number;
+    avgPerExecution: number;
+  };
+  /** One entry for each UTC day of the period, also for days without executions, oldest first. */
+  series: DailyMetrics[];
 };
 
 export type Improvement = {
@@ -1098,7 +1138,7 @@ export type Operations = {
   /**
    * Delete an agent.
    *
-   * Permanently deletes the agent and its execution history. After the response, no read returns the agent, its executions or its metrics. Its tasks keep its name. Its running executions end without a record and without an event, and their tasks return to `assigned`. A new agent with the same name starts without any of this data.
+   * Permanently deletes the agent and its execution history. After the response, no read returns the agent, its executions or its metrics. The metrics of all executions keep its numbers. Its tasks keep its name. Its running executions end without a record and without an event, and their tasks return to `assigned`. A new agent with the same name starts without any of this data.
    *
    * Required scope: `agents:write`.
    */
@@ -1344,7 +1384,7 @@ export type Operations = {
   /**
    * Get agent metrics.
    *
-   * Returns the metrics of the agent over a period. An execution counts on the UTC day on which it started. Averages and percentiles cover all executions that have ended, failed executions included. `GET /api/agents/{name}/prompts` lists the hashes for `prompt`; a hash without executions has zeros. Executions that an early version of the service ended count only without `prompt`.
+   * Returns the metrics of the agent over a period. An execution counts on the UTC day on which it started. Averages and percentiles cover all executions that have ended, failed executions included. `GET /api/agents/{name}/prompts` lists the hashes for `prompt`; a hash without executions has zeros. With `series=daily`, `series` has the metrics of each day. Executions that an early version of the service ended count only without `prompt`.
    *
    * Required scope: `agents:read`.
    */
@@ -1359,9 +1399,28 @@ export type Operations = {
         period?: Period;
         /** Hash of a prompt of the agent. Count only executions with this prompt, to compare two prompts. */
         prompt?: string;
+        /** `daily` adds `series`, the metrics of each day. */
+        series?: 'daily';
       };
     };
     data: AgentMetrics;
+    paged: false;
+  };
+  /**
+   * Get execution metrics.
+   *
+   * Returns the metrics of all executions of the organization over a period, in total and for each day. An execution counts on the UTC day on which it started. Averages and percentiles cover all executions that have ended, failed executions included. The executions of a deleted agent that have ended stay in the numbers. Executions that version 0.2.0 or an earlier one ended do not count.
+   *
+   * Required scope: `agents:read`.
+   */
+  getExecutionMetrics: {
+    request: {
+      query?: {
+        /** The period: the last 7, 30 or 90 UTC days, today included. */
+        period?: Period;
+      };
+    };
+    data: ExecutionMetrics;
     paged: false;
   };
   /**
@@ -1919,6 +1978,7 @@ export const operations = {
   cancelExecution: { method: 'POST', path: '/api/agents/{name}/executions/{id}/cancel' },
   rerunExecution: { method: 'POST', path: '/api/agents/{name}/executions/{id}/rerun' },
   getMetrics: { method: 'GET', path: '/api/agents/{name}/metrics' },
+  getExecutionMetrics: { method: 'GET', path: '/api/agents/executions/metrics' },
   listImprovements: { method: 'GET', path: '/api/agents/{name}/improvements' },
   selfImproveAgent: { method: 'POST', path: '/api/agents/{name}/self-improve' },
   listSkillCatalogue: { method: 'GET', path: '/api/agents/skills' },

@@ -301,7 +301,7 @@ export const deleteAgent = endpoint({
 
 export const deleteAgentReference = (): ApiReference<typeof deleteAgent> => ({
   description:
-    'Permanently deletes the agent and its execution history. After the response, no read returns the agent, its executions or its metrics. Its tasks keep its name. Its running executions end without a record and without an event, and their tasks return to `assigned`. A new agent with the same name starts without any of this data.',
+    'Permanently deletes the agent and its execution history. After the response, no read returns the agent, its executions or its metrics. The metrics of all executions keep its numbers. Its tasks keep its name. Its running executions end without a record and without an event, and their tasks return to `assigned`. A new agent with the same name starts without any of this data.',
 });
 
 export const listSkills = endpoint({

@@ -1,5 +1,5 @@
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
-import { AgentMetrics, Period } from '../contract/agent-metrics.ts';
+import { AgentMetrics, DailyMetrics, ExecutionMetrics, Period } from '../contract/agent-metrics.ts';
 import {
   Agent,
   AgentCategory,
@@ -114,6 +114,8 @@ const responseSchemas = {
   Delegation,
   Period,
   AgentMetrics,
+  DailyMetrics,
+  ExecutionMetrics,
   Improvement,
   ImprovementDecision,
   ImprovementPass,

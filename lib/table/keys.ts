@@ -155,12 +155,13 @@ export const keys = {
   /** The number of running executions of the organization. */
   running: (organization: Organization): Key => ({ pk: partition(organization, 'RUN'), sk: only }),
   /**
-   * The metrics of an agent's finished executions, one item for each UTC day of their starts and each prompt. The item of
-   * executions without a known prompt has the date alone.
+   * The metrics of the finished executions of the organization, one item for each UTC day of their starts, or of an agent,
+   * one item for each day and each prompt. The item of executions without a known prompt has the date alone.
    */
-  metrics: (organization: Organization, agent: string) => partition(organization, 'M', agent),
-  metricsOfDay: (organization: Organization, agent: string, date: string, promptHash?: string): Key => ({
-    pk: partition(organization, 'M', agent),
+  metrics: (organization: Organization, agent?: string) =>
+    agent === undefined ? partition(organization, 'M') : partition(organization, 'M', agent),
+  metricsOfDay: (organization: Organization, date: string, agent?: string, promptHash?: string): Key => ({
+    pk: keys.metrics(organization, agent),
     sk: promptHash === undefined ? date : `${date}#${promptHash}`,
   }),
 

@@ -1,24 +1,31 @@
 import { ulid } from 'ulid';
-import { expect, it } from 'vitest';
-import { getMetrics, histogramOf, metricsOf } from '../../lib/agents/metrics.ts';
-import type { AgentMetrics, Period } from '../../lib/contract/agent-metrics.ts';
+import { describe, expect, it } from 'vitest';
+import { getExecutionMetrics, getMetrics, histogramOf, metricsOf } from '../../lib/agents/metrics.ts';
+import { type AgentMetrics, type ExecutionMetrics, type Period, periodDays } from '../../lib/contract/agent-metrics.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
+import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
+import { noTotals } from '../../lib/table/agents/metrics.ts';
 import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
+import { endExecution } from '../../lib/table/executions/executions.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { fc } from '../seeded.ts';
+import { storedAgent } from '../table/agents/agent-seed.ts';
 import { seedMetrics } from '../table/executions/execution-seed.ts';
 import { completed, createExecutionTable, type ExecutionTable, failed } from '../table/executions/execution-table.ts';
 import { meter } from '../table/fixtures/capacity.ts';
 import { expectAtMost } from '../table/fixtures/cost-limits.ts';
+import { writeItems } from '../table/tasks/seed.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
 /** The totals of an agent without executions. */
-const nothing = { completed: 0, failed: 0, running: 0, tokens: 0, durationMs: 0 };
+const nothing = noTotals();
 
 type TestEnd = { status: 'completed' | 'failed'; durationMs: number; tokensUsed: number };
 
 /** Returns an execution as its start and its end would store it; it runs if it has no end. */
-function executionAt(board: ExecutionTable, startedMs: number, end?: TestEnd): ExecutionHead {
-  const running = board.newExecution({ id: `ex_${ulid(startedMs)}` });
+function executionAt(board: ExecutionTable, startedMs: number, end?: TestEnd, agent?: StoredAgent): ExecutionHead {
+  const running = board.newExecution({ id: `ex_${ulid(startedMs)}` }, agent);
   if (!end) return running;
   const ending = { ...end, completedAt: timestamp(startedMs + end.durationMs) };
   return { ...running, ...(end.status === 'failed' ? failed(ending) : completed(ending)) };
@@ -39,7 +46,7 @@ it.each([
   // It ended on the day after its start.
   const before = executionAt(board, edge - 1, { status: 'completed', durationMs: 5000, tokensUsed: 1 });
   await seedMetrics(board.table, board.organization, [before]);
-  expect(await read(board, period)).toEqual({ agentName: 'writer', period, ...metricsOf(nothing, []) });
+  expect(await read(board, period)).toEqual({ agentName: 'writer', period, ...metricsOf(nothing) });
   const within = executionAt(board, edge, { status: 'failed', durationMs: 700, tokensUsed: 30 });
   await seedMetrics(board.table, board.organization, [within]);
   expect(await read(board, period)).toEqual({
@@ -77,8 +84,8 @@ it.each([
   const failures = Math.ceil(ended / 7);
   const totals = { completed: ended - failures, failed: failures, running };
   const sums = { tokens: sumOf('tokensUsed'), durationMs: sumOf('durationMs') };
-  const durations = histogramOf(ends.map(({ durationMs }) => durationMs));
-  const expected = metricsOf({ ...totals, ...sums }, durations);
+  const histogram = histogramOf(ends.map(({ durationMs }) => durationMs));
+  const expected = metricsOf({ ...totals, ...sums, histogram });
   expect(metrics).toMatchObject({ executions: expected.executions, tokens: expected.tokens });
   expect(metrics?.performance.avgDurationMs).toBe(expected.performance.avgDurationMs);
   // Percentiles are exact up to 1,000 ended executions, and within 5 % above.
@@ -100,8 +107,8 @@ it.each([
 ])(
   'the percentiles of %i durations are those of the nearest rank, whatever their order',
   (count, p50DurationMs, p95DurationMs) => {
-    const durations = histogramOf(Array.from({ length: count }, (_, nth) => count - nth));
-    const { performance } = metricsOf({ ...nothing, completed: count }, durations);
+    const histogram = histogramOf(Array.from({ length: count }, (_, nth) => count - nth));
+    const { performance } = metricsOf({ ...nothing, completed: count, histogram });
     expect(performance).toMatchObject({ p50DurationMs, p95DurationMs });
   },
 );
@@ -113,11 +120,161 @@ it.each([
   [1, 19_999, 0.0001],
   [0, 3, 0],
 ])('of %i completed and %i failed executions, the success rate is %f', (completed, failed, rate) => {
-  expect(metricsOf({ ...nothing, completed, failed }, []).executions.successRate).toBe(rate);
+  expect(metricsOf({ ...nothing, completed, failed }).executions.successRate).toBe(rate);
 });
 
 it('the averages are whole numbers, rounded to the nearest', () => {
   const totals = { ...nothing, completed: 2, failed: 1, durationMs: 8, tokens: 100 };
-  const { performance, tokens } = metricsOf(totals, []);
+  const { performance, tokens } = metricsOf(totals);
   expect([performance.avgDurationMs, tokens.avgPerExecution]).toEqual([3, 33]);
+});
+
+describe('the metrics of an organization', () => {
+  // The agents have 2,700 items of metrics, which are not read.
+  it.each([1, 1_000])(
+    'cost the same with %i agents: 3 requests and at most 6 read units for 90 days',
+    async (count) => {
+      const board = await createExecutionTable();
+      const agents = Array.from({ length: count }, (_, nth) => storedAgent({ name: `writer-${nth}` }));
+      const executions = Array.from({ length: 2_720 }, (_, nth) => {
+        const durationMs = (nth * 7919) % 500_000;
+        const end = { status: 'completed', durationMs, tokensUsed: nth } as const;
+        const startedMs = nth < 2_700 ? board.clock() - Math.floor((nth * 89 * dayMs) / 2_700) : board.clock();
+        return executionAt(board, startedMs, nth < 2_700 ? end : undefined, agents[nth % count]);
+      });
+      await seedMetrics(board.table, board.organization, executions);
+      let metrics: ExecutionMetrics | undefined;
+      const cost = await meter(board.table).costOf(async () => {
+        metrics = await getExecutionMetrics(board, board.organization, { period: '90d' });
+      });
+      expectAtMost(cost, { requests: 3, rcu: 6, wcu: 0 });
+      expect(metrics?.executions).toEqual({ total: 2_720, completed: 2_700, failed: 0, running: 20, successRate: 1 });
+    },
+  );
+
+  it('cost at most 32 read units if every day has executions of every duration up to two hours', async () => {
+    const board = await createExecutionTable();
+    const histogram = Object.fromEntries(Array.from({ length: 167 }, (_, bucket) => [`h${bucket}`, 10_001]));
+    const days = Array.from({ length: 90 }, (_, ago) => {
+      const date = timestamp(board.clock() - ago * dayMs).slice(0, 10);
+      const sums = { completed: 1_670_167, failed: 1_000_001, tokens: 12_345_678_901, durationMs: 123_456_789_012 };
+      return { ...keys.metricsOfDay(board.organization, date), ...sums, ...histogram };
+    });
+    await writeItems(board.table, days);
+    const cost = await meter(board.table).costOf(() =>
+      getExecutionMetrics(board, board.organization, { period: '90d' }),
+    );
+    expectAtMost(cost, { requests: 2, rcu: 32, wcu: 0 });
+  });
+});
+
+const prompts = [`sha256:${'a'.repeat(64)}`, `sha256:${'b'.repeat(64)}`];
+const randomEnd = fc.record({
+  status: fc.constantFrom('completed' as const, 'failed' as const),
+  durationMs: fc.oneof(fc.nat(20), fc.nat(600_000)),
+  tokensUsed: fc.nat(100_000),
+});
+const randomExecution = fc.record({
+  agent: fc.nat(1),
+  daysAgo: fc.oneof(fc.nat(3), fc.nat(95)),
+  msBeforeMidnight: fc.oneof(fc.constantFrom(1, dayMs), fc.integer({ min: 1, max: dayMs })),
+  promptHash: fc.constantFrom(...prompts),
+  end: fc.option(randomEnd, { nil: undefined, freq: 6 }),
+});
+
+/** An execution of the model with which metrics are compared. */
+type Modelled = { agent: number; date: string; promptHash: string; end: TestEnd | undefined };
+
+const nearestRank = (durations: readonly number[], percent: number) =>
+  durations.toSorted((a, b) => a - b)[Math.ceil((percent / 100) * durations.length) - 1] ?? 0;
+
+/** Returns the metrics of the executions of a day. */
+function dayOf(executions: readonly Modelled[], date: string) {
+  const started = executions.filter((one) => one.date === date);
+  const ends = started.flatMap(({ end }) => end ?? []);
+  const durations = ends.map(({ durationMs }) => durationMs);
+  return {
+    date,
+    total: started.length,
+    failed: ends.filter(({ status }) => status === 'failed').length,
+    tokens: ends.reduce((sum, { tokensUsed }) => sum + tokensUsed, 0),
+    p50DurationMs: nearestRank(durations, 50),
+    p95DurationMs: nearestRank(durations, 95),
+  };
+}
+
+/** Checks a series, and that its days add up to the totals. Percentiles have an error of at most 5 % unless they are exact. */
+function expectSeries(
+  { executions, tokens, series = [] }: Pick<AgentMetrics, 'executions' | 'tokens' | 'series'>,
+  expected: readonly ReturnType<typeof dayOf>[],
+  isExact: boolean,
+): void {
+  const withoutPercentiles = ({ date, total, failed, tokens }: ReturnType<typeof dayOf>) => ({
+    ...{ date, total, failed, tokens },
+  });
+  expect(series.map(withoutPercentiles)).toEqual(expected.map(withoutPercentiles));
+  for (const [nth, day] of expected.entries())
+    for (const percentile of ['p50DurationMs', 'p95DurationMs'] as const) {
+      const error = Math.abs((series[nth]?.[percentile] ?? Number.NaN) - day[percentile]);
+      expect(error).toBeLessThanOrEqual(isExact ? 0 : 0.05 * day[percentile] + 0.5);
+    }
+  const sumOf = (field: 'total' | 'failed' | 'tokens') => expected.reduce((sum, day) => sum + day[field], 0);
+  expect([executions.total, executions.failed, tokens.total]).toEqual([
+    sumOf('total'),
+    sumOf('failed'),
+    sumOf('tokens'),
+  ]);
+}
+
+it('a series equals a model of random executions, for the organization, each agent and each prompt', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(randomExecution, { minLength: 40, maxLength: 40 }), async (random) => {
+      const board = await createExecutionTable();
+      // 2028 has a 29 February.
+      board.clock.now = Date.parse('2028-03-02T23:59:59.999Z');
+      const agents = [board.agent, await board.createAgent('reader')] as const;
+      const executions: Modelled[] = [];
+      for (const { agent, daysAgo, msBeforeMidnight, promptHash, end } of random) {
+        // No execution runs for more than a few hours.
+        const startedMs = board.clock() + 1 - (end ? daysAgo : daysAgo % 2) * dayMs - msBeforeMidnight;
+        const started = board.newExecution({ id: `ex_${ulid(startedMs)}`, promptHash }, agents[agent]);
+        const execution = await board.leased(await board.start(started));
+        const ending = end && { ...end, completedAt: timestamp(startedMs + end.durationMs) };
+        if (ending)
+          await endExecution(board, execution, end.status === 'failed' ? failed(ending) : completed(ending), {});
+        executions.push({ agent, date: new Date(startedMs).toISOString().slice(0, 10), promptHash, end });
+      }
+      for (const period of ['7d', '30d', '90d'] as const) {
+        const dates = Array.from({ length: periodDays[period] }, (_, ago) =>
+          new Date(board.clock() - ago * dayMs).toISOString().slice(0, 10),
+        ).reverse();
+        const expected = (counts: (execution: Modelled) => boolean) => {
+          const counted = executions.filter(counts);
+          return dates.map((date) => dayOf(counted, date));
+        };
+        const all = await getExecutionMetrics(board, board.organization, { period });
+        expectSeries(
+          all,
+          expected(() => true),
+          false,
+        );
+        for (const [nth, { name }] of agents.entries()) {
+          const of = (prompt?: string) =>
+            getMetrics(board, board.organization, name, { period, prompt, series: 'daily' });
+          expectSeries(
+            await of(),
+            expected(({ agent }) => agent === nth),
+            true,
+          );
+          for (const prompt of prompts)
+            expectSeries(
+              await of(prompt),
+              expected(({ agent, promptHash }) => agent === nth && promptHash === prompt),
+              false,
+            );
+        }
+      }
+    }),
+    { numRuns: 3, endOnFailure: true },
+  );
 });

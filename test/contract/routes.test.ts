@@ -49,7 +49,8 @@ describe('a path', () => {
     expect(operationsAt('/api/agents/executions/executions')).toEqual(['listAgentExecutions']);
     expect(operationsAt('/api/agents/writer/executions/execute')).toEqual(['getExecution']);
     expect(operationsAt('/api/agents/writer/execute')).toEqual(['executeAgent']);
-    expect(operationsAt('/api/agents/executions/metrics')).toEqual(['getMetrics']);
+    expect(operationsAt('/api/agents/writer/metrics')).toEqual(['getMetrics']);
+    expect(operationsAt('/api/agents/executions/metrics')).toEqual(['getExecutionMetrics']);
   });
 
   it('has its parameters unchanged, not decoded again', () => {

@@ -123,7 +123,19 @@ export const agentScenarios = {
       return { params: { ...params, id: await executed(caller, 1) } };
     },
   },
-  getMetrics: { 'of 30 days, of three executions': withExecutions(3) },
+  getMetrics: {
+    'of 30 days, of three executions': withExecutions(3),
+    'of 30 days, of three executions, with a daily series': async (caller) => ({
+      ...(await withExecutions(3)(caller)),
+      query: 'series=daily',
+    }),
+  },
+  getExecutionMetrics: {
+    'of 30 days, of three executions': async (caller) => {
+      await withExecutions(3)(caller);
+      return {};
+    },
+  },
   selfImproveAgent: { 'from two executions, adopted': withExecutions(2) },
   listSkillCatalogue: { all: async () => ({}) },
   getMe: { any: async () => ({}) },

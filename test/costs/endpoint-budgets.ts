@@ -86,7 +86,11 @@ export const endpointBudgets = {
   },
   listAgentExecutions: { '20 of 25': usage({ requests: 3, rounds: 2, rcu: 3 }) },
   getExecution: { ended: usage({ requests: 2, rounds: 1, rcu: 2 }) },
-  getMetrics: { 'of 30 days, of three executions': usage({ requests: 4, rounds: 4, rcu: 4 }) },
+  getMetrics: {
+    'of 30 days, of three executions': usage({ requests: 4, rounds: 4, rcu: 4 }),
+    'of 30 days, of three executions, with a daily series': usage({ requests: 4, rounds: 4, rcu: 4 }),
+  },
+  getExecutionMetrics: { 'of 30 days, of three executions': usage({ requests: 2, rounds: 2, rcu: 2 }) },
   selfImproveAgent: { 'from two executions, adopted': usage({ requests: 23, rounds: 13, rcu: 21, wcu: 24 }) },
   listSkillCatalogue: { all: usage({}) },
   getMe: { any: usage({}) },

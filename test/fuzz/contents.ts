@@ -42,6 +42,7 @@ export async function readContents(api: Api): Promise<Contents> {
     for (const period of ['7d', '30d', '90d']) await send('getMetrics', { params, query: `period=${period}` });
     await list('listAgentExecutions', { params });
   }
+  for (const period of ['7d', '30d', '90d']) await send('getExecutionMetrics', { query: `period=${period}` });
   for (const { agentName, id } of await list('listExecutions'))
     await send('getExecution', { params: { name: agentName, id } });
   for (const { id } of dataOf<Listed[]>(await send('listWebhooks'))) {

@@ -32,6 +32,8 @@ it.each([
   ['PUT', '/api/kanban-tasks', 'GET, POST'],
   ['PUT', '/api/kanban-tasks/malformed', 'DELETE, GET, PATCH'],
   ['PUT', '/api/kanban-tasks/counts', 'GET'],
+  ['POST', '/api/agents/executions/metrics', 'GET'],
+  ['DELETE', '/api/agents/executions/metrics', 'GET'],
   ['POST', '/health', 'GET'],
   ['DELETE', '/api/me', 'GET'],
   ['TRACE', '/openapi.json', 'GET'],
@@ -48,9 +50,11 @@ it.each([
   ['HEAD', '/nothing', 404, undefined],
   ['OPTIONS', `/api/kanban-tasks/${id}`, 204, 'DELETE, GET, PATCH'],
   ['OPTIONS', '/health', 204, 'GET'],
+  ['HEAD', '/api/agents/executions/metrics', 405, 'GET'],
   ['OPTIONS', '/api/agents/skills', 204, 'GET'],
   ['OPTIONS', '/api/kanban-tasks/counts', 204, 'GET'],
   ['OPTIONS', '/api/me', 204, 'GET'],
+  ['OPTIONS', '/api/agents/executions/metrics', 204, 'GET'],
   ['OPTIONS', '/api/webhooks/register', 204, 'POST'],
 ])('%s of %s leads to %i without a body', async (method, path, status, allow) => {
   const answer = await handler(eventOf({ method, path }), { getRemainingTimeInMillis: () => 29_000 } as never);

@@ -27,19 +27,27 @@ function middleOf(bucket: number): number {
 /** The fields of an execution by which its metrics are counted. */
 type CountedExecution = Pick<ExecutionHead, 'organization' | 'agentId' | 'startedAt' | 'promptHash'>;
 
+/** Returns the UTC day of a timestamp, as `YYYY-MM-DD`. */
+const dayOf = (at: string) => at.slice(0, 'YYYY-MM-DD'.length);
+
 /**
- * Returns the write that counts a finished execution: its status, its tokens, and its duration in a sum and in a
- * histogram. It is part of the transaction that ends the execution, so that each execution is counted once
- * (docs/architecture.md#agent-metrics). It counts for the UTC day of its start and for its prompt. Each prompt has an item of
- * its own, so that a change of the prompt costs no further write.
+ * Returns the writes that count a finished execution: its status, its tokens, and its duration in a sum and in a
+ * histogram. They are part of the transaction that ends the execution, so that each execution is counted once
+ * (docs/architecture.md#metrics). It counts for the UTC day of its start, once for its agent and prompt, and once for the
+ * organization. Each prompt has an item of its own, so that a change of the prompt costs no further write.
  */
-export function metricsWrite(
+export function metricsWrites(
   { organization, agentId, startedAt, promptHash }: CountedExecution,
   { status, tokensUsed, durationMs }: Ending,
-): Write {
-  return {
+): Write[] {
+  const date = dayOf(startedAt);
+  const counting = [
+    keys.metricsOfDay(organization, date, ulidOf(agentId), promptHash),
+    keys.metricsOfDay(organization, date),
+  ];
+  return counting.map((Key) => ({
     Update: {
-      Key: keys.metricsOfDay(organization, ulidOf(agentId), startedAt.slice(0, 10), promptHash),
+      Key,
       UpdateExpression: 'ADD #status :one, #tokens :tokens, #durationMs :durationMs, #bucket :one',
       ExpressionAttributeNames: {
         '#status': status,
@@ -49,13 +57,14 @@ export function metricsWrite(
       },
       ExpressionAttributeValues: { ':one': 1, ':tokens': tokensUsed, ':durationMs': durationMs },
     },
-  };
+  }));
 }
 
-/** The totals of the finished executions of an agent that were started on some days. */
+/** The totals of executions that were started on some days. All but `running` are those of the finished ones. */
 export type Totals = {
   completed: number;
   failed: number;
+  running: number;
   tokens: number;
   /** The sum of all durations. */
   durationMs: number;
@@ -63,49 +72,76 @@ export type Totals = {
   histogram: { durationMs: number; count: number }[];
 };
 
-const dayMs = 24 * 60 * 60 * 1000;
+/** The totals of each UTC day (`YYYY-MM-DD`) that has any. */
+export type Days = ReadonlyMap<string, Totals>;
+
+/** The executions that count: of all agents or of one, with any prompt or with one, and started since a UTC day. */
+type Counted = {
+  agentId?: string | undefined;
+  promptHash?: string | undefined;
+  /** `YYYY-MM-DD` */
+  since: string;
+};
 
 /**
- * Returns the totals of an agent's finished executions that were started since the start of a UTC day, and how many are
- * running now. An execution that ends between two reads would count twice or not at all: the executions that were running
- * before the totals were read must be running after that, too.
+ * Returns the totals of each day: of the finished executions that were started since the start of a UTC day, and of those
+ * that are running now. An execution that ends between two reads would count twice or not at all: the executions that were
+ * running before the totals were read must be running after that, too.
  *
- * @param since `YYYY-MM-DD`
- * @param promptHash counts only the executions with this prompt
+ * @param counted.promptHash only with an agent
  */
-export function readTotals(
-  context: TableContext,
-  organization: Organization,
-  agentId: string,
-  { since, promptHash }: { since: string; promptHash?: string | undefined },
-): Promise<Totals & { running: number }> {
+export function readDays(context: TableContext, organization: Organization, counted: Counted): Promise<Days> {
+  const { agentId, promptHash } = counted;
   return retryOnConflict(context.table, async () => {
     const before = await readRunning(context, organization, agentId);
-    const totals = await readFinished(context, organization, agentId, { since, promptHash });
-    const counted = promptHash === undefined ? before : await readWithPrompt(context, organization, before, promptHash);
+    const days = await readFinished(context, organization, counted);
+    const running = promptHash === undefined ? before : await readWithPrompt(context, organization, before, promptHash);
     const after = before.length > 0 ? await readRunning(context, organization, agentId) : [];
-    if (before.some((id) => !after.includes(id))) throw new Conflict();
-    return { ...totals, running: counted.length };
+    const stillRunning = new Set(after.map(({ id }) => id));
+    if (before.some(({ id }) => !stillRunning.has(id))) throw new Conflict();
+    for (const { startedAt } of running) {
+      const date = dayOf(startedAt);
+      const day = days.get(date) ?? noTotals();
+      days.set(date, { ...day, running: day.running + 1 });
+    }
+    return days;
   });
+}
+
+/** Returns totals without executions. */
+export function noTotals(): Totals {
+  return { completed: 0, failed: 0, running: 0, tokens: 0, durationMs: 0, histogram: [] };
+}
+
+/** Returns the sum of totals. */
+export function sumOf(totals: Iterable<Totals>): Totals {
+  const sum = noTotals();
+  const counts = new Map<number, number>();
+  for (const one of totals) {
+    for (const name of ['completed', 'failed', 'running', 'tokens', 'durationMs'] as const) sum[name] += one[name];
+    for (const { durationMs, count } of one.histogram) counts.set(durationMs, (counts.get(durationMs) ?? 0) + count);
+  }
+  sum.histogram = [...counts].sort(([a], [b]) => a - b).map(([durationMs, count]) => ({ durationMs, count }));
+  return sum;
 }
 
 /** Returns the executions with a prompt. The rows of lists do not have it, so the heads are read. */
 async function readWithPrompt(
   { table }: TableContext,
   organization: Organization,
-  ids: readonly string[],
+  running: readonly RunningRow[],
   promptHash: string,
 ): Promise<ExecutionHead[]> {
   const heads = await getItems(
     table,
-    ids.map((id) => keys.executionHead(organization, ulidOf(id))),
+    running.map(({ id }) => keys.executionHead(organization, ulidOf(id))),
   );
   return heads.map(executionFrom).filter((execution) => execution.promptHash === promptHash);
 }
 
 /**
  * Returns the duration of each finished execution of an agent that was started since the start of a UTC day, in
- * milliseconds.
+ * milliseconds, with the day of its start.
  *
  * @param since `YYYY-MM-DD`
  */
@@ -114,56 +150,76 @@ export async function readDurations(
   organization: Organization,
   agentId: string,
   since: string,
-): Promise<number[]> {
+): Promise<{ date: string; durationMs: number }[]> {
   const rows = await readRows(context, organization, agentId, {
     facet: everything,
     first: ulidFrom(Date.parse(since), new Uint8Array(10)),
   });
-  return rows.flatMap(({ durationMs }) => (durationMs === undefined ? [] : [durationMs as number]));
+  return rows.flatMap(({ startedAt, durationMs }) =>
+    durationMs === undefined ? [] : [{ date: dayOf(startedAt as string), durationMs: durationMs as number }],
+  );
 }
 
 async function readFinished(
   { table }: TableContext,
   organization: Organization,
-  agentId: string,
-  { since, promptHash }: { since: string; promptHash: string | undefined },
-): Promise<Totals> {
-  const totals = { completed: 0, failed: 0, tokens: 0, durationMs: 0 };
-  const buckets = new Map<number, number>();
-  const pk = keys.metrics(organization, ulidOf(agentId));
+  { agentId, promptHash, since }: Counted,
+): Promise<Map<string, Totals>> {
+  const days = new Map<string, Totals>();
+  const pk = keys.metrics(organization, agentId && ulidOf(agentId));
   for await (const item of queryItems(table, { pk, from: since })) {
-    if (promptHash !== undefined && !(item.sk as string).endsWith(`#${promptHash}`)) continue;
-    for (const name of Object.keys(totals) as (keyof typeof totals)[])
-      totals[name] += (item[name] as number | undefined) ?? 0;
-    for (const [name, count] of Object.entries(item)) {
-      const [, bucket] = /^h(\d+)$/.exec(name) ?? [];
-      if (bucket !== undefined) buckets.set(Number(bucket), (buckets.get(Number(bucket)) ?? 0) + (count as number));
-    }
+    const sk = item.sk as string;
+    if (promptHash !== undefined && !sk.endsWith(`#${promptHash}`)) continue;
+    const date = dayOf(sk);
+    days.set(date, sumOf([days.get(date) ?? noTotals(), totalsFrom(item)]));
   }
-  const histogram = [...buckets]
-    .sort(([a], [b]) => a - b)
-    .map(([bucket, count]) => ({ durationMs: middleOf(bucket), count }));
-  return { ...totals, histogram };
+  return days;
 }
 
-/** Returns the ids of an agent's executions that are running. */
-async function readRunning(context: TableContext, organization: Organization, agentId: string): Promise<string[]> {
+/** Returns the totals that an item stores. */
+function totalsFrom(item: Item): Totals {
+  const numberOf = (name: string) => (item[name] as number | undefined) ?? 0;
+  return {
+    completed: numberOf('completed'),
+    failed: numberOf('failed'),
+    running: 0,
+    tokens: numberOf('tokens'),
+    durationMs: numberOf('durationMs'),
+    histogram: Object.keys(item).flatMap((name) => {
+      const [, bucket] = /^h(\d+)$/.exec(name) ?? [];
+      return bucket === undefined ? [] : [{ durationMs: middleOf(Number(bucket)), count: numberOf(name) }];
+    }),
+  };
+}
+
+/** The part of a row of a running execution that metrics need. */
+type RunningRow = Pick<ExecutionHead, 'id' | 'startedAt'>;
+
+/** Returns the executions of all agents or of one that are running. */
+async function readRunning(
+  context: TableContext,
+  organization: Organization,
+  agentId: string | undefined,
+): Promise<RunningRow[]> {
   const rows = await readRows(context, organization, agentId, { facet: facetOf('running') });
-  return rows.map(({ id }) => id as string);
+  return rows as RunningRow[];
 }
 
-/** Returns the rows of a facet of an agent's list, from a ULID on. */
+/** Returns the rows of a facet of the list of all executions or of an agent's, from a ULID on. */
 function readRows(
   { table }: TableContext,
   organization: Organization,
-  agentId: string,
+  agentId: string | undefined,
   { facet, first = '' }: { facet: string; first?: string },
 ): Promise<Item[]> {
-  const { rows: pk } = keys.executionScope(organization, ulidOf(agentId));
+  const { rows: pk } = keys.executionScope(organization, agentId && ulidOf(agentId));
   return Array.fromAsync(queryItems(table, { pk, from: `${facet}#${first}`, to: `${facet}#~` }));
 }
 
-/** Returns the first of the last `days` UTC days, today included, as `YYYY-MM-DD`. */
-export function firstDayOf(days: number, now: number): string {
-  return timestamp((Math.floor(now / dayMs) - days + 1) * dayMs).slice(0, 10);
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Returns the last `count` UTC days as `YYYY-MM-DD`, oldest first, today included. */
+export function lastDays(count: number, now: number): string[] {
+  const today = Math.floor(now / dayMs);
+  return Array.from({ length: count }, (_, at) => dayOf(timestamp((today - count + 1 + at) * dayMs)));
 }

@@ -8,7 +8,7 @@ import type {
 } from '../../contract/executions.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { metricsWrite } from '../agents/metrics.ts';
+import { metricsWrites } from '../agents/metrics.ts';
 import type { TableContext } from '../client.ts';
 import type { RecordResponse } from '../idempotency.ts';
 import { keys } from '../keys.ts';
@@ -316,7 +316,7 @@ function endingWrites(
   return [
     ...listingWrites(before, after).map((write) => requireRow(write, onRowMissing)),
     countRunningDown(organization, ending),
-    metricsWrite(execution, ending),
+    ...metricsWrites(execution, ending),
     ...(task ? changeWrites(organization, task.before, task.after) : []),
   ];
 }

@@ -82,20 +82,23 @@ const largestItems: Partial<Record<Operation, object>> = {
   listDeliveries: attempt,
 };
 
+const metrics = {
+  period: '90d',
+  executions: { total: most, completed: most, failed: most, running: most, successRate: 1 / 3 },
+  performance: { avgDurationMs: most, p50DurationMs: most, p95DurationMs: most },
+  tokens: { total: most, avgPerExecution: most },
+  series: Array.from({ length: 90 }, () => ({
+    ...{ date: '2026-11-14', total: most, failed: most, tokens: most },
+    ...{ p50DurationMs: most, p95DurationMs: most },
+  })),
+};
+
 const largestReads: Partial<Record<Operation, unknown>> = {
   getTask: { data: { ...task, dependsOn: references, blockedBy: references }, version: most },
   getAgent: { data: agent, version: most },
   listSkills: skills,
   listSkillCatalogue: skills,
   getExecution: execution,
-  getMetrics: {
-    agentName: agent.name,
-    period: '90d',
-    prompt: `sha256:${'f'.repeat(64)}`,
-    executions: { total: most, completed: most, failed: most, running: most, successRate: 1 / 3 },
-    performance: { avgDurationMs: most, p50DurationMs: most, p95DurationMs: most },
-    tokens: { total: most, avgPerExecution: most },
-  },
   countTasks: {
     ...{ groupBy: 'assigned_agent', total: most },
     groups: Array.from({ length: countedAgentsLimit + 1 }, () => ({ value: agent.name, count: most })),
@@ -105,6 +108,8 @@ const largestReads: Partial<Record<Operation, unknown>> = {
     token: { id: 'i'.repeat(12), name: '\u{10ffff}'.repeat(64), createdAt: time },
     scopes,
   },
+  getMetrics: { agentName: agent.name, prompt: `sha256:${'f'.repeat(64)}`, ...metrics },
+  getExecutionMetrics: metrics,
   getPrompt: {
     ...{ hash: `sha256:${'f'.repeat(64)}`, version: most, createdAt: time, source: 'self-improve' },
     ...{ changesSummary: costliest.repeat(500), systemPrompt: costliest.repeat(50_000) },

@@ -1,7 +1,7 @@
 import { ulid } from 'ulid';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { metricsWrite, readDurations, readTotals } from '../../../lib/table/agents/metrics.ts';
+import { metricsWrites, readDays, readDurations, sumOf } from '../../../lib/table/agents/metrics.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { endExecution } from '../../../lib/table/executions/executions.ts';
 import { keys } from '../../../lib/table/keys.ts';
@@ -15,8 +15,11 @@ const organization = 'org' as Organization;
 
 /** The bucket that a duration is counted in. */
 function bucketOf(durationMs: number): string {
-  const write = metricsWrite({ organization, agentId, startedAt: `${day}T00:00:00.000Z` }, completed({ durationMs }));
-  return 'Update' in write ? (write.Update.ExpressionAttributeNames?.['#bucket'] as string) : '';
+  const [write] = metricsWrites(
+    { organization, agentId, startedAt: `${day}T00:00:00.000Z` },
+    completed({ durationMs }),
+  );
+  return write && 'Update' in write ? (write.Update.ExpressionAttributeNames?.['#bucket'] as string) : '';
 }
 
 /** The least duration of a bucket, and the first above it: each is a tenth wider than the one before. */
@@ -41,14 +44,17 @@ it.each([
   ['2026-01-01T00:00:00.000Z', '2026-01-01'],
   ['2026-01-01T23:59:59.999Z', '2026-01-01'],
   ['2026-01-02T00:00:00.000Z', '2026-01-02'],
-])('an execution that was started at %s belongs to the UTC day %s, whenever it ended', (startedAt, date) => {
-  const write = metricsWrite(
-    { organization, agentId, startedAt },
-    completed({ completedAt: '2026-01-09T12:00:00.000Z' }),
-  );
-  const key = keys.metricsOfDay(organization, agentId.slice(3), date);
-  expect('Update' in write && write.Update.Key).toEqual(key);
-});
+])(
+  'an execution that was started at %s belongs to the UTC day %s, of its agent and of the organization, whenever it ended',
+  (startedAt, date) => {
+    const writes = metricsWrites(
+      { organization, agentId, startedAt },
+      completed({ completedAt: '2026-01-09T12:00:00.000Z' }),
+    );
+    const written = [keys.metricsOfDay(organization, date, agentId.slice(3)), keys.metricsOfDay(organization, date)];
+    expect(writes.map((write) => 'Update' in write && write.Update.Key)).toEqual(written);
+  },
+);
 
 const since = '2026-01-01';
 
@@ -57,10 +63,18 @@ beforeEach(async () => {
   board = await createExecutionTable();
 });
 
-const totals = (seen: Table = board.table) =>
-  readTotals({ table: seen }, board.organization, board.agent.id, { since });
+/** Returns the totals of the first agent, by default with any prompt. */
+const totals = async (promptHash?: string) => {
+  const days = await readDays(board, board.organization, { agentId: board.agent.id, since, promptHash });
+  return sumOf(days.values());
+};
 
-describe('an execution is counted once', () => {
+describe.each(['agent', 'organization'])('an execution is counted once for the %s', (of) => {
+  const totals = async (table: Table = board.table) => {
+    const agentId = of === 'agent' ? board.agent.id : undefined;
+    return sumOf((await readDays({ table }, board.organization, { agentId, since })).values());
+  };
+
   it.each([0, 1, 2])('though it ends just before request %i of a read', async (moment) => {
     const [ends, stays] = [await board.leased(), await board.leased()];
     const { table } = watchedTable(board.table, async ({ nth }) => {
@@ -93,7 +107,8 @@ it('the durations are those of all that have ended in the window, and of none th
   await endExecution(board, second, failed({ durationMs: 7 }), {});
   const durations = (from: string) => readDurations(board, board.organization, board.agent.id, from);
   const read = await durations(since);
-  expect(read.sort((a, b) => a - b)).toEqual([0, 7]);
+  expect(read.map(({ durationMs }) => durationMs).sort((a, b) => a - b)).toEqual([0, 7]);
+  expect(read.map(({ date }) => date)).toEqual([day, day]);
   expect(await durations('2026-01-02')).toEqual([]);
 });
 
@@ -103,10 +118,9 @@ it('executions of a version without prompts count for the agent, and for no prom
     await endExecution(board, await board.leased(await board.start(board.newExecution(fields))), completed(), {});
   await board.start(board.newExecution({ promptHash }));
   await board.start();
-  const of = (prompt?: string) => readTotals(board, board.organization, board.agent.id, { since, promptHash: prompt });
-  expect(await of()).toMatchObject({ completed: 2, running: 2, tokens: 84 });
-  expect(await of(promptHash)).toMatchObject({ completed: 1, running: 1, tokens: 42, durationMs: 5000 });
-  expect((await of(promptHash)).histogram).toMatchObject([{ count: 1 }]);
+  expect(await totals()).toMatchObject({ completed: 2, running: 2, tokens: 84 });
+  expect(await totals(promptHash)).toMatchObject({ completed: 1, running: 1, tokens: 42, durationMs: 5000 });
+  expect((await totals(promptHash)).histogram).toMatchObject([{ count: 1 }]);
 });
 
 it('days of the histogram are summed, from the shortest duration on; a duration of 0 is 0', async () => {

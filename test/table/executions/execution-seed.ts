@@ -65,9 +65,10 @@ export function seedMetrics(
   executions: readonly ExecutionHead[],
   areRead = true,
 ): Promise<void> {
-  const own = new Set(executions.map(({ agentId }) => keys.executionScope(organization, ulidOf(agentId)).rows));
+  const lists = executions.map(({ agentId }) => keys.executionScope(organization, ulidOf(agentId)).rows);
+  const read = new Set([keys.executionScope(organization).rows, ...lists]);
   const rows = [...derivedFrom((areRead ? executions : []).map(executionMembership)).values()].filter(
-    ({ pk, sk }) => own.has(pk as string) && /^[*r]#/.test(sk as string),
+    ({ pk, sk }) => read.has(pk as string) && /^[*r]#/.test(sk as string),
   );
   return writeItems(table, [...rows, ...countsOf(organization, executions).values()]);
 }
