@@ -107,6 +107,20 @@ describe('at the gateway', () => {
     expect([answer.status, answer.headers.allow, answer.body]).toEqual([status, allow, '']);
   });
 
+  it('the metrics of all executions are not those of an agent named executions', async () => {
+    const metrics = '/api/agents/executions/metrics';
+    const answer = await send('GET', `${metrics}?period=7d`);
+    expect([answer.status, JSON.parse(answer.body).data.series.length]).toEqual([200, 7]);
+    expect((await send('GET', '/api/agents/skills/metrics')).status).toBe(404);
+    for (const [method, status] of [
+      ['OPTIONS', 204],
+      ['POST', 405],
+    ] as const) {
+      const { headers, ...other } = await send(method, metrics);
+      expect([other.status, headers.allow]).toEqual([status, 'GET']);
+    }
+  });
+
   it('OPTIONS leads to 204 with Allow and without a body', async () => {
     const answer = await send('OPTIONS', `${path}/%ZZ`);
     expect([answer.status, answer.headers.allow, answer.body]).toEqual([204, 'DELETE, GET, PATCH', '']);
