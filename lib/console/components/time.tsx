@@ -23,9 +23,10 @@ const units = [
   ['second', 1],
 ] as const;
 
-/** Returns a time relative to now, such as `5m ago` or `in 3h`. */
+/** Returns a time relative to now, such as `5m ago`, `in 3h` or `now`. */
 export function relativeTime(at: number, now: number): string {
-  const seconds = Math.round((at - now) / 1000);
+  const seconds = Math.trunc((at - now) / 1000);
+  if (seconds === 0) return 'now';
   const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
   return relative.format(Math.trunc(seconds / length), unit);
 }
