@@ -1,6 +1,117 @@
-import { PageHead } from '../../components/page.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { everyItem } from '../../../client/client.ts';
+import type { Execution } from '../../../client/operations.ts';
+import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
+import { shortId } from '../../components/executions-table.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { PageHead, Skeleton, Status } from '../../components/page.tsx';
+import { useClient } from '../../session.ts';
+import { RunActions } from './run-actions.tsx';
+import { RunFacts } from './run-facts.tsx';
+import { TextBlock } from './text-block.tsx';
+import { type ExecutionStep, Waterfall } from './waterfall.tsx';
+
+/** The interval between two reads of a running execution, in milliseconds. Its steps have no events to follow. */
+const runningIntervalMs = 2_000;
 
 /** An execution with its steps. */
 export function Run() {
-  return <PageHead title="Run" />;
+  const { agent, id } = useParams({ from: '/runs/$agent/$id' });
+  const { data, error, refetch } = useRun(agent, id);
+  return (
+    <>
+      <PageHead
+        title={
+          <span className="run-title">
+            <Link to="/runs">Runs</Link> <span className="muted">/</span> {agent}{' '}
+            <span className="mono muted" title={id}>
+              {shortId(id)}
+            </span>
+            {data && <Status value={data.execution.status} />}
+          </span>
+        }
+      >
+        {data && <RunActions execution={data.execution} />}
+        <CopyAsCurl operation="getExecution" request={{ params: { name: agent, id } }} />
+      </PageHead>
+      {error && <Failure error={error} retry={() => void refetch()} />}
+      {data ? <Details {...data} /> : !error && <Skeleton rows={12} />}
+    </>
+  );
+}
+
+function useRun(agent: string, id: string) {
+  const client = useClient();
+  const params = { name: agent, id };
+  return useQuery({
+    queryKey: ['executions', 'one', agent, id],
+    queryFn: async ({ signal }) => {
+      // The execution first: if it has ended, the steps that are read after it are complete.
+      const execution = (await client.getExecution({ params, signal })).data;
+      const steps: ExecutionStep[] = [];
+      for await (const step of everyItem(client.listSteps, { params, signal })) steps.push(step);
+      return { execution, steps };
+    },
+    refetchInterval: ({ state }) => (state.data?.execution.status === 'running' ? runningIntervalMs : false),
+  });
+}
+
+function Details({ execution, steps }: { execution: Execution; steps: readonly ExecutionStep[] }) {
+  const { input, output, error } = execution;
+  return (
+    <div className="run">
+      {error !== undefined && (
+        <p className="failure" role="alert">
+          {errorText(error)}
+        </p>
+      )}
+      <RunFacts execution={execution} />
+      <section aria-labelledby="run-steps">
+        <h2 id="run-steps">Steps</h2>
+        <Waterfall execution={execution} steps={steps} />
+      </section>
+      <Judgements execution={execution} />
+      <TextBlock title="Input" text={input} />
+      {output !== undefined && <TextBlock title="Output" text={output} />}
+    </div>
+  );
+}
+
+/** The result of each quality gate, with the reason of the model that evaluated the output. */
+function Judgements({ execution: { qualityGates, gateReasons = {} } }: { execution: Execution }) {
+  const gates = [
+    { title: 'Self-test', result: qualityGates.selfTest, reason: gateReasons.selfTest },
+    { title: 'QA review', result: qualityGates.qaReview, reason: gateReasons.qaReview },
+  ];
+  return (
+    <section aria-labelledby="run-gates">
+      <h2 id="run-gates">Quality gates</h2>
+      <div className="gates">
+        {gates.map(({ title, result, reason }) => (
+          <div key={title} className="panel gate">
+            <h3>
+              {title} <Status value={result} />
+            </h3>
+            {reason === undefined ? <p className="muted">No reason is stored.</p> : <pre>{reason}</pre>}
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+/** The sentences for the values of `error` that are codes. */
+const errorTexts: Readonly<Record<string, string>> = {
+  not_started: 'No worker was free within the waiting limit, so the run did not start. Run it again later.',
+  deadline: 'The run took longer than the time limit of the deployment.',
+  lost: 'Two workers in a row were lost while they carried out the run. Run it again.',
+  step_limit: 'The run used up its steps. Raise the maximum number of steps of the agent, or make its task smaller.',
+  token_limit: 'The run used up its tokens. Raise the maximum number of tokens of the agent, or make its task smaller.',
+  cancelled: 'A request cancelled the run.',
+};
+
+/** Returns why an execution failed, as a sentence. */
+function errorText(error: string): string {
+  return errorTexts[error] ?? error;
 }

@@ -1,6 +1,131 @@
-import { PageHead } from '../../components/page.tsx';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { everyItem } from '../../../client/client.ts';
+import type { ExecutionStatus } from '../../../client/operations.ts';
+import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
+import { ExecutionsTable } from '../../components/executions-table.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { Empty, PageHead, Skeleton } from '../../components/page.tsx';
+import { useClient } from '../../session.ts';
+
+const statuses = ['running', 'completed', 'failed'] as const satisfies readonly ExecutionStatus[];
+
+/** The number of executions that one request loads. */
+const pageSize = 50;
+
+type Filters = { status?: ExecutionStatus; agentName?: string };
 
 /** The list of executions. */
 export function Runs() {
-  return <PageHead title="Runs" />;
+  const search = useSearch({ from: '/runs' });
+  // The URL can have any text; the API accepts these only.
+  const status = statuses.find((one) => one === search.status);
+  const filters: Filters = { ...(status && { status }), ...(search.agent && { agentName: search.agent }) };
+  const { data, error, isPending, isPlaceholderData, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } =
+    useExecutions(filters);
+  const total = data?.pages.at(-1)?.pagination.total;
+  return (
+    <>
+      <PageHead title="Runs">
+        <CopyAsCurl operation="listExecutions" request={{ query: filters }} />
+      </PageHead>
+      <RunFilters filters={filters} total={total} />
+      {error && <Failure error={error} retry={() => void refetch()} />}
+      {isPending && <Skeleton rows={12} />}
+      {data && total === 0 && <NoRuns filtered={Object.keys(filters).length > 0} />}
+      {data && total !== 0 && (
+        <div className={isPlaceholderData ? 'dimmed' : undefined}>
+          <ExecutionsTable executions={unique(data.pages.flatMap((page) => page.data))} label="Runs" />
+        </div>
+      )}
+      {hasNextPage && (
+        <button type="button" className="more" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          {isFetchingNextPage ? 'Loading…' : 'Load more'}
+        </button>
+      )}
+    </>
+  );
+}
+
+function useExecutions(filters: Filters) {
+  const client = useClient();
+  return useInfiniteQuery({
+    queryKey: ['executions', 'list', filters],
+    queryFn: ({ pageParam: offset, signal }) =>
+      client.listExecutions({ query: { ...filters, limit: pageSize, offset }, signal }),
+    initialPageParam: 0,
+    getNextPageParam: ({ pagination: { offset, limit, total } }) =>
+      offset + limit < total ? offset + limit : undefined,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Leaves out executions that are on two pages, because others started between the requests. */
+function unique<Item extends { id: string }>(items: readonly Item[]): Item[] {
+  return [...new Map(items.map((item) => [item.id, item])).values()];
+}
+
+function RunFilters({ filters, total }: { filters: Filters; total: number | undefined }) {
+  const client = useClient();
+  const navigate = useNavigate();
+  const agents = useQuery({
+    queryKey: ['agents', 'names'],
+    queryFn: async ({ signal }) => {
+      const names: string[] = [];
+      for await (const { name } of everyItem(client.listAgents, { signal })) names.push(name);
+      return names.sort();
+    },
+  });
+  // An agent of the URL may be deleted; its executions may still be listed.
+  const names = new Set([...(filters.agentName ? [filters.agentName] : []), ...(agents.data ?? [])]);
+  const choose = ({ status = '', agent = '' }: { status?: string | undefined; agent?: string | undefined }) =>
+    void navigate({ to: '/runs', search: { ...(status && { status }), ...(agent && { agent }) }, replace: true });
+  return (
+    <search className="filters">
+      <select
+        aria-label="Status"
+        value={filters.status ?? ''}
+        onChange={({ target }) => choose({ status: target.value, agent: filters.agentName })}
+      >
+        <option value="">All statuses</option>
+        {statuses.map((one) => (
+          <option key={one} value={one}>
+            {one[0]?.toUpperCase() + one.slice(1)}
+          </option>
+        ))}
+      </select>
+      <select
+        aria-label="Agent"
+        value={filters.agentName ?? ''}
+        onChange={({ target }) => choose({ status: filters.status, agent: target.value })}
+      >
+        <option value="">All agents</option>
+        {[...names].map((one) => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </select>
+      <output className="muted">
+        {total !== undefined && `${total.toLocaleString('en')} ${total === 1 ? 'run' : 'runs'}`}
+      </output>
+    </search>
+  );
+}
+
+function NoRuns({ filtered }: { filtered: boolean }) {
+  if (filtered)
+    return (
+      <Empty title="No runs match these filters">
+        <Link to="/runs" search={{}}>
+          Show all runs
+        </Link>
+      </Empty>
+    );
+  return (
+    <Empty title="No agent has run yet">
+      <p>Run an agent with an input, or on a task of the board. Each run is listed here with its steps.</p>
+      <Link to="/agents">Choose an agent</Link>
+    </Empty>
+  );
 }

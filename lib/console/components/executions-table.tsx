@@ -1,0 +1,62 @@
+import { Link } from '@tanstack/react-router';
+import type { ExecutionListItem } from '../../client/operations.ts';
+import { Status } from './page.tsx';
+import { RunTime } from './run-time.tsx';
+import { Ago } from './time.tsx';
+
+/** Executions, one a row. The whole row is a link to the execution. */
+export function ExecutionsTable({ executions, label }: { executions: readonly ExecutionListItem[]; label: string }) {
+  return (
+    <div className="table">
+      <table className="executions" aria-label={label}>
+        <thead>
+          <tr>
+            <th>Status</th>
+            <th>Run</th>
+            <th>Agent</th>
+            <th className="on-desktop">Task</th>
+            <th className="number on-desktop">Steps</th>
+            <th className="number">Duration</th>
+            <th className="number">Started</th>
+          </tr>
+        </thead>
+        <tbody>
+          {executions.map(({ id, agentName, taskId, status, startedAt, durationMs, stepCount }) => (
+            <tr key={id}>
+              <td>
+                <Status value={status} />
+              </td>
+              <td>
+                <Link className="row-link mono" to="/runs/$agent/$id" params={{ agent: agentName, id }} title={id}>
+                  {shortId(id)}
+                </Link>
+              </td>
+              <td className="wide">{agentName}</td>
+              <td className="on-desktop">
+                {taskId === undefined ? (
+                  <span className="muted">–</span>
+                ) : (
+                  <Link className="mono" to="/board" search={{ task: taskId }} title={taskId}>
+                    {shortId(taskId)}
+                  </Link>
+                )}
+              </td>
+              <td className="number on-desktop">{stepCount ?? <span className="muted">–</span>}</td>
+              <td className="number">
+                <RunTime startedAt={startedAt} durationMs={durationMs} />
+              </td>
+              <td className="number muted">
+                <Ago at={startedAt} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Returns the prefix of an id and its last characters, which are random. */
+export function shortId(id: string): string {
+  return `${id.slice(0, id.indexOf('_'))}…${id.slice(-6)}`;
+}

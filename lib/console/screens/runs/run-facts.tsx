@@ -1,0 +1,72 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Execution } from '../../../client/operations.ts';
+import { RunTime } from '../../components/run-time.tsx';
+import { Ago } from '../../components/time.tsx';
+
+/** The facts of an execution, as a grid of names and values. */
+export function RunFacts({ execution }: { execution: Execution }) {
+  const { id, agentName, taskId, startedAt, durationMs, tokensUsed, model, promptHash, delegationId } = execution;
+  return (
+    <dl className="panel run-facts">
+      <Fact name="Agent">
+        <Link to="/agents/$name" params={{ name: agentName }}>
+          {agentName}
+        </Link>
+      </Fact>
+      <Fact name="Task" isWide>
+        {taskId ? (
+          <Link className="mono" to="/board" search={{ task: taskId }}>
+            {taskId}
+          </Link>
+        ) : (
+          none
+        )}
+      </Fact>
+      <Fact name="Started">
+        <Ago at={startedAt} />
+      </Fact>
+      <Fact name="Duration">
+        <RunTime startedAt={startedAt} durationMs={durationMs} />
+      </Fact>
+      <Fact name="Tokens">{tokensUsed?.toLocaleString('en') ?? none}</Fact>
+      <Fact name="Model">
+        <span className="mono">{model}</span>
+      </Fact>
+      <Fact name="Prompt">
+        {promptHash ? (
+          <Link
+            className="mono"
+            to="/agents/$name"
+            params={{ name: agentName }}
+            search={{ tab: 'prompts' }}
+            title={promptHash}
+          >
+            {promptHash.slice(0, 'sha256:'.length + 8)}…
+          </Link>
+        ) : (
+          none
+        )}
+      </Fact>
+      {delegationId && (
+        <Fact name="Delegation" isWide>
+          <span className="mono">{delegationId}</span>
+        </Fact>
+      )}
+      <Fact name="Execution id" isWide>
+        <span className="mono">{id}</span>
+      </Fact>
+    </dl>
+  );
+}
+
+const none = <span className="muted">–</span>;
+
+function Fact({ name, isWide, children }: { name: string; isWide?: boolean; children: ReactNode }) {
+  return (
+    <div className={isWide ? 'wide' : undefined}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,119 @@
+import type { Execution, Operations } from '../../../client/operations.ts';
+import { durationText, useNow } from '../../components/time.tsx';
+
+/** A step of an execution. */
+export type ExecutionStep = Operations['listSteps']['data'][number];
+
+/** The steps of an execution on its time axis. Each opens to its input and its output. */
+export function Waterfall({ execution, steps }: { execution: Execution; steps: readonly ExecutionStep[] }) {
+  const now = useNow();
+  const start = Date.parse(execution.startedAt);
+  const end = execution.completedAt ? Date.parse(execution.completedAt) : Math.max(now, start);
+  const isRunning = execution.status === 'running';
+  if (steps.length === 0)
+    return (
+      <p className="panel no-steps muted">
+        {isRunning ? 'No step is stored yet. The run waits for a worker or for its model.' : 'The run has no steps.'}
+      </p>
+    );
+  return (
+    <div className="panel waterfall">
+      <div className="axis muted" aria-hidden="true">
+        <span />
+        <span className="axis-times">
+          <span>0</span>
+          <span>{durationText(Math.round((end - start) / 2))}</span>
+          <span>{durationText(end - start)}</span>
+        </span>
+        <span />
+      </div>
+      <ol>
+        {steps.map((step) => (
+          <Step key={step.number} step={step} start={start} end={end} />
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+/** The names of the quality gates for people. Other steps have the name of a model or a tool. */
+const gateNames: Readonly<Record<string, string>> = { selfTest: 'Self-test', qaReview: 'QA review' };
+
+function Step({ step, start, end }: { step: ExecutionStep; start: number; end: number }) {
+  const { number, kind, name, input, output, truncated, error, tokensUsed, durationMs } = step;
+  return (
+    <li>
+      <details className="step">
+        <summary>
+          <span className="step-name">
+            <span className="muted step-number">{number}</span>
+            <span className={`kind kind-${kind}`}>{kind}</span>
+            <span className="ellipsis" title={name}>
+              {kind === 'gate' ? (gateNames[name] ?? name) : name}
+            </span>
+          </span>
+          <Bar step={step} start={start} end={end} />
+          <span className="step-time">
+            {error !== undefined && <span className="failing">failed</span>}
+            {durationMs === undefined ? <span className="busy">running</span> : durationText(durationMs)}
+          </span>
+        </summary>
+        <div className="step-content">
+          {truncated && <p className="muted">Only the start of the texts of this step is stored.</p>}
+          {error !== undefined && <p className="failing">{error}</p>}
+          {input !== undefined && <StepText title="Input" text={input} />}
+          {output !== undefined && <StepText title="Output" text={output} />}
+          {input === undefined && output === undefined && error === undefined && (
+            <p className="muted">The step has no input and no output yet.</p>
+          )}
+          {tokensUsed !== undefined && <p className="muted">{tokensUsed.toLocaleString('en')} tokens</p>}
+        </div>
+      </details>
+    </li>
+  );
+}
+
+/** The bar of a step: its offset and its width are fractions of the duration of the execution. */
+function Bar({ step, start, end }: { step: ExecutionStep; start: number; end: number }) {
+  const { kind, startedAt, durationMs, error } = step;
+  // Without a start, the step is one of an earlier version of the service.
+  if (startedAt === undefined) return <span className="track" aria-hidden="true" />;
+  const total = Math.max(1, end - start);
+  const from = Date.parse(startedAt);
+  const offset = clamp((from - start) / total);
+  const width = clamp(((durationMs ?? end - from) || 0) / total, 1 - offset);
+  const isRunning = durationMs === undefined;
+  return (
+    <span className="track" aria-hidden="true">
+      <span
+        className={`bar bar-${error === undefined ? kind : 'failed'}${isRunning ? ' bar-running' : ''}`}
+        style={{ left: `min(${offset * 100}%, 100% - 3px)`, width: `${width * 100}%` }}
+      />
+    </span>
+  );
+}
+
+/** Limits a fraction to the range from 0. The clocks of the service and of the browser can differ. */
+function clamp(fraction: number, highest = 1): number {
+  return Math.min(Math.max(fraction, 0), highest);
+}
+
+function StepText({ title, text }: { title: string; text: string }) {
+  return (
+    <>
+      <h3>{title}</h3>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without it, the keyboard cannot scroll the text */}
+      <pre tabIndex={0}>{indented(text)}</pre>
+    </>
+  );
+}
+
+/** Returns a JSON object or array with line breaks, and any other text as it is. */
+function indented(text: string): string {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
