@@ -1,0 +1,57 @@
+import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useNotices } from '../../components/notices.tsx';
+import { Empty } from '../../components/page.tsx';
+import { useClient, useScope } from '../../session.ts';
+
+/** The overview of a new organization. */
+export function FirstSteps() {
+  const canReadAgents = useScope('agents:read');
+  const canReadWebhooks = useScope('webhooks:read');
+  const canWriteTasks = useScope('tasks:write');
+  const canWriteAgents = useScope('agents:write');
+  return (
+    <Empty title="This organization has no tasks yet">
+      <ol className="first-steps">
+        {canReadAgents && (
+          <li>
+            <Link to="/agents">Create an agent</Link> and give it a prompt.
+          </li>
+        )}
+        <li>
+          <Link to="/board">Create a task</Link> on the board, and assign it to the agent.
+        </li>
+        {canReadAgents && <li>Run the agent on the task, and look at its steps.</li>}
+        {canReadWebhooks && (
+          <li>
+            <Link to="/webhooks">Register a webhook</Link>, so that your own service gets the events.
+          </li>
+        )}
+      </ol>
+      {canWriteTasks && canWriteAgents && <DemoBoard />}
+    </Empty>
+  );
+}
+
+function DemoBoard() {
+  const client = useClient();
+  const { say, fail } = useNotices();
+  const load = useMutation({
+    // Few users need it, so the first screen does not load it.
+    mutationFn: async () => (await import('./demo-board.ts')).loadDemoBoard(client),
+    onSuccess: ({ tasks, agents }) => say(`The demo board is loaded: ${tasks} tasks and ${agents} agents.`),
+    onError: fail,
+  });
+  return (
+    <>
+      <button type="button" className="primary" disabled={load.isPending} onClick={() => load.mutate()}>
+        {load.isPending ? 'Loading the demo board…' : 'Load a demo board'}
+      </button>
+      <p className="demo-note">
+        It creates 12 tasks in the project <code>proj_demo</code> and the agents <code>demo-writer</code> and{' '}
+        <code>demo-reviewer</code>. To remove it, delete these agents, and the tasks of the board that the filter for
+        this project shows.
+      </p>
+    </>
+  );
+}

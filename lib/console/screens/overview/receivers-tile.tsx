@@ -1,0 +1,73 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { Client } from '../../../client/client.ts';
+import type { Webhook } from '../../../client/operations.ts';
+import { Ago } from '../../components/time.tsx';
+import { useClient } from '../../session.ts';
+import { counted, Tile } from './tile.tsx';
+
+/** The interval between two reads of the webhooks, in milliseconds. */
+const intervalMs = 60_000;
+
+/** The maximum number of webhooks whose details are read. */
+const detailedCount = 20;
+
+/** The webhooks whose deliveries fail, and those that the service has paused because of that. */
+export function ReceiversTile({ isLoading }: { isLoading: boolean }) {
+  const client = useClient();
+  const query = useQuery({
+    // Not a noun of events: `failingSince` is not in the list, so each read takes a request for each webhook.
+    queryKey: ['failing receivers'],
+    queryFn: ({ signal }) => readReceivers(client, signal),
+    staleTime: intervalMs,
+    refetchInterval: intervalMs,
+  });
+  return (
+    <Tile title="Failing receivers" link={{ to: '/webhooks' }} query={query} isLoading={isLoading}>
+      {({ total, failing }) => (
+        <>
+          <p className={failing.length > 0 ? 'figure failing' : 'figure'}>{failing.length}</p>
+          {failing.length === 0 && (
+            <p className="muted">
+              {total === 0 ? 'No webhook is registered.' : `${counted(total, 'webhook')}, none fails.`}
+            </p>
+          )}
+          <ul className="tile-list">
+            {failing.slice(0, 3).map(({ id, url, disabledAt, failingSince }) => (
+              <li key={id}>
+                <Link className="ellipsis" to="/webhooks/$id" params={{ id }} title={url}>
+                  {url}
+                </Link>
+                <span className="muted">
+                  {disabledAt ? (
+                    'paused'
+                  ) : (
+                    <>
+                      first failure <Ago at={failingSince as string} />
+                    </>
+                  )}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Tile>
+  );
+}
+
+/** Reads all webhooks, and the details of the newest active ones that have deliveries. */
+async function readReceivers(client: Client, signal: AbortSignal): Promise<{ total: number; failing: Webhook[] }> {
+  const { data: webhooks } = await client.listWebhooks({ signal });
+  const active = webhooks.filter((webhook) => webhook.active && webhook.lastDeliveryAt).slice(0, detailedCount);
+  const details = await Promise.all(
+    active.map(async ({ id }) => (await client.getWebhook({ params: { id }, signal })).data),
+  );
+  return {
+    total: webhooks.length,
+    failing: [
+      ...webhooks.filter(({ disabledReason }) => disabledReason !== undefined),
+      ...details.filter(({ failingSince }) => failingSince !== undefined),
+    ],
+  };
+}
