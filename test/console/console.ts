@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { findChromium } from '../docs-page/chromium.ts';
-import { type Deployment, startDeployment } from '../journeys/deployment.ts';
+import { type Deployment, type Options, startDeployment } from '../journeys/deployment.ts';
 
 /** The path of Chromium; without one, the tests of the console are skipped. */
 export const program = findChromium(process.env);
@@ -15,15 +15,17 @@ export type Console = { page: Page; problems: string[] };
 /**
  * Starts a service and a browser for the tests of a `describe` block. After each test, no console that it opened may have
  * reported an error, violated its Content-Security-Policy or sent a request to another origin.
+ *
+ * @param options those of the service
  */
-export function useConsole() {
+export function useConsole(options: Options = {}) {
   let browser: Browser;
   let service: Deployment;
   const opened: Console[] = [];
 
   beforeAll(async () => {
     [service, browser] = await Promise.all([
-      startDeployment(),
+      startDeployment(options),
       chromium.launch({ executablePath: program as string, args: ['--no-sandbox'] }),
     ]);
   });
