@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { startHeldModel } from '../journeys/held-model.ts';
+import { createAgent, createTask, endOf, execute, newToken } from '../journeys/requests.ts';
+import { accessibilityProblems } from './axe.ts';
+import { program, screens, useConsole } from './console.ts';
+import { tabTo } from './keyboard.ts';
+
+describe.runIf(program)('the runs of the console', async () => {
+  const model = await startHeldModel();
+  const consoles = useConsole({ environment: model.environment });
+  let asked = 0;
+
+  /** Starts an execution of an agent with tools, and returns its id once the model has its request. */
+  async function run(agent: string, input: string, more: object = {}): Promise<string> {
+    const id = await execute(consoles.service(), agent, input, more);
+    await model.asked(++asked);
+    return id;
+  }
+
+  /** Creates an agent whose steps are stored when they start, which only those of agents with tools are. */
+  const createAgentWithTools = (name: string) =>
+    createAgent(consoles.service(), name, { systemPrompt: 'Write notes.', capabilities: ['tasks.read'] });
+
+  async function finish(agent: string, id: string): Promise<void> {
+    model.answer();
+    await endOf(consoles.service(), agent, id);
+  }
+
+  it('lists executions with an exact total, adds new ones, and keeps its filters in the URL', async () => {
+    const agent = await createAgentWithTools('lister');
+    const ended = await run(agent, 'First');
+    await finish(agent, ended);
+    const { page } = await consoles.open({ token: consoles.service().token, path: `/runs?agent=${agent}` });
+    const rows = page.getByRole('table', { name: 'Runs' }).getByRole('row');
+    await page.getByText('1 run', { exact: true }).waitFor();
+    const taskId = await createTask(consoles.service(), 'Notes');
+    const running = await run(agent, 'Second', { taskId });
+    await page.getByText('2 runs', { exact: true }).waitFor();
+    expect(await rows.nth(1).textContent()).toContain('running');
+    expect(await rows.nth(2).textContent()).toContain('completed');
+
+    await page.getByLabel('Status').selectOption('Running');
+    await page.getByText('1 run', { exact: true }).waitFor();
+    expect(page.url()).toContain('status=running');
+    await page.getByTitle(running).waitFor();
+    await page.reload();
+    await page.getByText('1 run', { exact: true }).waitFor();
+    await page.getByLabel('Agent').selectOption('qa-reviewer');
+    await page.getByText('No runs match these filters').waitFor();
+    await page.getByRole('link', { name: 'Show all runs' }).click();
+    await page.waitForURL('**/#/runs');
+    await rows.nth(1).getByText('running').waitFor();
+    await finish(agent, running);
+    await rows.nth(1).getByText('completed').waitFor();
+  });
+
+  it('loads more executions on request', async () => {
+    const agent = await createAgentWithTools('pager');
+    for (const input of ['One', 'Two', 'Three']) await finish(agent, await run(agent, input));
+    const { page } = await consoles.open();
+    // The real pages have 50 executions.
+    await page.route('**/api/agents/executions?*limit=50*', (route) =>
+      route.continue({ url: route.request().url().replace('limit=50', 'limit=2') }),
+    );
+    await page.goto(`${consoles.service().url}/#/runs?agent=${agent}`);
+    await page.getByText('3 runs', { exact: true }).waitFor();
+    expect(await page.locator('.row-link').count()).toBe(2);
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await page.locator('.row-link').nth(2).waitFor();
+    expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0);
+  });
+
+  it('follows a running execution to its output, its gates and its prompt', async () => {
+    const agent = await createAgentWithTools('follower');
+    const hostile = 'Write <img src=x onerror="document.title=1"> notes';
+    const id = await run(agent, hostile);
+    const { page } = await consoles.open({ token: consoles.service().token, path: '/runs' });
+    await page.getByTitle(id).click();
+    const first = page.locator('.step').first();
+    await first.getByText('running').waitFor();
+    await finish(agent, id);
+    await page.getByRole('region', { name: 'Output' }).getByText('It is done.').waitFor();
+    await page.locator('.gate').nth(1).getByText('VERDICT: PASS').waitFor();
+    expect(await page.locator('.step').count()).toBe(3);
+
+    await first.locator('summary').click();
+    await first.getByText('It is done.').waitFor();
+    await page.getByRole('region', { name: 'Input' }).getByText(hostile).waitFor();
+    await page.getByRole('link', { name: /^sha256:/ }).click();
+    await page.waitForURL(`**/#/agents/${agent}?tab=prompts`);
+  });
+
+  it('cancels an execution after a confirmation, by keyboard only', async () => {
+    const agent = await createAgentWithTools('stopper');
+    const id = await run(agent, 'Take long');
+    const { page } = await consoles.open({ token: consoles.service().token, path: '/runs' });
+    await tabTo(page.getByTitle(id));
+    await page.keyboard.press('Enter');
+    await tabTo(page.getByRole('button', { name: 'Cancel', exact: true }));
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Cancel this run?' });
+    await dialog.waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.keyboard.press('Enter');
+    await tabTo(dialog.getByRole('button', { name: 'Cancel the run' }));
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('A request cancelled the run.').waitFor();
+    expect(await page.getByRole('button', { name: 'Cancel', exact: true }).count()).toBe(0);
+    model.answer();
+  });
+
+  it('runs an execution again, and goes to the new one', async () => {
+    const agent = await createAgentWithTools('repeater');
+    const id = await run(agent, 'Again');
+    await finish(agent, id);
+    const { page } = await consoles.open({ token: consoles.service().token, path: `/runs/${agent}/${id}` });
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await page.waitForURL((url) => url.hash.startsWith(`#/runs/${agent}/`) && !url.hash.endsWith(id));
+    await model.asked(++asked);
+    await page.getByRole('button', { name: 'Cancel', exact: true }).waitFor();
+    model.answer();
+    await page.getByRole('region', { name: 'Output' }).getByText('It is done.').waitFor();
+  });
+
+  it('has no buttons that the token may not use', async () => {
+    const agent = await createAgentWithTools('reader');
+    const id = await run(agent, 'Read');
+    const token = await newToken(consoles.service(), 'local', '--scopes', 'agents:read');
+    const { page } = await consoles.open({ token, path: `/runs/${agent}/${id}` });
+    await page.getByRole('heading', { name: 'Quality gates' }).waitFor();
+    expect(await page.getByRole('button', { name: /Cancel|Run again/ }).count()).toBe(0);
+    await finish(agent, id);
+  });
+
+  it('says that an execution does not exist, and offers a retry', async () => {
+    const path = '/runs/absent/ex_01K9Z3T6V0QW8E5R7T9Y1AB2CD';
+    const { page, problems } = await consoles.open({ token: consoles.service().token, path });
+    await page.getByRole('alert').getByRole('button', { name: 'Retry' }).waitFor();
+    // The browser reports each 404 as an error.
+    expect(problems.splice(0)).toEqual([expect.stringContaining('404')]);
+  });
+
+  it('fits on a phone and is accessible', async () => {
+    const agent = await createAgentWithTools('phone');
+    const id = await run(agent, `A long ${'input '.repeat(400)}`);
+    await finish(agent, id);
+    const { page } = await consoles.open(
+      { token: consoles.service().token, path: '/runs' },
+      { viewport: screens.phone },
+    );
+    const overhang = () => page.evaluate('document.querySelector("main").scrollWidth - innerWidth');
+    await page.getByTitle(id).waitFor();
+    expect(await overhang()).toBeLessThanOrEqual(0);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.getByTitle(id).click();
+    await page.locator('.step').first().click();
+    await page.getByRole('region', { name: 'Output' }).waitFor();
+    expect(await overhang()).toBeLessThanOrEqual(0);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.setViewportSize(screens.desktop);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+});
