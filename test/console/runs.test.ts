@@ -74,7 +74,12 @@ describe.runIf(program)('the runs of the console', async () => {
     const agent = await createAgentWithTools('follower');
     const hostile = 'Write <img src=x onerror="document.title=1"> notes';
     const id = await run(agent, hostile);
-    const { page } = await consoles.open({ token: consoles.service().token, path: '/runs' });
+    const { page } = await consoles.open();
+    // Without events: no step has one, so the screen may not depend on them.
+    await page.route('**/api/webhooks/events?*', (route) =>
+      route.fulfill({ json: { success: true, data: [], pagination: { limit: 100, next: null } } }),
+    );
+    await page.goto(`${consoles.service().url}/#/runs`);
     await page.getByTitle(id).click();
     const first = page.locator('.step').first();
     await first.getByText('running').waitFor();
