@@ -91,6 +91,10 @@ describe.runIf(program)('the runs of the console', async () => {
     await first.locator('summary').click();
     await first.getByText('It is done.').waitFor();
     await page.getByRole('region', { name: 'Input' }).getByText(hostile).waitFor();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy output' }).click();
+    await page.getByText('Output: the text is copied.').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('It is done.');
     await page.getByRole('link', { name: /^sha256:/ }).click();
     await page.waitForURL(`**/#/agents/${agent}?tab=prompts`);
   });
@@ -112,6 +116,8 @@ describe.runIf(program)('the runs of the console', async () => {
     await page.keyboard.press('Enter');
     await page.getByRole('alert').getByText('A request cancelled the run.').waitFor();
     expect(await page.getByRole('button', { name: 'Cancel', exact: true }).count()).toBe(0);
+    // The step that was under way has no duration, as one that runs.
+    expect(await page.locator('.step').first().textContent()).not.toContain('running');
     model.answer();
   });
 

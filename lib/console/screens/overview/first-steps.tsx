@@ -49,8 +49,8 @@ function DemoBoard() {
       </button>
       <p className="demo-note">
         It creates 12 tasks in the project <code>proj_demo</code> and the agents <code>demo-writer</code> and{' '}
-        <code>demo-reviewer</code>. To remove it, delete these agents, and the tasks of the board that the filter for
-        this project shows.
+        <code>demo-reviewer</code>. To remove it, filter the board by this project and delete its tasks; then delete the
+        two agents.
       </p>
     </>
   );

@@ -30,7 +30,7 @@ export function RunFacts({ execution }: { execution: Execution }) {
         <RunTime startedAt={startedAt} durationMs={durationMs} />
       </Fact>
       <Fact name="Tokens">{tokensUsed?.toLocaleString('en') ?? none}</Fact>
-      <Fact name="Model">
+      <Fact name="Model" isWide>
         <span className="mono">{model}</span>
       </Fact>
       <Fact name="Prompt">

@@ -93,13 +93,21 @@ function Judgements({ execution: { qualityGates, gateReasons = {} } }: { executi
             <h3>
               {title} <Status value={result} />
             </h3>
-            {reason === undefined ? <p className="muted">No reason is stored.</p> : <pre>{reason}</pre>}
+            {reason === undefined ? <p className="muted">{gateTexts[result]}</p> : <pre>{reason}</pre>}
           </div>
         ))}
       </div>
     </section>
   );
 }
+
+/** What is said of a quality gate without a reason, by its result. */
+const gateTexts = {
+  pending: 'It evaluates the output when the run has one.',
+  skipped: 'No model evaluated the output.',
+  passed: 'No reason is stored.',
+  failed: 'No reason is stored.',
+} as const satisfies Record<Execution['qualityGates']['selfTest'], string>;
 
 /** The sentences for the values of `error` that are codes. */
 const errorTexts: Readonly<Record<string, string>> = {

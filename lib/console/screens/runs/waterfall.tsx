@@ -29,7 +29,13 @@ export function Waterfall({ execution, steps }: { execution: Execution; steps: r
       </div>
       <ol>
         {steps.map((step) => (
-          <Step key={step.number} step={step} start={start} end={end} />
+          <Step
+            key={step.number}
+            step={step}
+            start={start}
+            end={end}
+            isRunning={isRunning && step.durationMs === undefined}
+          />
         ))}
       </ol>
     </div>
@@ -39,7 +45,16 @@ export function Waterfall({ execution, steps }: { execution: Execution; steps: r
 /** The names of the quality gates for people. Other steps have the name of a model or a tool. */
 const gateNames: Readonly<Record<string, string>> = { selfTest: 'Self-test', qaReview: 'QA review' };
 
-function Step({ step, start, end }: { step: ExecutionStep; start: number; end: number }) {
+type StepProps = {
+  step: ExecutionStep;
+  /** The start and the end of the execution, in Unix time. */
+  start: number;
+  end: number;
+  /** A step that a cancelled execution left has no duration, but it does not run. */
+  isRunning: boolean;
+};
+
+function Step({ step, start, end, isRunning }: StepProps) {
   const { number, kind, name, input, output, truncated, error, tokensUsed, durationMs } = step;
   return (
     <li>
@@ -52,10 +67,11 @@ function Step({ step, start, end }: { step: ExecutionStep; start: number; end: n
               {kind === 'gate' ? (gateNames[name] ?? name) : name}
             </span>
           </span>
-          <Bar step={step} start={start} end={end} />
+          <Bar step={step} start={start} end={end} isRunning={isRunning} />
           <span className="step-time">
             {error !== undefined && <span className="failing">failed</span>}
-            {durationMs === undefined ? <span className="busy">running</span> : durationText(durationMs)}
+            {isRunning && <span className="busy">running</span>}
+            {durationMs !== undefined && durationText(durationMs)}
           </span>
         </summary>
         <div className="step-content">
@@ -64,7 +80,7 @@ function Step({ step, start, end }: { step: ExecutionStep; start: number; end: n
           {input !== undefined && <StepText title="Input" text={input} />}
           {output !== undefined && <StepText title="Output" text={output} />}
           {input === undefined && output === undefined && error === undefined && (
-            <p className="muted">The step has no input and no output yet.</p>
+            <p className="muted">The step has no input and no output.</p>
           )}
           {tokensUsed !== undefined && <p className="muted">{tokensUsed.toLocaleString('en')} tokens</p>}
         </div>
@@ -74,15 +90,14 @@ function Step({ step, start, end }: { step: ExecutionStep; start: number; end: n
 }
 
 /** The bar of a step: its offset and its width are fractions of the duration of the execution. */
-function Bar({ step, start, end }: { step: ExecutionStep; start: number; end: number }) {
+function Bar({ step, start, end, isRunning }: StepProps) {
   const { kind, startedAt, durationMs, error } = step;
   // Without a start, the step is one of an earlier version of the service.
   if (startedAt === undefined) return <span className="track" aria-hidden="true" />;
   const total = Math.max(1, end - start);
   const from = Date.parse(startedAt);
   const offset = clamp((from - start) / total);
-  const width = clamp(((durationMs ?? end - from) || 0) / total, 1 - offset);
-  const isRunning = durationMs === undefined;
+  const width = clamp((durationMs ?? end - from) / total, 1 - offset);
   return (
     <span className="track" aria-hidden="true">
       <span
