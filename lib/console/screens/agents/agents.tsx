@@ -1,6 +1,185 @@
-import { PageHead } from '../../components/page.tsx';
+import { Link } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import type { AgentListItem } from '../../../client/operations.ts';
+import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { Empty, PageHead, Skeleton, Status } from '../../components/page.tsx';
+import { Ago } from '../../components/time.tsx';
+import { useScope } from '../../session.ts';
+import { agentCategories, agentStatuses } from './agent-fields.ts';
+import { type AgentFilters, useAgents, useSkills } from './agent-queries.ts';
+import { CreateAgent } from './create-agent.tsx';
+import { LoadMore } from './load-more.tsx';
 
 /** The list of agents. */
 export function Agents() {
-  return <PageHead title="Agents" />;
+  const [filters, setFilters] = useState<AgentFilters>({});
+  const canWrite = useScope('agents:write');
+  const agents = useAgents(filters);
+  const isFiltered = Object.values(filters).some((value) => value !== undefined);
+  return (
+    <>
+      <PageHead title="Agents">
+        <CopyAsCurl operation="listAgents" request={{ query: filters }} />
+        {canWrite && <CreateAgent />}
+      </PageHead>
+      <Filters filters={filters} setFilters={setFilters} />
+      {agents.isPending ? (
+        <Skeleton />
+      ) : agents.isError ? (
+        <Failure error={agents.error} retry={() => void agents.refetch()} />
+      ) : agents.data.total === 0 ? (
+        isFiltered ? (
+          <Empty title="No agent matches">
+            <p>Search words match the beginnings of words in names and descriptions.</p>
+          </Empty>
+        ) : (
+          <Empty title="No agents yet">
+            <p>An agent works on tasks with a prompt of its own.</p>
+          </Empty>
+        )
+      ) : (
+        <>
+          <div className="table panel agents-table">
+            <table aria-label="Agents">
+              <thead>
+                <tr>
+                  <th>Agent</th>
+                  <th>Status</th>
+                  <th>Category</th>
+                  <th>Model</th>
+                  <th>Capabilities</th>
+                  <th className="number">Skills</th>
+                  <th>Created</th>
+                </tr>
+              </thead>
+              <tbody>
+                {agents.data.items.map((agent) => (
+                  <AgentRow key={agent.id} agent={agent} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+          <LoadMore query={agents} shown={agents.data.items.length} total={agents.data.total} noun="agent" />
+        </>
+      )}
+    </>
+  );
+}
+
+/** The time after the last key until the service searches, in milliseconds. */
+const typingMs = 250;
+
+function Filters({ filters, setFilters }: { filters: AgentFilters; setFilters: (filters: AgentFilters) => void }) {
+  const [typed, setTyped] = useState('');
+  useEffect(() => {
+    const search = typed.trim() || undefined;
+    if (search === filters.search) return;
+    const timer = setTimeout(() => setFilters({ ...filters, search }), typingMs);
+    return () => clearTimeout(timer);
+  }, [typed, filters, setFilters]);
+  return (
+    <search className="filters">
+      <input
+        type="search"
+        aria-label="Search agents"
+        placeholder="Search agents"
+        maxLength={200}
+        value={typed}
+        onChange={({ target }) => setTyped(target.value)}
+      />
+      <Choice
+        label="Category"
+        all="All categories"
+        values={agentCategories}
+        value={filters.category}
+        choose={(category) => setFilters({ ...filters, category })}
+      />
+      <Choice
+        label="Status"
+        all="All statuses"
+        values={agentStatuses}
+        value={filters.status}
+        choose={(status) => setFilters({ ...filters, status })}
+      />
+    </search>
+  );
+}
+
+/** A filter by one of some values, or by none. */
+function Choice<Value extends string>(props: {
+  label: string;
+  all: string;
+  values: readonly Value[];
+  value: Value | undefined;
+  choose: (value: Value | undefined) => void;
+}) {
+  return (
+    <select
+      aria-label={props.label}
+      value={props.value ?? ''}
+      onChange={({ target }) => props.choose(props.values.find((one) => one === target.value))}
+    >
+      <option value="">{props.all}</option>
+      {props.values.map((one) => (
+        <option key={one}>{one}</option>
+      ))}
+    </select>
+  );
+}
+
+function AgentRow({ agent }: { agent: AgentListItem }) {
+  const { name, displayName, status, category, model, capabilities, createdAt } = agent;
+  return (
+    <tr>
+      <td className="agent-name">
+        <div>
+          <Link to="/agents/$name" params={{ name }} className="ellipsis" title={displayName}>
+            {displayName}
+          </Link>
+          <span className="mono muted ellipsis">{name}</span>
+        </div>
+      </td>
+      <td>
+        <Status value={status} />
+      </td>
+      <td>{category}</td>
+      <td className="agent-model mono ellipsis" title={model}>
+        {model}
+      </td>
+      <td>
+        <Labels values={capabilities} />
+      </td>
+      <td className="number">
+        <SkillCount name={name} />
+      </td>
+      <td className="muted">
+        <Ago at={createdAt} />
+      </td>
+    </tr>
+  );
+}
+
+/** The number of capabilities that a row names. */
+const namedLabels = 2;
+
+function Labels({ values }: { values: readonly string[] }) {
+  if (values.length === 0) return <span className="muted">none</span>;
+  const others = values.slice(namedLabels);
+  return (
+    <span className="labels" title={values.join(', ')}>
+      {values.slice(0, namedLabels).map((one) => (
+        <span key={one} className="label ellipsis">
+          {one}
+        </span>
+      ))}
+      {others.length > 0 && <span className="muted">+{others.length}</span>}
+    </span>
+  );
+}
+
+/** The list of agents does not have the number of skills. */
+function SkillCount({ name }: { name: string }) {
+  const skills = useSkills(name);
+  return skills.data ? skills.data.length : <span className="muted">–</span>;
 }

@@ -1,0 +1,92 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import type { NewAgent } from '../../../client/operations.ts';
+import { Modal } from '../../components/dialog.tsx';
+import { useNotices } from '../../components/notices.tsx';
+import { useClient } from '../../session.ts';
+import { agentCategories } from './agent-fields.ts';
+import { FormFailure } from './form-failure.tsx';
+
+/** A button that opens a form for a new agent. */
+export function CreateAgent() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" className="primary" onClick={() => setOpen(true)}>
+        Create agent
+      </button>
+      <Modal title="Create an agent" open={isOpen} onClose={() => setOpen(false)}>
+        <CreateForm close={() => setOpen(false)} />
+      </Modal>
+    </>
+  );
+}
+
+/** Returns the fields of the form that are filled in. */
+function newAgentOf(form: HTMLFormElement): NewAgent {
+  const filled = [...new FormData(form)].filter(([, value]) => value !== '');
+  return Object.fromEntries(filled) as unknown as NewAgent;
+}
+
+function CreateForm({ close }: { close: () => void }) {
+  const client = useClient();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const { say } = useNotices();
+  const creation = useMutation({
+    mutationFn: (body: NewAgent) => client.createAgent({ body }),
+    onSuccess: async ({ data: { name, displayName } }) => {
+      close();
+      say(`The agent ${displayName} is created.`);
+      void queries.invalidateQueries({ queryKey: ['agents'] });
+      await navigate({ to: '/agents/$name', params: { name }, search: { tab: 'prompt' } });
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    creation.mutate(newAgentOf(event.currentTarget));
+  };
+  return (
+    <form className="form" onSubmit={submit}>
+      <label className="field">
+        <span>Display name</span>
+        <input name="displayName" required maxLength={200} autoComplete="off" />
+      </label>
+      <label className="field">
+        <span>Name, which paths use and which never changes</span>
+        <input
+          name="name"
+          className="mono"
+          required
+          maxLength={64}
+          pattern="[a-z0-9]+(-[a-z0-9]+)*"
+          title="Lowercase letters and digits, separated by single hyphens"
+          placeholder="release-notes"
+          autoComplete="off"
+        />
+      </label>
+      <label className="field">
+        <span>Category</span>
+        <select name="category" defaultValue="development">
+          {agentCategories.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </label>
+      <label className="field">
+        <span>System prompt</span>
+        <textarea name="systemPrompt" rows={6} maxLength={50_000} placeholder="You write release notes." />
+      </label>
+      {creation.isError && <FormFailure error={creation.error} />}
+      <div className="actions form-end">
+        <button type="button" onClick={close}>
+          Cancel
+        </button>
+        <button type="submit" className="primary" disabled={creation.isPending}>
+          {creation.isPending ? 'Creating…' : 'Create agent'}
+        </button>
+      </div>
+    </form>
+  );
+}
