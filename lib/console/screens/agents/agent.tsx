@@ -1,6 +1,131 @@
-import { PageHead } from '../../components/page.tsx';
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import type { Agent as AgentData } from '../../../client/operations.ts';
+import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { useNotices } from '../../components/notices.tsx';
+import { PageHead, Skeleton, Status } from '../../components/page.tsx';
+import { useClient, useScope } from '../../session.ts';
+import { useAgent, type VersionedAgent } from './agent-queries.ts';
+import { ConfirmAction } from './confirm-action.tsx';
+import { OverviewTab } from './overview-tab.tsx';
+import { type Draft, type Editor, PromptTab } from './prompt-tab.tsx';
 
-/** An agent. */
+type Tab = {
+  label: string;
+  show: (versioned: VersionedAgent, editor: Editor) => ReactNode;
+  curl: (params: { name: string }) => ReactNode;
+};
+
+const tabs: Readonly<Record<string, Tab>> = {
+  overview: {
+    label: 'Overview',
+    show: ({ agent }) => <OverviewTab agent={agent} />,
+    curl: (params) => <CopyAsCurl operation="getMetrics" request={{ params }} />,
+  },
+  prompt: {
+    label: 'Prompt',
+    show: (versioned, editor) => <PromptTab current={versioned} {...editor} />,
+    curl: (params) => <CopyAsCurl operation="getAgent" request={{ params }} />,
+  },
+};
+
+/** An agent: one part of it at a time. */
 export function Agent() {
-  return <PageHead title="Agent" />;
+  const { name } = useParams({ from: '/agents/$name' });
+  // The key drops what was entered for another agent.
+  return <AgentParts key={name} name={name} />;
+}
+
+function AgentParts({ name }: { name: string }) {
+  const { tab: chosen = '' } = useSearch({ from: '/agents/$name' });
+  const agent = useAgent(name);
+  // Changes that are not saved stay while another part is shown.
+  const [draft, setDraft] = useState<Draft>();
+  const tab = tabs[chosen] ?? (tabs.overview as Tab);
+  return (
+    <>
+      <PageHead title={<Title name={name} agent={agent.data?.agent} />}>
+        {tab.curl({ name })}
+        {agent.data && <DeleteAgent agent={agent.data.agent} />}
+      </PageHead>
+      <Tabs name={name} current={tab} />
+      {agent.data ? (
+        tab.show(agent.data, { draft, setDraft })
+      ) : agent.isError ? (
+        <Failure error={agent.error} retry={() => void agent.refetch()} />
+      ) : (
+        <Skeleton />
+      )}
+    </>
+  );
+}
+
+function Title({ name, agent }: { name: string; agent: AgentData | undefined }) {
+  return (
+    <span className="agent-title">
+      <Link to="/agents">Agents</Link>
+      <span className="muted" aria-hidden>
+        /
+      </span>
+      <span className="agent-title-name">{agent?.displayName ?? name}</span>
+      {agent && <Status value={agent.status} />}
+    </span>
+  );
+}
+
+function Tabs({ name, current }: { name: string; current: Tab }) {
+  const { period } = useSearch({ from: '/agents/$name' });
+  const bar = useRef<HTMLElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: on a phone, the chosen part can be beside the visible ones
+  useEffect(() => {
+    bar.current?.querySelector('.current')?.scrollIntoView({ block: 'nearest' });
+  }, [current]);
+  return (
+    <nav ref={bar} className="tabs" aria-label="Parts of the agent">
+      {Object.entries(tabs).map(([id, tab]) => (
+        <Link
+          key={id}
+          to="/agents/$name"
+          params={{ name }}
+          search={{ tab: id === 'overview' ? undefined : id, period }}
+          // Without a tab in the URL, the overview is shown.
+          className={tab === current ? 'tab current' : 'tab'}
+          activeOptions={{ exact: true }}
+        >
+          {tab.label}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+function DeleteAgent({ agent: { name, displayName, isSystem } }: { agent: AgentData }) {
+  const client = useClient();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const { say } = useNotices();
+  const canWrite = useScope('agents:write');
+  if (!canWrite || isSystem) return null;
+  return (
+    <ConfirmAction
+      label="Delete agent"
+      title={`Delete ${displayName}?`}
+      busyLabel="Deleting…"
+      className="quiet destructive"
+      act={async () => {
+        await client.deleteAgent({ params: { name } });
+        await navigate({ to: '/agents' });
+        queries.removeQueries({ queryKey: ['agents', name] });
+        void queries.invalidateQueries({ queryKey: ['agents'] });
+        say(`The agent ${displayName} is deleted.`);
+      }}
+    >
+      <p>
+        This permanently deletes the agent, its versions and all its executions. Running executions end without a
+        result. Its tasks keep its name.
+      </p>
+    </ConfirmAction>
+  );
 }
