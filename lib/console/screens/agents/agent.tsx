@@ -11,6 +11,7 @@ import { useAgent, type VersionedAgent } from './agent-queries.ts';
 import { ConfirmAction } from './confirm-action.tsx';
 import { OverviewTab } from './overview-tab.tsx';
 import { type Draft, type Editor, PromptTab } from './prompt-tab.tsx';
+import { VersionsTab } from './versions-tab.tsx';
 
 type Tab = {
   label: string;
@@ -28,6 +29,11 @@ const tabs: Readonly<Record<string, Tab>> = {
     label: 'Prompt',
     show: (versioned, editor) => <PromptTab current={versioned} {...editor} />,
     curl: (params) => <CopyAsCurl operation="getAgent" request={{ params }} />,
+  },
+  versions: {
+    label: 'Versions',
+    show: (versioned) => <VersionsTab current={versioned} />,
+    curl: (params) => <CopyAsCurl operation="listPrompts" request={{ params }} />,
   },
 };
 
