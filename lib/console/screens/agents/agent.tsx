@@ -11,6 +11,8 @@ import { useAgent, type VersionedAgent } from './agent-queries.ts';
 import { ConfirmAction } from './confirm-action.tsx';
 import { OverviewTab } from './overview-tab.tsx';
 import { type Draft, type Editor, PromptTab } from './prompt-tab.tsx';
+import { SkillsTab } from './skills-tab.tsx';
+import { exampleInput, TryTab } from './try-tab.tsx';
 import { VersionsTab } from './versions-tab.tsx';
 
 type Tab = {
@@ -34,6 +36,16 @@ const tabs: Readonly<Record<string, Tab>> = {
     label: 'Versions',
     show: (versioned) => <VersionsTab current={versioned} />,
     curl: (params) => <CopyAsCurl operation="listPrompts" request={{ params }} />,
+  },
+  skills: {
+    label: 'Skills',
+    show: ({ agent: { name } }) => <SkillsTab name={name} />,
+    curl: (params) => <CopyAsCurl operation="listSkills" request={{ params }} />,
+  },
+  try: {
+    label: 'Try it',
+    show: ({ agent }) => <TryTab agent={agent} />,
+    curl: (params) => <CopyAsCurl operation="executeAgent" request={{ params, body: { input: exampleInput } }} />,
   },
 };
 
@@ -83,6 +95,8 @@ function Title({ name, agent }: { name: string; agent: AgentData | undefined }) 
 
 function Tabs({ name, current }: { name: string; current: Tab }) {
   const { period } = useSearch({ from: '/agents/$name' });
+  const canExecute = useScope('agents:execute');
+  const visible = Object.entries(tabs).filter(([id]) => id !== 'try' || canExecute);
   const bar = useRef<HTMLElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: on a phone, the chosen part can be beside the visible ones
   useEffect(() => {
@@ -90,7 +104,7 @@ function Tabs({ name, current }: { name: string; current: Tab }) {
   }, [current]);
   return (
     <nav ref={bar} className="tabs" aria-label="Parts of the agent">
-      {Object.entries(tabs).map(([id, tab]) => (
+      {visible.map(([id, tab]) => (
         <Link
           key={id}
           to="/agents/$name"

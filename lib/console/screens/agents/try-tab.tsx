@@ -1,0 +1,86 @@
+import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import type { Agent, Execution } from '../../../client/operations.ts';
+import { Failure } from '../../components/failure.tsx';
+import { Skeleton, Status } from '../../components/page.tsx';
+import { durationText, useNow } from '../../components/time.tsx';
+import { useClient } from '../../session.ts';
+import { useExecution } from './agent-queries.ts';
+import { FormFailure } from './form-failure.tsx';
+
+/** The input that the form proposes. */
+export const exampleInput = 'Say in one sentence what you can do.';
+
+/** Runs the agent with an input, and shows the result as soon as there is one. */
+export function TryTab({ agent: { name, status } }: { agent: Agent }) {
+  const client = useClient();
+  const [input, setInput] = useState('');
+  const start = useMutation({ mutationFn: () => client.executeAgent({ params: { name }, body: { input } }) });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    start.mutate();
+  };
+  if (status !== 'active')
+    return <p className="muted">Only an active agent can run. This one is {status}; change its status in Prompt.</p>;
+  return (
+    <div className="try">
+      <form className="form" onSubmit={submit}>
+        <label className="field">
+          <span>Input</span>
+          <textarea
+            rows={5}
+            required
+            maxLength={100_000}
+            placeholder={exampleInput}
+            value={input}
+            onChange={({ target }) => setInput(target.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
+            }}
+          />
+        </label>
+        <div className="actions">
+          <button type="submit" className="primary" disabled={start.isPending}>
+            {start.isPending ? 'Starting…' : 'Run'}
+          </button>
+          <span className="muted">Ctrl+Enter runs as well. A run uses tokens of the model.</span>
+        </div>
+        {start.isError && <FormFailure error={start.error} />}
+      </form>
+      {start.data && <Result key={start.data.data.executionId} name={name} id={start.data.data.executionId} />}
+    </div>
+  );
+}
+
+function Result({ name, id }: { name: string; id: string }) {
+  const execution = useExecution(name, id);
+  if (execution.isPending) return <Skeleton rows={3} />;
+  if (execution.isError) return <Failure error={execution.error} retry={() => void execution.refetch()} />;
+  const { status, output, error, tokensUsed } = execution.data;
+  return (
+    <section className="panel result" aria-label="Result">
+      <div className="result-head">
+        <Status value={status} />
+        <span className="muted">
+          <Duration execution={execution.data} />
+          {tokensUsed !== undefined && ` · ${tokensUsed.toLocaleString('en')} tokens`}
+        </span>
+        <Link to="/runs/$agent/$id" params={{ agent: name, id }}>
+          Open the run
+        </Link>
+      </div>
+      <div aria-live="polite">
+        {output !== undefined && <pre>{output}</pre>}
+        {error !== undefined && <pre className="failing">{error}</pre>}
+        {status === 'running' && <p className="muted">The agent works. The result appears here.</p>}
+      </div>
+    </section>
+  );
+}
+
+/** The duration of an execution; while it runs, until now. */
+function Duration({ execution: { durationMs, startedAt } }: { execution: Execution }) {
+  const now = useNow();
+  return durationText(durationMs ?? Math.max(0, Math.floor((now - Date.parse(startedAt)) / 1000) * 1000));
+}
