@@ -9,6 +9,7 @@ import { PageHead, Skeleton, Status } from '../../components/page.tsx';
 import { useClient, useScope } from '../../session.ts';
 import { useAgent, type VersionedAgent } from './agent-queries.ts';
 import { ConfirmAction } from './confirm-action.tsx';
+import { ImprovementsTab } from './improvements-tab.tsx';
 import { OverviewTab } from './overview-tab.tsx';
 import { type Draft, type Editor, PromptTab } from './prompt-tab.tsx';
 import { SkillsTab } from './skills-tab.tsx';
@@ -46,6 +47,11 @@ const tabs: Readonly<Record<string, Tab>> = {
     label: 'Try it',
     show: ({ agent }) => <TryTab agent={agent} />,
     curl: (params) => <CopyAsCurl operation="executeAgent" request={{ params, body: { input: exampleInput } }} />,
+  },
+  improvements: {
+    label: 'Improvements',
+    show: ({ agent: { name } }) => <ImprovementsTab name={name} />,
+    curl: (params) => <CopyAsCurl operation="listImprovements" request={{ params }} />,
   },
 };
 
