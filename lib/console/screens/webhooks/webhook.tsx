@@ -1,6 +1,107 @@
-import { PageHead } from '../../components/page.tsx';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ActionMenu } from '../../components/action-menu.tsx';
+import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { useNotices } from '../../components/notices.tsx';
+import { PageHead, Skeleton } from '../../components/page.tsx';
+import { useClient, useScope } from '../../session.ts';
+import { DeleteDialog } from './delete-dialog.tsx';
+import { Deliveries } from './deliveries.tsx';
+import { EditDialog } from './edit-dialog.tsx';
+import { RecoverDialog } from './recover-dialog.tsx';
+import { RecoveryProgress } from './recovery-progress.tsx';
+import { RotateDialog } from './rotate-dialog.tsx';
+import { TestDialog } from './test-dialog.tsx';
+import { WebhookFacts } from './webhook-facts.tsx';
+
+type OpenDialog = 'test' | 'edit' | 'rotate' | 'recover' | 'delete';
 
 /** A webhook with its deliveries. */
 export function Webhook() {
-  return <PageHead title="Webhook" />;
+  const { id } = useParams({ from: '/webhooks/$id' });
+  // Another webhook starts without the dialogs and the recovery of this one.
+  return <WebhookScreen key={id} id={id} />;
+}
+
+function WebhookScreen({ id }: { id: string }) {
+  const client = useClient();
+  const canWrite = useScope('webhooks:write');
+  const [dialog, setDialog] = useState<OpenDialog>();
+  const [recoveryId, setRecoveryId] = useState<string>();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['webhooks', id, 'facts'],
+    queryFn: async ({ signal }) => {
+      const { data, etag } = await client.getWebhook({ params: { id }, signal });
+      return { webhook: data, etag };
+    },
+  });
+  const close = () => setDialog(undefined);
+  const dialogOf = (name: OpenDialog) => ({ open: dialog === name, onClose: close });
+  return (
+    <>
+      <Link to="/webhooks">Webhooks</Link>
+      <PageHead title={<span className="breaking">{data?.webhook.url ?? 'Webhook'}</span>}>
+        <CopyAsCurl operation="getWebhook" request={{ params: { id } }} />
+        {data && canWrite && (
+          <>
+            <button type="button" onClick={() => setDialog('test')}>
+              Send test
+            </button>
+            <PauseButton id={id} active={data.webhook.active} etag={data.etag} />
+            <ActionMenu
+              label="More actions"
+              actions={[
+                { label: 'Edit…', run: () => setDialog('edit') },
+                { label: 'Rotate the secret…', run: () => setDialog('rotate') },
+                { label: 'Recover since…', run: () => setDialog('recover') },
+                { label: 'Delete…', run: () => setDialog('delete'), isDestructive: true },
+              ]}
+            >
+              ⋯
+            </ActionMenu>
+          </>
+        )}
+      </PageHead>
+      {error && <Failure error={error} retry={() => void refetch()} />}
+      {!data && !error && <Skeleton rows={5} />}
+      {data && (
+        <>
+          <WebhookFacts webhook={data.webhook} />
+          {recoveryId && <RecoveryProgress id={id} recoveryId={recoveryId} />}
+          <Deliveries id={id} />
+          <TestDialog webhook={data.webhook} {...dialogOf('test')} />
+          <EditDialog {...data} {...dialogOf('edit')} />
+          <RotateDialog id={id} {...dialogOf('rotate')} />
+          <DeleteDialog {...data} {...dialogOf('delete')} />
+          <RecoverDialog
+            webhook={data.webhook}
+            {...dialogOf('recover')}
+            started={(started) => {
+              setRecoveryId(started);
+              close();
+            }}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+function PauseButton({ id, active, etag }: { id: string; active: boolean; etag: string | undefined }) {
+  const client = useClient();
+  const queries = useQueryClient();
+  const { say, fail } = useNotices();
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => client.updateWebhook({ params: { id }, ifMatch: etag, body: { active: !active } }),
+    onSuccess: () => say(active ? 'The webhook is paused. Its events are skipped.' : 'The webhook is active.'),
+    onError: fail,
+    onSettled: () => queries.invalidateQueries({ queryKey: ['webhooks'] }),
+  });
+  return (
+    <button type="button" disabled={isPending} onClick={() => mutate()}>
+      {active ? 'Pause' : 'Resume'}
+    </button>
+  );
 }

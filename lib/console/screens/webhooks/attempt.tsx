@@ -1,0 +1,107 @@
+import type { AttemptDetail } from '../../../client/operations.ts';
+import { Status } from '../../components/page.tsx';
+import { Ago, durationText } from '../../components/time.tsx';
+import { CopyButton } from './copy-button.tsx';
+
+const phases = [
+  ['dns', 'DNS'],
+  ['connect', 'Connect'],
+  ['tls', 'TLS'],
+  ['firstByte', 'First byte'],
+] as const;
+
+/** An attempt of a delivery: its time in phases, its request and its response. */
+export function Attempt({ attempt, isOpen }: { attempt: AttemptDetail; isOpen: boolean }) {
+  const { error, httpStatus, durationMs, address } = attempt;
+  return (
+    <li className="panel attempt">
+      <div className="attempt-head">
+        <strong>Attempt {attempt.attempt}</strong>
+        <Status value={error === undefined ? 'delivered' : 'failed'} />
+        <span>{httpStatus === 0 ? 'no response' : `HTTP ${httpStatus}`}</span>
+        <span className="muted">{durationText(durationMs)}</span>
+        <span className="muted">
+          <Ago at={attempt.deliveredAt} />
+        </span>
+      </div>
+      {error !== undefined && <p className="failing breaking">{error}</p>}
+      <Phases attempt={attempt} />
+      <details open={isOpen}>
+        <summary>Response</summary>
+        <Headers headers={attempt.responseHeaders} missing="No response headers are stored." />
+        <Text
+          value={attempt.responseBody}
+          missing={httpStatus === 0 ? 'The receiver did not respond.' : 'The response body is empty or not stored.'}
+        />
+        {attempt.truncated && <p className="muted">Only the first 4 KiB are stored.</p>}
+      </details>
+      <details>
+        <summary>Request headers</summary>
+        {address !== undefined && <p className="muted">Sent to {address}, without the signatures:</p>}
+        <Headers headers={attempt.requestHeaders} missing="The headers are not stored." />
+      </details>
+    </li>
+  );
+}
+
+/** The phases of an attempt as a bar, and in words. */
+function Phases({ attempt: { phases: measured = {}, durationMs } }: { attempt: AttemptDetail }) {
+  const known = phases.flatMap(([name, label]) => {
+    const milliseconds = measured[name];
+    return milliseconds === undefined ? [] : [{ name, label, milliseconds }];
+  });
+  const rest = Math.max(durationMs - known.reduce((sum, { milliseconds }) => sum + milliseconds, 0), 0);
+  const parts =
+    rest > 0 || known.length === 0 ? [...known, { name: 'rest', label: 'Other', milliseconds: rest }] : known;
+  return (
+    <div className="phases">
+      <div className="phase-bar" aria-hidden="true">
+        {parts.map(({ name, milliseconds }) => (
+          <span key={name} className={`phase-${name}`} style={{ flexGrow: Math.max(milliseconds, 0.5) }} />
+        ))}
+      </div>
+      <ul>
+        {parts.map(({ name, label, milliseconds }) => (
+          <li key={name}>
+            <i className={`phase-${name}`} />
+            {label} <span className="muted">{durationText(milliseconds)}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Headers({ headers, missing }: { headers: Record<string, string> | null; missing: string }) {
+  const entries = Object.entries(headers ?? {});
+  if (entries.length === 0) return <p className="muted">{missing}</p>;
+  return (
+    <dl className="facts headers">
+      {entries.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A body. JSON is indented; the copy is as it was sent. */
+export function Text({ value, missing }: { value: string | null; missing: string }) {
+  if (!value) return <p className="muted">{missing}</p>;
+  return (
+    <div className="body-text">
+      <pre>{indented(value)}</pre>
+      <CopyButton label="Copy" text={value} />
+    </div>
+  );
+}
+
+function indented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

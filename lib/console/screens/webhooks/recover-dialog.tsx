@@ -1,0 +1,98 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import type { Operations, Webhook } from '../../../client/operations.ts';
+import { Modal } from '../../components/dialog.tsx';
+import { useClient } from '../../session.ts';
+import { fromLocalInput, toLocalInput } from './local-time.ts';
+import { FormFailure } from './webhook-form.tsx';
+
+type Recovery = Operations['recoverWebhook']['request']['body'];
+type Kind = Recovery['include'][number];
+
+const kinds: readonly [Kind, string][] = [
+  ['exhausted', 'Exhausted: all attempts failed'],
+  ['skipped', 'Skipped: the webhook was paused'],
+  ['never_sent', 'Never sent: the webhook was not subscribed yet'],
+];
+
+const dayMs = 86_400_000;
+
+type Props = { webhook: Webhook; open: boolean; onClose: () => void; started: (recoveryId: string) => void };
+
+/** The dialog that counts the events that a webhook missed, and then sends them. */
+export function RecoverDialog({ open, onClose, ...rest }: Props) {
+  return (
+    <Modal title="Recover missed events" open={open} onClose={onClose}>
+      <RecoveryForm {...rest} />
+    </Modal>
+  );
+}
+
+function RecoveryForm({ webhook: { id, failingSince }, started }: Omit<Props, 'open' | 'onClose'>) {
+  const client = useClient();
+  const [since, setSince] = useState(() => toLocalInput(failingSince ?? new Date(Date.now() - dayMs).toISOString()));
+  const [include, setInclude] = useState<readonly Kind[]>(['exhausted', 'skipped']);
+  const count = useMutation({
+    mutationFn: (body: Recovery) => client.recoverWebhook({ params: { id }, body: { ...body, dryRun: true } }),
+  });
+  const start = useMutation({
+    mutationFn: (body: Recovery) => client.recoverWebhook({ params: { id }, body }),
+    onSuccess: ({ data: { recoveryId } }) => recoveryId !== undefined && started(recoveryId),
+  });
+  // The recovery sends what was counted: a changed form must be counted again.
+  const counted = count.data && count.variables;
+  const matched = count.data?.data.matched;
+  const change = (apply: () => void) => {
+    apply();
+    count.reset();
+    start.reset();
+  };
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (counted) start.mutate(counted);
+    else count.mutate({ since: fromLocalInput(since) ?? '', until: new Date().toISOString(), include: [...include] });
+  };
+  return (
+    <form className="form" onSubmit={submit}>
+      <label className="field">
+        <span>Since</span>
+        <input
+          type="datetime-local"
+          required
+          value={since}
+          onChange={({ target }) => change(() => setSince(target.value))}
+        />
+      </label>
+      <fieldset className="choices one-column">
+        <legend>Events to send</legend>
+        {kinds.map(([kind, label]) => (
+          <label key={kind}>
+            <input
+              type="checkbox"
+              checked={include.includes(kind)}
+              onChange={({ target }) =>
+                change(() => setInclude(target.checked ? [...include, kind] : include.filter((one) => one !== kind)))
+              }
+            />
+            {label}
+          </label>
+        ))}
+      </fieldset>
+      <p role="status" className="recovery-count">
+        {matched === undefined
+          ? 'Count the events first. Counting sends nothing.'
+          : `${matched} ${matched === 1 ? 'event matches' : 'events match'}.`}
+      </p>
+      <FormFailure error={count.error ?? start.error} />
+      <div className="actions">
+        <button
+          type="submit"
+          className="primary"
+          disabled={count.isPending || start.isPending || include.length === 0 || matched === 0}
+        >
+          {counted ? `Send ${matched} ${matched === 1 ? 'event' : 'events'}` : 'Count the events'}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,58 @@
+import type { ReactNode } from 'react';
+import type { Webhook } from '../../../client/operations.ts';
+import { Status } from '../../components/page.tsx';
+import { Ago } from '../../components/time.tsx';
+import { HealthStrip } from './health-strip.tsx';
+import { stateOf } from './webhook-state.ts';
+
+/** The facts of a webhook. */
+export function WebhookFacts({ webhook }: { webhook: Webhook }) {
+  const { events, description, taskFilter, maxPerSecond, disabledAt, failingSince } = webhook;
+  const filter = [
+    taskFilter?.projectId && `project ${taskFilter.projectId}`,
+    taskFilter?.assignedAgent && `agent ${taskFilter.assignedAgent}`,
+  ].filter(Boolean);
+  return (
+    <dl className="facts webhook-facts">
+      <Fact label="State">
+        <Status value={stateOf(webhook, failingSince !== undefined)} />
+        {disabledAt && (
+          <span className="muted">
+            {' '}
+            by the service <Ago at={disabledAt} />, because all deliveries failed
+          </span>
+        )}
+        {failingSince && (
+          <span className="muted">
+            {' '}
+            failing since <Ago at={failingSince} />
+          </span>
+        )}
+      </Fact>
+      <Fact label="Last 24 hours">
+        <HealthStrip id={webhook.id} />
+      </Fact>
+      {description && <Fact label="Description">{description}</Fact>}
+      <Fact label="Events">{events.join(', ')}</Fact>
+      {filter.length > 0 && <Fact label="Only tasks of">{filter.join(', ')}</Fact>}
+      {maxPerSecond !== undefined && <Fact label="Limit">{maxPerSecond} attempts per second</Fact>}
+      <Fact label="Last success">{webhook.lastSuccessAt ? <Ago at={webhook.lastSuccessAt} /> : '–'}</Fact>
+      <Fact label="Last failure">{webhook.lastFailureAt ? <Ago at={webhook.lastFailureAt} /> : '–'}</Fact>
+      <Fact label="Registered">
+        <Ago at={webhook.createdAt} />
+      </Fact>
+      <Fact label="Id">
+        <code>{webhook.id}</code>
+      </Fact>
+    </dl>
+  );
+}
+
+function Fact({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}

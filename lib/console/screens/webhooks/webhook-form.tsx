@@ -1,0 +1,112 @@
+import { type FormEvent, type ReactNode, useId } from 'react';
+import { CrewboardError } from '../../../client/client.ts';
+import type { EventName, Webhook } from '../../../client/operations.ts';
+import { eventNames } from '../../components/event-names.ts';
+import { messageOf } from '../../components/failure.tsx';
+
+/** What a form of a webhook has: all fields that a registration and an update share. Empty fields are absent. */
+export type WebhookFields = Pick<Webhook, 'url' | 'events' | 'description' | 'maxPerSecond' | 'taskFilter'>;
+
+function fieldsOf(form: FormData): WebhookFields {
+  const text = (name: string) => String(form.get(name) ?? '').trim() || undefined;
+  const [description, projectId, assignedAgent, rate] = ['description', 'project', 'agent', 'rate'].map(text);
+  return {
+    url: text('url') ?? '',
+    events: form.getAll('events') as EventName[],
+    ...(description && { description }),
+    ...(rate && { maxPerSecond: Number(rate) }),
+    ...((projectId || assignedAgent) && {
+      taskFilter: { ...(projectId && { projectId }), ...(assignedAgent && { assignedAgent }) },
+    }),
+  };
+}
+
+type Props = {
+  webhook?: Webhook;
+  action: string;
+  busy: boolean;
+  error: unknown;
+  submit: (fields: WebhookFields) => void;
+  children?: ReactNode;
+};
+
+/** The form of a webhook. Its values are read when it is sent. */
+export function WebhookForm({ webhook, action, busy, error, submit, children }: Props) {
+  const send = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    submit(fieldsOf(new FormData(event.currentTarget)));
+  };
+  return (
+    <form className="form" onSubmit={send}>
+      <Field label="URL" name="url" type="url" required value={webhook?.url} placeholder="https://example.com/hooks" />
+      <fieldset className="choices">
+        <legend>Events</legend>
+        {eventNames.map((name) => (
+          <label key={name}>
+            <input
+              type="checkbox"
+              name="events"
+              value={name}
+              defaultChecked={webhook ? webhook.events.includes(name) : name.startsWith('task.')}
+            />
+            {name}
+          </label>
+        ))}
+      </fieldset>
+      <Field label="Description" name="description" value={webhook?.description} />
+      <details open={webhook?.taskFilter !== undefined || webhook?.maxPerSecond !== undefined}>
+        <summary>Limits</summary>
+        <div className="form">
+          <Field label="Only tasks of this project" name="project" value={webhook?.taskFilter?.projectId} />
+          <Field label="Only tasks of this agent" name="agent" value={webhook?.taskFilter?.assignedAgent} />
+          <Field label="Attempts per second" name="rate" type="number" min={1} value={webhook?.maxPerSecond} />
+        </div>
+      </details>
+      {children}
+      <FormFailure error={error} />
+      <div className="actions">
+        <button type="submit" className="primary" disabled={busy}>
+          {action}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+type FieldProps = {
+  label: string;
+  name: string;
+  type?: string;
+  value: string | number | undefined;
+  required?: boolean;
+  min?: number;
+  placeholder?: string;
+};
+
+function Field({ label, value, ...input }: FieldProps) {
+  const id = useId();
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <input id={id} defaultValue={value} autoComplete="off" {...input} />
+    </div>
+  );
+}
+
+/** Shows why the API did not accept a form, with the problem of each field. */
+export function FormFailure({ error }: { error: unknown }) {
+  if (!error) return null;
+  const details = error instanceof CrewboardError ? error.details : [];
+  return (
+    <div role="alert" className="failure">
+      <p>{messageOf(error)}</p>
+      <ul>
+        {details.map(({ path, message }) => (
+          <li key={path + message}>
+            <code>{path}</code> {message}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
