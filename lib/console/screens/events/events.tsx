@@ -1,6 +1,134 @@
-import { PageHead } from '../../components/page.tsx';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
+import { EventFilter } from '../../components/event-filter.tsx';
+import { eventNameOf } from '../../components/event-names.ts';
+import { Failure } from '../../components/failure.tsx';
+import { Empty, PageHead, Skeleton } from '../../components/page.tsx';
+import { type EventFilters, useEventLog } from './event-log.ts';
+import { EventRow } from './event-row.tsx';
 
-/** The live event log. */
+/** The live event log, with filters in the URL. */
 export function Events() {
-  return <PageHead title="Events" />;
+  const search = useSearch({ from: '/events' });
+  const { task, execution } = search;
+  const navigate = useNavigate();
+  const event = eventNameOf(search.event);
+  const filters: EventFilters = {
+    ...(event && { event }),
+    ...(task !== undefined && { task_id: task }),
+    ...(execution !== undefined && { execution_id: execution }),
+  };
+  const show = (shown: typeof search) => void navigate({ to: '/events', search: shown, replace: true });
+  const isFiltered = Object.keys(filters).length > 0;
+  return (
+    <>
+      <PageHead title="Events">
+        <CopyAsCurl operation="listEvents" request={{ query: filters }} />
+      </PageHead>
+      <div className="filters">
+        <EventFilter value={event} onChange={(chosen) => show({ ...search, event: chosen })} />
+        <IdFilter label="Task" value={task} onChange={(id) => show({ ...search, task: id })} />
+        <IdFilter label="Run" value={execution} onChange={(id) => show({ ...search, execution: id })} />
+        {isFiltered && (
+          <button type="button" className="quiet" onClick={() => show({})}>
+            Clear
+          </button>
+        )}
+      </div>
+      <EventList key={JSON.stringify(filters)} filters={filters} isFiltered={isFiltered} />
+    </>
+  );
+}
+
+/** A filter by an id. Enter, or leaving the field, applies it. */
+function IdFilter(props: { label: string; value: string | undefined; onChange: (id: string | undefined) => void }) {
+  const apply = (input: HTMLInputElement) => {
+    const id = input.value.trim() || undefined;
+    if (id !== props.value) props.onChange(id);
+  };
+  return (
+    <input
+      // The URL can change without the field.
+      key={props.value}
+      aria-label={`${props.label} id`}
+      placeholder={`${props.label} id`}
+      defaultValue={props.value}
+      spellCheck={false}
+      autoComplete="off"
+      onBlur={({ target }) => apply(target)}
+      onKeyDown={({ key, currentTarget }) => key === 'Enter' && apply(currentTarget)}
+    />
+  );
+}
+
+const scroller = () => document.getElementById('main');
+
+function subscribeToScroll(changed: () => void): () => void {
+  const element = scroller();
+  element?.addEventListener('scroll', changed, { passive: true });
+  return () => element?.removeEventListener('scroll', changed);
+}
+
+/** Whether the screen is scrolled to its top. */
+function useIsAtTop(): boolean {
+  return useSyncExternalStore(subscribeToScroll, () => (scroller()?.scrollTop ?? 0) < 8);
+}
+
+/** The events. New ones wait for a button while an event is open or the list is scrolled, so that nothing moves. */
+function EventList({ filters, isFiltered }: { filters: EventFilters; isFiltered: boolean }) {
+  const { older, newer, isRead, error, retry, hasMore, isReadingMore, readMore } = useEventLog(filters);
+  const [openId, setOpenId] = useState<string>();
+  const [shown, setShown] = useState(0);
+  const isAtTop = useIsAtTop();
+  const isReading = !isAtTop || openId !== undefined;
+  const added = newer.length;
+  useEffect(() => {
+    if (!isReading) setShown(added);
+  }, [isReading, added]);
+  const waiting = added - shown;
+  const events = [...newer.slice(waiting), ...older];
+  const showNew = () => {
+    setShown(added);
+    scroller()?.scrollTo({ top: 0 });
+  };
+  return (
+    <>
+      <div className="new-events" role="status">
+        {waiting > 0 && isReading && (
+          <button type="button" className="primary" onClick={showNew}>
+            {waiting} new
+          </button>
+        )}
+      </div>
+      {error && <Failure error={error} retry={retry} />}
+      {!isRead && !error && <Skeleton rows={10} />}
+      {isRead && events.length === 0 && !hasMore && (
+        <Empty title={isFiltered ? 'No events match' : 'No events yet'}>
+          <p>
+            {isFiltered
+              ? 'Change or clear the filters.'
+              : 'Create a task or run an agent. Its events appear here at once.'}
+          </p>
+        </Empty>
+      )}
+      {events.length > 0 && (
+        <ul className="rows event-rows" aria-label="Events">
+          {events.map((one) => (
+            <EventRow
+              key={one.id}
+              event={one}
+              isOpen={one.id === openId}
+              toggle={() => setOpenId(one.id === openId ? undefined : one.id)}
+            />
+          ))}
+        </ul>
+      )}
+      {hasMore && (
+        <button type="button" className="more" disabled={isReadingMore} onClick={readMore}>
+          {isReadingMore ? 'Loading…' : 'Load more'}
+        </button>
+      )}
+    </>
+  );
 }

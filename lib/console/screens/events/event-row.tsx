@@ -1,0 +1,85 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useId } from 'react';
+import type { Event } from '../../../client/operations.ts';
+import { Failure } from '../../components/failure.tsx';
+import { Skeleton, Status } from '../../components/page.tsx';
+import { Ago } from '../../components/time.tsx';
+import { useClient, useScope } from '../../session.ts';
+
+/** An event of the log, which opens to its data and its deliveries. */
+export function EventRow({ event, isOpen, toggle }: { event: Event; isOpen: boolean; toggle: () => void }) {
+  const id = useId();
+  return (
+    <li>
+      <button type="button" className="event-head" aria-expanded={isOpen} aria-controls={id} onClick={toggle}>
+        <span className="event-name">{event.event}</span>
+        <span className="event-subject ellipsis">{subjectOf(event)}</span>
+        <span className="muted">
+          <Ago at={event.occurredAt} />
+        </span>
+      </button>
+      <div id={id}>{isOpen && <EventData event={event} />}</div>
+    </li>
+  );
+}
+
+/** Returns what an event is about, in a line. */
+function subjectOf({ data }: Event): string {
+  if ('execution' in data) {
+    const { agentName, status, error } = data.execution;
+    return error === undefined ? `${agentName} is ${status}` : `${agentName} is ${status}: ${error}`;
+  }
+  const { title, previousStatus, status } = data.task;
+  const change = previousStatus === undefined ? status : `${previousStatus} → ${status}`;
+  return `${title} (${change.replaceAll('_', ' ')})`;
+}
+
+function EventData({ event: { id, data } }: { event: Event }) {
+  const client = useClient();
+  const detail = useQuery({
+    queryKey: ['events', id],
+    queryFn: async ({ signal }) => (await client.getEvent({ params: { id }, signal })).data,
+    // Deliveries change without events.
+    staleTime: 0,
+  });
+  const canReadTasks = useScope('tasks:read');
+  const canReadAgents = useScope('agents:read');
+  const execution = 'execution' in data ? data.execution : undefined;
+  const taskId = 'task' in data ? data.task.id : execution?.taskId;
+  return (
+    <div className="event-data">
+      <div className="actions">
+        {canReadTasks && taskId !== undefined && (
+          <Link to="/board" search={{ task: taskId }}>
+            Open the task
+          </Link>
+        )}
+        {canReadAgents && execution && (
+          <Link to="/runs/$agent/$id" params={{ agent: execution.agentName, id: execution.id }}>
+            Open the run
+          </Link>
+        )}
+        <code className="muted">{id}</code>
+      </div>
+      <pre>{JSON.stringify(data, null, 2)}</pre>
+      <h2>Deliveries</h2>
+      {detail.error && <Failure error={detail.error} retry={() => void detail.refetch()} />}
+      {detail.isPending && <Skeleton rows={1} />}
+      {detail.data?.deliveries.length === 0 && <p className="muted">No webhook was subscribed to this event.</p>}
+      <ul className="event-deliveries">
+        {detail.data?.deliveries.map(({ webhookId, deliveryId, state, attempts }) => (
+          <li key={deliveryId}>
+            <Status value={state} />
+            <Link to="/webhooks/$id/deliveries/$deliveryId" params={{ id: webhookId, deliveryId }}>
+              {deliveryId}
+            </Link>
+            <span className="muted">
+              {attempts} {attempts === 1 ? 'attempt' : 'attempts'}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
