@@ -51,8 +51,8 @@ function Phases({ attempt: { phases: measured = {}, durationMs } }: { attempt: A
     return milliseconds === undefined ? [] : [{ name, label, milliseconds }];
   });
   const rest = Math.max(durationMs - known.reduce((sum, { milliseconds }) => sum + milliseconds, 0), 0);
-  const parts =
-    rest > 0 || known.length === 0 ? [...known, { name: 'rest', label: 'Other', milliseconds: rest }] : known;
+  if (known.length === 0) return null;
+  const parts = rest > 0 ? [...known, { name: 'rest', label: 'Other', milliseconds: rest }] : known;
   return (
     <div className="phases">
       <div className="phase-bar" aria-hidden="true">

@@ -26,14 +26,17 @@ export function Delivery() {
   });
   return (
     <>
-      <Link to="/webhooks/$id" params={{ id: params.id }}>
-        Webhook
-      </Link>
+      <nav aria-label="Path" className="path">
+        <Link to="/webhooks">Webhooks</Link> /{' '}
+        <Link to="/webhooks/$id" params={{ id: params.id }}>
+          {params.id}
+        </Link>
+      </nav>
       <PageHead
         title={
-          <>
+          <span className="title-with-status">
             {data?.event ?? 'Delivery'} {data && <Status value={data.state} />}
-          </>
+          </span>
         }
       >
         <CopyAsCurl operation="getDelivery" request={{ params }} />

@@ -25,7 +25,7 @@ export function WebhookFacts({ webhook }: { webhook: Webhook }) {
         {failingSince && (
           <span className="muted">
             {' '}
-            failing since <Ago at={failingSince} />
+            since <Ago at={failingSince} />
           </span>
         )}
       </Fact>

@@ -41,7 +41,9 @@ function WebhookScreen({ id }: { id: string }) {
   const dialogOf = (name: OpenDialog) => ({ open: dialog === name, onClose: close });
   return (
     <>
-      <Link to="/webhooks">Webhooks</Link>
+      <nav aria-label="Path" className="path">
+        <Link to="/webhooks">Webhooks</Link>
+      </nav>
       <PageHead title={<span className="breaking">{data?.webhook.url ?? 'Webhook'}</span>}>
         <CopyAsCurl operation="getWebhook" request={{ params: { id } }} />
         {data && canWrite && (

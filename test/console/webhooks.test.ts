@@ -1,0 +1,276 @@
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
+import type { Event, EventDetail } from '../../lib/contract/event-log.ts';
+import type { TestResult, Webhook } from '../../lib/contract/webhooks.ts';
+import { dataOf, successOf } from '../api.ts';
+import { until } from '../journeys/deployment.ts';
+import { attemptsOf, createTask, newToken, register } from '../journeys/requests.ts';
+import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { accessibilityProblems } from './axe.ts';
+import { type Console, program, screens, useConsole } from './console.ts';
+
+/** The longest time until the service has found a redelivery or a recovery and its attempt is shown, in milliseconds. */
+const redeliveredWithinMs = 150_000;
+
+const hostile = '<img src=x onerror="document.title=1">';
+
+/** Takes the errors that the browser reports of the error responses that a test expects. */
+function expectResponses({ problems }: Console, ...statuses: number[]): void {
+  expect(problems.splice(0)).toEqual(statuses.map((status) => expect.stringContaining(String(status))));
+}
+
+async function choose(page: Page, action: string): Promise<void> {
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: action }).click();
+}
+
+async function sendTest(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Send test' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Send' }).click();
+}
+
+describe.runIf(program)('the webhooks in the console', () => {
+  const consoles = useConsole({ environment: { RETRY_LADDER: '1,1,1' } });
+  const receive = async (answer?: Parameters<typeof startReceiver>[0]) => {
+    const receiver = await startReceiver(answer);
+    const id = await register(consoles.service(), { url: receiver.url, events: ['task.created'] });
+    return { receiver, id, params: { id } };
+  };
+
+  it('registers a webhook, whose test arrives with the secret that was shown, and pauses and resumes it', async () => {
+    const receiver = await startReceiver();
+    const { page } = await consoles.open({ token: consoles.service().token, path: '/webhooks' });
+    await page.getByRole('button', { name: 'Register a webhook' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('URL').fill(receiver.url);
+    await dialog.getByRole('button', { name: 'Register' }).click();
+    const secret = await dialog.locator('code').innerText();
+    await dialog.getByRole('link', { name: 'Open the webhook' }).click();
+    await page.getByRole('heading', { name: receiver.url }).waitFor();
+
+    await sendTest(page);
+    await page.getByText('The receiver responded 204').waitFor();
+    const [{ raw: body, headers } = expect.fail('no request')] = await receiver.next(1);
+    expect(await verifyWebhook({ body, headers, secret })).toMatchObject({ event: 'task.created' });
+    await page.keyboard.press('Escape');
+    await page.getByRole('row', { name: /delivered task.created test 204 1/ }).waitFor();
+
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('paused', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('active', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+  });
+
+  it('shows the attempts of a failing receiver, and sends the delivery again', { timeout: 240_000 }, async () => {
+    let release: () => void = () => {};
+    let status: number | undefined;
+    const { receiver, id } = await receive((response) => {
+      const respond = (code: number) => response.writeHead(code, { 'X-Cause': 'outage' }).end('{"down":true}');
+      if (status === undefined) release = () => respond(503);
+      else respond(status);
+    });
+    const task = await createTask(consoles.service(), 'A task');
+    const opened = await consoles.open({ token: consoles.service().token, path: `/events?task=${task}` });
+    const { page } = opened;
+    await page.getByRole('button', { name: /task.created/ }).click();
+    await page.getByRole('link', { name: /^dlv_/ }).first().waitFor();
+    await receiver.next(1);
+    for (const link of await page.getByRole('link', { name: /^dlv_/ }).all())
+      if ((await link.getAttribute('href'))?.includes(id)) await link.click();
+
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByText('An attempt of this delivery is due or running.').waitFor();
+    expectResponses(opened, 409);
+
+    status = 503;
+    release();
+    await page.getByText('exhausted').waitFor();
+    expect(await page.getByText('HTTP 503').count()).toBe(4);
+    await page.getByText('First byte').first().waitFor();
+    const newest = page.getByRole('listitem').filter({ hasText: 'Attempt 4' });
+    await newest.getByText('x-cause').waitFor();
+    await newest.getByText('"down": true').waitFor();
+
+    status = 204;
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByText('pending').waitFor();
+    await page.getByText('Attempt 5').waitFor({ timeout: redeliveredWithinMs });
+    await page.getByRole('heading', { name: 'task.created delivered' }).waitFor();
+    expect(receiver.received).toHaveLength(5);
+  });
+
+  it('counts the events of a pause, and then sends them', { timeout: 240_000 }, async () => {
+    const { api } = consoles.service();
+    const { receiver, id, params } = await receive();
+    const update = async (active: boolean) => successOf<Webhook>(await api.updateWebhook({ params, body: { active } }));
+    await update(false);
+    const task = await createTask(consoles.service(), 'Missed');
+    const isSkipped = async () => {
+      const [event] = dataOf<Event[]>(await api.listEvents({ query: `task_id=${task}` }));
+      const detail = event && dataOf<EventDetail>(await api.getEvent({ params: { id: event.id } }));
+      return detail?.deliveries.some(({ webhookId, state }) => webhookId === id && state === 'skipped');
+    };
+    await until('the event is skipped', isSkipped);
+    await update(true);
+
+    const { page } = await consoles.open({ token: consoles.service().token, path: `/webhooks/${id}` });
+    await choose(page, 'Recover since…');
+    await page.getByRole('button', { name: 'Count the events' }).click();
+    await page.getByText('1 event matches.').waitFor();
+    expect(receiver.received).toHaveLength(0);
+    await page.getByLabel('Skipped: the webhook was paused').uncheck();
+    await page.getByRole('button', { name: 'Count the events' }).click();
+    await page.getByText('0 events match.').waitFor();
+    await page.getByLabel('Skipped: the webhook was paused').check();
+    await page.getByRole('button', { name: 'Count the events' }).click();
+    await page.getByRole('button', { name: 'Send 1 event' }).click();
+    await page.getByText('1 matched').waitFor();
+    const [{ body } = expect.fail('no request')] = await receiver.next(1, redeliveredWithinMs);
+    expect(body.data.task.id).toBe(task);
+    await page.getByText('1 matched, 1 sent, 1 delivered, 0 failed').waitFor({ timeout: redeliveredWithinMs });
+  });
+
+  it('changes a webhook only if nothing else has changed it', async () => {
+    const { api } = consoles.service();
+    const { id, params } = await receive();
+    const opened = await consoles.open({ token: consoles.service().token, path: `/webhooks/${id}` });
+    const { page } = opened;
+    const edit = async (description: string) => {
+      await choose(page, 'Edit…');
+      await page.getByLabel('Description').fill(description);
+      await page.getByRole('button', { name: 'Save' }).click();
+    };
+    await edit('The first');
+    await page.getByRole('definition').filter({ hasText: 'The first' }).waitFor();
+    successOf(await api.updateWebhook({ params, body: { description: 'Of another' } }));
+    await edit('The second');
+    await page.getByRole('alert').waitFor();
+    expectResponses(opened, 412);
+    expect(dataOf<Webhook>(await api.getWebhook({ params })).description).toBe('Of another');
+  });
+
+  it('replaces the secret, with which the next delivery is signed, and deletes the webhook', async () => {
+    const { receiver, id } = await receive();
+    const { page } = await consoles.open({ token: consoles.service().token, path: `/webhooks/${id}` });
+    await choose(page, 'Rotate the secret…');
+    await page.getByRole('button', { name: 'Rotate', exact: true }).click();
+    const secret = await page.getByRole('dialog').locator('code').innerText();
+    await page.keyboard.press('Escape');
+    await sendTest(page);
+    const [{ raw: body, headers } = expect.fail('no request')] = await receiver.next(1);
+    await verifyWebhook({ body, headers, secret });
+    await page.keyboard.press('Escape');
+
+    await choose(page, 'Delete…');
+    await page.getByRole('button', { name: 'Delete the webhook' }).click();
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+    expect(await page.locator(`a[href*="${id}"]`).count()).toBe(0);
+  });
+
+  it('filters deliveries by the URL, and loads more of them', async () => {
+    const { api } = consoles.service();
+    const { id, params } = await receive();
+    for (const event of ['task.created', 'agent.failed', ...Array<string>(49).fill('task.created')])
+      successOf<TestResult>(await api.testWebhook({ params, body: { event } }));
+    const { page } = await consoles.open({ token: consoles.service().token, path: `/webhooks/${id}` });
+    await page.getByText('50 of 51').waitFor();
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await page.getByText('51 of 51').waitFor();
+    await page.getByLabel('Event', { exact: true }).selectOption('agent.failed');
+    await page.getByText('1 of 1', { exact: true }).waitFor();
+    await page.reload();
+    await page.getByText('1 of 1', { exact: true }).waitFor();
+    await page.getByLabel('Status', { exact: true }).selectOption('failed');
+    await page.getByText('No deliveries match').waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByText('50 of 51').waitFor();
+  });
+
+  it('shows what receivers and users write as text', async () => {
+    const { api } = consoles.service();
+    const { id, params } = await receive((response) => response.writeHead(500, { 'X-Hostile': hostile }).end(hostile));
+    successOf(await api.updateWebhook({ params, body: { description: hostile } }));
+    const { deliveryId } = successOf<TestResult>(await api.testWebhook({ params, body: { event: 'task.created' } }));
+    const { page } = await consoles.open({ token: consoles.service().token, path: `/webhooks/${id}` });
+    await page.getByText(hostile).waitFor();
+    await page.locator(`a[href*="${deliveryId}"]`).click();
+    await page.getByRole('definition').filter({ hasText: hostile }).waitFor();
+    await page.locator('pre').filter({ hasText: hostile }).waitFor();
+    expect(await page.locator('main img').count()).toBe(0);
+  });
+
+  it('has no actions for a token that can only read', async () => {
+    const { id } = await receive();
+    const token = await newToken(consoles.service(), 'local', '--scopes', 'webhooks:read');
+    const { page } = await consoles.open({ token, path: `/webhooks/${id}` });
+    await page.getByRole('button', { name: 'Copy as curl' }).waitFor();
+    await page.getByText('No deliveries yet').waitFor();
+    const names = await page.locator('main').getByRole('button').allInnerTexts();
+    expect(names).toEqual(['Copy as curl']);
+  });
+
+  it('fits a phone, where only a table scrolls sideways, and has no accessibility problems', async () => {
+    const { id, params } = await receive((response) => response.writeHead(500).end('{"why":"down"}'));
+    const { deliveryId } = successOf<TestResult>(
+      await consoles.service().api.testWebhook({ params, body: { event: 'task.created' } }),
+    );
+    const { page } = await consoles.open({ token: consoles.service().token }, { viewport: screens.phone });
+    const paths: [string, string][] = [
+      ['/webhooks', 'Webhooks'],
+      [`/webhooks/${id}`, 'http://127.0.0.1'],
+      [`/webhooks/${id}/deliveries/${deliveryId}`, 'task.created'],
+    ];
+    for (const [path, heading] of paths) {
+      await page.goto(`${consoles.service().url}/#${path}`);
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+      await page.locator('main .status').filter({ hasText: /fail/ }).first().waitFor();
+      expect(await page.evaluate('document.getElementById("main").scrollWidth')).toBeLessThanOrEqual(390);
+      expect(await accessibilityProblems(page), path).toEqual([]);
+    }
+    await page.goto(`${consoles.service().url}/#/webhooks`);
+    await page.getByRole('button', { name: 'Register a webhook' }).click();
+    await page.getByRole('dialog').getByLabel('URL').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+
+  it('works by keyboard only: registers a webhook, opens it and pauses it', async () => {
+    const receiver = await startReceiver();
+    const { page } = await consoles.open({ token: consoles.service().token, path: '/webhooks' });
+    const press = async (target: Locator, key = 'Enter') => {
+      await target.waitFor();
+      const focused = target.and(page.locator(':focus'));
+      for (let count = 0; count < 40 && (await focused.count()) === 0; count++) await page.keyboard.press('Tab');
+      expect(await focused.count()).toBe(1);
+      if (key) await page.keyboard.press(key);
+    };
+    const button = (name: string) => page.getByRole('button', { name });
+    await press(button('Register a webhook'));
+    await press(page.getByLabel('URL'), '');
+    await page.keyboard.type(receiver.url);
+    await page.keyboard.press('Enter');
+    await press(page.getByRole('link', { name: 'Open the webhook' }));
+    await press(button('Pause'));
+    await button('Resume').waitFor();
+    await press(button('More actions'));
+    await page.getByRole('menuitem', { name: 'Edit…' }).press('ArrowUp');
+    await page.locator('[role=menuitem][data-highlighted]').filter({ hasText: 'Delete…' }).press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+
+  it('shows the state and the last 24 hours of each webhook in the list', async () => {
+    const { api } = consoles.service();
+    const [good, bad] = [await receive(), await receive((response) => response.writeHead(500).end())];
+    for (const { params } of [good, bad]) await api.testWebhook({ params, body: { event: 'task.created' } });
+    for (const { id } of [good, bad]) await attemptsOf(consoles.service(), id, 1);
+    const { page } = await consoles.open({ token: consoles.service().token, path: '/webhooks' });
+    const row = (url: string) => page.getByRole('listitem').filter({ hasText: url });
+    await row(bad.receiver.url).getByText('failing').waitFor();
+    await row(good.receiver.url).getByText('active').waitFor();
+    await row(good.receiver.url).getByRole('img', { name: '1 delivered, 0 failed' }).waitFor();
+    await row(bad.receiver.url).getByRole('img', { name: '0 delivered, 1 failed' }).waitFor();
+  });
+});
