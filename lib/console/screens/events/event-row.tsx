@@ -28,7 +28,7 @@ export function EventRow({ event, isOpen, toggle }: { event: Event; isOpen: bool
 function subjectOf({ data }: Event): string {
   if ('execution' in data) {
     const { agentName, status, error } = data.execution;
-    return error === undefined ? `${agentName} is ${status}` : `${agentName} is ${status}: ${error}`;
+    return error === undefined ? `${agentName}: ${status}` : `${agentName}: ${status}, ${error}`;
   }
   const { title, previousStatus, status } = data.task;
   const change = previousStatus === undefined ? status : `${previousStatus} → ${status}`;

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { createTask, moveTask } from '../journeys/requests.ts';
+import { accessibilityProblems } from './axe.ts';
+import { program, screens, useConsole } from './console.ts';
+
+const hostile = '<img src=x onerror="document.title=1">';
+
+describe.runIf(program)('the event log in the console', () => {
+  const consoles = useConsole();
+  const openLog = (path = '/events', options = { viewport: screens.desktop }) =>
+    consoles.open({ token: consoles.service().token, path }, options);
+
+  it('shows new events at the top, and behind a button while an event is read', async () => {
+    const { page } = await openLog();
+    await page.getByRole('heading', { name: 'Events' }).waitFor();
+    const task = await createTask(consoles.service(), 'The first task');
+    const first = page.getByRole('button', { name: 'The first task' });
+    await first.click();
+    await page.locator('pre').filter({ hasText: task }).waitFor();
+    await page.getByText('No webhook was subscribed to this event.').waitFor();
+    const before = await first.boundingBox();
+
+    await createTask(consoles.service(), 'The second task');
+    const button = page.getByRole('button', { name: '1 new' });
+    await button.waitFor();
+    expect(await page.getByRole('button', { name: 'The second task' }).count()).toBe(0);
+    expect(await first.boundingBox()).toEqual(before);
+    await button.click();
+    await page.getByRole('listitem').first().getByText('The second task').waitFor();
+    await page.getByRole('link', { name: 'Open the task' }).click();
+    await page.getByRole('heading', { name: 'Board' }).waitFor();
+    expect(page.url()).toContain(task);
+  });
+
+  it('loads earlier events, and adds new ones to a scrolled list only when they are wanted', async () => {
+    const marker = 'Many';
+    for (let number = 1; number <= 55; number++) await createTask(consoles.service(), `${marker} ${number}`);
+    const { page } = await openLog();
+    await page.getByRole('button', { name: `${marker} 55` }).waitFor();
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await page.getByRole('button', { name: `${marker} 1 (` }).scrollIntoViewIfNeeded();
+    await createTask(consoles.service(), 'A late task');
+    await page.getByRole('button', { name: '1 new' }).click();
+    await page.getByRole('listitem').first().getByText('A late task').waitFor();
+    expect(await page.evaluate('document.getElementById("main").scrollTop')).toBe(0);
+  });
+
+  it('filters by the URL, also what is new', async () => {
+    const wanted = await createTask(consoles.service(), 'The wanted task');
+    const other = await createTask(consoles.service(), 'Another task');
+    const { page } = await openLog();
+    await page.getByRole('button', { name: 'The wanted task' }).waitFor();
+    await page.getByLabel('Task id').fill(wanted);
+    await page.getByLabel('Task id').press('Enter');
+    await page.getByRole('button', { name: 'Another task' }).waitFor({ state: 'detached' });
+    expect(page.url()).toContain(wanted);
+    await page.reload();
+    await page.getByRole('button', { name: 'The wanted task' }).waitFor();
+    await moveTask(consoles.service(), other, 'done');
+    await moveTask(consoles.service(), wanted, 'done');
+    await page.getByRole('button', { name: /task.completed The wanted task/ }).waitFor();
+    expect(await page.getByRole('button', { name: 'Another task' }).count()).toBe(0);
+    await page.getByLabel('Event', { exact: true }).selectOption('agent.failed');
+    await page.getByText('No events match').waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByRole('button', { name: 'Another task' }).first().waitFor();
+  });
+
+  it('shows hostile texts as text, on a phone without accessibility problems', async () => {
+    await createTask(consoles.service(), hostile);
+    const { page } = await openLog('/events', { viewport: screens.phone });
+    await page.getByRole('button', { name: hostile }).click();
+    await page.locator('pre').filter({ hasText: 'onerror' }).waitFor();
+    await page.getByText('No webhook was subscribed to this event.').waitFor();
+    expect(await page.locator('main img').count()).toBe(0);
+    expect(await page.evaluate('document.getElementById("main").scrollWidth')).toBeLessThanOrEqual(390);
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+
+  it('opens and closes an event by keyboard only', async () => {
+    const task = await createTask(consoles.service(), 'By keyboard');
+    const { page } = await openLog(`/events?task=${task}`);
+    const row = page.getByRole('button', { name: 'By keyboard' });
+    await row.waitFor();
+    const focused = row.and(page.locator(':focus'));
+    for (let count = 0; count < 40 && (await focused.count()) === 0; count++) await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.locator('pre').filter({ hasText: task }).waitFor();
+    await page.keyboard.press('Space');
+    await page.locator('pre').waitFor({ state: 'detached' });
+  });
+});
