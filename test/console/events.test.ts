@@ -1,3 +1,4 @@
+import type { BrowserContextOptions } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { createTask, moveTask } from '../journeys/requests.ts';
 import { accessibilityProblems } from './axe.ts';
@@ -7,7 +8,7 @@ const hostile = '<img src=x onerror="document.title=1">';
 
 describe.runIf(program)('the event log in the console', () => {
   const consoles = useConsole();
-  const openLog = (path = '/events', options = { viewport: screens.desktop }) =>
+  const openLog = (path = '/events', options: BrowserContextOptions = { viewport: screens.desktop }) =>
     consoles.open({ token: consoles.service().token, path }, options);
 
   it('shows new events at the top, and behind a button while an event is read', async () => {
@@ -66,16 +67,19 @@ describe.runIf(program)('the event log in the console', () => {
     await page.getByRole('button', { name: 'Another task' }).first().waitFor();
   });
 
-  it('shows hostile texts as text, on a phone without accessibility problems', async () => {
-    await createTask(consoles.service(), hostile);
-    const { page } = await openLog('/events', { viewport: screens.phone });
-    await page.getByRole('button', { name: hostile }).click();
-    await page.locator('pre').filter({ hasText: 'onerror' }).waitFor();
-    await page.getByText('No webhook was subscribed to this event.').waitFor();
-    expect(await page.locator('main img').count()).toBe(0);
-    expect(await page.evaluate('document.getElementById("main").scrollWidth')).toBeLessThanOrEqual(390);
-    expect(await accessibilityProblems(page)).toEqual([]);
-  });
+  it.each(['light', 'dark'] as const)(
+    'shows hostile texts as text, on a phone, accessible (%s)',
+    async (colorScheme) => {
+      await createTask(consoles.service(), `${hostile} ${colorScheme}`);
+      const { page } = await openLog('/events', { viewport: screens.phone, colorScheme });
+      await page.getByRole('button', { name: `${hostile} ${colorScheme}` }).click();
+      await page.locator('pre').filter({ hasText: 'onerror' }).waitFor();
+      await page.getByText('No webhook was subscribed to this event.').waitFor();
+      expect(await page.locator('main img').count()).toBe(0);
+      expect(await page.evaluate('document.getElementById("main").scrollWidth')).toBeLessThanOrEqual(390);
+      expect(await accessibilityProblems(page)).toEqual([]);
+    },
+  );
 
   it('opens and closes an event by keyboard only', async () => {
     const task = await createTask(consoles.service(), 'By keyboard');

@@ -186,6 +186,11 @@ describe.runIf(program)('the webhooks in the console', () => {
     await page.getByText('No deliveries match').waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByText('50 of 51').waitFor();
+    await page.getByLabel('Until').fill('2020-01-01T00:00');
+    await page.getByLabel('Until').press('Enter');
+    await page.getByText('No deliveries match').waitFor();
+    expect(page.url()).toContain('until=');
+    expect(await page.getByLabel('Until').and(page.locator(':focus')).count()).toBe(1);
   });
 
   it('shows what receivers and users write as text', async () => {
@@ -211,12 +216,12 @@ describe.runIf(program)('the webhooks in the console', () => {
     expect(names).toEqual(['Copy as curl']);
   });
 
-  it('fits a phone, where only a table scrolls sideways, and has no accessibility problems', async () => {
+  it.each(['light', 'dark'] as const)('fits a phone, and has no accessibility problems (%s)', async (colorScheme) => {
     const { id, params } = await receive((response) => response.writeHead(500).end('{"why":"down"}'));
     const { deliveryId } = successOf<TestResult>(
       await consoles.service().api.testWebhook({ params, body: { event: 'task.created' } }),
     );
-    const { page } = await consoles.open({ token: consoles.service().token }, { viewport: screens.phone });
+    const { page } = await consoles.open({ token: consoles.service().token }, { viewport: screens.phone, colorScheme });
     const paths: [string, string][] = [
       ['/webhooks', 'Webhooks'],
       [`/webhooks/${id}`, 'http://127.0.0.1'],

@@ -4,6 +4,7 @@ import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { EventFilter } from '../../components/event-filter.tsx';
 import { eventNameOf } from '../../components/event-names.ts';
 import { Failure } from '../../components/failure.tsx';
+import { FilterInput } from '../../components/filter-input.tsx';
 import { Empty, PageHead, Skeleton } from '../../components/page.tsx';
 import { type EventFilters, useEventLog } from './event-log.ts';
 import { EventRow } from './event-row.tsx';
@@ -28,8 +29,18 @@ export function Events() {
       </PageHead>
       <div className="filters">
         <EventFilter value={event} onChange={(chosen) => show({ ...search, event: chosen })} />
-        <IdFilter label="Task" value={task} onChange={(id) => show({ ...search, task: id })} />
-        <IdFilter label="Run" value={execution} onChange={(id) => show({ ...search, execution: id })} />
+        <FilterInput
+          aria-label="Task id"
+          placeholder="Task id"
+          value={task ?? ''}
+          onApply={(id) => show({ ...search, task: id || undefined })}
+        />
+        <FilterInput
+          aria-label="Run id"
+          placeholder="Run id"
+          value={execution ?? ''}
+          onApply={(id) => show({ ...search, execution: id || undefined })}
+        />
         {isFiltered && (
           <button type="button" className="quiet" onClick={() => show({})}>
             Clear
@@ -38,27 +49,6 @@ export function Events() {
       </div>
       <EventList key={JSON.stringify(filters)} filters={filters} isFiltered={isFiltered} />
     </>
-  );
-}
-
-/** A filter by an id. Enter, or leaving the field, applies it. */
-function IdFilter(props: { label: string; value: string | undefined; onChange: (id: string | undefined) => void }) {
-  const apply = (input: HTMLInputElement) => {
-    const id = input.value.trim() || undefined;
-    if (id !== props.value) props.onChange(id);
-  };
-  return (
-    <input
-      // The URL can change without the field.
-      key={props.value}
-      aria-label={`${props.label} id`}
-      placeholder={`${props.label} id`}
-      defaultValue={props.value}
-      spellCheck={false}
-      autoComplete="off"
-      onBlur={({ target }) => apply(target)}
-      onKeyDown={({ key, currentTarget }) => key === 'Enter' && apply(currentTarget)}
-    />
   );
 }
 

@@ -1,13 +1,16 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useId } from 'react';
 import type { DeliveryRecord } from '../../../client/operations.ts';
 import { EventFilter } from '../../components/event-filter.tsx';
 import { eventNameOf } from '../../components/event-names.ts';
 import { Failure } from '../../components/failure.tsx';
+import { FilterInput } from '../../components/filter-input.tsx';
 import { Empty, Skeleton, Status } from '../../components/page.tsx';
 import { Ago, durationText } from '../../components/time.tsx';
 import { useClient } from '../../session.ts';
 import { fromLocalInput, toLocalInput } from './local-time.ts';
+import { attemptsIntervalMs } from './webhook-state.ts';
 
 const statuses = ['delivered', 'failed'] as const;
 const pageSize = 50;
@@ -34,6 +37,8 @@ export function Deliveries({ id }: { id: string }) {
     queryFn: ({ signal, pageParam }) =>
       client.listDeliveries({ params: { id }, query: { ...filters, limit: pageSize, offset: pageParam }, signal }),
     initialPageParam: 0,
+    // A reader of earlier pages is not interrupted.
+    refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? attemptsIntervalMs : false),
     getNextPageParam: ({ pagination: { offset, limit, total } }) =>
       offset + limit < total ? offset + limit : undefined,
   });
@@ -84,20 +89,19 @@ export function Deliveries({ id }: { id: string }) {
 }
 
 function TimeFilter(props: { label: string; value: string | undefined; onChange: (at: string | undefined) => void }) {
+  const id = useId();
   return (
-    <label className="time-filter">
-      <span className="muted">{props.label}</span>
-      <input
+    <div className="time-filter">
+      <label htmlFor={id} className="muted">
+        {props.label}
+      </label>
+      <FilterInput
+        id={id}
         type="datetime-local"
-        // A value that is being typed is empty until it is complete; so the URL decides only where it differs.
-        key={props.value}
-        defaultValue={toLocalInput(props.value)}
-        onBlur={({ target }) => {
-          const at = fromLocalInput(target.value);
-          if (at !== props.value && target.value !== toLocalInput(props.value)) props.onChange(at);
-        }}
+        value={toLocalInput(props.value)}
+        onApply={(entered) => props.onChange(fromLocalInput(entered))}
       />
-    </label>
+    </div>
   );
 }
 

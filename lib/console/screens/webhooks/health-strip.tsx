@@ -1,10 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNow } from '../../components/time.tsx';
 import { useClient } from '../../session.ts';
-import { type Hour, hoursOf } from './webhook-state.ts';
-
-/** The interval between two reads of the health of a webhook, in milliseconds. */
-const intervalMs = 30_000;
+import { attemptsIntervalMs, type Hour, hoursOf } from './webhook-state.ts';
 
 /**
  * Reads the newest 100 attempts of a webhook. Its key is not that of the webhooks: an event would lead to a request for
@@ -18,8 +15,8 @@ export function useHealth(id: string) {
       const { data, pagination } = await client.listDeliveries({ params: { id }, query: { limit: 100 }, signal });
       return { newest: data, isComplete: pagination.total <= data.length };
     },
-    staleTime: intervalMs,
-    refetchInterval: intervalMs,
+    staleTime: attemptsIntervalMs,
+    refetchInterval: attemptsIntervalMs,
   });
 }
 

@@ -9,6 +9,9 @@ export function stateOf({ active }: Webhook, lastAttemptFailed: boolean): Webhoo
   return lastAttemptFailed ? 'failing' : 'active';
 }
 
+/** The interval between two reads of the newest attempts, in milliseconds: attempts, unlike tasks, have no events. */
+export const attemptsIntervalMs = 30_000;
+
 /** An hour of a health strip: the numbers of attempts, or `undefined` if they are not known. */
 export type Hour =
   | { startsAt: number; delivered: number; failed: number }
