@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import type { DeliveryRecord } from '../../lib/client/operations.ts';
+import { hoursOf } from '../../lib/console/screens/webhooks/webhook-state.ts';
+
+const now = Date.parse('2026-03-02T12:30:00Z');
+
+function attempt(deliveredAt: string, error?: string): DeliveryRecord {
+  const id = `dlv_${deliveredAt}`;
+  const common = { id, deliveryId: id, attempt: 1, event: 'task.created', httpStatus: 200, durationMs: 1 } as const;
+  return { ...common, deliveredAt, redelivery: false, ...(error !== undefined && { error }) };
+}
+
+describe('the hours of the health of a webhook', () => {
+  const attempts = [
+    attempt('2026-03-02T12:01:00Z'),
+    attempt('2026-03-02T12:00:00Z', 'down'),
+    attempt('2026-03-02T10:59:00Z'),
+  ];
+
+  it('are the last 24, the current one last, with the attempts that ended in each', () => {
+    const hours = hoursOf(attempts, true, now);
+    expect(hours).toHaveLength(24);
+    expect(hours[0]?.startsAt).toBe(Date.parse('2026-03-01T13:00:00Z'));
+    expect(hours.slice(-3)).toEqual([
+      { startsAt: Date.parse('2026-03-02T10:00:00Z'), delivered: 1, failed: 0 },
+      { startsAt: Date.parse('2026-03-02T11:00:00Z'), delivered: 0, failed: 0 },
+      { startsAt: Date.parse('2026-03-02T12:00:00Z'), delivered: 1, failed: 1 },
+    ]);
+  });
+
+  it('are not known before the oldest attempt that was read, if there are earlier ones', () => {
+    const known = hoursOf(attempts, false, now).map(({ delivered }) => delivered !== undefined);
+    expect(known).toEqual([...Array<boolean>(21).fill(false), true, true, true]);
+    expect(hoursOf(attempts, true, now).every(({ delivered }) => delivered !== undefined)).toBe(true);
+  });
+});
