@@ -1,6 +1,8 @@
 import type { BrowserContextOptions } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { successOf } from '../api.ts';
 import { createTask, moveTask } from '../journeys/requests.ts';
+import { startReceiver } from '../webhooks/sender/receiver.ts';
 import { accessibilityProblems } from './axe.ts';
 import { program, screens, useConsole } from './console.ts';
 
@@ -31,6 +33,20 @@ describe.runIf(program)('the event log in the console', () => {
     await page.getByRole('link', { name: 'Open the task' }).click();
     await page.getByRole('heading', { name: 'Board' }).waitFor();
     expect(page.url()).toContain(task);
+  });
+
+  it('leads to the delivery of an event, which counts down to its next attempt', async () => {
+    const { api } = consoles.service();
+    const receiver = await startReceiver((response) => response.writeHead(500).end());
+    const taskFilter = { projectId: 'proj_countdown' };
+    successOf(await api.registerWebhook({ body: { url: receiver.url, events: ['task.created'], taskFilter } }));
+    const { id } = successOf(await api.createTask({ body: { title: 'A delivered task', ...taskFilter } }));
+    await receiver.next(1);
+    const { page } = await openLog(`/events?task=${id}`);
+    await page.getByRole('button', { name: 'A delivered task' }).click();
+    await page.getByRole('link', { name: /^dlv_/ }).click();
+    await page.getByRole('heading', { name: 'task.created retrying' }).waitFor();
+    await page.getByText(/^in 00:0[0-5]:[0-5]\d$/).waitFor();
   });
 
   it('loads earlier events, and adds new ones to a scrolled list only when they are wanted', async () => {
