@@ -19,7 +19,7 @@ export function PromptConflict({ mine, base, theirs, keepMine, takeTheirs }: Pro
     (field) => !isSame(field, own, theirs) || !isSame(field, base, theirs),
   );
   return (
-    <section className="conflict" aria-labelledby="conflict-title">
+    <section className="agent-conflict" aria-labelledby="conflict-title">
       <div role="alert" className="failure">
         <h2 id="conflict-title">Another user has changed the agent</h2>
         <p>
