@@ -1,6 +1,171 @@
+import { monitorForElements } from '@atlaskit/pragmatic-drag-and-drop/adapter/element-adapter';
+import { combine } from '@atlaskit/pragmatic-drag-and-drop/utils/combine';
+import { autoScrollForElements } from '@atlaskit/pragmatic-drag-and-drop-auto-scroll/element';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { Task, TaskStatus } from '../../../client/operations.ts';
+import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { PageHead } from '../../components/page.tsx';
+import { useClient, useScope } from '../../session.ts';
+import { isCard } from './card.tsx';
+import { Column } from './column.tsx';
+import { ConflictDialog } from './conflict-dialog.tsx';
+import { CreateTask } from './create-task.tsx';
+import { FilterBar } from './filters.tsx';
+import { TaskPanel } from './task-panel.tsx';
+import { filtersOf, statuses } from './tasks.ts';
+import { useMoves } from './use-moves.ts';
 
-/** The board of tasks. */
+/** The board of tasks: a column for each status. */
 export function Board() {
-  return <PageHead title="Board" />;
+  const search = useSearch({ from: '/board' });
+  const navigate = useNavigate();
+  const canWrite = useScope('tasks:write');
+  const [isCreating, setCreating] = useState(false);
+  const { pending, move, announcement, changes } = useMoves();
+  const { project, agent, priority } = search;
+  const filters = useMemo(
+    () => filtersOf({ ...(project && { project }), ...(agent && { agent }), ...(priority && { priority }) }),
+    [project, agent, priority],
+  );
+  const running = useRunning();
+  const columns = useRef<HTMLDivElement>(null);
+  const latestMove = useRef(move);
+  latestMove.current = move;
+
+  useEffect(() => {
+    if (!columns.current) return;
+    return combine(
+      monitorForElements({
+        canMonitor: ({ source }) => isCard(source.data),
+        onDrop: ({ source, location }) => {
+          const target = location.current.dropTargets[0]?.data.status as TaskStatus | undefined;
+          if (target && isCard(source.data)) void latestMove.current(source.data.task, target);
+        },
+      }),
+      autoScrollForElements({ element: columns.current }),
+    );
+  }, []);
+
+  const refocus = useRefocus(pending);
+  const moveByMenu = useCallback(
+    (task: Task, to: TaskStatus) => {
+      refocus.current = task.id;
+      void latestMove.current(task, to);
+    },
+    [refocus],
+  );
+  useCreateKey(canWrite, () => setCreating(true));
+
+  return (
+    <div className="board">
+      <PageHead title="Board">
+        <CopyAsCurl operation="listTasks" request={{ query: filters }} />
+        {canWrite && (
+          <button type="button" className="primary" aria-keyshortcuts="c" title="C" onClick={() => setCreating(true)}>
+            Create a task
+          </button>
+        )}
+      </PageHead>
+      <FilterBar
+        search={search}
+        apply={(change) => {
+          void navigate({ to: '/board', search: given({ ...search, ...change }) });
+        }}
+      />
+      <div className="columns" ref={columns}>
+        {statuses.map((status) => (
+          <Column
+            key={`${status} ${JSON.stringify(filters)}`}
+            status={status}
+            filters={filters}
+            moves={pending}
+            running={running}
+            move={canWrite ? moveByMenu : undefined}
+            create={canWrite && status === 'backlog' ? () => setCreating(true) : undefined}
+          />
+        ))}
+      </div>
+      <p className="visually-hidden" role="status">
+        {announcement}
+      </p>
+      {isCreating && <CreateTask filters={filters} onClose={() => setCreating(false)} />}
+      {search.task !== undefined && (
+        <TaskPanel
+          key={search.task}
+          id={search.task}
+          onClose={() => void navigate({ to: '/board', search: given({ ...search, task: '' }) })}
+        />
+      )}
+      {changes.conflict && (
+        <ConflictDialog
+          conflict={changes.conflict}
+          overwrite={() => void changes.overwrite()}
+          dismiss={changes.dismiss}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Returns the search parameters that are not empty. */
+function given<Search extends object>(search: Search): Partial<Search> {
+  return Object.fromEntries(Object.entries(search).filter(([, value]) => value)) as Partial<Search>;
+}
+
+/** Returns when the running executions started, by the ids of their tasks. Of more than 100, it has the newest. */
+function useRunning(): ReadonlyMap<string, string> {
+  const client = useClient();
+  const canRead = useScope('agents:read');
+  const { data } = useQuery({
+    queryKey: ['executions', 'running'],
+    queryFn: ({ signal }) => client.listExecutions({ query: { status: 'running', limit: 100 }, signal }),
+    enabled: canRead,
+  });
+  return useMemo(
+    () => new Map(data?.data.flatMap(({ taskId, startedAt }) => (taskId ? [[taskId, startedAt] as const] : []))),
+    [data],
+  );
+}
+
+/**
+ * Returns the place for the id of a task that was moved by its menu. The card gets the focus again in its new column,
+ * where it is another element. If the new place of the card is out of view, the column gets it.
+ */
+function useRefocus(pending: readonly { task: Task; to: TaskStatus }[]) {
+  const moved = useRef<string | undefined>(undefined);
+  const column = useRef<TaskStatus | undefined>(undefined);
+  useEffect(() => {
+    const id = moved.current;
+    if (id === undefined) return;
+    const move = pending.find(({ task }) => task.id === id);
+    column.current = move?.to ?? column.current;
+    if (!move) moved.current = undefined;
+    // After the menu has closed, and the column has scrolled to the card.
+    const timer = setTimeout(() => {
+      if (document.querySelector('[role=dialog]')) return;
+      const card = document.querySelector<HTMLElement>(`[data-card="${CSS.escape(id)}"] button`);
+      (card ?? document.querySelector<HTMLElement>(`[data-status="${column.current}"] .column-cards`))?.focus();
+    }, 50);
+    return () => clearTimeout(timer);
+  }, [pending]);
+  return moved;
+}
+
+/** Calls a function when C is pressed outside of fields, menus and dialogs. */
+function useCreateKey(isEnabled: boolean, create: () => void): void {
+  const latest = useRef(create);
+  latest.current = create;
+  useEffect(() => {
+    if (!isEnabled) return;
+    const press = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'c' || event.ctrlKey || event.metaKey || event.altKey) return;
+      if ((event.target as Element).closest('input, select, textarea, [role=dialog], [role=menu]')) return;
+      event.preventDefault();
+      latest.current();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, [isEnabled]);
 }

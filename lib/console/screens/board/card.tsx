@@ -1,0 +1,76 @@
+import { draggable } from '@atlaskit/pragmatic-drag-and-drop/adapter/element-adapter';
+import { useEffect, useRef, useState } from 'react';
+import type { Task, TaskStatus } from '../../../client/operations.ts';
+import { ActionMenu } from '../../components/action-menu.tsx';
+import { durationText, useNow } from '../../components/time.tsx';
+import { TaskLink } from './task-link.tsx';
+import { statuses, statusLabels } from './tasks.ts';
+
+/** Says that a dragged element is a card of the board, and not a selected text or a link. */
+const cardKey = Symbol('card');
+
+/** The data of a dragged card. */
+export type CardData = { [cardKey]: true; task: Task };
+
+/** Returns whether the data of a dragged element is that of a card. */
+export function isCard(data: Record<string | symbol, unknown>): data is CardData {
+  return data[cardKey] === true;
+}
+
+type Props = {
+  task: Task;
+  /** When the running execution on the task started. */
+  runningSince: string | undefined;
+  /** Moves the task by the menu; absent if the token must not. */
+  move: ((task: Task, to: TaskStatus) => void) | undefined;
+};
+
+/** A task on the board. */
+export function Card({ task, runningSince, move }: Props) {
+  const { id, title, status, priority, assignedAgent, projectId, dependsOn } = task;
+  const ref = useRef<HTMLDivElement>(null);
+  const [isDragged, setDragged] = useState(false);
+  useEffect(() => {
+    if (!ref.current || !move) return;
+    return draggable({
+      element: ref.current,
+      getInitialData: (): CardData => ({ [cardKey]: true, task }),
+      onDragStart: () => setDragged(true),
+      onDrop: () => setDragged(false),
+    });
+  }, [task, move]);
+  return (
+    <div ref={ref} data-card={id} className={isDragged ? 'card dragged' : 'card'}>
+      <div className="card-head">
+        <TaskLink id={id} title={title} />
+        {move && (
+          <ActionMenu
+            label={`Move “${title}” to…`}
+            actions={statuses
+              .filter((to) => to !== status)
+              .map((to) => ({ label: `Move to ${statusLabels[to]}`, run: () => move(task, to) }))}
+          >
+            ⋯
+          </ActionMenu>
+        )}
+      </div>
+      <p className="card-facts">
+        <span className={`priority priority-${priority}`}>{priority}</span>
+        {runningSince && status === 'in_progress' && <Running since={runningSince} />}
+        {assignedAgent && <span className="ellipsis">{assignedAgent}</span>}
+        {projectId && <span className="ellipsis">{projectId}</span>}
+        {dependsOn.length > 0 && status !== 'done' && (
+          <span title="The number of tasks that must be done first">
+            {dependsOn.length} {dependsOn.length === 1 ? 'dep' : 'deps'}
+          </span>
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** How long an execution has been running. */
+function Running({ since }: { since: string }) {
+  const now = useNow();
+  return <span className="running">{durationText(Math.max(now - Date.parse(since), 0))}</span>;
+}

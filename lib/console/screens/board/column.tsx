@@ -1,0 +1,116 @@
+import { dropTargetForElements } from '@atlaskit/pragmatic-drag-and-drop/adapter/element-adapter';
+import { combine } from '@atlaskit/pragmatic-drag-and-drop/utils/combine';
+import { autoScrollForElements } from '@atlaskit/pragmatic-drag-and-drop-auto-scroll/element';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { Task, TaskStatus } from '../../../client/operations.ts';
+import { Failure } from '../../components/failure.tsx';
+import { Skeleton } from '../../components/page.tsx';
+import { Card, isCard } from './card.tsx';
+import { type Move, pagesAround, slotsOf } from './slots.ts';
+import { type Filters, statusLabels } from './tasks.ts';
+import { useColumnPages } from './use-column-pages.ts';
+
+/** The height of a card with the gap below it, in pixels: that of `.card` in the style sheet. */
+const cardHeight = 92;
+
+type Props = {
+  status: TaskStatus;
+  filters: Filters;
+  moves: readonly Move[];
+  /** When the running execution on a task started, by the id of the task. */
+  running: ReadonlyMap<string, string>;
+  move: ((task: Task, to: TaskStatus) => void) | undefined;
+  /** Creates a task; shown if the column is empty. */
+  create: (() => void) | undefined;
+};
+
+/** The tasks with a status. Only the cards in view are in the document, and only their pages are read. */
+export function Column({ status, filters, moves, running, move, create }: Props) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [offsets, setOffsets] = useState<readonly number[]>([0]);
+  const { total, pages, error, retry } = useColumnPages(status, filters, offsets);
+  const slots = useMemo(() => slotsOf(status, total ?? 0, pages, moves), [status, total, pages, moves]);
+  const virtual = useVirtualizer({
+    count: slots.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => cardHeight,
+    overscan: 4,
+    getItemKey: (index) => slots[index]?.id ?? index,
+  });
+  const items = virtual.getVirtualItems();
+
+  // Reads the pages in view. Requests for pages that have left it in the meantime are aborted.
+  const wanted = pagesAround(items[0]?.index ?? 0, items.at(-1)?.index ?? 0);
+  const wantedKey = wanted.join();
+  useEffect(() => setOffsets(wantedKey.split(',').map(Number)), [wantedKey]);
+
+  const isOver = useDropTarget(scroller, status, move !== undefined);
+
+  // Shows a card that arrives, wherever it is in the column.
+  const arriving = moves.findLast(({ to }) => to === status)?.task.id;
+  useEffect(() => {
+    const at = arriving === undefined ? -1 : slots.findIndex((one) => one?.id === arriving);
+    if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
+  }, [arriving, slots, virtual]);
+
+  const label = statusLabels[status];
+  return (
+    <section className={isOver ? 'column over' : 'column'} aria-label={label} data-status={status}>
+      <h2>
+        {label} <span className="count">{total === undefined ? '' : slots.length.toLocaleString('en')}</span>
+      </h2>
+      <div ref={scroller} className="column-cards" tabIndex={-1}>
+        {error !== null && <Failure error={error} retry={retry} />}
+        {total === undefined && error === null && <Skeleton rows={3} />}
+        {total === 0 && slots.length === 0 && (
+          <div className="column-empty">
+            <p>No tasks</p>
+            {create && (
+              <button type="button" onClick={create}>
+                Create a task
+              </button>
+            )}
+          </div>
+        )}
+        <ul style={{ height: virtual.getTotalSize() }}>
+          {items.map(({ key, index, start }) => {
+            const task = slots[index];
+            return (
+              <li
+                key={key}
+                aria-setsize={slots.length}
+                aria-posinset={index + 1}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                {task ? <Card task={task} runningSince={running.get(task.id)} move={move} /> : <div className="card" />}
+              </li>
+            );
+          })}
+        </ul>
+      </div>
+    </section>
+  );
+}
+
+/** Makes a column the target of dragged cards, which scrolls when a card is near its edge. Returns whether one is over it. */
+function useDropTarget(ref: { current: HTMLElement | null }, status: TaskStatus, isEnabled: boolean): boolean {
+  const [isOver, setOver] = useState(false);
+  useEffect(() => {
+    const scroller = ref.current;
+    const column = scroller?.parentElement;
+    if (!scroller || !column || !isEnabled) return;
+    return combine(
+      dropTargetForElements({
+        element: column,
+        canDrop: ({ source }) => isCard(source.data),
+        getData: () => ({ status }),
+        onDragEnter: () => setOver(true),
+        onDragLeave: () => setOver(false),
+        onDrop: () => setOver(false),
+      }),
+      autoScrollForElements({ element: scroller, canScroll: ({ source }) => isCard(source.data) }),
+    );
+  }, [ref, status, isEnabled]);
+  return isOver;
+}

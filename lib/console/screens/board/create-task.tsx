@@ -1,0 +1,56 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { NewTask } from '../../../client/operations.ts';
+import { Modal } from '../../components/dialog.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { useNotices } from '../../components/notices.tsx';
+import { useClient } from '../../session.ts';
+import { type EnteredTask, TaskFields, taskIn } from './fields.tsx';
+import type { Filters } from './tasks.ts';
+
+/** The dialog that creates a task. The filters are its first values, so that the board shows the new task. */
+export function CreateTask({ filters, onClose }: { filters: Filters; onClose: () => void }) {
+  const client = useClient();
+  const queries = useQueryClient();
+  const { say } = useNotices();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (entered: EnteredTask) => client.createTask({ body: bodyOf(entered) }),
+    onSuccess: async ({ data }) => {
+      onClose();
+      say(`Created “${data.title}”.`);
+      await queries.invalidateQueries({ queryKey: ['tasks'] });
+    },
+  });
+  return (
+    <Modal title="Create a task" open onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          mutate(taskIn(event.currentTarget));
+        }}
+      >
+        <TaskFields
+          task={{
+            ...(filters.assigned_agent && { assignedAgent: filters.assigned_agent }),
+            ...(filters.project_id && { projectId: filters.project_id }),
+            ...(filters.priority && { priority: filters.priority }),
+          }}
+        />
+        {error && <Failure error={error} />}
+        <div className="actions">
+          <button type="submit" className="primary" disabled={isPending}>
+            Create
+          </button>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </Modal>
+  );
+}
+
+/** Returns the request with the fields that are not empty. */
+function bodyOf({ title, ...entered }: EnteredTask): NewTask {
+  return { title, ...Object.fromEntries(Object.entries(entered).filter(([, value]) => value.length > 0)) };
+}

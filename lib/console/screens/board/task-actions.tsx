@@ -1,0 +1,103 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { TaskDetail } from '../../../client/operations.ts';
+import { Modal } from '../../components/dialog.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { useNotices } from '../../components/notices.tsx';
+import { useClient, useScope } from '../../session.ts';
+
+/** A button that deletes a task after a confirmation, if it still is the one on the screen. */
+export function DeleteTask(props: { task: TaskDetail; etag: string | undefined; onDeleted: () => void }) {
+  const { task, etag, onDeleted } = props;
+  const client = useClient();
+  const queries = useQueryClient();
+  const { say } = useNotices();
+  const [isAsking, setAsking] = useState(false);
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => client.deleteTask({ params: { id: task.id }, ifMatch: etag }),
+    onSuccess: async () => {
+      onDeleted();
+      queries.removeQueries({ queryKey: ['tasks', 'one', task.id] });
+      say(`Deleted “${task.title}”.`);
+      await queries.invalidateQueries({ queryKey: ['tasks'] });
+    },
+  });
+  return (
+    <>
+      <button type="button" className="destructive" onClick={() => setAsking(true)}>
+        Delete
+      </button>
+      <Modal title="Delete the task?" open={isAsking} onClose={() => setAsking(false)}>
+        <div className="form">
+          <p>“{task.title}” is deleted permanently.</p>
+          {error && <Failure error={error} />}
+          <div className="actions">
+            <button type="button" className="destructive" disabled={isPending} onClick={() => mutate()}>
+              Delete the task
+            </button>
+            <button type="button" onClick={() => setAsking(false)}>
+              Cancel
+            </button>
+          </div>
+        </div>
+      </Modal>
+    </>
+  );
+}
+
+/** A button that runs the assigned agent on a task. A blocked task and one without an agent cannot run. */
+export function RunTask({ task }: { task: TaskDetail }) {
+  const { id, title, assignedAgent: name, blockedBy } = task;
+  const client = useClient();
+  const queries = useQueryClient();
+  const { say } = useNotices();
+  const canRun = useScope('agents:execute');
+  const [isOpen, setOpen] = useState(false);
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: ({ agent, input }: { agent: string; input: string }) =>
+      client.executeAgent({ params: { name: agent }, body: { input, taskId: id } }),
+    onSuccess: async ({ data }) => {
+      setOpen(false);
+      say(`${data.agentName} has started.`);
+      const nouns = ['tasks', 'executions', 'events'];
+      await Promise.all(nouns.map((noun) => queries.invalidateQueries({ queryKey: [noun] })));
+    },
+  });
+  if (!canRun || !name) return null;
+  const isBlocked = blockedBy.length > 0;
+  return (
+    <>
+      <button
+        type="button"
+        disabled={isBlocked}
+        title={isBlocked ? 'The dependencies must be done first.' : undefined}
+        onClick={() => setOpen(true)}
+      >
+        Run {name}
+      </button>
+      <Modal title={`Run ${name} on this task`} open={isOpen} onClose={() => setOpen(false)}>
+        <form
+          className="form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            mutate({ agent: name, input: String(new FormData(event.currentTarget).get('input')) });
+          }}
+        >
+          <label className="field">
+            <span>Instruction</span>
+            <textarea name="input" rows={4} required defaultValue={title} />
+          </label>
+          {error && <Failure error={error} />}
+          <div className="actions">
+            <button type="submit" className="primary" disabled={isPending}>
+              Run
+            </button>
+            <button type="button" onClick={() => setOpen(false)}>
+              Cancel
+            </button>
+          </div>
+        </form>
+      </Modal>
+    </>
+  );
+}
