@@ -48,7 +48,7 @@ function Further({ id, title }: { id: string; title: string }) {
   });
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary aria-label={`Dependencies of “${title}”`}>depends on</summary>
+      <summary aria-label={`“${title}” depends on`}>depends on</summary>
       {error && <Failure error={error} retry={() => void refetch()} />}
       {data?.data.dependsOn.length === 0 && <p className="muted">No other tasks</p>}
       <ul>
