@@ -1,5 +1,5 @@
 import { draggable } from '@atlaskit/pragmatic-drag-and-drop/adapter/element-adapter';
-import { useEffect, useRef, useState } from 'react';
+import { memo, useEffect, useRef, useState } from 'react';
 import type { Task, TaskStatus } from '../../../client/operations.ts';
 import { ActionMenu } from '../../components/action-menu.tsx';
 import { durationText, useNow } from '../../components/time.tsx';
@@ -25,8 +25,8 @@ type Props = {
   move: ((task: Task, to: TaskStatus) => void) | undefined;
 };
 
-/** A task on the board. */
-export function Card({ task, runningSince, move }: Props) {
+/** A task on the board. It is rendered only if it changes, because a column is rendered at each step of a scroll. */
+export const Card = memo(function Card({ task, runningSince, move }: Props) {
   const { id, title, status, priority, assignedAgent, projectId, dependsOn } = task;
   const ref = useRef<HTMLDivElement>(null);
   const [isDragged, setDragged] = useState(false);
@@ -67,7 +67,7 @@ export function Card({ task, runningSince, move }: Props) {
       </p>
     </div>
   );
-}
+});
 
 /** How long an execution has been running. */
 function Running({ since }: { since: string }) {

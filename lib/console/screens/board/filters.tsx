@@ -22,19 +22,19 @@ export function FilterBar({ search, apply }: { search: Search; apply: (change: S
         key={search.project}
         name="project"
         aria-label="Project"
-        placeholder="All projects"
+        placeholder="Any project"
         title="The id of a project, such as proj_website"
         pattern={projectPattern}
         defaultValue={search.project}
         onBlur={({ currentTarget }) => applyProject(currentTarget)}
       />
-      <AgentField label="Agent" none="All agents" value={search.agent ?? ''} onChange={(agent) => apply({ agent })} />
+      <AgentField label="Agent" none="Any agent" value={search.agent ?? ''} onChange={(agent) => apply({ agent })} />
       <select
         aria-label="Priority"
         value={search.priority ?? ''}
         onChange={({ target }) => apply({ priority: target.value })}
       >
-        <option value="">All priorities</option>
+        <option value="">Any priority</option>
         {priorities.map((one) => (
           <option key={one}>{one}</option>
         ))}
