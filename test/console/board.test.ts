@@ -118,13 +118,13 @@ describe.runIf(program)('the board', () => {
     const dialog = page.getByRole('dialog', { name: 'The task was changed in the meantime' });
     await dialog.getByRole('row', { name: `Title ${task.title} Their title` }).waitFor();
     await dialog.getByRole('button', { name: 'Keep theirs' }).click();
-    await cardIn(page, 'Backlog', 'Their title').waitFor();
+    await cardIn(page, 'Backlog', 'Their title').locator('button:focus').waitFor();
     expect((await readTask(consoles.service(), task.id)).status).toBe('backlog');
 
     await rename(task, 'Their second title');
     await moveByKeyboard(page, { ...task, title: 'Their title' }, 'Done');
     await dialog.getByRole('button', { name: 'Move anyway' }).click();
-    await cardIn(page, 'Done', 'Their second title').waitFor();
+    await cardIn(page, 'Done', 'Their second title').locator('button:focus').waitFor();
     expect(await readTask(consoles.service(), task.id)).toMatchObject({ status: 'done', title: 'Their second title' });
   });
 
@@ -246,7 +246,7 @@ describe.runIf(program)('the board', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press('c');
-    await page.getByRole('dialog', { name: 'Create a task' }).getByLabel('Title').focus();
+    await page.locator('[name=title]:focus').waitFor();
     await page.keyboard.type('Typed');
     await page.keyboard.press('Enter');
     await cardIn(page, 'Backlog', 'Typed').waitFor();

@@ -13,6 +13,7 @@ import { Column } from './column.tsx';
 import { ConflictDialog } from './conflict-dialog.tsx';
 import { CreateTask } from './create-task.tsx';
 import { FilterBar } from './filters.tsx';
+import { focusCard, useRefocus } from './focus.ts';
 import { TaskPanel } from './task-panel.tsx';
 import { filtersOf, statuses } from './tasks.ts';
 import { useMoves } from './use-moves.ts';
@@ -101,8 +102,14 @@ export function Board() {
       {changes.conflict && (
         <ConflictDialog
           conflict={changes.conflict}
-          overwrite={() => void changes.overwrite()}
-          dismiss={changes.dismiss}
+          overwrite={() => {
+            const { id } = changes.conflict?.seen ?? {};
+            void changes.overwrite().then(() => focusCard(id));
+          }}
+          dismiss={() => {
+            focusCard(changes.conflict?.seen.id);
+            changes.dismiss();
+          }}
         />
       )}
     </div>
@@ -127,30 +134,6 @@ function useRunning(): ReadonlyMap<string, string> {
     () => new Map(data?.data.flatMap(({ taskId, startedAt }) => (taskId ? [[taskId, startedAt] as const] : []))),
     [data],
   );
-}
-
-/**
- * Returns the place for the id of a task that was moved by its menu. The card gets the focus again in its new column,
- * where it is another element. If the new place of the card is out of view, the column gets it.
- */
-function useRefocus(pending: readonly { task: Task; to: TaskStatus }[]) {
-  const moved = useRef<string | undefined>(undefined);
-  const column = useRef<TaskStatus | undefined>(undefined);
-  useEffect(() => {
-    const id = moved.current;
-    if (id === undefined) return;
-    const move = pending.find(({ task }) => task.id === id);
-    column.current = move?.to ?? column.current;
-    if (!move) moved.current = undefined;
-    // After the menu has closed, and the column has scrolled to the card.
-    const timer = setTimeout(() => {
-      if (document.querySelector('[role=dialog]')) return;
-      const card = document.querySelector<HTMLElement>(`[data-card="${CSS.escape(id)}"] button`);
-      (card ?? document.querySelector<HTMLElement>(`[data-status="${column.current}"] .column-cards`))?.focus();
-    }, 50);
-    return () => clearTimeout(timer);
-  }, [pending]);
-  return moved;
 }
 
 /** Calls a function when C is pressed outside of fields, menus and dialogs. */

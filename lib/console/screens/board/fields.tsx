@@ -48,7 +48,14 @@ export function TaskFields({ task }: { task: Partial<SeenTask> }) {
     <>
       <label className="field">
         <span>Title</span>
-        <input name="title" required maxLength={500} defaultValue={task.title} />
+        <input
+          name="title"
+          required
+          maxLength={500}
+          defaultValue={task.title}
+          // biome-ignore lint/a11y/noAutofocus: the user has opened the form to type into it
+          autoFocus
+        />
       </label>
       <label className="field">
         <span>Description, in Markdown</span>

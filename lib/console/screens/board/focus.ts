@@ -1,0 +1,39 @@
+import { type RefObject, useEffect, useRef } from 'react';
+import type { TaskStatus } from '../../../client/operations.ts';
+import type { Move } from './slots.ts';
+
+/** How long a menu or a dialog takes to close, and a column to scroll to a card, in milliseconds. */
+const settlingMs = 50;
+
+/**
+ * Gives the focus to the card of a task, after menus and dialogs have closed. If the card is out of view, the column gets
+ * it. Returns a function that cancels this.
+ */
+export function focusCard(id: string | undefined, column?: TaskStatus): () => void {
+  if (id === undefined) return () => {};
+  const timer = setTimeout(() => {
+    // A dialog has the focus while it is open.
+    if (document.querySelector('[role=dialog]')) return;
+    const card = document.querySelector<HTMLElement>(`[data-card="${CSS.escape(id)}"] button`);
+    (card ?? document.querySelector<HTMLElement>(`[data-status="${column}"] .column-cards`))?.focus();
+  }, settlingMs);
+  return () => clearTimeout(timer);
+}
+
+/**
+ * Returns the place for the id of a task that is moved by its menu. Its card is another element in each column, so it gets
+ * the focus again when the move begins, and when it ends.
+ */
+export function useRefocus(pending: readonly Move[]): RefObject<string | undefined> {
+  const moved = useRef<string | undefined>(undefined);
+  const column = useRef<TaskStatus | undefined>(undefined);
+  useEffect(() => {
+    const id = moved.current;
+    if (id === undefined) return;
+    const move = pending.find(({ task }) => task.id === id);
+    if (move) column.current = move.to;
+    else moved.current = undefined;
+    return focusCard(id, column.current);
+  }, [pending]);
+  return moved;
+}
