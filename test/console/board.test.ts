@@ -71,6 +71,27 @@ describe.runIf(program)('the board', () => {
     await cardIn(page, 'QA review', tasks[0]?.title ?? '').waitFor();
   });
 
+  it('shows how long an execution on a task in progress has been running', async () => {
+    const task = await create({ projectId: 'proj_running', status: 'in_progress' });
+    const waiting = await create({ projectId: 'proj_running', status: 'assigned' });
+    const { page } = await consoles.open();
+    await page.route('**/api/agents/executions?*', (route) => {
+      const startedAt = new Date(Date.now() - 125_000).toISOString();
+      const data = [task, waiting].map(({ id }) => ({
+        id: `ex_${id}`,
+        agentName: 'writer',
+        taskId: id,
+        status: 'running',
+        startedAt,
+      }));
+      return route.fulfill({ json: { success: true, data, pagination: { limit: 100, offset: 0, total: 2 } } });
+    });
+    await page.goto(`${consoles.service().url}/#/board?project=proj_running`);
+    await cardIn(page, 'In progress', task.title).getByText('2 min').waitFor();
+    await cardIn(page, 'Assigned', waiting.title).waitFor();
+    expect(await cardIn(page, 'Assigned', waiting.title).getByText('min').count()).toBe(0);
+  });
+
   it('moves a card by drag and drop', async () => {
     const task = await create({ projectId: 'proj_drag' });
     const { page } = await openBoard('proj_drag');
