@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { newToken } from '../journeys/requests.ts';
 import { program, useConsole } from './console.ts';
@@ -45,19 +46,21 @@ describe.runIf(program)('the frame of the console', () => {
     await page.clock.pauseAt(Date.now() + 3_600_000);
     const areAnswered = () => responses > 0 && responses === requests;
     await expect.poll(areAnswered).toBe(true);
-    const before = requests;
+    // The first turn ends the interval that began before the clock was stopped.
     for (const turn of [1, 2, 3]) {
+      const before = requests;
       let passed = 0;
-      for (; requests < before + turn && passed < 10_000; passed += 100) await page.clock.runFor(100);
-      expect(passed).toBeGreaterThanOrEqual(1_900);
+      for (; requests === before && passed < 10_000; passed += 100) await page.clock.runFor(100);
+      if (turn > 1) expect(passed).toBeGreaterThanOrEqual(1_900);
       await expect.poll(areAnswered).toBe(true);
     }
+    const before = requests;
     await page.evaluate(`
       Object.defineProperty(document, 'visibilityState', { value: 'hidden' });
       document.dispatchEvent(new Event('visibilitychange'));
     `);
     await page.clock.runFor(60_000);
-    expect(requests).toBe(before + 3);
+    expect(requests).toBe(before);
   });
 
   it('says that the screen is not updated, and reads again on demand', async () => {
@@ -83,5 +86,22 @@ describe.runIf(program)('the frame of the console', () => {
     await page.reload();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(await background()).toBe(dark);
+  });
+
+  it('copies the request of a screen as a command that runs with the token in a variable', async () => {
+    const { api, token, url } = consoles.service();
+    await api.createTask({ body: { title: 'Copied', assignedAgent: 'qa-reviewer' } });
+    const { page } = await consoles.open({ token, path: '/board?agent=qa-reviewer' });
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
+    await page.getByText('Copied', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Copy as curl' }).click();
+    await page.getByText('The command is copied').waitFor();
+    const command = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect(command).not.toContain(token);
+    const output = execFileSync('sh', ['-c', command], {
+      env: { ...process.env, CREWBOARD_TOKEN: token },
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(output)).toMatchObject({ success: true, data: [{ title: 'Copied' }] });
   });
 });

@@ -9,7 +9,7 @@ type AnyRequest = {
 };
 
 /** Returns the command that sends a request. The token is in a variable of the shell, not in the command. */
-export function curlOf<Name extends Operation>(operation: Name, request: RequestTo<Name>, origin: string): string {
+function curlOf<Name extends Operation>(operation: Name, request: RequestTo<Name>, origin: string): string {
   const { method, path } = operations[operation];
   const { params = {}, query = {}, body } = request as AnyRequest;
   const url = new URL(

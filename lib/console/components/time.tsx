@@ -24,7 +24,7 @@ const units = [
 ] as const;
 
 /** Returns a time relative to now, such as `5m ago`, `in 3h` or `now`. */
-export function relativeTime(at: number, now: number): string {
+function relativeTime(at: number, now: number): string {
   const seconds = Math.trunc((at - now) / 1000);
   if (seconds === 0) return 'now';
   const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
