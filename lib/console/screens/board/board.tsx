@@ -126,7 +126,7 @@ function useRunning(): ReadonlyMap<string, string> {
   const client = useClient();
   const canRead = useScope('agents:read');
   const { data } = useQuery({
-    queryKey: ['executions', 'running'],
+    queryKey: ['executions', 'running', 'tasks'],
     queryFn: ({ signal }) => client.listExecutions({ query: { status: 'running', limit: 100 }, signal }),
     enabled: canRead,
   });

@@ -1,7 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ComponentProps } from 'react';
 import type { NewTask } from '../../../client/operations.ts';
-import { useClient, useScope } from '../../session.ts';
+import { useAgentNames } from '../../components/use-agent-names.ts';
 import type { SeenTask } from './tasks.ts';
 import { priorities, projectPattern, statuses, statusLabels } from './tasks.ts';
 
@@ -15,14 +14,8 @@ type AgentProps = Pick<ComponentProps<'select'>, 'name' | 'defaultValue'> & {
 
 /** A choice of an agent by its name. It has the chosen name even if that agent is deleted or not among the newest 100. */
 export function AgentField({ label, none, value, onChange, name, defaultValue }: AgentProps) {
-  const client = useClient();
-  const canRead = useScope('agents:read');
-  const { data } = useQuery({
-    queryKey: ['agents', 'names'],
-    queryFn: ({ signal }) => client.listAgents({ query: { limit: 100 }, signal }),
-    enabled: canRead,
-  });
-  const names = new Set(data?.data.map((agent) => agent.name));
+  const read = useAgentNames();
+  const names = new Set(read);
   const chosen = String(value ?? defaultValue ?? '');
   if (chosen !== '') names.add(chosen);
   return (
@@ -30,7 +23,7 @@ export function AgentField({ label, none, value, onChange, name, defaultValue }:
       aria-label={label}
       name={name}
       // The choices arrive after the first rendering.
-      key={data ? 'read' : 'reading'}
+      key={read ? 'read' : 'reading'}
       {...(onChange ? { value, onChange: ({ target }) => onChange(target.value) } : { defaultValue })}
     >
       <option value="">{none}</option>

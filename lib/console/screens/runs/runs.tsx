@@ -1,11 +1,11 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { everyItem } from '../../../client/client.ts';
 import type { ExecutionStatus } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { ExecutionsTable } from '../../components/executions-table.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Empty, PageHead, Skeleton } from '../../components/page.tsx';
+import { useAgentNames } from '../../components/use-agent-names.ts';
 import { useClient } from '../../session.ts';
 
 const statuses = ['running', 'completed', 'failed'] as const satisfies readonly ExecutionStatus[];
@@ -66,18 +66,10 @@ function unique<Item extends { id: string }>(items: readonly Item[]): Item[] {
 }
 
 function RunFilters({ filters, total }: { filters: Filters; total: number | undefined }) {
-  const client = useClient();
   const navigate = useNavigate();
-  const agents = useQuery({
-    queryKey: ['agents', 'names'],
-    queryFn: async ({ signal }) => {
-      const names: string[] = [];
-      for await (const { name } of everyItem(client.listAgents, { signal })) names.push(name);
-      return names.sort();
-    },
-  });
+  const read = useAgentNames() ?? [];
   // An agent of the URL may be deleted; its executions may still be listed.
-  const names = new Set([...(filters.agentName ? [filters.agentName] : []), ...(agents.data ?? [])]);
+  const names = new Set([...(filters.agentName ? [filters.agentName] : []), ...read]);
   const choose = ({ status = '', agent = '' }: { status?: string | undefined; agent?: string | undefined }) =>
     void navigate({ to: '/runs', search: { ...(status && { status }), ...(agent && { agent }) }, replace: true });
   return (
