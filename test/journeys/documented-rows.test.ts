@@ -25,8 +25,8 @@ async function filledIn(path: string): Promise<string> {
   return path.replace('{id}', id).replace('{name}', 'qa-reviewer').replace('{skillId}', 'sk_none');
 }
 
-it('the served document has every operation of the contract but the script of its page and MCP, a protocol of its own', () => {
-  const { docsScript: _, mcp: __, ...documented } = endpoints;
+it('the served document has every operation of the contract but the files of its pages and MCP, a protocol of its own', () => {
+  const { docsScript: _, consoleAsset: __, mcp: ___, ...documented } = endpoints;
   expect(rows.map(({ row }) => row.operationId).sort()).toEqual(Object.keys(documented).sort());
 });
 
