@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import type { TaskDetail } from '../../lib/contract/tasks.ts';
 import { dataOf, successOf } from '../api.ts';
 import { findChromium } from '../docs-page/chromium.ts';
+import { until } from '../journeys/deployment.ts';
 import { type LoopbackServer, startLoopbackServer } from '../loopback.ts';
 import { createDeployedOrganization } from './deployed.ts';
 
@@ -65,7 +66,7 @@ export function testConsole(): void {
       await page.getByRole('button', { name: /^Move .*Draw it/ }).click();
       await page.getByRole('menuitem', { name: /done/i }).click();
       const status = async () => dataOf<TaskDetail>(await api.getTask({ params: { id } })).status;
-      await expect.poll(status, { timeout: 30_000 }).toBe('done');
+      await until('the task is done', async () => (await status()) === 'done');
     } finally {
       await browser.close();
       await proxy.close();

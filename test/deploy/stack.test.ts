@@ -17,11 +17,14 @@ import { testTasks } from './tasks.ts';
 import { testUpdate } from './update.ts';
 import { testWebhooks } from './webhooks.ts';
 
+/** How the CDK reports a broken rule. It also informs about 400 resources; `test/infra/aws/growth.test.ts` watches the limit. */
+const brokenRule = /Acknowledge with '(?!Annotation::info)/;
+
 describe('the template', () => {
   it.each(readdirSync('settings').map((name) => name.replace('.json', '')))(
     'of settings/%s.json has no error for CloudFormation, and keeps the rules of cdk-nag',
     async (stage) => {
-      expect(await cdk(['synth', '--quiet', '-c', `stage=${stage}`])).not.toContain('Acknowledge with');
+      expect(await cdk(['synth', '--quiet', '-c', `stage=${stage}`])).not.toMatch(brokenRule);
       const template = `${stackNameOf(readSettings(stage))}.template.json`;
       expect(await errorsOf(join(folderOfRun(), 'cdk.out', template))).toBe('');
     },
@@ -29,7 +32,7 @@ describe('the template', () => {
   );
 
   it('of a stack with every optional part has no such error, and keeps the same rules', async () => {
-    expect(await cdk(['synth', '--quiet'], allOptions)).not.toContain('Acknowledge with');
+    expect(await cdk(['synth', '--quiet'], allOptions)).not.toMatch(brokenRule);
     expect(await errorsOf(join(folderOfRun(), 'cdk.out', 'Crewboard.template.json'))).toBe('');
   }, 120_000);
 
