@@ -1,6 +1,6 @@
 import type { Operation, RequestTo } from '../../client/client.ts';
 import { operations } from '../../client/operations.ts';
-import { useNotices } from './notices.tsx';
+import { useCopy } from './use-copy.ts';
 
 type AnyRequest = {
   params?: Record<string, string>;
@@ -27,17 +27,14 @@ function curlOf<Name extends Operation>(operation: Name, request: RequestTo<Name
 
 /** A button that copies the request of a screen as a command. */
 export function CopyAsCurl<Name extends Operation>(props: { operation: Name; request: RequestTo<Name> }) {
-  const { say, fail } = useNotices();
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(curlOf(props.operation, props.request, location.origin));
-      say('The command is copied. Set CREWBOARD_TOKEN to your access token.');
-    } catch (error) {
-      fail(error);
-    }
-  };
+  const copy = useCopy();
+  const copyCommand = () =>
+    copy(
+      curlOf(props.operation, props.request, location.origin),
+      'The command is copied. Set CREWBOARD_TOKEN to your access token.',
+    );
   return (
-    <button type="button" className="quiet" onClick={copy}>
+    <button type="button" className="quiet" onClick={copyCommand}>
       Copy as curl
     </button>
   );

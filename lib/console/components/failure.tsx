@@ -1,11 +1,20 @@
 import { CrewboardError } from '../../client/client.ts';
 
-/** Shows why a part of a screen has no data, with a retry. */
+/** Shows why a part of a screen has no data, or why a form was not accepted, with the problem of each field. */
 export function Failure({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
-  const requestId = error instanceof CrewboardError ? error.requestId : undefined;
+  const { details = [], requestId } = error instanceof CrewboardError ? error : {};
   return (
     <div role="alert" className="failure">
       <p>{messageOf(error)}</p>
+      {details.length > 0 && (
+        <ul>
+          {details.map(({ path, message }) => (
+            <li key={`${path} ${message}`}>
+              <code>{path}</code> {message}
+            </li>
+          ))}
+        </ul>
+      )}
       {requestId !== undefined && (
         <p className="muted">
           Request <code>{requestId}</code>

@@ -3,10 +3,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import type { NewAgent } from '../../../client/operations.ts';
 import { Modal } from '../../components/dialog.tsx';
+import { Failure } from '../../components/failure.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { useClient } from '../../session.ts';
 import { agentCategories } from './agent-fields.ts';
-import { FormFailure } from './form-failure.tsx';
 
 /** A button that opens a form for a new agent. */
 export function CreateAgent() {
@@ -78,7 +78,7 @@ function CreateForm({ close }: { close: () => void }) {
         <span>System prompt</span>
         <textarea name="systemPrompt" rows={6} maxLength={50_000} placeholder="You write release notes." />
       </label>
-      {creation.isError && <FormFailure error={creation.error} />}
+      {creation.isError && <Failure error={creation.error} />}
       <div className="actions form-end">
         <button type="button" onClick={close}>
           Cancel

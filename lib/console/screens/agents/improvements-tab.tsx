@@ -5,7 +5,6 @@ import { Failure } from '../../components/failure.tsx';
 import { Empty, Skeleton } from '../../components/page.tsx';
 import { useClient, useScope } from '../../session.ts';
 import { useImprovements } from './agent-queries.ts';
-import { FormFailure } from './form-failure.tsx';
 import { Improvement } from './improvement.tsx';
 import { LoadMore } from './load-more.tsx';
 
@@ -102,7 +101,7 @@ function ImproveNow({ name }: { name: string }) {
               <span>What the review focuses on (optional)</span>
               <input maxLength={1_000} value={focusArea} onChange={({ target }) => setFocusArea(target.value)} />
             </label>
-            {pass.isError && <FormFailure error={pass.error} />}
+            {pass.isError && <Failure error={pass.error} />}
             <div className="actions form-end">
               <button type="button" onClick={() => setOpen(false)}>
                 Cancel

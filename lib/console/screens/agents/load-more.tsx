@@ -1,3 +1,5 @@
+import { MoreButton } from '../../components/more-button.tsx';
+
 /** The state of a list that is loaded page by page. */
 type PagedQuery = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
 
@@ -9,11 +11,7 @@ export function LoadMore(props: { query: PagedQuery; shown: number; total: numbe
       <span>
         {shown === total ? total : `${shown} of ${total}`} {total === 1 ? noun : plural}
       </span>
-      {query.hasNextPage && (
-        <button type="button" disabled={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-          {query.isFetchingNextPage ? 'Loading…' : 'Load more'}
-        </button>
-      )}
+      <MoreButton hasMore={query.hasNextPage} isReading={query.isFetchingNextPage} read={query.fetchNextPage} />
     </p>
   );
 }

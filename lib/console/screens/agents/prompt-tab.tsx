@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { CrewboardError } from '../../../client/client.ts';
+import { Failure } from '../../components/failure.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { useClient, useScope } from '../../session.ts';
 import { type AgentValues, agentCategories, agentStatuses, changedFields, patchOf, valuesOf } from './agent-fields.ts';
 import { storeAgent, type VersionedAgent, versionedAgentOf } from './agent-queries.ts';
 import { CapabilitiesField } from './capabilities-field.tsx';
-import { FormFailure } from './form-failure.tsx';
 import { PromptConflict } from './prompt-conflict.tsx';
 
 /** The changes that the user has made, and the version of the agent that they began with. */
@@ -75,7 +75,7 @@ export function PromptTab({ current, draft, setDraft }: { current: VersionedAgen
         <Texts values={values} change={change} />
         <Facts values={values} change={change} />
       </fieldset>
-      {saving.isError && <FormFailure error={saving.error} />}
+      {saving.isError && <Failure error={saving.error} />}
       {canWrite && (
         <div className="actions form-bar">
           <button type="submit" className="primary" disabled={changed.length === 0 || saving.isPending}>

@@ -7,7 +7,6 @@ import { Skeleton, Status } from '../../components/page.tsx';
 import { durationText, useNow } from '../../components/time.tsx';
 import { useClient } from '../../session.ts';
 import { useExecution } from './agent-queries.ts';
-import { FormFailure } from './form-failure.tsx';
 
 /** The input that the form proposes. */
 export const exampleInput = 'Say in one sentence what you can do.';
@@ -46,7 +45,7 @@ export function TryTab({ agent: { name, status } }: { agent: Agent }) {
           </button>
           <span className="muted">Ctrl+Enter runs as well. A run uses tokens of the model.</span>
         </div>
-        {start.isError && <FormFailure error={start.error} />}
+        {start.isError && <Failure error={start.error} />}
       </form>
       {start.data && <Result key={start.data.data.executionId} name={name} id={start.data.data.executionId} />}
     </div>

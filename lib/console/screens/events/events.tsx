@@ -5,6 +5,7 @@ import { EventFilter } from '../../components/event-filter.tsx';
 import { eventNameOf } from '../../components/event-names.ts';
 import { Failure } from '../../components/failure.tsx';
 import { FilterInput } from '../../components/filter-input.tsx';
+import { MoreButton } from '../../components/more-button.tsx';
 import { Empty, PageHead, Skeleton } from '../../components/page.tsx';
 import { type EventFilters, useEventLog } from './event-log.ts';
 import { EventRow } from './event-row.tsx';
@@ -114,11 +115,7 @@ function EventList({ filters, isFiltered }: { filters: EventFilters; isFiltered:
           ))}
         </ul>
       )}
-      {hasMore && (
-        <button type="button" className="more" disabled={isReadingMore} onClick={readMore}>
-          {isReadingMore ? 'Loading…' : 'Load more'}
-        </button>
-      )}
+      <MoreButton hasMore={hasMore} isReading={isReadingMore} read={readMore} />
     </>
   );
 }

@@ -4,6 +4,7 @@ import type { ExecutionStatus } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { ExecutionsTable } from '../../components/executions-table.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { MoreButton } from '../../components/more-button.tsx';
 import { Empty, PageHead, Skeleton } from '../../components/page.tsx';
 import { useAgentNames } from '../../components/use-agent-names.ts';
 import { useClient } from '../../session.ts';
@@ -38,11 +39,7 @@ export function Runs() {
           <ExecutionsTable executions={unique(data.pages.flatMap((page) => page.data))} label="Runs" />
         </div>
       )}
-      {hasNextPage && (
-        <button type="button" className="more" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {isFetchingNextPage ? 'Loading…' : 'Load more'}
-        </button>
-      )}
+      <MoreButton hasMore={hasNextPage} isReading={isFetchingNextPage} read={fetchNextPage} />
     </>
   );
 }

@@ -1,21 +1,18 @@
-import { useNotices } from '../../components/notices.tsx';
+import { useCopy } from '../../components/use-copy.ts';
 
 /** A text with a title and a button that copies it. A long text scrolls. */
 export function TextBlock({ title, text }: { title: string; text: string }) {
-  const { say, fail } = useNotices();
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      say(`${title}: the text is copied.`);
-    } catch (error) {
-      fail(error);
-    }
-  };
+  const copy = useCopy();
   return (
     <section className="text-block" aria-label={title}>
       <div className="text-head">
         <h2>{title}</h2>
-        <button type="button" className="quiet" aria-label={`Copy ${title.toLowerCase()}`} onClick={copy}>
+        <button
+          type="button"
+          className="quiet"
+          aria-label={`Copy ${title.toLowerCase()}`}
+          onClick={() => void copy(text, `${title}: the text is copied.`)}
+        >
           Copy
         </button>
       </div>

@@ -1,18 +1,10 @@
-import { useNotices } from '../../components/notices.tsx';
+import { useCopy } from '../../components/use-copy.ts';
 
 /** A button that copies a text. */
 export function CopyButton({ label, text }: { label: string; text: string }) {
-  const { say, fail } = useNotices();
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      say('Copied.');
-    } catch (error) {
-      fail(error);
-    }
-  };
+  const copy = useCopy();
   return (
-    <button type="button" onClick={copy}>
+    <button type="button" onClick={() => void copy(text, 'Copied.')}>
       {label}
     </button>
   );

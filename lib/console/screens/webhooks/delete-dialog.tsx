@@ -2,9 +2,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { Webhook } from '../../../client/operations.ts';
 import { Modal } from '../../components/dialog.tsx';
+import { Failure } from '../../components/failure.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { useClient } from '../../session.ts';
-import { FormFailure } from './webhook-form.tsx';
 
 type Props = { webhook: Webhook; etag: string | undefined; open: boolean; onClose: () => void };
 
@@ -30,7 +30,7 @@ export function DeleteDialog({ webhook: { id, url }, etag, open, onClose }: Prop
           Scheduled retries to <strong className="breaking">{url}</strong> are not sent. Its deliveries can no longer be
           read.
         </p>
-        <FormFailure error={error} />
+        {error && <Failure error={error} />}
         <div className="actions">
           <button type="button" className="destructive" disabled={isPending} onClick={() => mutate()}>
             Delete the webhook

@@ -6,6 +6,7 @@ import { EventFilter } from '../../components/event-filter.tsx';
 import { eventNameOf } from '../../components/event-names.ts';
 import { Failure } from '../../components/failure.tsx';
 import { FilterInput } from '../../components/filter-input.tsx';
+import { MoreButton } from '../../components/more-button.tsx';
 import { Empty, Skeleton, Status } from '../../components/page.tsx';
 import { Ago, durationText } from '../../components/time.tsx';
 import { useClient } from '../../session.ts';
@@ -79,11 +80,7 @@ export function Deliveries({ id }: { id: string }) {
         </Empty>
       )}
       {attempts.length > 0 && <Attempts id={id} attempts={attempts} />}
-      {hasNextPage && (
-        <button type="button" className="more" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {isFetchingNextPage ? 'Loading…' : 'Load more'}
-        </button>
-      )}
+      <MoreButton hasMore={hasNextPage} isReading={isFetchingNextPage} read={fetchNextPage} />
     </section>
   );
 }

@@ -2,9 +2,9 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import type { Operations, Webhook } from '../../../client/operations.ts';
 import { Modal } from '../../components/dialog.tsx';
+import { Failure } from '../../components/failure.tsx';
 import { useClient } from '../../session.ts';
 import { fromLocalInput, toLocalInput } from './local-time.ts';
-import { FormFailure } from './webhook-form.tsx';
 
 type Recovery = Operations['recoverWebhook']['request']['body'];
 type Kind = Recovery['include'][number];
@@ -83,7 +83,7 @@ function RecoveryForm({ webhook: { id, failingSince }, started }: Omit<Props, 'o
           ? 'Count the events first. Counting sends nothing.'
           : `${matched} ${matched === 1 ? 'event matches' : 'events match'}.`}
       </p>
-      <FormFailure error={count.error ?? start.error} />
+      {(count.error ?? start.error) && <Failure error={count.error ?? start.error} />}
       <div className="actions">
         <button
           type="submit"

@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Modal } from '../../components/dialog.tsx';
+import { Failure } from '../../components/failure.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useClient } from '../../session.ts';
 import { createSecret, NewSecret } from './secret.tsx';
-import { FormFailure } from './webhook-form.tsx';
 
 const overlaps = [
   [0, 'End the replaced secret at once'],
@@ -68,7 +68,7 @@ function Rotation({ id }: { id: string }) {
           ))}
         </select>
       </label>
-      <FormFailure error={error} />
+      {error && <Failure error={error} />}
       <div className="actions">
         <button type="submit" className="primary" disabled={isPending}>
           Rotate

@@ -4,10 +4,10 @@ import { type FormEvent, useState } from 'react';
 import type { EventName, Webhook } from '../../../client/operations.ts';
 import { Modal } from '../../components/dialog.tsx';
 import { eventNames } from '../../components/event-names.ts';
+import { Failure } from '../../components/failure.tsx';
 import { Status } from '../../components/page.tsx';
 import { durationText } from '../../components/time.tsx';
 import { useClient } from '../../session.ts';
-import { FormFailure } from './webhook-form.tsx';
 
 type Props = { webhook: Webhook; open: boolean; onClose: () => void };
 
@@ -52,7 +52,7 @@ function Test({ webhook: { id, events } }: { webhook: Webhook }) {
           {isPending ? 'Sending…' : 'Send'}
         </button>
       </div>
-      <FormFailure error={error} />
+      {error && <Failure error={error} />}
       <div role="status">
         {data && !isPending && (
           <p>

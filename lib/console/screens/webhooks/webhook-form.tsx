@@ -1,8 +1,7 @@
 import { type FormEvent, type ReactNode, useId } from 'react';
-import { CrewboardError } from '../../../client/client.ts';
 import type { EventName, Webhook } from '../../../client/operations.ts';
 import { eventNames } from '../../components/event-names.ts';
-import { messageOf } from '../../components/failure.tsx';
+import { Failure } from '../../components/failure.tsx';
 
 /** What a form of a webhook has: all fields that a registration and an update share. Empty fields are absent. */
 export type WebhookFields = Pick<Webhook, 'url' | 'events' | 'description' | 'maxPerSecond' | 'taskFilter'>;
@@ -25,7 +24,7 @@ type Props = {
   webhook?: Webhook;
   action: string;
   busy: boolean;
-  error: unknown;
+  error: Error | null;
   submit: (fields: WebhookFields) => void;
   children?: ReactNode;
 };
@@ -63,7 +62,7 @@ export function WebhookForm({ webhook, action, busy, error, submit, children }: 
         </div>
       </details>
       {children}
-      <FormFailure error={error} />
+      {error && <Failure error={error} />}
       <div className="actions">
         <button type="submit" className="primary" disabled={busy}>
           {action}
@@ -89,24 +88,6 @@ function Field({ label, value, ...input }: FieldProps) {
     <div className="field">
       <label htmlFor={id}>{label}</label>
       <input id={id} defaultValue={value} autoComplete="off" {...input} />
-    </div>
-  );
-}
-
-/** Shows why the API did not accept a form, with the problem of each field. */
-export function FormFailure({ error }: { error: unknown }) {
-  if (!error) return null;
-  const details = error instanceof CrewboardError ? error.details : [];
-  return (
-    <div role="alert" className="failure">
-      <p>{messageOf(error)}</p>
-      <ul>
-        {details.map(({ path, message }) => (
-          <li key={path + message}>
-            <code>{path}</code> {message}
-          </li>
-        ))}
-      </ul>
     </div>
   );
 }
