@@ -6,7 +6,8 @@ import { errorResponse } from './middleware/envelope.ts';
 import { requestLog } from './middleware/request-log.ts';
 
 /**
- * Returns the handler of the `$default` route, for requests that match no endpoint: 405 with `Allow` if the path has other methods (204 for OPTIONS), else 404. It needs no access token.
+ * Returns the handler of the `$default` route, for requests that match no endpoint: 405 with `Allow` if the path has
+ * other methods (204 for OPTIONS), else 404. It needs no access token.
  */
 export function unmatched() {
   return middy<ApiEvent, ApiResult>(requestLog('$default')).handler(async (event: ApiEvent) => {

@@ -21,7 +21,7 @@ const sources = {
 
 let built: Promise<ConsoleFiles> | undefined;
 
-/** Builds the console once in a process, in about 0.5 s. A bundle of a function has the files as they were during bundling. */
+/** Builds the console once in a process, in about 0.3 s. A bundle of a function has the files as they were during bundling. */
 export function readConsole(): Promise<ConsoleFiles> {
   built ??= buildConsole();
   return built;
