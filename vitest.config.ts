@@ -18,11 +18,14 @@ const inBrowser = ['test/console/*.test.ts', 'test/docs-page/*.test.ts', 'test/c
 /** How long a quick test or hook may take. It ends what hangs and measures nothing: tests slow down together. */
 const guardMs = 120_000;
 
+/** Ends what a file has started, and restores what it has changed. */
+const setupFiles = ['test/clean-up.setup.ts'];
+
 const common = {
   // A worker's start is a good part of a short file's time, and a thread starts sooner than a process.
   pool: 'threads' as const,
   globalSetup: ['test/engine.setup.ts'],
-  setupFiles: ['test/clean-up.setup.ts'],
+  setupFiles,
   env: { POWERTOOLS_LOG_LEVEL: 'SILENT' },
   expect: { poll: { timeout: 15_000 } },
 };
@@ -58,6 +61,7 @@ export default defineConfig({
         // Run by `npm run test:browser`.
         test: {
           name: 'browser',
+          setupFiles,
           include: inBrowser,
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -67,6 +71,7 @@ export default defineConfig({
         // Run by `npm run test:deploy`, which starts what it is deployed to.
         test: {
           name: 'deploy',
+          setupFiles,
           include: [deployed],
           testTimeout: 120_000,
           hookTimeout: 240_000,
@@ -76,6 +81,7 @@ export default defineConfig({
         // Run by `npm run test:stack`, on the stack that `STACK` names.
         test: {
           name: 'stack',
+          setupFiles,
           include: [running],
           testTimeout: 120_000,
           hookTimeout: 120_000,

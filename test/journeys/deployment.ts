@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { afterAll } from 'vitest';
 import type { Api } from '../api.ts';
 import { createApiOverHttp } from '../api-over-http.ts';
+import { atEndOfFile } from '../end-of-file.ts';
 import { processesOn } from '../processes.ts';
 import { type Ended, type ServiceOptions, startProgram, startService } from '../service-process.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
@@ -27,26 +27,19 @@ export type Deployment = {
   ended: Promise<Ended>;
 };
 
-const running = new Set<ChildProcess>();
-const folders = new Set<string>();
-
-afterAll(async () => {
-  for (const child of running) child.kill('SIGKILL');
-  for (const folder of folders) await untilNoneRunsOn(folder);
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-});
-
 /** Creates a folder that is removed after the last test of the file. */
 export function newFolder(): string {
   const folder = createTemporaryFolder();
-  folders.add(folder);
+  atEndOfFile(async () => {
+    await untilNoneRunsOn(folder);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
   return folder;
 }
 
 /** Kills a process after the last test of the file, unless it has ended. */
-function killAtEnd<Started extends { child: ChildProcess; ended: Promise<Ended> }>(started: Started): Started {
-  running.add(started.child);
-  started.ended.then(() => running.delete(started.child));
+function killAtEnd<Started extends { child: ChildProcess }>(started: Started): Started {
+  atEndOfFile(() => started.child.kill('SIGKILL'));
   return started;
 }
 
