@@ -1,5 +1,5 @@
 import type { Endpoint } from '../lib/contract/endpoint.ts';
-import { familyOf, fileNameOf } from '../lib/contract/routes.ts';
+import { familyOf, fileNameOf, functionNameOf } from '../lib/contract/routes.ts';
 
 /** Function files without an endpoint: the one of the `$default` route, and those of the pipeline. */
 const withoutRow = /^functions\/(open\/unmatched|pipeline\/[\w-]+)\.ts$/;
@@ -11,12 +11,12 @@ const withoutRow = /^functions\/(open\/unmatched|pipeline\/[\w-]+)\.ts$/;
  * @param functionFiles all files below `functions`, as `functions/<family>/<file>.ts`
  */
 export function unmatchedFunctions(
-  rows: Readonly<Record<string, Pick<Endpoint, 'path'>>>,
+  rows: Readonly<Record<string, Pick<Endpoint, 'path' | 'servedBy'>>>,
   functionFiles: readonly string[],
 ): string[] {
   const expected = Object.entries(rows).map(([operation, row]) => ({
     operation,
-    file: `functions/${familyOf(row)}/${fileNameOf(operation)}.ts`,
+    file: `functions/${familyOf(row)}/${fileNameOf(functionNameOf(operation, row))}.ts`,
   }));
   const missing = expected.filter(({ file }) => !functionFiles.includes(file));
   const known = new Set(expected.map(({ file }) => file));

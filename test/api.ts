@@ -1,6 +1,7 @@
 import { loadHandler } from '../infra/local/functions.ts';
+import { endpoints } from '../lib/contract/endpoints.ts';
 import type { ErrorDetail } from '../lib/contract/errors.ts';
-import { familyOf, fileNameOf, type Operation, routes } from '../lib/contract/routes.ts';
+import { familyOf, fileNameOf, functionNameOf, type Operation, routes } from '../lib/contract/routes.ts';
 import type { Task } from '../lib/contract/tasks.ts';
 import { type Answer, call, type Sent } from './service.ts';
 
@@ -18,7 +19,10 @@ export type Api = Readonly<Record<Operation, (request?: Request) => Promise<Answ
  */
 export function createApi(token: string): Api {
   return createOperations(token, async (operation, sent) => {
-    const handler = (await loadHandler(familyOf(sent), fileNameOf(operation))) as Parameters<typeof call>[0];
+    const handler = (await loadHandler(
+      familyOf(sent),
+      fileNameOf(functionNameOf(operation, endpoints[operation])),
+    )) as Parameters<typeof call>[0];
     return call(handler, sent);
   });
 }
@@ -37,7 +41,7 @@ export function createOperations(
       const filledIn = path.replaceAll(/:(\w+)/g, (_, name: string) =>
         encodeURIComponent(request.params?.[name] ?? ''),
       );
-      return send(operation, { method, path: filledIn as `/${string}`, token, ...request });
+      return send(operation, { method, path: filledIn as `/${string}`, route: path, token, ...request });
     },
   ]);
   return Object.fromEntries(functions) as Api;

@@ -4,7 +4,7 @@ import { inject } from 'vitest';
 import { createTable } from '../infra/local/engine/create-table.ts';
 import { contextOf } from '../infra/local/functions.ts';
 import { type Context, createContext, setProcessContext } from '../lib/context.ts';
-import { type Scope, scopes } from '../lib/contract/endpoint.ts';
+import { type Scope, scopes, templateOf } from '../lib/contract/endpoint.ts';
 import type { Organization } from '../lib/contract/organization.ts';
 import { environment } from '../lib/deployment/environment.ts';
 import type { ApiEvent, ApiResult } from '../lib/http/api-event.ts';
@@ -73,6 +73,8 @@ export async function newCaller(
 export type Sent = {
   method?: string;
   path?: string;
+  /** The path of the row; absent for a path without parameters. */
+  route?: string;
   query?: string;
   params?: Record<string, string>;
   headers?: Record<string, string>;
@@ -81,12 +83,22 @@ export type Sent = {
 };
 
 /** The API Gateway v2 event of what is sent. */
-export function eventOf({ method = 'GET', path = '/', query = '', params, headers = {}, body, token }: Sent): ApiEvent {
+export function eventOf({
+  method = 'GET',
+  path = '/',
+  route = path,
+  query = '',
+  params,
+  headers = {},
+  body,
+  token,
+}: Sent): ApiEvent {
   const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
+  const routeKey = `${method} ${templateOf(route)}`;
   const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
   return {
     version: '2.0',
-    routeKey: `${method} ${path}`,
+    routeKey,
     rawPath: path,
     rawQueryString: query,
     headers: {
@@ -102,7 +114,7 @@ export function eventOf({ method = 'GET', path = '/', query = '', params, header
       domainPrefix: 'test',
       http: { method, path, protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'test' },
       requestId: randomUUID(),
-      routeKey: `${method} ${path}`,
+      routeKey,
       stage: '$default',
       time: '',
       timeEpoch: 0,

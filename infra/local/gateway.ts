@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { templateOf } from '../../lib/contract/endpoint.ts';
-import { familyOf, fileNameOf, matchPath, routes } from '../../lib/contract/routes.ts';
+import { familyOf, fileNameOf, functionNameOf, matchPath, routes } from '../../lib/contract/routes.ts';
 import type { AllowedOrigins } from '../../lib/deployment/cors.ts';
 import { isPassedOn } from '../../lib/http/middleware/payload.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
@@ -38,7 +38,7 @@ export async function startGateway(
   const handlers = new Map<string, Handler>(
     await Promise.all(
       routes.map(async ([operation, row]) => {
-        return [operation, await loadHandler(familyOf(row), fileNameOf(operation))] as const;
+        return [operation, await loadHandler(familyOf(row), fileNameOf(functionNameOf(operation, row)))] as const;
       }),
     ),
   );
@@ -62,7 +62,7 @@ export async function startGateway(
     const routeKey = match ? `${match.row.method} ${templateOf(match.row.path)}` : '$default';
     const event = eventOf(request, { path, body, routeKey, params: match?.params });
     const handler = match ? (handlers.get(match.operation) as Handler) : unmatched;
-    const context = contextOf(match?.operation ?? 'unmatched', timeoutSeconds);
+    const context = contextOf(match ? functionNameOf(match.operation, match.row) : 'unmatched', timeoutSeconds);
     try {
       const result = (await handler(event, context)) as APIGatewayProxyStructuredResultV2;
       if (!isPassedOn(result)) throw new Error('The response is larger than the limit of Lambda.');

@@ -22,6 +22,7 @@ export const consoleAsset = endpoint({
   params: { file: described(v.string(), 'The name of a file, which has a hash of its content.') },
   status: 200,
   media: 'text/javascript',
+  servedBy: 'consolePage',
   undocumented: true,
 });
 

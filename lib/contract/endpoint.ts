@@ -73,6 +73,8 @@ export type Endpoint = {
   media?: string;
   /** Callers can cache the response and revalidate it by its `ETag`, which leads to 304 if it has not changed. */
   cacheable?: true;
+  /** The operation id of the endpoint whose function serves this one too. Without it, the endpoint has its own. */
+  servedBy?: string;
   /** The endpoint is not in the OpenAPI document: it belongs to the documentation page, or has a protocol of its own. */
   undocumented?: true;
   /** Error codes of the endpoint's own rules. `impliedErrors` adds those that follow from the other properties. */
@@ -80,7 +82,8 @@ export type Endpoint = {
 };
 
 /**
- * Defines an endpoint. The name of the exported constant is the operation id and names the function file and construct.
+ * Defines an endpoint. The name of the exported constant is the operation id. It names the function file and construct, unless
+ * another endpoint's function serves this one.
  */
 export function endpoint<const Row extends Endpoint>(row: Row): Row {
   return row;

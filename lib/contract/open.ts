@@ -46,6 +46,7 @@ export const docsScript = endpoint({
   status: 200,
   media: 'text/javascript',
   cacheable: true,
+  servedBy: 'docs',
   undocumented: true,
 });
 

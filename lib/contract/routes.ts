@@ -21,6 +21,14 @@ export function fileNameOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
+/** Returns the name of the function that serves an endpoint: the operation id, or that of an endpoint that shares its function. */
+export function functionNameOf(
+  operation: string,
+  { servedBy = operation }: Pick<Endpoint, 'path' | 'servedBy'>,
+): string {
+  return servedBy;
+}
+
 /** An endpoint that matches a path, and the values of the path's parameters. */
 export type Match = { operation: Operation; row: Endpoint; params: Record<string, string> };
 

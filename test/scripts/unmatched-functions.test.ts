@@ -8,6 +8,11 @@ it('reports nothing if each row has a function of its name', () => {
   expect(unmatchedFunctions(rows, functions)).toEqual([]);
 });
 
+it('accepts a row that the function of another row serves', () => {
+  const shared = { ...rows, healthScript: { path: '/health/script.js', servedBy: 'health' } } as const;
+  expect(unmatchedFunctions(shared, functions)).toEqual([]);
+});
+
 it('reports a row without a function, with the file to add', () => {
   expect(unmatchedFunctions(rows, functions.slice(1))).toEqual([
     'The row getTask has no function; add functions/kanban-tasks/get-task.ts.',

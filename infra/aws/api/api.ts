@@ -7,13 +7,14 @@ import {
   HttpApi,
   HttpMethod,
   type HttpRoute,
+  type HttpRouteIntegration,
   LogGroupLogDestination,
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Alias } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type Endpoint, templateOf } from '../../../lib/contract/endpoint.ts';
-import { familyOf, routes } from '../../../lib/contract/routes.ts';
+import { familyOf, functionNameOf, routes } from '../../../lib/contract/routes.ts';
 import { cors } from '../../../lib/deployment/cors.ts';
 import { ServiceFunction, type SharedProps } from '../functions/service-function.ts';
 import { ServiceLog } from '../functions/service-log.ts';
@@ -58,7 +59,7 @@ function corsFor(allowOrigins: string[]): CorsPreflightOptions {
   };
 }
 
-/** The HTTP API: a route and a function for each endpoint, and a function for all other requests. */
+/** The HTTP API: a route for each endpoint, its function, and a function for all other requests. */
 export class Api extends Construct {
   /** The URL of the API, without a slash at the end. */
   readonly url: string;
@@ -105,19 +106,24 @@ export class Api extends Construct {
     });
     this.url = customDomain ? new CustomDomain(this, 'Domain', api, stage, customDomain).url : api.apiEndpoint;
 
+    const integrations = new Map<string, HttpRouteIntegration>();
     for (const [operation, row] of routes) {
-      const handler = new ServiceFunction(this, operation, {
-        ...shared,
-        role: roles.of(row),
-        folder: familyOf(row),
-        description: row.summary,
-        timeoutSeconds,
-      });
-      if (row.secrets) shared.secretsKey.identifyTo(handler);
+      const name = functionNameOf(operation, row);
+      if (name === operation) {
+        const handler = new ServiceFunction(this, name, {
+          ...shared,
+          role: roles.of(row),
+          folder: familyOf(row),
+          description: row.summary,
+          timeoutSeconds,
+        });
+        if (row.secrets) shared.secretsKey.identifyTo(handler);
+        integrations.set(name, integrationFor(handler));
+      }
       const added = api.addRoutes({
         path: templateOf(row.path),
         methods: [HttpMethod[row.method]],
-        integration: integrationFor(handler),
+        integration: integrations.get(name) as HttpRouteIntegration,
       });
       throttle(stage.node.defaultChild as CfnStage, row, added, shared.settings);
     }

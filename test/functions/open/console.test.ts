@@ -1,20 +1,20 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { handler as assetHandler } from '../../../functions/open/console-asset.ts';
-import { handler as pageHandler } from '../../../functions/open/console-page.ts';
+import { handler } from '../../../functions/open/console-page.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
+import { consoleAsset } from '../../../lib/contract/console.ts';
 import { readConsole } from '../../../lib/http/console/console-files.ts';
 import { call, eventOf } from '../../service.ts';
 
-const page = await pageHandler(eventOf({ path: '/' }), contextOf('consolePage', 29));
+const page = await handler(eventOf({ path: '/' }), contextOf('consolePage', 29));
 const body = page.body ?? '';
 
 /** The files that the page names. */
 const named = [...body.matchAll(/(?:src|href)="\/assets\/([^"]*)"/g)].map(([, file]) => file as string);
 
 function getAsset(file: string, headers: Record<string, string> = { 'Accept-Encoding': 'gzip' }) {
-  const event = eventOf({ path: `/assets/${file}`, params: { file }, headers });
-  return assetHandler(event, contextOf('consoleAsset', 29));
+  const event = eventOf({ path: `/assets/${file}`, route: consoleAsset.path, params: { file }, headers });
+  return handler(event, contextOf('consolePage', 29));
 }
 
 describe('the page of the console', () => {
@@ -74,7 +74,12 @@ describe('a file of the console', () => {
   it.each(['main-OLDER123.js', '__proto__', 'constructor', '../package.json'])(
     '%s, which this version does not have, leads to 404 not_found',
     async (file) => {
-      const answer = await call(assetHandler, { method: 'GET', path: `/assets/${file}`, params: { file } });
+      const answer = await call(handler, {
+        method: 'GET',
+        path: `/assets/${file}`,
+        route: consoleAsset.path,
+        params: { file },
+      });
       expect(answer.status).toBe(404);
       expect(answer.body).toMatchObject({ error: { code: 'not_found', message: expect.stringContaining('reload') } });
     },

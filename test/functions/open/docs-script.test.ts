@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { handler } from '../../../functions/open/docs-script.ts';
+import { handler } from '../../../functions/open/docs.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
 import { eventOf } from '../../service.ts';
 
 const source = readFileSync('lib/http/docs/scalar/SOURCE.md', 'utf8');
 const ask = (headers: Record<string, string> = {}) =>
-  handler(eventOf({ path: '/docs/script.js', headers }), contextOf('docsScript', 29));
+  handler(eventOf({ path: '/docs/script.js', headers }), contextOf('docs', 29));
 
 it('answers the script to anyone as a script, and gzipped to who takes that', async () => {
   const [plain, compressed] = [await ask(), await ask({ 'Accept-Encoding': 'gzip, deflate, br' })];

@@ -8,7 +8,7 @@ import { type Endpoint, scopes } from '../../../lib/contract/endpoint.ts';
 import { endpoints } from '../../../lib/contract/endpoints.ts';
 import { eventNames } from '../../../lib/contract/events.ts';
 import { NewExecution } from '../../../lib/contract/executions.ts';
-import { familyOf, fileNameOf, type Operation, routes } from '../../../lib/contract/routes.ts';
+import { familyOf, fileNameOf, functionNameOf, type Operation, routes } from '../../../lib/contract/routes.ts';
 import { NewTask } from '../../../lib/contract/tasks.ts';
 import { NewWebhook } from '../../../lib/contract/webhooks.ts';
 import { longestOutputPayload } from '../../../lib/executions/output-size.ts';
@@ -226,7 +226,7 @@ it('an execution with an output from before the output limit is gzipped if the c
 it.each(routes.filter(([, row]) => !row.scope))(
   'the response of %s is within the limit of Lambda',
   async (operation, row) => {
-    const handler = await loadHandler(familyOf(row), fileNameOf(operation));
+    const handler = await loadHandler(familyOf(row), fileNameOf(functionNameOf(operation, row)));
     const answer = await handler(eventOf({ path: row.path }), contextOf('test', 29));
     expect(payloadBytes(answer)).toBeLessThanOrEqual(payloadLimit);
   },

@@ -2,7 +2,7 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { functionSources } from '../../../infra/aws/bundle.ts';
 import { constructIdOf } from '../../../infra/aws/functions/service-function.ts';
-import { routes } from '../../../lib/contract/routes.ts';
+import { functionNameOf, routes } from '../../../lib/contract/routes.ts';
 import { consumers } from '../../../lib/deployment/consumers.ts';
 import { stackOf, synthesized } from './synthesized.ts';
 
@@ -69,10 +69,13 @@ describe('every function', () => {
       [...Map.groupBy(names, ([, by]) => by).values()].map((group) => group.map(([name]) => name).sort()).sort();
     const byRights = [
       ['unmatched', 'open'] as const,
-      ...routes.map(([operation, { scope, offersTools, method, secrets, asksModels }]) => {
-        const rights = scope || offersTools ? JSON.stringify([method === 'GET', secrets, asksModels]) : 'open';
-        return [operation, rights] as const;
-      }),
+      ...new Map(
+        routes.map(([operation, row]) => {
+          const { scope, offersTools, method, secrets, asksModels } = row;
+          const rights = scope || offersTools ? JSON.stringify([method === 'GET', secrets, asksModels]) : 'open';
+          return [functionNameOf(operation, row), rights];
+        }),
+      ),
       ...Object.keys(consumers).map((name) => [name, `only ${name}`] as const),
     ];
     const byRole = byRights.map(([name]) => [name, functionOf(constructIdOf(name)).Role['Fn::GetAtt'][0]] as const);

@@ -110,7 +110,7 @@ it.each<[string, string, string, string, object?]>([
   ['POST', '/api/webhooks/register', 'webhooks/register-webhook', 'POST /api/webhooks/register', {}],
   ['GET', '/api/webhooks/register', 'webhooks/get-webhook', 'GET /api/webhooks/{id}', { id: 'register' }],
   ['GET', '/api/webhooks/%20/deliveries', 'webhooks/list-deliveries', 'GET /api/webhooks/{id}/deliveries', { id: ' ' }],
-  ['GET', '/docs/script.js', 'open/docs-script', 'GET /docs/script.js', {}],
+  ['GET', '/docs/script.js', 'open/docs', 'GET /docs/script.js', {}],
   ...[`GET ${tasks}/`, 'GET /api//kanban-tasks', `PUT ${tasks}`, `OPTIONS ${tasks}`, 'GET /API/kanban-tasks', 'GET /%']
     .concat(`GET ${tasks}/a/b`)
     .map((request) => [...request.split(' '), 'open/unmatched', '$default'] as [string, string, string, string]),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { requestBuckets } from '../../../../infra/aws/data/table.ts';
 import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
 import type { Endpoint } from '../../../../lib/contract/endpoint.ts';
-import { routes } from '../../../../lib/contract/routes.ts';
+import { functionNameOf, routes } from '../../../../lib/contract/routes.ts';
 import { synthesized } from '../synthesized.ts';
 
 const { template, resources, propertiesOf, logicalId, functionOf, statementsByRole, statementsOf } = synthesized();
@@ -16,7 +16,7 @@ const targets = propertiesOf('AWS::ApiGatewayV2::Route').map(({ RouteKey, Target
 }));
 
 const routeKeyOf = ({ method, path }: Endpoint) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`;
-const rows = routes.map(([operation, row]) => ({ row, id: constructIdOf(operation) }));
+const rows = routes.map(([operation, row]) => ({ row, id: constructIdOf(functionNameOf(operation, row)) }));
 
 describe('the API', () => {
   it('has a route for each endpoint, and $default for all other requests, to functions with payload 2.0', () => {
@@ -33,7 +33,9 @@ describe('the API', () => {
     expect(resources('AWS::IAM::Role')[role]?.Properties.AssumeRolePolicyDocument.Statement).toEqual([
       { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: 'apigateway.amazonaws.com' } },
     ]);
-    const invoked = ['Unmatched', ...rows.map(({ id }) => id)].map((id) => ({ 'Fn::GetAtt': [logicalId(id), 'Arn'] }));
+    const invoked = ['Unmatched', ...new Set(rows.map(({ id }) => id))].map((id) => ({
+      'Fn::GetAtt': [logicalId(id), 'Arn'],
+    }));
     const statements = statementsByRole.get(role);
     expect(statements).toEqual([{ Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: expect.anything() }]);
     expect(new Set([statements?.[0]?.Resource].flat())).toEqual(new Set(invoked));

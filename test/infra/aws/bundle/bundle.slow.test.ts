@@ -108,12 +108,12 @@ describe('the bundles', () => {
     const having: string[] = [];
     for (const source of functionSources())
       if ((await readdir(dirname(bundleOf(source)))).includes('scalar')) having.push(source);
-    expect(having).toEqual(['functions/open/docs-script.ts']);
+    expect(having).toEqual(['functions/open/docs.ts']);
   });
 
   it.each(['', 'gzip'])('serve the renderer with Accept-Encoding %j, below the limit of Lambda', async (takes) => {
     const headers = { 'Accept-Encoding': takes };
-    const answer = await called('functions/open/docs-script.ts', eventOf({ path: '/docs/script.js', headers }));
+    const answer = await called('functions/open/docs.ts', eventOf({ path: '/docs/script.js', headers }));
     const { body, isBase64Encoded } = answer as { body: string; isBase64Encoded?: boolean };
     const sent = isBase64Encoded ? gunzipSync(Buffer.from(body, 'base64')).toString() : body;
     expect(sent).toBe(gunzipSync(await readFile('lib/http/docs/scalar/standalone.js.gz')).toString());

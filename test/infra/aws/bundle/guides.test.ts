@@ -3,10 +3,10 @@ import { expect, it } from 'vitest';
 import { asFunctions } from '../../../../infra/aws/bundle.ts';
 import { readGuides } from '../../../../lib/http/docs/guides.ts';
 
-it('the bundle of the documentation page contains the guides and reads no files', async () => {
+it('a bundle of the documentation page contains the guides and reads no files', async () => {
   const { outputFiles, metafile } = await build({
     ...asFunctions,
-    entryPoints: ['functions/open/docs.ts'],
+    entryPoints: ['lib/http/docs/docs-page.ts'],
     outdir: 'unwritten',
     write: false,
     metafile: true,

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
 import type { SecretsUse } from '../../../../lib/contract/endpoint.ts';
-import { routes } from '../../../../lib/contract/routes.ts';
+import { functionNameOf, routes } from '../../../../lib/contract/routes.ts';
 import { type Consumer, consumers } from '../../../../lib/deployment/consumers.ts';
 import { synthesized } from '../synthesized.ts';
 
 const { template, resources, functionOf } = synthesized();
 const [key = ''] = Object.keys(resources('AWS::KMS::Key'));
-const rows = [...routes, ...Object.entries(consumers as Record<string, Consumer>)].map(([name, { secrets }]) => ({
+const functions = routes.map(([name, row]) => [functionNameOf(name, row), row] as const);
+const rows = [...functions, ...Object.entries(consumers as Record<string, Consumer>)].map(([name, { secrets }]) => ({
   id: constructIdOf(name),
   secrets,
 }));

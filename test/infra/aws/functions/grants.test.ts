@@ -2,7 +2,7 @@ import { Match } from 'aws-cdk-lib/assertions';
 import { expect, it } from 'vitest';
 import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
 import type { Endpoint, SecretsUse } from '../../../../lib/contract/endpoint.ts';
-import { routes } from '../../../../lib/contract/routes.ts';
+import { functionNameOf, routes } from '../../../../lib/contract/routes.ts';
 import { type Consumer, consumers } from '../../../../lib/deployment/consumers.ts';
 import { allOptions } from '../all-options.ts';
 import { reads, type Statement, synthesized, writes } from '../synthesized.ts';
@@ -76,7 +76,10 @@ const sorted = (rights: readonly string[]) => [...new Set(rights)].sort();
 
 const expected = [
   ['Unmatched', logging('Unmatched')] as const,
-  ...routes.map(([name, row]) => [constructIdOf(name), grantsOfRow(constructIdOf(name), row)] as const),
+  ...routes.map(([name, row]) => {
+    const id = constructIdOf(functionNameOf(name, row));
+    return [id, grantsOfRow(id, row)] as const;
+  }),
   ...Object.entries(consumers as Record<string, Consumer>).map(
     ([name, row]) => [constructIdOf(name), grantsOfConsumer(constructIdOf(name), row)] as const,
   ),

@@ -1,7 +1,7 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
-import { routes } from '../../../../lib/contract/routes.ts';
+import { functionNameOf, routes } from '../../../../lib/contract/routes.ts';
 import { type Consumer, consumers } from '../../../../lib/deployment/consumers.ts';
 import { metricUnits } from '../../../../lib/deployment/metrics.ts';
 import { accessLine } from '../../../costs/log-lines.ts';
@@ -124,7 +124,10 @@ describe('the costs', () => {
     const looked = alarms.flatMap(({ Metrics = [{}] }) => Metrics).filter(({ Expression }) => !Expression);
     expect(looked).toHaveLength(resourcesAtRest.alarmMetrics);
     const others = assumptions.memoryMegabytes.value;
-    const rows = [...routes.map(([name]) => [name, {}] as const), ...Object.entries<Consumer>(consumers)];
+    const rows = [
+      ...routes.map(([name, row]) => [functionNameOf(name, row), {}] as const),
+      ...Object.entries<Consumer>(consumers),
+    ];
     for (const [name, { memoryMegabytes = others }] of rows as [string, Partial<Consumer>][])
       expect(functionOf(constructIdOf(name)).MemorySize).toBe(memoryMegabytes);
     template.resourceCountIs('AWS::KMS::Key', resourcesAtRest.keys);

@@ -1,7 +1,7 @@
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
-import { routes } from '../../../../lib/contract/routes.ts';
+import { functionNameOf, routes } from '../../../../lib/contract/routes.ts';
 import { allOptions } from '../all-options.ts';
 import { stackOf, synthesized } from '../synthesized.ts';
 
@@ -51,7 +51,7 @@ describe('a canary', () => {
   const aliases = resources('AWS::Lambda::Alias');
   const groups = resources('AWS::CodeDeploy::DeploymentGroup');
   const integrations = propertiesOf('AWS::ApiGatewayV2::Integration');
-  const ofApi = ['Unmatched', ...routes.map(([operation]) => constructIdOf(operation))];
+  const ofApi = ['Unmatched', ...new Set(routes.map(([name, row]) => constructIdOf(functionNameOf(name, row))))];
   const resourcesOf = (role: string, at = 0) => new Set([statementsByRole.get(role)?.[at]?.Resource].flat());
 
   it('lets every route invoke the alias of its function, and API Gateway only the aliases, by another role', () => {

@@ -1,0 +1,11 @@
+import type { Context } from 'aws-lambda';
+import { type Endpoint, templateOf } from '../contract/endpoint.ts';
+import type { ApiEvent, ApiResult } from './api-event.ts';
+
+type Handler = (event: ApiEvent, context: Context) => Promise<ApiResult>;
+
+/** Returns one Lambda handler for several endpoints. It calls the handler of the route that API Gateway has matched. */
+export function byRoute(...handlers: readonly (readonly [Endpoint, Handler])[]): Handler {
+  const byKey = new Map(handlers.map(([{ method, path }, handler]) => [`${method} ${templateOf(path)}`, handler]));
+  return (event, context) => (byKey.get(event.routeKey) as Handler)(event, context);
+}
