@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import {
   type AgentMetrics,
   type DailyMetrics,
@@ -53,13 +54,18 @@ export async function getMetrics(
  * come from the histogram: the rows that have the durations are deleted with their agent, and the totals are not.
  */
 export async function getExecutionMetrics(
-  context: TableContext & Clock,
+  context: TableContext & Clock & Pick<Context, 'runningCap'>,
   organization: Organization,
   { period }: { period: Period },
 ): Promise<ExecutionMetrics> {
   const dates = lastDays(periodDays[period], context.clock());
   const days = await readDays(context, organization, { since: dates[0] as string });
-  return { period, ...metricsOf(sumOf(days.values())), series: seriesOf(dates, days) };
+  return {
+    period,
+    ...metricsOf(sumOf(days.values())),
+    runningLimit: context.runningCap,
+    series: seriesOf(dates, days),
+  };
 }
 
 /** Returns days whose histograms have the durations themselves. */

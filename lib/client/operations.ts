@@ -219,6 +219,25 @@ export type TaskDetail = {
   blockedBy: TaskReference[];
 };
 
+export type TaskListItem = {
+  /** Id of a task. */
+  id: string;
+  title: string;
+  description?: string;
+  status: TaskStatus;
+  priority: TaskPriority;
+  /** Name of the agent that the task is assigned to. It stays when the agent is deleted. */
+  assignedAgent?: string;
+  projectId?: string;
+  /** Ids of the tasks that must be `done` first. */
+  dependsOn: string[];
+  createdAt: string;
+  /** Time of the last change of a field. */
+  updatedAt: string;
+  /** The tasks in `dependsOn` that are not `done`; only with `include=blockedBy`. */
+  blockedBy?: TaskReference[];
+};
+
 export type TaskGroup = {
   /** The status, the priority or the name of the agent. `null`: the tasks without an agent, and those whose agent is deleted. */
   value: string | null;
@@ -324,16 +343,16 @@ export type Execution = {
   durationMs?: number;
   /** Number of steps, including the quality gates that were asked. In lists, executions have it once they have ended. */
   stepCount?: number;
+  /** Tokens of all model calls, including the quality gates; absent while the execution runs. Lists have it with `include=results`. */
+  tokensUsed?: number;
+  qualityGates: QualityGates;
   input: string;
   /** The generated text; only present if the execution is completed. */
   output?: string;
-  /** Tokens of all model calls, including the quality gates. */
-  tokensUsed?: number;
   /** The model that the execution asks; `simulator` if the built-in simulator answered. */
   model: string;
   /** Hash of the agent's system prompt that the model got; while the execution runs, that at its start. Absent for executions that an early version of the service ended. */
   promptHash?: string;
-  qualityGates: QualityGates;
   /** What each quality gate answered: the first 2,000 characters. Only present if the execution is completed. */
   gateReasons?: {
     selfTest?: string;
@@ -367,6 +386,15 @@ export type ExecutionListItem = {
   durationMs?: number;
   /** Number of steps, including the quality gates that were asked. In lists, executions have it once they have ended. */
   stepCount?: number;
+  /** Tokens of all model calls, including the quality gates; absent while the execution runs. Lists have it with `include=results`. */
+  tokensUsed?: number;
+  /** The results of the quality gates. Lists have it with `include=results` once the execution has ended, unless an earlier version of the service ended it. */
+  qualityGates?: {
+    /** The evaluation of the output by the agent's own model. */
+    selfTest: 'pending' | 'passed' | 'failed' | 'skipped';
+    /** The evaluation of the output by the organization's `qa-reviewer` agent. */
+    qaReview: 'pending' | 'passed' | 'failed' | 'skipped';
+  };
 };
 
 export type ExecutionStarted = {
@@ -454,6 +482,8 @@ export type ExecutionMetrics = {
     total: number;
     avgPerExecution: number;
   };
+  /** How many executions of the organization can run at the same time: `RUNNING_CAP` of the deployment. */
+  runningLimit: number;
   /** One entry for each UTC day of the period, also for days without executions, oldest first. */
   series: DailyMetrics[];
 };
@@ -946,13 +976,15 @@ export type Operations = {
         assigned_agent?: string;
         /** Only tasks of this project. */
         project_id?: string;
+        /** Add `blockedBy` to the tasks, as a single task has it. It takes a read of each different task that they depend on. */
+        include?: 'blockedBy';
         /** Page size. A value above 100 counts as 100. */
         limit?: number;
         /** Number of items to skip, starting with the newest. */
         offset?: number;
       };
     };
-    data: Task[];
+    data: TaskListItem[];
     paged: true;
   };
   /**
@@ -1284,6 +1316,8 @@ export type Operations = {
         status?: ExecutionStatus;
         /** Return only executions of the agent that currently has this name. */
         agentName?: string;
+        /** Add `tokensUsed` and `qualityGates` to the executions. It takes no further reads. */
+        include?: 'results';
         /** Page size. A value above 100 counts as 100. */
         limit?: number;
         /** Number of items to skip, starting with the newest. */
@@ -1311,6 +1345,8 @@ export type Operations = {
         status?: ExecutionStatus;
         /** Return only executions of the agent that currently has this name. */
         agentName?: string;
+        /** Add `tokensUsed` and `qualityGates` to the executions. It takes no further reads. */
+        include?: 'results';
         /** Page size. A value above 100 counts as 100. */
         limit?: number;
         /** Number of items to skip, starting with the newest. */

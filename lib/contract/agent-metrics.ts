@@ -63,6 +63,10 @@ export const ExecutionMetrics = v.object({
     'Durations in milliseconds of the executions that have ended. The error of percentiles, also of those of `series`, is at most 5 %.',
   ),
   tokens,
+  runningLimit: described(
+    v.pipe(v.number(), v.integer(), v.minValue(1)),
+    'How many executions of the organization can run at the same time: `RUNNING_CAP` of the deployment.',
+  ),
   series: described(series, everyDay),
 });
 export type ExecutionMetrics = v.InferOutput<typeof ExecutionMetrics>;
@@ -121,6 +125,7 @@ export const getExecutionMetricsReference = (): ApiReference<typeof getExecution
     executions: { total: 42, completed: 38, failed: 3, running: 1, successRate: 0.9268 },
     performance: { avgDurationMs: 39_512, p50DurationMs: 37_204, p95DurationMs: 81_377 },
     tokens: { total: 131_980, avgPerExecution: 3_219 },
+    runningLimit: 50,
     series: [
       { date: '2026-11-08', ...quietDay },
       { date: '2026-11-09', total: 9, failed: 1, tokens: 27_310, p50DurationMs: 35_433, p95DurationMs: 81_377 },

@@ -37,7 +37,7 @@ export type TaskEventData = v.InferOutput<typeof TaskEventData>;
  */
 export const ExecutionEventData = v.object({
   execution: v.object({
-    ...v.omit(ExecutionListItem, ['stepCount']).entries,
+    ...v.omit(ExecutionListItem, ['stepCount', 'tokensUsed', 'qualityGates']).entries,
     tokensUsed: v.optional(v.number()),
     error: v.optional(v.string()),
   }),

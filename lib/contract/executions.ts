@@ -116,6 +116,18 @@ export const ExecutionListItem = v.object({
       'Number of steps, including the quality gates that were asked. In lists, executions have it once they have ended.',
     ),
   ),
+  tokensUsed: v.optional(
+    described(
+      count,
+      'Tokens of all model calls, including the quality gates; absent while the execution runs. Lists have it with `include=results`.',
+    ),
+  ),
+  qualityGates: v.optional(
+    described(
+      QualityGates,
+      'The results of the quality gates. Lists have it with `include=results` once the execution has ended, unless an earlier version of the service ended it.',
+    ),
+  ),
 });
 export type ExecutionListItem = v.InferOutput<typeof ExecutionListItem>;
 
@@ -135,7 +147,6 @@ export const Execution = v.object({
   ...ExecutionListItem.entries,
   input: v.string(),
   output: v.optional(described(v.string(), 'The generated text; only present if the execution is completed.')),
-  tokensUsed: v.optional(described(count, 'Tokens of all model calls, including the quality gates.')),
   model: described(v.string(), 'The model that the execution asks; `simulator` if the built-in simulator answered.'),
   promptHash: v.optional(
     described(
@@ -170,8 +181,12 @@ export type Execution = v.InferOutput<typeof Execution>;
 const ExecutionQuery = v.object({
   status: v.optional(described(ExecutionStatus, 'Return only executions with this status.')),
   agentName: v.optional(described(AgentName, 'Return only executions of the agent that currently has this name.')),
+  include: v.optional(
+    described(oneOf(['results']), 'Add `tokensUsed` and `qualityGates` to the executions. It takes no further reads.'),
+  ),
   ...pageQuery,
 });
+/** The filters of a list of executions, and what its executions have besides the fields of every list. */
 export type ExecutionFilter = Omit<v.InferOutput<typeof ExecutionQuery>, 'limit' | 'offset'>;
 
 /** The statuses of a delegation. */

@@ -75,6 +75,15 @@ export const TaskDetail = v.object({
 });
 export type TaskDetail = v.InferOutput<typeof TaskDetail>;
 
+/** A task as `listTasks` returns it. */
+export const TaskListItem = v.object({
+  ...Task.entries,
+  blockedBy: v.optional(
+    described(v.array(TaskReference), 'The tasks in `dependsOn` that are not `done`; only with `include=blockedBy`.'),
+  ),
+});
+export type TaskListItem = v.InferOutput<typeof TaskListItem>;
+
 /** The data that `createTask` returns. */
 export const TaskCreated = v.pick(Task, ['id', 'title', 'status', 'priority', 'createdAt']);
 
@@ -130,9 +139,18 @@ export const listTasks = endpoint({
   path: '/api/kanban-tasks',
   scope: 'tasks:read',
   summary: 'List tasks',
-  query: v.object({ ...taskFilters, ...pageQuery }),
+  query: v.object({
+    ...taskFilters,
+    include: v.optional(
+      described(
+        oneOf(['blockedBy']),
+        'Add `blockedBy` to the tasks, as a single task has it. It takes a read of each different task that they depend on.',
+      ),
+    ),
+    ...pageQuery,
+  }),
   status: 200,
-  data: Task,
+  data: TaskListItem,
   paged: true,
 });
 

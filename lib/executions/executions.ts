@@ -66,13 +66,12 @@ export async function startAndRespond(
 export async function listExecutions(
   context: AgentContext,
   organization: Organization,
-  { agentName, status }: ExecutionFilter,
+  { agentName, status, include }: ExecutionFilter,
   page: { limit: number; offset: number },
 ): Promise<Page<ExecutionListItem>> {
-  if (agentName === undefined) return readExecutionPage(context, organization, { status }, page);
-  const agent = await readAgentHead(context, organization, agentName);
-  if (!agent) return { items: [], total: 0 };
-  return readExecutionPage(context, organization, { agentId: agent.id, status }, page);
+  const agent = agentName === undefined ? undefined : await readAgentHead(context, organization, agentName);
+  if (agentName !== undefined && !agent) return { items: [], total: 0 };
+  return including(include, await readExecutionPage(context, organization, { agentId: agent?.id, status }, page));
 }
 
 /**
@@ -84,12 +83,18 @@ export async function listAgentExecutions(
   context: AgentContext,
   organization: Organization,
   name: string,
-  { agentName = name, status }: ExecutionFilter,
+  { agentName = name, status, include }: ExecutionFilter,
   page: { limit: number; offset: number },
 ): Promise<Page<ExecutionListItem>> {
   const agent = await requireAgent(context, organization, name);
   if (agentName !== name) return { items: [], total: 0 };
-  return readExecutionPage(context, organization, { agentId: agent.id, status }, page);
+  return including(include, await readExecutionPage(context, organization, { agentId: agent.id, status }, page));
+}
+
+/** Returns a page with the results of its executions, which the list stores, only if the caller has asked for them. */
+function including(include: ExecutionFilter['include'], page: Page<ExecutionListItem>): Page<ExecutionListItem> {
+  if (include === 'results') return page;
+  return { ...page, items: page.items.map(({ tokensUsed: _, qualityGates: __, ...item }) => item) };
 }
 
 /**

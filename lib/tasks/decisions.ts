@@ -26,13 +26,19 @@ export function patched(task: StoredTask, patch: TaskPatch, now: string): Stored
   return same(next, task) ? task : { ...next, version: task.version + 1, updatedAt: now };
 }
 
+const referenceTo = ({ id, title, status }: TaskReference): TaskReference => ({ id, title, status });
+
+/** Returns those of the dependencies of a task that are not done. */
+export function blockersIn(dependencies: readonly TaskReference[]): TaskReference[] {
+  return dependencies.filter(({ status }) => status !== 'done').map(referenceTo);
+}
+
 /** Returns the task as its own endpoint shows it: with its dependencies and those of them that are not done. */
 export function detailed(
   { version: _, dependents: __, owner: ___, createdBy: ____, requestId: _____, ...task }: StoredTask,
   dependencies: readonly StoredTask[],
 ): TaskDetail {
-  const dependsOn = dependencies.map(({ id, title, status }): TaskReference => ({ id, title, status }));
-  return { ...task, dependsOn, blockedBy: dependsOn.filter(({ status }) => status !== 'done') };
+  return { ...task, dependsOn: dependencies.map(referenceTo), blockedBy: blockersIn(dependencies) };
 }
 
 /**

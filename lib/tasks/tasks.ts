@@ -3,7 +3,7 @@ import type { Page, Precondition, Versioned } from '../contract/endpoint.ts';
 import { ApiError, notFound } from '../contract/errors.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { NewTask, Task, TaskDetail, TaskPatch } from '../contract/tasks.ts';
+import type { NewTask, Task, TaskDetail, TaskListItem, TaskPatch } from '../contract/tasks.ts';
 import type { TableContext } from '../table/client.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { graceMs } from '../table/lists/due.ts';
@@ -21,7 +21,7 @@ import {
   removeTask,
 } from '../table/tasks/tasks.ts';
 import { retryOnConflict, transact } from '../table/transact.ts';
-import { checkDependentsDone, detailed, patched } from './decisions.ts';
+import { blockersIn, checkDependentsDone, detailed, patched } from './decisions.ts';
 import { checkNoCycle } from './graph.ts';
 
 /** What a change by an agent has in addition to a request. */
@@ -36,14 +36,24 @@ export type ChangeOptions = {
   recordResponse?: RecordResponse;
 };
 
-/** Returns a page of the tasks that match a filter, newest first, and their exact number. */
-export function listTasks(
+/**
+ * Returns a page of the tasks that match a filter, newest first, and their exact number.
+ *
+ * @param include `blockedBy` also reads the tasks that they depend on
+ */
+export async function listTasks(
   context: TableContext,
   organization: Organization,
   filter: TaskFilter,
   page: { limit: number; offset: number },
-): Promise<Page<Task>> {
-  return readTaskPage(context, organization, filter, page);
+  include?: 'blockedBy',
+): Promise<Page<TaskListItem>> {
+  const { items, total } = await readTaskPage(context, organization, filter, page);
+  if (include === undefined) return { items, total };
+  const ids = new Set(items.flatMap(({ dependsOn }) => dependsOn));
+  const dependencies = new Map((await readTasks(context, organization, [...ids])).map((task) => [task.id, task]));
+  const dependenciesOf = ({ dependsOn }: Task) => dependsOn.flatMap((id) => dependencies.get(id) ?? []);
+  return { items: items.map((task) => ({ ...task, blockedBy: blockersIn(dependenciesOf(task)) })), total };
 }
 
 /**

@@ -52,10 +52,12 @@ const agentTools: readonly AgentTool[] = [
         priority,
         assigned_agent: agent,
         project_id: project,
+        include,
         ...page
       } = inputOf('listTasks', input).query;
       const read = async () => {
-        const { items, total } = await listTasks(context, organization, { status, priority, agent, project }, page);
+        const filter = { status, priority, agent, project };
+        const { items, total } = await listTasks(context, organization, filter, page, include);
         const data = items.map((item) => pick(endpoints.listTasks.data, item));
         return { data, pagination: { limit: page.limit, offset: page.offset, total } };
       };

@@ -96,8 +96,8 @@ describe.each([
   ['all', listExecutions],
   ['an agent', listAgentExecutions],
 ])('the query of the executions of %s', (_, { query }) => {
-  it('has status, agentName, limit and offset', () => {
-    expect(Object.keys(query.entries)).toEqual(['status', 'agentName', 'limit', 'offset']);
+  it('has status, agentName, include, limit and offset', () => {
+    expect(Object.keys(query.entries)).toEqual(['status', 'agentName', 'include', 'limit', 'offset']);
   });
 
   const status = { valid: ['running', 'completed', 'failed'], invalid: ['pending'] };

@@ -21,6 +21,7 @@ export const endpointBudgets = {
     'with a priority': usage({ requests: 8, rounds: 2, rcu: 28 }),
     'with agent, status and priority': usage({ requests: 3, rounds: 2, rcu: 7 }),
     'from offset 70': usage({ requests: 2, rounds: 1, rcu: 17 }),
+    'with the blockers of 20, each of five dependencies': usage({ requests: 3, rounds: 2, rcu: 12 }),
   },
   countTasks: {
     'by status, of 100': usage({ requests: 1, rounds: 1, rcu: 2 }),

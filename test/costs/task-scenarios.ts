@@ -56,6 +56,11 @@ export const taskScenarios = {
     'with a priority': listing('priority=low'),
     'with agent, status and priority': listing('assigned_agent=qa-reviewer&status=backlog&priority=low'),
     'from offset 70': listing('offset=70'),
+    'with the blockers of 20, each of five dependencies': async (caller) => {
+      const dependsOn = await putMany(caller, 5);
+      for (let created = 0; created < 20; created++) await put(caller, { ...bare, dependsOn });
+      return { query: 'include=blockedBy' };
+    },
   },
   countTasks: {
     'by status, of 100': listing(''),

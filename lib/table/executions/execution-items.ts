@@ -320,7 +320,8 @@ function partOf({ sk }: Item): number {
 
 /** Returns an execution as lists and events show it. */
 export function listItemOf(execution: ExecutionHead): ExecutionListItem {
-  const { id, agentName, taskId, status, startedAt, completedAt, durationMs, stepCount } = execution;
+  const { id, agentName, taskId, status, startedAt, completedAt, durationMs, stepCount, tokensUsed } = execution;
+  const { selfTest, qaReview } = execution;
   return {
     id,
     agentName,
@@ -330,6 +331,8 @@ export function listItemOf(execution: ExecutionHead): ExecutionListItem {
     ...(completedAt !== undefined && { completedAt }),
     ...(durationMs !== undefined && { durationMs }),
     ...(stepCount !== undefined && { stepCount }),
+    ...(tokensUsed !== undefined && { tokensUsed }),
+    ...(completedAt !== undefined && { qualityGates: { selfTest, qaReview } }),
   };
 }
 

@@ -36,6 +36,7 @@ describe('the metrics of all executions', () => {
           executions: { total: 0, completed: 0, failed: 0, running: 0, successRate: 0 },
           performance: { avgDurationMs: 0, p50DurationMs: 0, p95DurationMs: 0 },
           tokens: { total: 0, avgPerExecution: 0 },
+          runningLimit: 50,
         }),
       );
       const dates = series.map(({ date }) => date);

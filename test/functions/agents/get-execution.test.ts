@@ -31,7 +31,7 @@ describe('the read of an execution', () => {
     await api.carryOut(id, passing('A haiku.'));
     const execution = await api.execution(id);
     const fields =
-      'id agentName taskId status startedAt completedAt durationMs stepCount input output tokensUsed model promptHash qualityGates gateReasons';
+      'id agentName taskId status startedAt completedAt durationMs stepCount tokensUsed qualityGates input output model promptHash gateReasons';
     expect(Object.keys(execution)).toEqual(fields.split(' '));
     expect(execution).toMatchObject({
       ...{ taskId, status: 'completed', output: 'A haiku.', tokensUsed: 30 },

@@ -33,6 +33,23 @@ describe('the list of executions', () => {
     expect(itemOf(ended)).toMatchObject({ agentName: 'writer', taskId, status: 'completed' });
   });
 
+  it('has the results of its executions if the request asks for them', async () => {
+    const running = await api.start();
+    const ended = await api.start();
+    await api.carryOut(ended);
+    for (const answer of [await api.list('include=results'), await api.listOf('writer', 'include=results')]) {
+      const items = dataOf<ExecutionListItem[]>(answer);
+      const resultsOf = (id: string) => {
+        const { tokensUsed, qualityGates } = items.find((item) => item.id === id) as ExecutionListItem;
+        return { tokensUsed, qualityGates };
+      };
+      expect(resultsOf(running)).toEqual({});
+      const { tokensUsed, qualityGates } = await api.execution(ended);
+      expect(tokensUsed).toBeGreaterThan(0);
+      expect(resultsOf(ended)).toEqual({ tokensUsed, qualityGates });
+    }
+  });
+
   it('can be filtered by agent and status, and paged, with the exact total', async () => {
     const ids = newestFirst(await api.start(), await api.start(), await api.start());
     const [third, second, first] = ids as [string, string, string];

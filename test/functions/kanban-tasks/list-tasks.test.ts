@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { TaskDetail, TaskListItem } from '../../../lib/contract/tasks.ts';
 import { dataOf, paginationOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { createTaskCallers } from './task-caller.ts';
@@ -34,6 +35,27 @@ describe('a list', () => {
     expect([full?.dependsOn, bare?.dependsOn]).toEqual([[first], []]);
   });
 
+  it('has the unfinished dependencies of each task if the request asks for them', async () => {
+    const done = await caller.put({ title: 'Draw it', status: 'done' });
+    const open = await caller.put({ title: 'Build it', dependsOn: [done] });
+    const blocked = await caller.put({ title: 'Ship it', dependsOn: [done, open] });
+    await caller.put({ title: 'Review it', dependsOn: [open, blocked] });
+    const items = dataOf<TaskListItem[]>(await caller.listTasks({ query: 'include=blockedBy' }));
+    const found = items.map(({ title, blockedBy }) => [title, blockedBy?.map((one) => one.title)]);
+    expect(Object.fromEntries(found)).toEqual({
+      'Review it': ['Build it', 'Ship it'],
+      'Ship it': ['Build it'],
+      'Build it': [],
+      'Draw it': [],
+    });
+    const own = dataOf<TaskDetail>(await caller.getTask({ params: { id: blocked } }));
+    expect(items.find(({ id }) => id === blocked)).toEqual({
+      ...own,
+      dependsOn: [done, open],
+      blockedBy: [{ id: open, title: 'Build it', status: 'backlog' }],
+    });
+  });
+
   it('is newest first, in pages, and is empty past its end', async () => {
     const ids = [await caller.put(), await caller.put(), await caller.put()].sort().reverse();
     expect(await listed()).toEqual({ ids, limit: 20, offset: 0, total: 3 });
@@ -67,6 +89,7 @@ describe('a list is refused with 400 validation_failed', () => {
   it.each([
     ['a limit given twice', 'limit=5&limit=5', 'limit'],
     ['a parameter as an array', 'status[]=done', 'status[]'],
+    ['an unknown addition', 'include=dependents', 'include'],
     ['__proto__', '__proto__=1', '__proto__'],
     ['percent-encoding that is no UTF-8', 'status=%ff%fe', 'status'],
     ['a 10 KB agent', `assigned_agent=${'a'.repeat(10_240)}`, 'assigned_agent'],

@@ -75,7 +75,7 @@ const attemptDetail = {
 };
 
 const largestItems: Partial<Record<Operation, object>> = {
-  listTasks: task,
+  listTasks: { ...task, blockedBy: references },
   listAgents: agent,
   listExecutions: listed,
   listAgentExecutions: listed,
@@ -109,7 +109,7 @@ const largestReads: Partial<Record<Operation, unknown>> = {
     scopes,
   },
   getMetrics: { agentName: agent.name, prompt: `sha256:${'f'.repeat(64)}`, ...metrics },
-  getExecutionMetrics: metrics,
+  getExecutionMetrics: { ...metrics, runningLimit: most },
   getPrompt: {
     ...{ hash: `sha256:${'f'.repeat(64)}`, version: most, createdAt: time, source: 'self-improve' },
     ...{ changesSummary: costliest.repeat(500), systemPrompt: costliest.repeat(50_000) },

@@ -73,14 +73,14 @@ it('a head is the same after it was stored, with the id and start of its key, an
 });
 
 const specified = ['id', 'agentName', 'taskId', 'status', 'startedAt'];
-const end = ['completedAt', 'durationMs'];
+const end = ['completedAt', 'durationMs', 'tokensUsed', 'qualityGates'];
 
 it.each<[string, ExecutionHead, string[]]>([
   ['that a worker has leased', { ...running, claims: 1, claim: 'mine', leaseUntil: dueAt }, specified],
   ['without a task', withoutTask, specified.filter((field) => field !== 'taskId')],
   ['that is completed', { ...running, ...completed() }, [...specified, ...end]],
   ['that failed', { ...running, ...failed() }, [...specified, ...end]],
-])('the list item of an execution %s has exactly the specified fields', (_, head, fields) => {
+])('the list item of an execution %s has exactly its fields, and the results once it has ended', (_, head, fields) => {
   expect(Object.keys(listItemOf(head))).toEqual(fields);
 });
 

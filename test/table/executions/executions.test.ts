@@ -171,7 +171,8 @@ describe('an end', () => {
       const whole = await readExecution(board, execution);
       expect(whole).toMatchObject({ status, tokensUsed, qualityGates: { selfTest, qaReview }, input: 'Do it.' });
       expect([whole?.output === output, whole?.error]).toEqual([true, error]);
-      const shown = { items: [{ id, agentName, status, startedAt, completedAt, durationMs }], total: 1 };
+      const results = { tokensUsed, qualityGates: { selfTest, qaReview } };
+      const shown = { items: [{ id, agentName, status, startedAt, completedAt, durationMs, ...results }], total: 1 };
       const page = { limit: 20, offset: 0 };
       expect(await readExecutionPage(board, board.organization, { status }, page)).toEqual(shown);
       expect(await Array.fromAsync(readDue(board, [executionPartition], '9999'))).toEqual([]);
