@@ -62,12 +62,18 @@ describe.runIf(program)('the board', () => {
     await columnOf(page, 'Backlog').getByRole('heading', { name: 'Backlog 1' }).waitFor();
     await columnOf(page, 'Done').getByText('No tasks').waitFor();
     const card = cardIn(page, 'QA review', tasks.at(-1)?.title ?? '');
-    for (const fact of ['high', 'writer', 'proj_counts', '1 dep'])
+    for (const fact of ['high', 'writer', 'proj_counts', 'blocked by 1'])
       await card.getByText(fact, { exact: true }).waitFor();
+    expect(await card.getByText('blocked by 1').getAttribute('title')).toBe(`Must be done first: ${dependency.title}`);
     // The last card is on the second page, which is read when it is in view.
     await columnOf(page, 'QA review')
       .locator('.column-cards')
       .evaluate((list) => list.scrollTo(0, list.scrollHeight));
+    await cardIn(page, 'QA review', tasks[0]?.title ?? '').waitFor();
+
+    const body = { status: 'done' };
+    successOf(await consoles.service().api.updateTask({ params: { id: dependency.id }, body }));
+    await page.getByText('blocked by 1').first().waitFor({ state: 'detached' });
     await cardIn(page, 'QA review', tasks[0]?.title ?? '').waitFor();
   });
 

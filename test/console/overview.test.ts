@@ -55,6 +55,7 @@ describe.runIf(program)('the overview of the console', async () => {
 
     const id = await execute(organization, agent, 'Write');
     await running.getByRole('link', { name: 'writer' }).waitFor();
+    await running.getByText('1 of 50', { exact: true }).waitFor();
     const runs = page.getByRole('region', { name: 'Latest runs' });
     await runs.getByText('running').waitFor();
     await model.asked(1);

@@ -52,6 +52,9 @@ describe.runIf(program)('the runs of the console', async () => {
     await rows.nth(1).getByText('running').waitFor();
     await finish(agent, running);
     await rows.nth(1).getByText('completed').waitFor();
+    await rows.nth(1).getByRole('img', { name: 'Self-test passed' }).waitFor();
+    // The model and its two gates use 12 tokens each.
+    await rows.nth(1).locator('td', { hasText: /^36$/ }).waitFor();
   });
 
   it('loads more executions on request', async () => {

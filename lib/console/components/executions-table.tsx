@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { ExecutionListItem } from '../../client/operations.ts';
+import type { ExecutionListItem, QualityGates } from '../../client/operations.ts';
 import { Status } from './page.tsx';
 import { RunTime } from './run-time.tsx';
 import { Ago } from './time.tsx';
@@ -15,13 +15,15 @@ export function ExecutionsTable({ executions, label }: { executions: readonly Ex
             <th>Run</th>
             <th>Agent</th>
             <th className="on-desktop">Task</th>
+            <th className="on-desktop">Gates</th>
             <th className="number on-desktop">Steps</th>
+            <th className="number on-desktop">Tokens</th>
             <th className="number">Duration</th>
             <th className="number">Started</th>
           </tr>
         </thead>
         <tbody>
-          {executions.map(({ id, agentName, taskId, status, startedAt, durationMs, stepCount }) => (
+          {executions.map(({ id, agentName, taskId, status, startedAt, durationMs, stepCount, ...results }) => (
             <tr key={id}>
               <td>
                 <Status value={status} />
@@ -41,7 +43,13 @@ export function ExecutionsTable({ executions, label }: { executions: readonly Ex
                   </Link>
                 )}
               </td>
+              <td className="on-desktop">
+                <Gates results={results.qualityGates} />
+              </td>
               <td className="number on-desktop">{stepCount ?? <span className="muted">–</span>}</td>
+              <td className="number on-desktop">
+                {results.tokensUsed?.toLocaleString('en') ?? <span className="muted">–</span>}
+              </td>
               <td className="number">
                 <RunTime startedAt={startedAt} durationMs={durationMs} />
               </td>
@@ -54,6 +62,22 @@ export function ExecutionsTable({ executions, label }: { executions: readonly Ex
       </table>
     </div>
   );
+}
+
+const gateMarks = { passed: '✓', failed: '✕', skipped: '–', pending: '–' } as const;
+
+/** The results of the self-test and the QA review, a sign each. */
+function Gates({ results }: { results: QualityGates | undefined }) {
+  if (!results) return <span className="muted">–</span>;
+  const gates = [`Self-test`, `QA review`] as const;
+  return [results.selfTest, results.qaReview].map((result, at) => {
+    const label = `${gates[at]} ${result}`;
+    return (
+      <span key={gates[at]} role="img" className={`gate-mark gate-${result}`} aria-label={label} title={label}>
+        {gateMarks[result]}
+      </span>
+    );
+  });
 }
 
 /** Returns the prefix of an id and its last characters, which are random. */

@@ -1,6 +1,6 @@
 import { draggable } from '@atlaskit/pragmatic-drag-and-drop/adapter/element-adapter';
 import { memo, useEffect, useRef, useState } from 'react';
-import type { Task, TaskStatus } from '../../../client/operations.ts';
+import type { TaskListItem, TaskStatus } from '../../../client/operations.ts';
 import { ActionMenu } from '../../components/action-menu.tsx';
 import { durationText, useNow } from '../../components/time.tsx';
 import { TaskLink } from './task-link.tsx';
@@ -10,7 +10,7 @@ import { statuses, statusLabels } from './tasks.ts';
 const cardKey = Symbol('card');
 
 /** The data of a dragged card. */
-export type CardData = { [cardKey]: true; task: Task };
+export type CardData = { [cardKey]: true; task: TaskListItem };
 
 /** Returns whether the data of a dragged element is that of a card. */
 export function isCard(data: Record<string | symbol, unknown>): data is CardData {
@@ -18,16 +18,16 @@ export function isCard(data: Record<string | symbol, unknown>): data is CardData
 }
 
 type Props = {
-  task: Task;
+  task: TaskListItem;
   /** When the running execution on the task started. */
   runningSince: string | undefined;
   /** Moves the task by the menu; absent if the token must not. */
-  move: ((task: Task, to: TaskStatus) => void) | undefined;
+  move: ((task: TaskListItem, to: TaskStatus) => void) | undefined;
 };
 
 /** A task on the board. It is rendered only if it changes, because a column is rendered at each step of a scroll. */
 export const Card = memo(function Card({ task, runningSince, move }: Props) {
-  const { id, title, status, priority, assignedAgent, projectId, dependsOn } = task;
+  const { id, title, status, priority, assignedAgent, projectId, blockedBy = [] } = task;
   const ref = useRef<HTMLDivElement>(null);
   const [isDragged, setDragged] = useState(false);
   useEffect(() => {
@@ -56,14 +56,14 @@ export const Card = memo(function Card({ task, runningSince, move }: Props) {
       </div>
       <p className="card-facts">
         <span className={`priority priority-${priority}`}>{priority}</span>
+        {blockedBy.length > 0 && status !== 'done' && (
+          <span className="blocked" title={`Must be done first: ${blockedBy.map((one) => one.title).join(', ')}`}>
+            blocked by {blockedBy.length}
+          </span>
+        )}
         {runningSince && status === 'in_progress' && <Running since={runningSince} />}
         {assignedAgent && <span className="ellipsis">{assignedAgent}</span>}
         {projectId && <span className="ellipsis">{projectId}</span>}
-        {dependsOn.length > 0 && status !== 'done' && (
-          <span title="The number of tasks that must be done first">
-            {dependsOn.length} {dependsOn.length === 1 ? 'dep' : 'deps'}
-          </span>
-        )}
       </p>
     </div>
   );

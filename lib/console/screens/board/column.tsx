@@ -3,7 +3,7 @@ import { combine } from '@atlaskit/pragmatic-drag-and-drop/utils/combine';
 import { autoScrollForElements } from '@atlaskit/pragmatic-drag-and-drop-auto-scroll/element';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { Task, TaskStatus } from '../../../client/operations.ts';
+import type { TaskListItem, TaskStatus } from '../../../client/operations.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Skeleton } from '../../components/page.tsx';
 import { Card, isCard } from './card.tsx';
@@ -20,7 +20,7 @@ type Props = {
   moves: readonly Move[];
   /** When the running execution on a task started, by the id of the task. */
   running: ReadonlyMap<string, string>;
-  move: ((task: Task, to: TaskStatus) => void) | undefined;
+  move: ((task: TaskListItem, to: TaskStatus) => void) | undefined;
   /** Creates a task; shown if the column is empty. */
   create: (() => void) | undefined;
 };

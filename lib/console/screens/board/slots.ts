@@ -1,13 +1,13 @@
-import type { Task, TaskStatus } from '../../../client/operations.ts';
+import type { TaskListItem, TaskStatus } from '../../../client/operations.ts';
 
 /** The number of tasks in a page of a column. */
 export const pageSize = 50;
 
 /** A page of a column: the offset of its first task, and its tasks. */
-export type ColumnPage = { offset: number; tasks: readonly Task[] };
+export type ColumnPage = { offset: number; tasks: readonly TaskListItem[] };
 
 /** A change of a task's status that the service has not confirmed and the column has not read yet. */
-export type Move = { task: Task; to: TaskStatus };
+export type Move = { task: TaskListItem; to: TaskStatus };
 
 /**
  * Returns the cards of a column, the newest first: `undefined` in the place of a task that is not loaded. Tasks that are
@@ -19,8 +19,8 @@ export function slotsOf(
   total: number,
   pages: readonly ColumnPage[],
   moves: readonly Move[],
-): (Task | undefined)[] {
-  const slots = new Array<Task | undefined>(total).fill(undefined);
+): (TaskListItem | undefined)[] {
+  const slots = new Array<TaskListItem | undefined>(total).fill(undefined);
   for (const { offset, tasks } of pages)
     for (const [at, task] of tasks.entries()) if (offset + at < total) slots[offset + at] = task;
   for (const { task, to } of moves) {
@@ -32,7 +32,7 @@ export function slotsOf(
 }
 
 /** Returns the index of a task that enters a list: before the first older task, else before the first unknown one. */
-function placeOf(task: Task, slots: readonly (Task | undefined)[]): number {
+function placeOf(task: TaskListItem, slots: readonly (TaskListItem | undefined)[]): number {
   // The ids of tasks sort by the time of creation.
   const older = slots.findIndex((one) => one !== undefined && one.id < task.id);
   if (older >= 0) return older;

@@ -23,7 +23,7 @@ export function useColumnPages(status: TaskStatus, filters: Filters, offsets: re
     queries: offsets.map((offset) => ({
       queryKey: ['tasks', 'column', status, filters, offset],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
-        client.listTasks({ query: { ...filters, status, limit: pageSize, offset }, signal }),
+        client.listTasks({ query: { ...filters, status, include: 'blockedBy', limit: pageSize, offset }, signal }),
     })),
     combine,
   });

@@ -8,14 +8,20 @@ import { counted, Tile } from './tile.tsx';
 
 type Loading = { isLoading: boolean };
 
-/** The number of running executions, and the newest of them. */
+/** The number of running executions, how many can run at the same time, and the newest of them. */
 export function RunningTile({ isLoading }: Loading) {
-  const query = useQuery(runningExecutions(useClient()));
+  const client = useClient();
+  const query = useQuery(runningExecutions(client));
+  // The limit is with the metrics, which another tile reads too.
+  const limit = useQuery(weekMetrics(client)).data?.runningLimit;
   return (
     <Tile title="Running" link={{ to: '/runs', search: { status: 'running' } }} query={query} isLoading={isLoading}>
       {({ data, pagination: { total } }) => (
         <>
-          <p className="figure">{total.toLocaleString('en')}</p>
+          <p className="figure">
+            {total.toLocaleString('en')}
+            {limit !== undefined && <span className="of"> of {limit.toLocaleString('en')}</span>}
+          </p>
           {total === 0 && <p className="muted">No agent is running.</p>}
           <ul className="tile-list">
             {data.map(({ id, agentName, startedAt }) => (
