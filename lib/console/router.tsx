@@ -3,9 +3,11 @@ import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
+  Link,
   lazyRouteComponent,
 } from '@tanstack/react-router';
 import { Failure } from './components/failure.tsx';
+import { Empty } from './components/page.tsx';
 import { Overview } from './screens/overview/overview.tsx';
 import { Shell } from './shell.tsx';
 
@@ -22,7 +24,11 @@ function texts<const Name extends string>(...names: Name[]) {
 
 const root = createRootRouteWithContext<{ signOut: () => void }>()({
   component: Shell,
-  notFoundComponent: () => <p role="alert">There is no such page.</p>,
+  notFoundComponent: () => (
+    <Empty title="There is no such page">
+      <Link to="/">Go to the overview</Link>
+    </Empty>
+  ),
 });
 const getParentRoute = () => root;
 

@@ -30,7 +30,7 @@ describe.runIf(program)('the frame of the console', () => {
       await page.getByRole('heading', { level: 1, name }).waitFor();
     }
     await page.goto(`${consoles.service().url}/#/nowhere`);
-    await page.getByRole('alert').getByText('There is no such page').waitFor();
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
   });
 
   it('sends one request every two seconds for all that is live, and none while it is hidden', async () => {

@@ -1,10 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Execution } from '../../../client/operations.ts';
+import { CopyableId } from '../../components/copyable-id.tsx';
 import { RunTime } from '../../components/run-time.tsx';
 import { Ago } from '../../components/time.tsx';
 
-/** The facts of an execution, as a grid of names and values. */
+/** The facts of an execution, as names and values. */
 export function RunFacts({ execution }: { execution: Execution }) {
   const { id, agentName, taskId, startedAt, durationMs, tokensUsed, model, promptHash, delegationId } = execution;
   return (
@@ -14,7 +15,7 @@ export function RunFacts({ execution }: { execution: Execution }) {
           {agentName}
         </Link>
       </Fact>
-      <Fact name="Task" isWide>
+      <Fact name="Task">
         {taskId ? (
           <Link className="mono" to="/board" search={{ task: taskId }}>
             {taskId}
@@ -30,7 +31,7 @@ export function RunFacts({ execution }: { execution: Execution }) {
         <RunTime startedAt={startedAt} durationMs={durationMs} />
       </Fact>
       <Fact name="Tokens">{tokensUsed?.toLocaleString('en') ?? none}</Fact>
-      <Fact name="Model" isWide>
+      <Fact name="Model">
         <span className="mono">{model}</span>
       </Fact>
       <Fact name="Prompt">
@@ -39,7 +40,7 @@ export function RunFacts({ execution }: { execution: Execution }) {
             className="mono"
             to="/agents/$name"
             params={{ name: agentName }}
-            search={{ tab: 'prompts' }}
+            search={{ tab: 'versions' }}
             title={promptHash}
           >
             {promptHash.slice(0, 'sha256:'.length + 8)}…
@@ -49,12 +50,12 @@ export function RunFacts({ execution }: { execution: Execution }) {
         )}
       </Fact>
       {delegationId && (
-        <Fact name="Delegation" isWide>
-          <span className="mono">{delegationId}</span>
+        <Fact name="Delegation">
+          <CopyableId id={delegationId} />
         </Fact>
       )}
-      <Fact name="Execution id" isWide>
-        <span className="mono">{id}</span>
+      <Fact name="Execution id">
+        <CopyableId id={id} />
       </Fact>
     </dl>
   );
@@ -62,9 +63,9 @@ export function RunFacts({ execution }: { execution: Execution }) {
 
 const none = <span className="muted">–</span>;
 
-function Fact({ name, isWide, children }: { name: string; isWide?: boolean; children: ReactNode }) {
+function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <div className={isWide ? 'wide' : undefined}>
+    <div>
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>

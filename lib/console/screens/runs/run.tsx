@@ -81,8 +81,8 @@ function Details({ execution, steps }: { execution: Execution; steps: readonly E
 /** The result of each quality gate, with the reason of the model that evaluated the output. */
 function Judgements({ execution: { qualityGates, gateReasons = {} } }: { execution: Execution }) {
   const gates = [
-    { title: 'Self-test', result: qualityGates.selfTest, reason: gateReasons.selfTest },
-    { title: 'QA review', result: qualityGates.qaReview, reason: gateReasons.qaReview },
+    { title: 'Self-test', result: qualityGates.selfTest, reason: withoutVerdict(gateReasons.selfTest) },
+    { title: 'QA review', result: qualityGates.qaReview, reason: withoutVerdict(gateReasons.qaReview) },
   ];
   return (
     <section aria-labelledby="run-gates">
@@ -93,7 +93,7 @@ function Judgements({ execution: { qualityGates, gateReasons = {} } }: { executi
             <h3>
               {title} <Status value={result} />
             </h3>
-            {reason === undefined ? <p className="muted">{gateTexts[result]}</p> : <pre>{reason}</pre>}
+            {reason === '' ? <p className="muted">{gateTexts[result]}</p> : <pre>{reason}</pre>}
           </div>
         ))}
       </div>
@@ -101,12 +101,17 @@ function Judgements({ execution: { qualityGates, gateReasons = {} } }: { executi
   );
 }
 
+/** Returns a reason without its last line, which is for the service. The result says the same. */
+function withoutVerdict(reason = ''): string {
+  return reason.replace(/\s*\bVERDICT: (PASS|FAIL)\s*$/, '');
+}
+
 /** What is said of a quality gate without a reason, by its result. */
 const gateTexts = {
   pending: 'It evaluates the output when the run has one.',
   skipped: 'No model evaluated the output.',
-  passed: 'No reason is stored.',
-  failed: 'No reason is stored.',
+  passed: 'The model gave no reason.',
+  failed: 'The model gave no reason.',
 } as const satisfies Record<Execution['qualityGates']['selfTest'], string>;
 
 /** The sentences for the values of `error` that are codes. */

@@ -1,5 +1,6 @@
 import type { Execution, Operations } from '../../../client/operations.ts';
 import { durationText, useNow } from '../../components/time.tsx';
+import { waitsOf } from './step-waits.ts';
 
 /** A step of an execution. */
 export type ExecutionStep = Operations['listSteps']['data'][number];
@@ -10,6 +11,7 @@ export function Waterfall({ execution, steps }: { execution: Execution; steps: r
   const start = Date.parse(execution.startedAt);
   const end = execution.completedAt ? Date.parse(execution.completedAt) : Math.max(now, start);
   const isRunning = execution.status === 'running';
+  const waits = waitsOf(steps, start);
   if (steps.length === 0)
     return (
       <p className="panel no-steps muted">
@@ -25,13 +27,15 @@ export function Waterfall({ execution, steps }: { execution: Execution; steps: r
           <span>{durationText(Math.round((end - start) / 2))}</span>
           <span>{durationText(end - start)}</span>
         </span>
-        <span />
+        <span className="number">Tokens</span>
+        <span className="number">Time</span>
       </div>
       <ol>
-        {steps.map((step) => (
+        {steps.map((step, at) => (
           <Step
             key={step.number}
             step={step}
+            waitMs={waits[at] as number}
             start={start}
             end={end}
             isRunning={isRunning && step.durationMs === undefined}
@@ -47,6 +51,8 @@ const gateNames: Readonly<Record<string, string>> = { selfTest: 'Self-test', qaR
 
 type StepProps = {
   step: ExecutionStep;
+  /** How long the run waited before the step, in milliseconds. */
+  waitMs: number;
   /** The start and the end of the execution, in Unix time. */
   start: number;
   end: number;
@@ -54,7 +60,7 @@ type StepProps = {
   isRunning: boolean;
 };
 
-function Step({ step, start, end, isRunning }: StepProps) {
+function Step({ step, waitMs, start, end, isRunning }: StepProps) {
   const { number, kind, name, input, output, truncated, error, tokensUsed, durationMs } = step;
   return (
     <li>
@@ -67,7 +73,8 @@ function Step({ step, start, end, isRunning }: StepProps) {
               {kind === 'gate' ? (gateNames[name] ?? name) : name}
             </span>
           </span>
-          <Bar step={step} start={start} end={end} isRunning={isRunning} />
+          <Bar step={step} waitMs={waitMs} start={start} end={end} isRunning={isRunning} />
+          <span className="step-tokens">{tokensUsed?.toLocaleString('en')}</span>
           <span className="step-time">
             {error !== undefined && <span className="failing">failed</span>}
             {isRunning && <span className="busy">running</span>}
@@ -82,15 +89,15 @@ function Step({ step, start, end, isRunning }: StepProps) {
           {input === undefined && output === undefined && error === undefined && (
             <p className="muted">The step has no input and no output.</p>
           )}
-          {tokensUsed !== undefined && <p className="muted">{tokensUsed.toLocaleString('en')} tokens</p>}
+          {waitMs > 0 && <p className="muted">The run waited {durationText(waitMs)} before this step.</p>}
         </div>
       </details>
     </li>
   );
 }
 
-/** The bar of a step: its offset and its width are fractions of the duration of the execution. */
-function Bar({ step, start, end, isRunning }: StepProps) {
+/** The bar of a step, after that of the wait before it. Offsets and widths are fractions of the duration of the execution. */
+function Bar({ step, waitMs, start, end, isRunning }: StepProps) {
   const { kind, startedAt, durationMs, error } = step;
   // Without a start, the step is one of an earlier version of the service.
   if (startedAt === undefined) return <span className="track" aria-hidden="true" />;
@@ -98,8 +105,14 @@ function Bar({ step, start, end, isRunning }: StepProps) {
   const from = Date.parse(startedAt);
   const offset = clamp((from - start) / total);
   const width = clamp((durationMs ?? end - from) / total, 1 - offset);
+  const wait = clamp(waitMs / total, offset);
   return (
     <span className="track" aria-hidden="true">
+      <span
+        className="bar bar-wait"
+        style={{ left: `${(offset - wait) * 100}%`, width: `${wait * 100}%` }}
+        title={`Waited ${durationText(waitMs)}`}
+      />
       <span
         className={`bar bar-${error === undefined ? kind : 'failed'}${isRunning ? ' bar-running' : ''}`}
         style={{ left: `min(${offset * 100}%, 100% - 3px)`, width: `${width * 100}%` }}
