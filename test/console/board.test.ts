@@ -192,6 +192,11 @@ describe.runIf(program)('the board', () => {
     await dialog.getByRole('button', { name: 'Create' }).click();
     await cardIn(page, 'Assigned', 'Made with C').getByText('writer').waitFor();
     await columnOf(page, 'Assigned').getByRole('heading', { name: 'Assigned 1' }).waitFor();
+
+    await page.getByRole('button', { name: 'Create a task in QA review' }).click();
+    await dialog.getByLabel('Title').fill('Made in its column');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await cardIn(page, 'QA review', 'Made in its column').waitFor();
   });
 
   it('keeps the filters in the URL', async () => {

@@ -7,17 +7,17 @@ import { Ago } from './time.tsx';
 /** Executions, one a row. The whole row is a link to the execution. */
 export function ExecutionsTable({ executions, label }: { executions: readonly ExecutionListItem[]; label: string }) {
   return (
-    <div className="table">
+    <div className="table executions-table">
       <table className="executions" aria-label={label}>
         <thead>
           <tr>
             <th>Status</th>
             <th>Run</th>
             <th>Agent</th>
-            <th className="on-desktop">Task</th>
-            <th className="on-desktop">Gates</th>
-            <th className="number on-desktop">Steps</th>
-            <th className="number on-desktop">Tokens</th>
+            <th className="if-wide">Task</th>
+            <th className="if-medium">Gates</th>
+            <th className="number if-wide">Steps</th>
+            <th className="number if-medium">Tokens</th>
             <th className="number">Duration</th>
             <th className="number">Started</th>
           </tr>
@@ -34,7 +34,7 @@ export function ExecutionsTable({ executions, label }: { executions: readonly Ex
                 </Link>
               </td>
               <td className="wide">{agentName}</td>
-              <td className="on-desktop">
+              <td className="if-wide">
                 {taskId === undefined ? (
                   <span className="muted">–</span>
                 ) : (
@@ -43,11 +43,11 @@ export function ExecutionsTable({ executions, label }: { executions: readonly Ex
                   </Link>
                 )}
               </td>
-              <td className="on-desktop">
+              <td className="if-medium">
                 <Gates results={results.qualityGates} />
               </td>
-              <td className="number on-desktop">{stepCount ?? <span className="muted">–</span>}</td>
-              <td className="number on-desktop">
+              <td className="number if-wide">{stepCount ?? <span className="muted">–</span>}</td>
+              <td className="number if-medium">
                 {results.tokensUsed?.toLocaleString('en') ?? <span className="muted">–</span>}
               </td>
               <td className="number">

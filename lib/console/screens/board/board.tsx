@@ -23,7 +23,8 @@ export function Board() {
   const search = useSearch({ from: '/board' });
   const navigate = useNavigate();
   const canWrite = useScope('tasks:write');
-  const [isCreating, setCreating] = useState(false);
+  // The status that the new task has at first.
+  const [creating, setCreating] = useState<TaskStatus>();
   const { pending, move, announcement, changes } = useMoves();
   const { project, agent, priority } = search;
   const filters = useMemo(
@@ -57,14 +58,20 @@ export function Board() {
     },
     [refocus],
   );
-  useCreateKey(canWrite, () => setCreating(true));
+  useCreateKey(canWrite, () => setCreating('backlog'));
 
   return (
     <div className="board">
       <PageHead title="Board">
         <CopyAsCurl operation="listTasks" request={{ query: filters }} />
         {canWrite && (
-          <button type="button" className="primary" aria-keyshortcuts="c" title="C" onClick={() => setCreating(true)}>
+          <button
+            type="button"
+            className="primary"
+            aria-keyshortcuts="c"
+            title="C"
+            onClick={() => setCreating('backlog')}
+          >
             Create a task
           </button>
         )}
@@ -84,14 +91,14 @@ export function Board() {
             moves={pending}
             running={running}
             move={canWrite ? moveByMenu : undefined}
-            create={canWrite && status === 'backlog' ? () => setCreating(true) : undefined}
+            create={canWrite ? () => setCreating(status) : undefined}
           />
         ))}
       </div>
       <p className="visually-hidden" role="status">
         {announcement}
       </p>
-      {isCreating && <CreateTask filters={filters} onClose={() => setCreating(false)} />}
+      {creating && <CreateTask status={creating} filters={filters} onClose={() => setCreating(undefined)} />}
       {search.task !== undefined && (
         <TaskPanel
           key={search.task}

@@ -21,7 +21,7 @@ type Props = {
   /** When the running execution on a task started, by the id of the task. */
   running: ReadonlyMap<string, string>;
   move: ((task: TaskListItem, to: TaskStatus) => void) | undefined;
-  /** Creates a task; shown if the column is empty. */
+  /** Creates a task with the status of the column; absent if the token must not. */
   create: (() => void) | undefined;
 };
 
@@ -56,23 +56,26 @@ export function Column({ status, filters, moves, running, move, create }: Props)
 
   const label = statusLabels[status];
   return (
-    <section className={isOver ? 'column over' : 'column'} aria-label={label} data-status={status}>
-      <h2>
-        {label} <span className="count">{total === undefined ? '' : slots.length.toLocaleString('en')}</span>
-      </h2>
+    <section
+      className={`column${isOver ? ' over' : ''}${total === 0 && slots.length === 0 ? ' empty-column' : ''}`}
+      aria-label={label}
+      data-status={status}
+    >
+      <div className="column-head">
+        <h2>
+          <span className={`dot dot-${status}`} aria-hidden="true" />
+          {label} <span className="count">{total === undefined ? '' : slots.length.toLocaleString('en')}</span>
+        </h2>
+        {create && (
+          <button type="button" className="quiet" aria-label={`Create a task in ${label}`} onClick={create}>
+            +
+          </button>
+        )}
+      </div>
       <div ref={scroller} className="column-cards" tabIndex={-1}>
         {error !== null && <Failure error={error} retry={retry} />}
         {total === undefined && error === null && <Skeleton rows={3} />}
-        {total === 0 && slots.length === 0 && (
-          <div className="column-empty">
-            <p>No tasks</p>
-            {create && (
-              <button type="button" onClick={create}>
-                Create a task
-              </button>
-            )}
-          </div>
-        )}
+        {total === 0 && slots.length === 0 && <p className="column-empty">No tasks</p>}
         <ul style={{ height: virtual.getTotalSize() }}>
           {items.map(({ key, index, start }) => {
             const task = slots[index];

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { NewTask } from '../../../client/operations.ts';
+import type { NewTask, TaskStatus } from '../../../client/operations.ts';
 import { Modal } from '../../components/dialog.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { useNotices } from '../../components/notices.tsx';
@@ -7,8 +7,10 @@ import { useClient } from '../../session.ts';
 import { type EnteredTask, TaskFields, taskIn } from './fields.tsx';
 import type { Filters } from './tasks.ts';
 
-/** The dialog that creates a task. The filters are its first values, so that the board shows the new task. */
-export function CreateTask({ filters, onClose }: { filters: Filters; onClose: () => void }) {
+type Props = { status: TaskStatus; filters: Filters; onClose: () => void };
+
+/** The dialog that creates a task. The status and the filters are its first values, so that the board shows the new task. */
+export function CreateTask({ status, filters, onClose }: Props) {
   const client = useClient();
   const queries = useQueryClient();
   const { say } = useNotices();
@@ -31,6 +33,7 @@ export function CreateTask({ filters, onClose }: { filters: Filters; onClose: ()
       >
         <TaskFields
           task={{
+            status,
             ...(filters.assigned_agent && { assignedAgent: filters.assigned_agent }),
             ...(filters.project_id && { projectId: filters.project_id }),
             ...(filters.priority && { priority: filters.priority }),

@@ -53,13 +53,13 @@ export function TasksTile({ isLoading }: Loading) {
             {groups
               .filter(({ count }) => count > 0)
               .map(({ value, count }) => (
-                <span key={value} className={`share-${value}`} style={{ flexGrow: count }} />
+                <span key={value} className={`dot-${value}`} style={{ flexGrow: count }} />
               ))}
           </div>
           <ul className="legend">
             {groups.map(({ value, count }) => (
               <li key={value}>
-                <span className={`dot share-${value}`} aria-hidden="true" />
+                <span className={`dot dot-${value}`} aria-hidden="true" />
                 {value?.replaceAll('_', ' ')} <span className="muted">{count.toLocaleString('en')}</span>
               </li>
             ))}

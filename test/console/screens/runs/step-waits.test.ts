@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { waitsOf } from '../../lib/console/screens/runs/step-waits.ts';
+import { waitsOf } from '../../../../lib/console/screens/runs/step-waits.ts';
 
 const at = (ms: number) => new Date(ms).toISOString();
 
