@@ -2,4 +2,6 @@ import { listWebhooks as row } from '../../lib/contract/webhooks.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { listWebhooks } from '../../lib/webhooks/webhooks.ts';
 
-export const handler = serve(row, async ({ caller }, context) => listWebhooks(context, caller.organization));
+export const handler = serve(row, async ({ query, caller }, context) =>
+  listWebhooks(context, caller.organization, query.include),
+);

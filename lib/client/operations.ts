@@ -632,11 +632,11 @@ export type Webhook = {
   disabledAt?: string;
   /** End of the latest attempt in the last 90 days, successful or not. */
   lastDeliveryAt?: string;
-  /** End of the latest successful attempt among the newest 100. Earlier ones are known if deliveries have failed permanently since. Not in lists. */
+  /** End of the latest successful attempt among the newest 100. Earlier ones are known if deliveries have failed permanently since. Lists have it with `include=health`. */
   lastSuccessAt?: string;
-  /** End of the latest failed attempt among the newest 100. Not in lists. */
+  /** End of the latest failed attempt among the newest 100. Lists have it with `include=health`. */
   lastFailureAt?: string;
-  /** End of the first failed attempt after which all have failed. Not in lists. */
+  /** End of the first failed attempt after which all have failed. Lists have it with `include=health`. */
   failingSince?: string;
   createdAt: string;
 };
@@ -672,11 +672,11 @@ export type SecretRotated = {
   disabledAt?: string;
   /** End of the latest attempt in the last 90 days, successful or not. */
   lastDeliveryAt?: string;
-  /** End of the latest successful attempt among the newest 100. Earlier ones are known if deliveries have failed permanently since. Not in lists. */
+  /** End of the latest successful attempt among the newest 100. Earlier ones are known if deliveries have failed permanently since. Lists have it with `include=health`. */
   lastSuccessAt?: string;
-  /** End of the latest failed attempt among the newest 100. Not in lists. */
+  /** End of the latest failed attempt among the newest 100. Lists have it with `include=health`. */
   lastFailureAt?: string;
-  /** End of the first failed attempt after which all have failed. Not in lists. */
+  /** End of the first failed attempt after which all have failed. Lists have it with `include=health`. */
   failingSince?: string;
   createdAt: string;
   /** When deliveries stop being signed with the replaced secret; absent if the webhook had no secret. */
@@ -1538,7 +1538,12 @@ export type Operations = {
    * Required scope: `webhooks:read`.
    */
   listWebhooks: {
-    request: {};
+    request: {
+      query?: {
+        /** Add `lastSuccessAt`, `lastFailureAt` and `failingSince` to the webhooks. It takes a read of the newest 100 attempts to each. */
+        include?: 'health';
+      };
+    };
     data: Webhook[];
     paged: false;
   };

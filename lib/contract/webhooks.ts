@@ -110,14 +110,17 @@ export const Webhook = v.object({
   lastSuccessAt: v.optional(
     described(
       Timestamp,
-      'End of the latest successful attempt among the newest 100. Earlier ones are known if deliveries have failed permanently since. Not in lists.',
+      'End of the latest successful attempt among the newest 100. Earlier ones are known if deliveries have failed permanently since. Lists have it with `include=health`.',
     ),
   ),
   lastFailureAt: v.optional(
-    described(Timestamp, 'End of the latest failed attempt among the newest 100. Not in lists.'),
+    described(Timestamp, 'End of the latest failed attempt among the newest 100. Lists have it with `include=health`.'),
   ),
   failingSince: v.optional(
-    described(Timestamp, 'End of the first failed attempt after which all have failed. Not in lists.'),
+    described(
+      Timestamp,
+      'End of the first failed attempt after which all have failed. Lists have it with `include=health`.',
+    ),
   ),
   createdAt: Timestamp,
 });
@@ -355,6 +358,14 @@ export const listWebhooks = endpoint({
   path: '/api/webhooks',
   scope: 'webhooks:read',
   summary: 'List webhooks',
+  query: v.object({
+    include: v.optional(
+      described(
+        oneOf(['health']),
+        'Add `lastSuccessAt`, `lastFailureAt` and `failingSince` to the webhooks. It takes a read of the newest 100 attempts to each.',
+      ),
+    ),
+  }),
   status: 200,
   data: v.array(Webhook),
 });

@@ -21,9 +21,21 @@ import { retryOnConflict } from '../table/transact.ts';
 import { healthOf } from './failing-receivers.ts';
 import { rejectUrl } from './sender/receivers.ts';
 
-/** Returns the webhooks of an organization, newest first. */
-export async function listWebhooks(context: TableContext, organization: Organization): Promise<Webhook[]> {
+/**
+ * Returns the webhooks of an organization, newest first.
+ *
+ * @param include `health` also reads the newest attempts to each
+ */
+export async function listWebhooks(
+  context: TableContext,
+  organization: Organization,
+  include?: 'health',
+): Promise<Webhook[]> {
   const webhooks = await readWebhooks(context, organization);
+  if (include === 'health') {
+    const newest = await Promise.all(webhooks.map(({ id }) => readNewestOutcomes(context, organization, id)));
+    return webhooks.map((webhook, at) => withHealth(webhook, newest[at] as AttemptOutcome[]));
+  }
   const ends = await Promise.all(webhooks.map(({ id }) => readLastAttemptEnd(context, organization, id)));
   return webhooks.map((webhook, at) => withLastEnd(shownFrom(webhook), ends[at]));
 }

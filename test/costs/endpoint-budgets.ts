@@ -99,7 +99,10 @@ export const endpointBudgets = {
     'with a secret': usage({ requests: 1, rounds: 1, wcu: 8, keyUses: 1 }),
     'without one, for two events': usage({ requests: 1, rounds: 1, wcu: 8 }),
   },
-  listWebhooks: { ten: usage({ requests: 11, rounds: 2, rcu: 11 }) },
+  listWebhooks: {
+    ten: usage({ requests: 11, rounds: 2, rcu: 11 }),
+    'ten with their health': usage({ requests: 11, rounds: 2, rcu: 11 }),
+  },
   getWebhook: { one: usage({ requests: 2, rounds: 1, rcu: 2 }) },
   updateWebhook: {
     'its URL': usage({ requests: 3, rounds: 2, rcu: 2, wcu: 1 }),

@@ -27,6 +27,14 @@ const registered = async (caller: TestOrganization, fields?: object): Promise<As
   return { params: { id } };
 };
 
+/** Returns a request to list ten webhooks. */
+const tenWebhooks = (query: string) => async (caller: TestOrganization) => {
+  await caller.once('ten webhooks', async () => {
+    for (let nth = 0; nth < 10; nth++) await register(caller);
+  });
+  return { query };
+};
+
 /** Registers a webhook with 25 attempts. */
 const attempted = async (caller: TestOrganization) => {
   const asked = await registered(caller);
@@ -70,10 +78,8 @@ export const webhookScenarios = {
     }),
   },
   listWebhooks: {
-    ten: async (caller) => {
-      for (let nth = 0; nth < 10; nth++) await register(caller);
-      return {};
-    },
+    ten: tenWebhooks(''),
+    'ten with their health': tenWebhooks('include=health'),
   },
   getWebhook: { one: (caller) => registered(caller) },
   updateWebhook: {

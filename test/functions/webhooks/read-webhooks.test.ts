@@ -42,6 +42,10 @@ describe('a webhook', () => {
     expect(Date.parse(read.lastDeliveryAt ?? '')).toBeGreaterThanOrEqual(now);
     const { lastSuccessAt: _, ...listed } = read;
     expect(await all()).toEqual([listed]);
+    expect(dataOf(await caller.list({ query: 'include=health' }))).toEqual([read]);
+    const send = () => caller.list({ query: 'include=secret' });
+    const error = await caller.refuses(send, 400, 'validation_failed');
+    expect(error.details).toMatchObject([{ path: 'include', code: 'invalid_value' }]);
   });
 
   it("of another organization's is answered as one that there is not", async () => {

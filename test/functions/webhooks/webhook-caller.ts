@@ -52,7 +52,7 @@ function webhookCallerOf(service: Service, organization: Organization, token: st
   const webhookCaller = {
     ...caller,
     register: (body: unknown = newWebhook, more: Request = {}) => caller.registerWebhook({ body, ...more }),
-    list: () => caller.listWebhooks(),
+    list: (request?: Request) => caller.listWebhooks(request),
     get: (id: string) => caller.getWebhook({ params: { id } }),
     edit: (id: string, body: unknown, more: Request = {}) => caller.updateWebhook({ params: { id }, body, ...more }),
     delete: (id: string) => caller.deleteWebhook({ params: { id } }),
