@@ -5,6 +5,7 @@ import { successOf } from '../api.ts';
 import { newToken, readTask } from '../journeys/requests.ts';
 import { accessibilityProblems } from './axe.ts';
 import { program, screens, useConsole } from './console.ts';
+import { tabTo } from './keyboard.ts';
 
 /** Returns the column of the board with a title. */
 const columnOf = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
@@ -264,6 +265,29 @@ describe.runIf(program)('the board', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await columnOf(page, 'Done').getByRole('link', { name: dependency.title }).waitFor();
     await page.getByRole('link', { name: 'My title' }).waitFor({ state: 'detached' });
+  });
+
+  it('draws the dependencies of a task and what they depend on, and opens each of them', async () => {
+    const projectId = 'proj_graph';
+    const shared = await create({ projectId, title: 'Shared', status: 'done' });
+    const parts = [];
+    for (let nth = 1; nth <= 8; nth++)
+      parts.push((await create({ projectId, title: `Part ${nth}.`, dependsOn: nth < 3 ? [shared.id] : [] })).id);
+    const task = await create({ projectId, dependsOn: parts });
+    const { page } = await openBoard(projectId, `&task=${task.id}`, { viewport: screens.phone });
+    const panel = page.getByRole('dialog', { name: task.title });
+    const direct = panel.getByRole('list', { name: 'Dependencies', exact: true }).getByRole('link');
+    await panel.getByRole('button', { name: '2 more' }).click();
+    await expect.poll(() => direct.count()).toBe(8);
+    expect(await panel.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+    await panel.getByRole('button', { name: 'Show fewer' }).click();
+    await expect.poll(() => direct.count()).toBe(6);
+    expect(await panel.locator('.graph path').count()).toBe(8);
+
+    const name = 'Shared done needed by “Part 1.” and “Part 2.”';
+    await tabTo(panel.getByRole('link', { name, exact: true }));
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Shared' }).getByText('No description').waitFor();
   });
 
   it('works by the keyboard only, from the board to the panel and back', async () => {
