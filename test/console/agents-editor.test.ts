@@ -50,6 +50,8 @@ describe.runIf(program)('the editor of an agent', () => {
     await page.getByLabel(/^Soul/).fill('Be kind.');
     await page.getByLabel('Category').selectOption('research');
     await page.getByLabel('Status').selectOption('draft');
+    await page.getByLabel('Step limit').fill('12');
+    await page.getByLabel('Token limit').fill('5000');
     await page.getByLabel('delegate to other agents').check();
     await page.getByLabel('New label').fill('speaks-french');
     await page.getByRole('button', { name: 'Add label' }).click();
@@ -61,15 +63,39 @@ describe.runIf(program)('the editor of an agent', () => {
       soul: 'Be kind.',
       category: 'research',
       status: 'draft',
+      maxSteps: 12,
+      maxTokens: 5_000,
       capabilities: ['delegate', 'speaks-french'],
       systemPrompt: 'Write one short sentence.',
     });
     await page.getByRole('button', { name: 'Remove speaks-french' }).click();
     await page.getByLabel('Description').fill('');
+    await page.getByLabel('Step limit').fill('');
     await save(page).click();
     await page.getByText('No changes').waitFor();
-    const { description, capabilities } = await read('fields');
-    expect({ description, capabilities }).toEqual({ description: undefined, capabilities: ['delegate'] });
+    const { description, capabilities, maxSteps, maxTokens } = await read('fields');
+    expect({ description, capabilities, maxSteps, maxTokens }).toEqual({
+      ...{ description: undefined, capabilities: ['delegate'], maxSteps: undefined, maxTokens: 5_000 },
+    });
+  });
+
+  it('shows at its field what the service does not accept, until the field is changed', async () => {
+    const one = await openAgent('invalid', 'prompt');
+    const { page } = one;
+    const displayName = page.getByLabel('Display name');
+    await displayName.fill(' ');
+    await save(page).click();
+    await page
+      .locator('.field')
+      .filter({ has: displayName })
+      .getByText('must not be white space only')
+      .first()
+      .waitFor();
+    expect(await displayName.getAttribute('aria-invalid')).toBe('true');
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await displayName.fill('A name');
+    expect(await displayName.getAttribute('aria-invalid')).toBe('false');
+    expect(one.problems.splice(0)).toEqual([expect.stringContaining('400')]);
   });
 
   it('keeps what is entered while another part is shown, until it is discarded', async () => {

@@ -26,6 +26,8 @@ export const editedFields = {
   status: 'Status',
   category: 'Category',
   model: 'Model',
+  maxSteps: 'Step limit',
+  maxTokens: 'Token limit',
   capabilities: 'Capabilities',
   systemPrompt: 'System prompt',
   soul: 'Soul',
@@ -34,13 +36,19 @@ export const editedFields = {
 /** A field that the editor changes. */
 export type EditedField = keyof typeof editedFields;
 
-/** The values that the editor shows. */
-export type AgentValues = Required<Pick<Agent, EditedField>>;
+/** The limits of an agent's executions: the highest value that the API accepts, and that of a deployment by default. */
+export const highestLimits = { maxSteps: 200, maxTokens: 10_000_000 } as const;
+export const standardLimits = { maxSteps: 20, maxTokens: 200_000 } as const;
+type LimitField = keyof typeof highestLimits;
+
+/** The values that the editor shows. A limit is a text of digits, and empty if the agent has none. */
+export type AgentValues = Required<Pick<Agent, Exclude<EditedField, LimitField>>> & Record<LimitField, string>;
 
 /** Returns the values of an agent that the editor shows. */
 export function valuesOf({ description = '', ...agent }: Agent): AgentValues {
   const { displayName, status, category, model, capabilities, systemPrompt, soul } = agent;
-  return { displayName, description, status, category, model, capabilities, systemPrompt, soul };
+  const limits = { maxSteps: String(agent.maxSteps ?? ''), maxTokens: String(agent.maxTokens ?? '') };
+  return { displayName, description, status, category, model, ...limits, capabilities, systemPrompt, soul };
 }
 
 /** Returns whether a field has the same value in both. */
@@ -53,11 +61,14 @@ export function changedFields(draft: Partial<AgentValues>, agent: AgentValues): 
   return (Object.keys(editedFields) as EditedField[]).filter((field) => field in draft && !isSame(field, draft, agent));
 }
 
-/** Returns the request that makes the changes of a draft. An empty description is deleted; an empty model is the default. */
+/** Returns the request that makes the changes of a draft. Empty texts clear their fields, and so set the default model. */
 export function patchOf(draft: Partial<AgentValues>, agent: AgentValues): AgentPatch {
-  const patch = Object.fromEntries(changedFields(draft, agent).map((field) => [field, draft[field]]));
-  for (const field of ['description', 'model']) if (patch[field] === '') Object.assign(patch, { [field]: null });
-  return patch;
+  const newValueOf = (field: EditedField) => {
+    const value = draft[field];
+    if (value === '') return null;
+    return field in highestLimits ? Number(value) : value;
+  };
+  return Object.fromEntries(changedFields(draft, agent).map((field) => [field, newValueOf(field)]));
 }
 
 /** Returns a value as the text that people compare. */

@@ -4,9 +4,9 @@ import { CrewboardError } from '../../../client/client.ts';
 import { Failure } from '../../components/failure.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { useClient, useScope } from '../../session.ts';
-import { type AgentValues, agentCategories, agentStatuses, changedFields, patchOf, valuesOf } from './agent-fields.ts';
+import { type AgentValues, changedFields, patchOf, valuesOf } from './agent-fields.ts';
 import { storeAgent, type VersionedAgent, versionedAgentOf } from './agent-queries.ts';
-import { CapabilitiesField } from './capabilities-field.tsx';
+import { FactFields, type Problems, TextFields } from './editor-fields.tsx';
 import { PromptConflict } from './prompt-conflict.tsx';
 
 /** The changes that the user has made, and the version of the agent that they began with. */
@@ -43,8 +43,10 @@ export function PromptTab({ current, draft, setDraft }: { current: VersionedAgen
   });
   const change = (more: Partial<AgentValues>) => {
     const all = { ...changes, ...more };
+    saving.reset();
     setDraft(changedFields(all, before).length === 0 ? undefined : { base, changes: all });
   };
+  const problems = problemsOf(saving.error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     saving.mutate();
@@ -72,8 +74,8 @@ export function PromptTab({ current, draft, setDraft }: { current: VersionedAgen
   return (
     <form className="form agent-form" onSubmit={submit}>
       <fieldset disabled={!canWrite || saving.isPending}>
-        <Texts values={values} change={change} />
-        <Facts values={values} change={change} />
+        <TextFields {...{ values, problems, change }} />
+        <FactFields {...{ values, problems, change }} />
       </fieldset>
       {saving.isError && <Failure error={saving.error} />}
       {canWrite && (
@@ -97,97 +99,12 @@ export function PromptTab({ current, draft, setDraft }: { current: VersionedAgen
   );
 }
 
+/** Returns what the service does not accept, by the name of the field. */
+function problemsOf(error: Error | null): Problems {
+  const details = error instanceof CrewboardError ? error.details : [];
+  return Object.fromEntries(details.map(({ path, message }) => [path.split(/\W/, 1)[0], message]));
+}
+
 function isConflict(error: Error): boolean {
   return error instanceof CrewboardError && error.status === 412;
-}
-
-/** What each part of the form gets. */
-type Edit = { values: AgentValues; change: (changes: Partial<AgentValues>) => void };
-
-function Texts({ values, change }: Edit) {
-  return (
-    <div className="form">
-      <label className="field">
-        <span>System prompt: instructions for the task. Each change makes a version.</span>
-        <textarea
-          className="mono"
-          rows={14}
-          maxLength={50_000}
-          spellCheck={false}
-          value={values.systemPrompt}
-          onChange={({ target }) => change({ systemPrompt: target.value })}
-        />
-      </label>
-      <label className="field">
-        <span>Soul: values, style and limits. Self-improvement does not change it.</span>
-        <textarea
-          className="mono"
-          rows={6}
-          maxLength={50_000}
-          spellCheck={false}
-          value={values.soul}
-          onChange={({ target }) => change({ soul: target.value })}
-        />
-      </label>
-    </div>
-  );
-}
-
-function Facts({ values, change }: Edit) {
-  return (
-    <div className="form">
-      <label className="field">
-        <span>Display name</span>
-        <input
-          required
-          maxLength={200}
-          value={values.displayName}
-          onChange={({ target }) => change({ displayName: target.value })}
-        />
-      </label>
-      <label className="field">
-        <span>Description</span>
-        <textarea
-          rows={3}
-          maxLength={10_000}
-          value={values.description}
-          onChange={({ target }) => change({ description: target.value })}
-        />
-      </label>
-      <div className="field-pair">
-        <label className="field">
-          <span>Status</span>
-          <select
-            value={values.status}
-            onChange={({ target }) => change({ status: target.value as AgentValues['status'] })}
-          >
-            {agentStatuses.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
-        <label className="field">
-          <span>Category</span>
-          <select
-            value={values.category}
-            onChange={({ target }) => change({ category: target.value as AgentValues['category'] })}
-          >
-            {agentCategories.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
-      </div>
-      <label className="field">
-        <span>Model; empty for the default model</span>
-        <input
-          className="mono"
-          maxLength={256}
-          value={values.model}
-          onChange={({ target }) => change({ model: target.value })}
-        />
-      </label>
-      <CapabilitiesField values={values.capabilities} change={(capabilities) => change({ capabilities })} />
-    </div>
-  );
 }
