@@ -54,6 +54,7 @@ const routeTree = root.addChildren([
   createRoute({
     getParentRoute,
     path: '/agents',
+    validateSearch: texts('search', 'category', 'status'),
     component: lazyRouteComponent(() => import('./screens/agents/agents.tsx'), 'Agents'),
   }),
   createRoute({

@@ -64,8 +64,25 @@ describe.runIf(program)('the list of agents', () => {
     await page.getByLabel('Status').selectOption('');
     await page.getByLabel('Search agents').fill('quiet');
     await page.getByText('1 agent', { exact: true }).waitFor();
+
+    // The URL has the filters, so they survive a reload, and the copied request has them too.
+    await page.waitForURL('**/#/agents?**search=quiet');
+    await page.getByLabel('Status').selectOption('draft');
+    await page.reload();
+    await page.getByText('1 agent', { exact: true }).waitFor();
+    expect(await page.getByLabel('Search agents').inputValue()).toBe('quiet');
+    expect(await page.getByLabel('Status').inputValue()).toBe('draft');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: consoles.service().url });
+    await page.getByRole('button', { name: 'Copy as curl' }).click();
+    await page.getByText('The command is copied').waitFor();
+    const command = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect(command).toContain('/api/agents?search=quiet&category=research&status=draft');
+
     await page.getByLabel('Search agents').fill('nothing-like-this');
     await page.getByRole('heading', { name: 'No agent matches' }).waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByRole('heading', { name: 'No agent matches' }).waitFor({ state: 'detached' });
+    expect(await page.getByLabel('Search agents').inputValue()).toBe('');
   });
 
   it('shows hostile texts as text', async () => {

@@ -1,5 +1,5 @@
-import { Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { AgentListItem } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { Failure } from '../../components/failure.tsx';
@@ -13,17 +13,17 @@ import { LoadMore } from './load-more.tsx';
 
 /** The list of agents. */
 export function Agents() {
-  const [filters, setFilters] = useState<AgentFilters>({});
+  const filters = useFilters();
   const canWrite = useScope('agents:write');
   const agents = useAgents(filters);
-  const isFiltered = Object.values(filters).some((value) => value !== undefined);
+  const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
       <PageHead title="Agents">
         <CopyAsCurl operation="listAgents" request={{ query: filters }} />
         {canWrite && <CreateAgent />}
       </PageHead>
-      <Filters filters={filters} setFilters={setFilters} />
+      <Filters filters={filters} isFiltered={isFiltered} />
       {agents.isPending ? (
         <Skeleton />
       ) : agents.isError ? (
@@ -67,42 +67,78 @@ export function Agents() {
   );
 }
 
-/** The time after the last key until the service searches, in milliseconds. */
-const typingMs = 250;
+/** Returns the filters in the URL. The API does not accept other categories and statuses, so they filter nothing. */
+function useFilters(): AgentFilters {
+  const { search, ...chosen } = useSearch({ from: '/agents' });
+  const category = agentCategories.find((one) => one === chosen.category);
+  const status = agentStatuses.find((one) => one === chosen.status);
+  return useMemo(
+    () => ({ ...(search && { search }), ...(category && { category }), ...(status && { status }) }),
+    [search, category, status],
+  );
+}
 
-function Filters({ filters, setFilters }: { filters: AgentFilters; setFilters: (filters: AgentFilters) => void }) {
-  const [typed, setTyped] = useState('');
-  useEffect(() => {
-    const search = typed.trim() || undefined;
-    if (search === filters.search) return;
-    const timer = setTimeout(() => setFilters({ ...filters, search }), typingMs);
-    return () => clearTimeout(timer);
-  }, [typed, filters, setFilters]);
+function Filters({ filters, isFiltered }: { filters: AgentFilters; isFiltered: boolean }) {
+  const navigate = useNavigate();
+  const show = (shown: AgentFilters) => void navigate({ to: '/agents', search: shown, replace: true });
   return (
     <search className="filters">
-      <input
-        type="search"
-        aria-label="Search agents"
-        placeholder="Search agents"
-        maxLength={200}
-        value={typed}
-        onChange={({ target }) => setTyped(target.value)}
-      />
+      <SearchField value={filters.search} apply={(search) => show({ ...filters, search })} />
       <Choice
         label="Category"
         all="All categories"
         values={agentCategories}
         value={filters.category}
-        choose={(category) => setFilters({ ...filters, category })}
+        choose={(category) => show({ ...filters, category })}
       />
       <Choice
         label="Status"
         all="All statuses"
         values={agentStatuses}
         value={filters.status}
-        choose={(status) => setFilters({ ...filters, status })}
+        choose={(status) => show({ ...filters, status })}
       />
+      {isFiltered && (
+        <button type="button" className="quiet" onClick={() => show({})}>
+          Clear
+        </button>
+      )}
     </search>
+  );
+}
+
+/** The time after the last key until the service searches, in milliseconds. */
+const typingMs = 250;
+
+/** An input for search words, which apply while the user types. */
+function SearchField({ value = '', apply }: { value: string | undefined; apply: (value: string | undefined) => void }) {
+  const [typed, setTyped] = useState(value);
+  const applied = useRef(value);
+  // The value can change without the input, for example by a button that clears all filters.
+  useEffect(() => {
+    if (value !== applied.current) setTyped(value);
+    applied.current = value;
+  }, [value]);
+  const latestApply = useRef(apply);
+  latestApply.current = apply;
+  useEffect(() => {
+    const search = typed.trim();
+    if (search === applied.current) return;
+    const timer = setTimeout(() => {
+      applied.current = search;
+      latestApply.current(search || undefined);
+    }, typingMs);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return (
+    <input
+      type="search"
+      aria-label="Search agents"
+      placeholder="Search agents"
+      maxLength={200}
+      value={typed}
+      onChange={({ target }) => setTyped(target.value)}
+    />
   );
 }
 
