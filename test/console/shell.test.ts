@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { newToken } from '../journeys/requests.ts';
-import { program, useConsole } from './console.ts';
+import { program, screens, useConsole } from './console.ts';
 
 const eventLog = '**/api/webhooks/events?*';
 
@@ -10,8 +10,8 @@ describe.runIf(program)('the frame of the console', () => {
 
   it('offers only the screens for which the token has the scopes', async () => {
     const { page } = await consoles.open();
-    const screens = page.getByRole('navigation').getByRole('link');
-    expect(await screens.allInnerTexts()).toEqual([
+    const links = page.getByRole('navigation').getByRole('link');
+    expect(await links.allInnerTexts()).toEqual([
       ...['Overview', 'Board', 'Runs', 'Agents', 'Webhooks', 'Events', 'API reference'],
     ]);
     const token = await newToken(consoles.service(), 'local', '--scopes', 'tasks:read');
@@ -77,8 +77,8 @@ describe.runIf(program)('the frame of the console', () => {
     expect(new Set(one.problems.splice(0))).toEqual(new Set([expect.stringContaining('500')]));
   });
 
-  it('has a light and a dark theme, which last', async () => {
-    const { page } = await consoles.open();
+  it.each(['desktop', 'phone'] as const)('has a light and a dark theme, which last (%s)', async (size) => {
+    const { page } = await consoles.open(undefined, { viewport: screens[size] });
     const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
     await page.getByLabel('Theme').selectOption('light');
     const light = await background();
