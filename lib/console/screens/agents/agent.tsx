@@ -2,13 +2,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { Agent as AgentData } from '../../../client/operations.ts';
+import { ConfirmAction } from '../../components/confirm.tsx';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { PageHead, Skeleton, Status } from '../../components/page.tsx';
 import { useClient, useScope } from '../../session.ts';
 import { useAgent, type VersionedAgent } from './agent-queries.ts';
-import { ConfirmAction } from './confirm-action.tsx';
 import { ImprovementsTab } from './improvements-tab.tsx';
 import { OverviewTab } from './overview-tab.tsx';
 import { type Draft, type Editor, PromptTab } from './prompt-tab.tsx';
@@ -136,10 +136,10 @@ function DeleteAgent({ agent: { name, displayName, isSystem } }: { agent: AgentD
   if (!canWrite || isSystem) return null;
   return (
     <ConfirmAction
-      label="Delete agent"
+      button="Delete"
       title={`Delete ${displayName}?`}
-      busyLabel="Deleting…"
-      className="quiet destructive"
+      label="Delete the agent"
+      isDestructive
       act={async () => {
         await client.deleteAgent({ params: { name } });
         await navigate({ to: '/agents' });

@@ -79,12 +79,12 @@ function CreateForm({ close }: { close: () => void }) {
         <textarea name="systemPrompt" rows={6} maxLength={50_000} placeholder="You write release notes." />
       </label>
       {creation.isError && <Failure error={creation.error} />}
-      <div className="actions form-end">
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
+      <div className="actions">
         <button type="submit" className="primary" disabled={creation.isPending}>
           {creation.isPending ? 'Creating…' : 'Create agent'}
+        </button>
+        <button type="button" onClick={close}>
+          Cancel
         </button>
       </div>
     </form>

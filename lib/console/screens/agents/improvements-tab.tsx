@@ -78,7 +78,7 @@ function ImproveNow({ name }: { name: string }) {
               {pass.data.data.improved ? 'The prompt is improved.' : 'The prompt stays.'}{' '}
               {pass.data.data.changesSummary}
             </p>
-            <div className="actions form-end">
+            <div className="actions">
               <button type="button" className="primary" onClick={() => setOpen(false)}>
                 Close
               </button>
@@ -102,12 +102,12 @@ function ImproveNow({ name }: { name: string }) {
               <input maxLength={1_000} value={focusArea} onChange={({ target }) => setFocusArea(target.value)} />
             </label>
             {pass.isError && <Failure error={pass.error} />}
-            <div className="actions form-end">
-              <button type="button" onClick={() => setOpen(false)}>
-                Cancel
-              </button>
+            <div className="actions">
               <button type="submit" className="primary" disabled={pass.isPending}>
                 {pass.isPending ? 'Improving…' : 'Start the pass'}
+              </button>
+              <button type="button" onClick={() => setOpen(false)}>
+                Cancel
               </button>
             </div>
           </form>

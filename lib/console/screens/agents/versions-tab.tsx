@@ -1,13 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { PromptListItem, PromptSource } from '../../../client/operations.ts';
+import { ConfirmAction } from '../../components/confirm.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { Skeleton } from '../../components/page.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useClient, useScope } from '../../session.ts';
 import { storeAgent, usePrompt, useVersions, type VersionedAgent, versionedAgentOf } from './agent-queries.ts';
-import { ConfirmAction } from './confirm-action.tsx';
 import { LoadMore } from './load-more.tsx';
 import { WordDiff } from './word-diff.tsx';
 
@@ -103,9 +103,9 @@ function Restore({ version, current: { agent, etag } }: Omit<ComparisonProps, 'i
   const title = titleOf(version);
   return (
     <ConfirmAction
-      label="Restore"
+      button="Restore"
       title={`Restore ${title.toLowerCase()}?`}
-      busyLabel="Restoring…"
+      label="Restore"
       act={async () => {
         const params = { name: agent.name, hash: version.hash };
         await storeAgent(queries, versionedAgentOf(await client.restorePrompt({ params, ifMatch: etag })));

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { TaskDetail } from '../../../client/operations.ts';
+import { ConfirmAction } from '../../components/confirm.tsx';
 import { Modal } from '../../components/dialog.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { useNotices } from '../../components/notices.tsx';
@@ -12,36 +13,22 @@ export function DeleteTask(props: { task: TaskDetail; etag: string | undefined; 
   const client = useClient();
   const queries = useQueryClient();
   const { say } = useNotices();
-  const [isAsking, setAsking] = useState(false);
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => client.deleteTask({ params: { id: task.id }, ifMatch: etag }),
-    onSuccess: async () => {
-      onDeleted();
-      queries.removeQueries({ queryKey: ['tasks', 'one', task.id] });
-      say(`Deleted “${task.title}”.`);
-      await queries.invalidateQueries({ queryKey: ['tasks'] });
-    },
-  });
   return (
-    <>
-      <button type="button" className="destructive" onClick={() => setAsking(true)}>
-        Delete
-      </button>
-      <Modal title="Delete the task?" open={isAsking} onClose={() => setAsking(false)}>
-        <div className="form">
-          <p>“{task.title}” is deleted permanently.</p>
-          {error && <Failure error={error} />}
-          <div className="actions">
-            <button type="button" className="destructive" disabled={isPending} onClick={() => mutate()}>
-              Delete the task
-            </button>
-            <button type="button" onClick={() => setAsking(false)}>
-              Cancel
-            </button>
-          </div>
-        </div>
-      </Modal>
-    </>
+    <ConfirmAction
+      button="Delete"
+      title="Delete the task?"
+      label="Delete the task"
+      isDestructive
+      act={async () => {
+        await client.deleteTask({ params: { id: task.id }, ifMatch: etag });
+        onDeleted();
+        queries.removeQueries({ queryKey: ['tasks', 'one', task.id] });
+        say(`Deleted “${task.title}”.`);
+        await queries.invalidateQueries({ queryKey: ['tasks'] });
+      }}
+    >
+      <p>“{task.title}” is deleted permanently.</p>
+    </ConfirmAction>
   );
 }
 

@@ -1,8 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { Execution } from '../../../client/operations.ts';
-import { Modal } from '../../components/dialog.tsx';
+import { ConfirmAction } from '../../components/confirm.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { useClient, useScope } from '../../session.ts';
 
@@ -41,39 +40,30 @@ function CancelRun({ execution: { agentName, id, taskId } }: { execution: Execut
   const client = useClient();
   const queries = useQueryClient();
   const { say, fail } = useNotices();
-  const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
-  const cancel = useMutation({
-    mutationFn: () => client.cancelExecution({ params: { name: agentName, id } }),
-    onSuccess: () => say('The run is cancelled.'),
-    // For example, the execution has ended in the meantime.
-    onError: fail,
-    onSettled: () => {
-      close();
-      return queries.invalidateQueries({ queryKey: ['executions'] });
-    },
-  });
+  async function cancel(): Promise<void> {
+    try {
+      await client.cancelExecution({ params: { name: agentName, id } });
+      say('The run is cancelled.');
+    } catch (error) {
+      // For example, the execution has ended in the meantime. Then this button and its dialog are absent.
+      fail(error);
+    } finally {
+      await queries.invalidateQueries({ queryKey: ['executions'] });
+    }
+  }
   return (
-    <>
-      <button type="button" className="destructive" onClick={() => setOpen(true)}>
-        Cancel
-      </button>
-      <Modal title="Cancel this run?" open={isOpen} onClose={close}>
-        <div className="form">
-          <p>
-            The run ends as failed, and its output is lost.
-            {taskId && ' If it moved its task to in progress, the task moves back to assigned.'}
-          </p>
-          <div className="actions">
-            <button type="button" className="destructive" disabled={cancel.isPending} onClick={() => cancel.mutate()}>
-              Cancel the run
-            </button>
-            <button type="button" onClick={close}>
-              Keep running
-            </button>
-          </div>
-        </div>
-      </Modal>
-    </>
+    <ConfirmAction
+      button="Cancel"
+      title="Cancel this run?"
+      label="Cancel the run"
+      keep="Keep running"
+      isDestructive
+      act={cancel}
+    >
+      <p>
+        The run ends as failed, and its output is lost.
+        {taskId && ' If it moved its task to in progress, the task moves back to assigned.'}
+      </p>
+    </ConfirmAction>
   );
 }

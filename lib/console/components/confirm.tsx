@@ -1,0 +1,65 @@
+import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { Modal } from './dialog.tsx';
+import { Failure } from './failure.tsx';
+
+type Question = {
+  title: string;
+  /** The label of the button that confirms. */
+  label: string;
+  /** The label of the button that does not confirm. */
+  keep?: string;
+  isDestructive?: boolean;
+  act: () => Promise<unknown>;
+  children: ReactNode;
+};
+
+/** A dialog that asks before an action. It stays open while the action runs, and shows its error. */
+export function ConfirmDialog({ open, onClose, ...question }: Question & { open: boolean; onClose: () => void }) {
+  return (
+    <Modal title={question.title} open={open} onClose={onClose}>
+      <Confirmation {...question} close={onClose} />
+    </Modal>
+  );
+}
+
+/** A button whose action needs a confirmation. Its label is `button`. */
+export function ConfirmAction({ button, ...question }: Question & { button: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        className={question.isDestructive ? 'destructive' : undefined}
+        onClick={() => setOpen(true)}
+      >
+        {button}
+      </button>
+      <ConfirmDialog {...question} open={isOpen} onClose={() => setOpen(false)} />
+    </>
+  );
+}
+
+function Confirmation(props: Omit<Question, 'title'> & { close: () => void }) {
+  const { label, keep = 'Cancel', isDestructive, act, children, close } = props;
+  const action = useMutation({ mutationFn: act, onSuccess: close });
+  return (
+    <div className="form">
+      {children}
+      {action.isError && <Failure error={action.error} />}
+      <div className="actions">
+        <button
+          type="button"
+          className={isDestructive ? 'destructive' : 'primary'}
+          disabled={action.isPending}
+          onClick={() => action.mutate()}
+        >
+          {label}
+        </button>
+        <button type="button" onClick={close}>
+          {keep}
+        </button>
+      </div>
+    </div>
+  );
+}
