@@ -90,6 +90,7 @@ describe.runIf(program)('the activity of an agent', () => {
     await page.getByRole('button', { name: 'Improve now' }).click();
     const dialog = page.getByRole('dialog', { name: 'Improve the prompt?' });
     await dialog.getByText(/60 model calls/).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Start the pass' }).click();
     await dialog.getByText('The prompt stays. There is nothing to learn').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);

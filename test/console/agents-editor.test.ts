@@ -35,6 +35,8 @@ describe.runIf(program)('the editor of an agent', () => {
     await comparison.locator('ins', { hasText: 'long' }).waitFor();
 
     await comparison.getByRole('button', { name: 'Restore' }).click();
+    await page.getByRole('dialog', { name: 'Restore version 1?' }).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
     await page.getByText('3 versions').waitFor();
     expect((await read('versions')).systemPrompt).toBe('Write one short sentence.');

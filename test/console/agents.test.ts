@@ -119,11 +119,13 @@ describe.runIf(program)('the list of agents', () => {
   it('deletes an agent after a confirmation', async () => {
     await createAgent('short-lived');
     const { page } = await open('/agents/short-lived');
-    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete Agent short-lived?' });
+    await dialog.waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await dialog.waitFor({ state: 'hidden' });
-    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await dialog.getByRole('button', { name: 'Delete the agent' }).click();
     await page.getByText('The agent Agent short-lived is deleted.').waitFor();
     await page.getByRole('table', { name: 'Agents' }).waitFor();

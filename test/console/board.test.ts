@@ -145,6 +145,7 @@ describe.runIf(program)('the board', () => {
     await moveByKeyboard(page, task, 'Done');
     const dialog = page.getByRole('dialog', { name: 'The task was changed in the meantime' });
     await dialog.getByRole('row', { name: `Title ${task.title} Their title` }).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Keep theirs' }).click();
     await cardIn(page, 'Backlog', 'Their title').locator('button:focus').waitFor();
     expect((await readTask(consoles.service(), task.id)).status).toBe('backlog');
@@ -187,6 +188,7 @@ describe.runIf(program)('the board', () => {
     await page.getByRole('heading', { name: 'Board' }).click();
     await page.keyboard.press('c');
     await dialog.getByLabel('Title').fill('Made with C');
+    expect(await accessibilityProblems(page)).toEqual([]);
     await dialog.getByLabel('Description').fill('By **keyboard**.');
     await dialog.getByLabel('Status').selectOption('Assigned');
     await dialog.getByLabel('Agent').selectOption('writer');
@@ -256,11 +258,14 @@ describe.runIf(program)('the board', () => {
 
     await panel('My title').getByRole('button', { name: 'Run writer' }).click();
     await page.getByLabel('Instruction').fill('Write it');
+    expect(await accessibilityProblems(page)).toEqual([]);
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await panel('My title').getByText('agent.completed').waitFor();
     await panel('My title').getByRole('link', { name: 'writer, completed' }).waitFor();
 
     await panel('My title').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete the task' }).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
     await page.getByRole('button', { name: 'Delete the task' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await columnOf(page, 'Done').getByRole('link', { name: dependency.title }).waitFor();

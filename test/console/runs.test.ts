@@ -116,6 +116,7 @@ describe.runIf(program)('the runs of the console', async () => {
     await dialog.waitFor({ state: 'detached' });
     await page.keyboard.press('Enter');
     await tabTo(dialog.getByRole('button', { name: 'Cancel the run' }));
+    expect(await accessibilityProblems(page)).toEqual([]);
     await page.keyboard.press('Enter');
     await page.getByRole('alert').getByText('A request cancelled the run.').waitFor();
     expect(await page.getByRole('button', { name: 'Cancel', exact: true }).count()).toBe(0);

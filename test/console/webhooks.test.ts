@@ -46,11 +46,13 @@ describe.runIf(program)('the webhooks in the console', () => {
     await dialog.getByLabel('URL').fill(receiver.url);
     await dialog.getByRole('button', { name: 'Register' }).click();
     const secret = await dialog.locator('code').innerText();
+    expect(await accessibilityProblems(page)).toEqual([]);
     await dialog.getByRole('link', { name: 'Open the webhook' }).click();
     await page.getByRole('heading', { name: receiver.url }).waitFor();
 
     await sendTest(page);
     await page.getByText('The receiver responded 204').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
     const [{ raw: body, headers } = expect.fail('no request')] = await receiver.next(1);
     expect(await verifyWebhook({ body, headers, secret })).toMatchObject({ event: 'task.created' });
     await page.keyboard.press('Escape');
@@ -118,6 +120,7 @@ describe.runIf(program)('the webhooks in the console', () => {
     await choose(page, 'Recover since…');
     await page.getByRole('button', { name: 'Count the events' }).click();
     await page.getByText('1 event matches.').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
     expect(receiver.received).toHaveLength(0);
     await page.getByLabel('Skipped: the webhook was paused').uncheck();
     await page.getByRole('button', { name: 'Count the events' }).click();
@@ -146,6 +149,7 @@ describe.runIf(program)('the webhooks in the console', () => {
     successOf(await api.updateWebhook({ params, body: { description: 'Of another' } }));
     await edit('The second');
     await page.getByRole('alert').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
     expectResponses(opened, 412);
     expect(dataOf<Webhook>(await api.getWebhook({ params })).description).toBe('Of another');
   });
@@ -154,8 +158,11 @@ describe.runIf(program)('the webhooks in the console', () => {
     const { receiver, id } = await receive();
     const { page } = await consoles.open({ token: consoles.service().token, path: `/webhooks/${id}` });
     await choose(page, 'Rotate the secret…');
+    await page.getByRole('button', { name: 'Rotate', exact: true }).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
     await page.getByRole('button', { name: 'Rotate', exact: true }).click();
     const secret = await page.getByRole('dialog').locator('code').innerText();
+    expect(await accessibilityProblems(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await sendTest(page);
     const [{ raw: body, headers } = expect.fail('no request')] = await receiver.next(1);
@@ -163,6 +170,8 @@ describe.runIf(program)('the webhooks in the console', () => {
     await page.keyboard.press('Escape');
 
     await choose(page, 'Delete…');
+    await page.getByRole('button', { name: 'Delete the webhook' }).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
     await page.getByRole('button', { name: 'Delete the webhook' }).click();
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
     expect(await page.locator(`a[href*="${id}"]`).count()).toBe(0);
