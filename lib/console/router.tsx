@@ -77,7 +77,7 @@ const routeTree = root.addChildren([
   createRoute({
     getParentRoute,
     path: '/webhooks/$id/deliveries/$deliveryId',
-    component: lazyRouteComponent(() => import('./screens/webhooks/delivery.tsx'), 'Delivery'),
+    component: lazyRouteComponent(() => import('./screens/webhooks/deliveries/delivery.tsx'), 'Delivery'),
   }),
   createRoute({
     getParentRoute,

@@ -14,7 +14,7 @@ import { ConflictDialog } from './conflict-dialog.tsx';
 import { CreateTask } from './create-task.tsx';
 import { FilterBar } from './filters.tsx';
 import { focusCard, useRefocus } from './focus.ts';
-import { TaskPanel } from './task-panel.tsx';
+import { TaskPanel } from './task/task-panel.tsx';
 import { filtersOf, statuses } from './tasks.ts';
 import { useMoves } from './use-moves.ts';
 

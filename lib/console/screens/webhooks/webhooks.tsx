@@ -7,8 +7,8 @@ import { Failure } from '../../components/failure.tsx';
 import { Empty, PageHead, Skeleton, Status } from '../../components/page.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useClient, useScope } from '../../session.ts';
+import { RegisterDialog } from './dialogs/register-dialog.tsx';
 import { HealthStrip, useHealth } from './health-strip.tsx';
-import { RegisterDialog } from './register-dialog.tsx';
 import { stateOf } from './webhook-state.ts';
 
 /** The number of webhooks that are shown at first and added by a button: each needs a request for its health. */

@@ -1,11 +1,11 @@
 import { type UseQueryResult, useQueries } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Answer } from '../../../client/client.ts';
-import type { TaskDetail } from '../../../client/operations.ts';
-import { Failure } from '../../components/failure.tsx';
-import { Skeleton, Status } from '../../components/page.tsx';
-import { useClient } from '../../session.ts';
+import type { Answer } from '../../../../client/client.ts';
+import type { TaskDetail } from '../../../../client/operations.ts';
+import { Failure } from '../../../components/failure.tsx';
+import { Skeleton, Status } from '../../../components/page.tsx';
+import { useClient } from '../../../session.ts';
 import { type Graph, type GraphEdge, type GraphNode, graphOf, shownOf } from './dependency-graph.ts';
 
 /** The number of tasks in a layer of the graph until the user opens the others. */

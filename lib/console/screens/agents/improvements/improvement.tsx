@@ -4,10 +4,10 @@ import type {
   ImprovementPass,
   ImprovementProposal,
   ImprovementTrial,
-} from '../../../client/operations.ts';
-import { Ago, durationText } from '../../components/time.tsx';
-import { Side } from './side.tsx';
-import { WordDiff } from './word-diff.tsx';
+} from '../../../../client/operations.ts';
+import { Ago, durationText } from '../../../components/time.tsx';
+import { Side } from '../side.tsx';
+import { WordDiff } from '../word-diff.tsx';
 
 /** What each decision means. */
 const decisions: Readonly<Record<ImprovementDecision, string>> = {

@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Modal } from '../../components/dialog.tsx';
-import { useClient } from '../../session.ts';
+import { Modal } from '../../../components/dialog.tsx';
+import { useClient } from '../../../session.ts';
 import { createSecret, NewSecret } from './secret.tsx';
 import { type WebhookFields, WebhookForm } from './webhook-form.tsx';
 

@@ -1,8 +1,8 @@
 import { type FormEvent, useState } from 'react';
-import type { TaskDetail, TaskPatch } from '../../../client/operations.ts';
-import { useTaskChanges } from './change-task.ts';
-import { ConflictDialog } from './conflict-dialog.tsx';
-import { type EnteredTask, TaskFields, taskIn } from './fields.tsx';
+import type { TaskDetail, TaskPatch } from '../../../../client/operations.ts';
+import { useTaskChanges } from '../change-task.ts';
+import { ConflictDialog } from '../conflict-dialog.tsx';
+import { type EnteredTask, TaskFields, taskIn } from '../fields.tsx';
 
 /** The form that changes a task. It compares with the task that it began with, also if that changes in the meantime. */
 export function EditTask({ task, onClose }: { task: TaskDetail; onClose: () => void }) {

@@ -1,5 +1,5 @@
-import { type AgentValues, type EditedField, editedFields, isSame, textOf } from './agent-fields.ts';
-import { Side } from './side.tsx';
+import { type AgentValues, type EditedField, editedFields, isSame, textOf } from '../agent-fields.ts';
+import { Side } from '../side.tsx';
 
 type Props = {
   /** The changes of the user. */

@@ -1,17 +1,17 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useId } from 'react';
-import type { DeliveryRecord } from '../../../client/operations.ts';
-import { EventFilter } from '../../components/event-filter.tsx';
-import { eventNameOf } from '../../components/event-names.ts';
-import { Failure } from '../../components/failure.tsx';
-import { FilterInput } from '../../components/filter-input.tsx';
-import { MoreButton } from '../../components/more-button.tsx';
-import { Empty, Skeleton, Status } from '../../components/page.tsx';
-import { Ago, durationText } from '../../components/time.tsx';
-import { useClient } from '../../session.ts';
-import { fromLocalInput, toLocalInput } from './local-time.ts';
-import { attemptsIntervalMs } from './webhook-state.ts';
+import type { DeliveryRecord } from '../../../../client/operations.ts';
+import { EventFilter } from '../../../components/event-filter.tsx';
+import { eventNameOf } from '../../../components/event-names.ts';
+import { Failure } from '../../../components/failure.tsx';
+import { FilterInput } from '../../../components/filter-input.tsx';
+import { MoreButton } from '../../../components/more-button.tsx';
+import { Empty, Skeleton, Status } from '../../../components/page.tsx';
+import { Ago, durationText } from '../../../components/time.tsx';
+import { useClient } from '../../../session.ts';
+import { fromLocalInput, toLocalInput } from '../local-time.ts';
+import { attemptsIntervalMs } from '../webhook-state.ts';
 
 const statuses = ['delivered', 'failed'] as const;
 const pageSize = 50;

@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Modal } from '../../components/dialog.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { Empty, Skeleton } from '../../components/page.tsx';
-import { useClient, useScope } from '../../session.ts';
-import { useImprovements } from './agent-queries.ts';
+import { Modal } from '../../../components/dialog.tsx';
+import { Failure } from '../../../components/failure.tsx';
+import { Empty, Skeleton } from '../../../components/page.tsx';
+import { useClient, useScope } from '../../../session.ts';
+import { useImprovements } from '../agent-queries.ts';
+import { LoadMore } from '../load-more.tsx';
 import { Improvement } from './improvement.tsx';
-import { LoadMore } from './load-more.tsx';
 
 /** The self-improvement passes of an agent, with their proof. */
 export function ImprovementsTab({ name }: { name: string }) {

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { Failure } from '../../components/failure.tsx';
-import { Skeleton, Status } from '../../components/page.tsx';
-import { Ago } from '../../components/time.tsx';
-import { useClient } from '../../session.ts';
+import { Failure } from '../../../components/failure.tsx';
+import { Skeleton, Status } from '../../../components/page.tsx';
+import { Ago } from '../../../components/time.tsx';
+import { useClient } from '../../../session.ts';
 
 /** The interval between two reads of a recovery, in milliseconds. Its progress changes about once a minute. */
 const intervalMs = 5_000;

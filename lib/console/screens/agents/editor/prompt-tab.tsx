@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { CrewboardError } from '../../../client/client.ts';
-import { Failure } from '../../components/failure.tsx';
-import { useNotices } from '../../components/notices.tsx';
-import { useClient, useScope } from '../../session.ts';
-import { type AgentValues, changedFields, patchOf, valuesOf } from './agent-fields.ts';
-import { storeAgent, type VersionedAgent, versionedAgentOf } from './agent-queries.ts';
+import { CrewboardError } from '../../../../client/client.ts';
+import { Failure } from '../../../components/failure.tsx';
+import { useNotices } from '../../../components/notices.tsx';
+import { useClient, useScope } from '../../../session.ts';
+import { type AgentValues, changedFields, patchOf, valuesOf } from '../agent-fields.ts';
+import { storeAgent, type VersionedAgent, versionedAgentOf } from '../agent-queries.ts';
 import { FactFields, type Problems, TextFields } from './editor-fields.tsx';
 import { PromptConflict } from './prompt-conflict.tsx';
 

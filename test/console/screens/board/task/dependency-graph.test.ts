@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { TaskReference, TaskStatus } from '../../../../lib/client/operations.ts';
-import { graphOf } from '../../../../lib/console/screens/board/dependency-graph.ts';
+import type { TaskReference, TaskStatus } from '../../../../../lib/client/operations.ts';
+import { graphOf } from '../../../../../lib/console/screens/board/task/dependency-graph.ts';
 
 const task = (id: string, status: TaskStatus = 'backlog'): TaskReference => ({ id, title: `Task ${id}`, status });
 

@@ -1,7 +1,7 @@
 import { type FormEvent, type ReactNode, useId } from 'react';
-import type { EventName, Webhook } from '../../../client/operations.ts';
-import { eventNames } from '../../components/event-names.ts';
-import { Failure } from '../../components/failure.tsx';
+import type { EventName, Webhook } from '../../../../client/operations.ts';
+import { eventNames } from '../../../components/event-names.ts';
+import { Failure } from '../../../components/failure.tsx';
 
 /** What a form of a webhook has: all fields that a registration and an update share. Empty fields are absent. */
 export type WebhookFields = Pick<Webhook, 'url' | 'events' | 'description' | 'maxPerSecond' | 'taskFilter'>;

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { Event } from '../../../client/operations.ts';
-import { Failure } from '../../components/failure.tsx';
-import { Skeleton } from '../../components/page.tsx';
-import { Ago } from '../../components/time.tsx';
-import { useClient, useScope } from '../../session.ts';
-import { statusLabels } from './tasks.ts';
+import type { Event } from '../../../../client/operations.ts';
+import { Failure } from '../../../components/failure.tsx';
+import { Skeleton } from '../../../components/page.tsx';
+import { Ago } from '../../../components/time.tsx';
+import { useClient, useScope } from '../../../session.ts';
+import { statusLabels } from '../tasks.ts';
 
 /** The newest events of a task and of the executions on it, with links to these executions. */
 export function TaskEvents({ id }: { id: string }) {

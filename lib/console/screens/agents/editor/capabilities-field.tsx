@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { toolCapabilities } from './agent-fields.ts';
+import { toolCapabilities } from '../agent-fields.ts';
 
 type Props = { values: readonly string[]; change: (values: string[]) => void };
 

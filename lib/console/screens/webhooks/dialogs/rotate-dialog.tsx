@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { Modal } from '../../components/dialog.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { Ago } from '../../components/time.tsx';
-import { useClient } from '../../session.ts';
+import { Modal } from '../../../components/dialog.tsx';
+import { Failure } from '../../../components/failure.tsx';
+import { Ago } from '../../../components/time.tsx';
+import { useClient } from '../../../session.ts';
 import { createSecret, NewSecret } from './secret.tsx';
 
 const overlaps = [

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { CopyButton } from './copy-button.tsx';
+import { CopyButton } from '../copy-button.tsx';
 
 /** Returns a new secret of 256 random bits, in the format that libraries of Standard Webhooks accept. */
 export function createSecret(): string {

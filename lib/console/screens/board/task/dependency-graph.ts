@@ -1,4 +1,4 @@
-import type { TaskReference } from '../../../client/operations.ts';
+import type { TaskReference } from '../../../../client/operations.ts';
 
 /** A task of the graph: its place, and the titles of the tasks in the graph that depend on it. */
 export type GraphNode = {

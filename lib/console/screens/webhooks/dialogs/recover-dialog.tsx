@@ -1,10 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import type { Operations, Webhook } from '../../../client/operations.ts';
-import { Modal } from '../../components/dialog.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { useClient } from '../../session.ts';
-import { fromLocalInput, toLocalInput } from './local-time.ts';
+import type { Operations, Webhook } from '../../../../client/operations.ts';
+import { Modal } from '../../../components/dialog.tsx';
+import { Failure } from '../../../components/failure.tsx';
+import { useClient } from '../../../session.ts';
+import { fromLocalInput, toLocalInput } from '../local-time.ts';
 
 type Recovery = Operations['recoverWebhook']['request']['body'];
 type Kind = Recovery['include'][number];

@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { TaskDetail } from '../../../client/operations.ts';
-import { ConfirmAction } from '../../components/confirm.tsx';
-import { Modal } from '../../components/dialog.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { useNotices } from '../../components/notices.tsx';
-import { useClient, useScope } from '../../session.ts';
+import type { TaskDetail } from '../../../../client/operations.ts';
+import { ConfirmAction } from '../../../components/confirm.tsx';
+import { Modal } from '../../../components/dialog.tsx';
+import { Failure } from '../../../components/failure.tsx';
+import { useNotices } from '../../../components/notices.tsx';
+import { useClient, useScope } from '../../../session.ts';
 
 /** A button that deletes a task after a confirmation, if it still is the one on the screen. */
 export function DeleteTask(props: { task: TaskDetail; etag: string | undefined; onDeleted: () => void }) {

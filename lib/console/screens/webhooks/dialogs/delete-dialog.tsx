@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import type { Webhook } from '../../../client/operations.ts';
-import { ConfirmDialog } from '../../components/confirm.tsx';
-import { useNotices } from '../../components/notices.tsx';
-import { useClient } from '../../session.ts';
+import type { Webhook } from '../../../../client/operations.ts';
+import { ConfirmDialog } from '../../../components/confirm.tsx';
+import { useNotices } from '../../../components/notices.tsx';
+import { useClient } from '../../../session.ts';
 
 type Props = { webhook: Webhook; etag: string | undefined; open: boolean; onClose: () => void };
 

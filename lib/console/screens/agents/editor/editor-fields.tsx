@@ -6,7 +6,7 @@ import {
   editedFields,
   highestLimits,
   standardLimits,
-} from './agent-fields.ts';
+} from '../agent-fields.ts';
 import { CapabilitiesField } from './capabilities-field.tsx';
 
 /** Why the service does not accept fields, by their names. */

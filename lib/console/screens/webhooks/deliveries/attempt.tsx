@@ -1,7 +1,7 @@
-import type { AttemptDetail } from '../../../client/operations.ts';
-import { Status } from '../../components/page.tsx';
-import { Ago, durationText } from '../../components/time.tsx';
-import { CopyButton } from './copy-button.tsx';
+import type { AttemptDetail } from '../../../../client/operations.ts';
+import { Status } from '../../../components/page.tsx';
+import { Ago, durationText } from '../../../components/time.tsx';
+import { CopyButton } from '../copy-button.tsx';
 
 const phases = [
   ['dns', 'DNS'],

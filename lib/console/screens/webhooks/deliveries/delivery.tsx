@@ -1,13 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { CrewboardError } from '../../../client/client.ts';
-import type { Delivery as DeliveryData } from '../../../client/operations.ts';
-import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
-import { Failure, messageOf } from '../../components/failure.tsx';
-import { useNotices } from '../../components/notices.tsx';
-import { PageHead, Skeleton, Status } from '../../components/page.tsx';
-import { useNow } from '../../components/time.tsx';
-import { useClient, useScope } from '../../session.ts';
+import { CrewboardError } from '../../../../client/client.ts';
+import type { Delivery as DeliveryData } from '../../../../client/operations.ts';
+import { CopyAsCurl } from '../../../components/copy-as-curl.tsx';
+import { Failure, messageOf } from '../../../components/failure.tsx';
+import { useNotices } from '../../../components/notices.tsx';
+import { PageHead, Skeleton, Status } from '../../../components/page.tsx';
+import { useNow } from '../../../components/time.tsx';
+import { useClient, useScope } from '../../../session.ts';
 import { Attempt, Text } from './attempt.tsx';
 
 /** The interval between two reads of a delivery whose next attempt is due, in milliseconds. */
