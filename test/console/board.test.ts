@@ -228,10 +228,33 @@ describe.runIf(program)('the board', () => {
     const { page } = await consoles.open({ token, path: `/board?project=proj_read&task=${task.id}` });
     const panel = page.getByRole('dialog', { name: task.title });
     await panel.getByText('No description').waitFor();
-    expect(await panel.getByRole('button').allInnerTexts()).toEqual(['×', 'Copy as curl']);
+    expect(await panel.getByRole('button').allInnerTexts()).toEqual(['×', 'Copy as curl', 'Copy']);
     await page.keyboard.press('Escape');
     await cardIn(page, 'Backlog', task.title).waitFor();
     expect(await page.getByRole('button', { name: /Move|Create/ }).count()).toBe(0);
+  });
+
+  it('changes the status, the priority and the agent of a task in its panel', async () => {
+    const task = await create({ projectId: 'proj_facts', assignedAgent: 'writer' });
+    const { page } = await openBoard('proj_facts', `&task=${task.id}`);
+    const panel = page.getByRole('dialog', { name: task.title, exact: true });
+    await panel.getByLabel('Status of the task').selectOption('In progress');
+    await panel.getByText('task.status_changed').waitFor();
+    await panel.getByLabel('Priority of the task').selectOption('critical');
+    await panel.getByLabel('Agent of the task').selectOption('None');
+    await panel.getByRole('link', { name: 'Open writer' }).waitFor({ state: 'detached' });
+    const changed = await readTask(consoles.service(), task.id);
+    expect(changed).toMatchObject({ status: 'in_progress', priority: 'critical' });
+    expect(changed).not.toHaveProperty('assignedAgent');
+
+    await rename(task, 'Their title');
+    await panel.getByLabel('Priority of the task').selectOption('low');
+    const conflict = page.getByRole('dialog', { name: 'The task was changed in the meantime' });
+    await conflict.getByRole('button', { name: 'Keep theirs' }).and(page.locator(':focus')).click();
+    const renamed = page.getByRole('dialog', { name: 'Their title', exact: true });
+    await expect.poll(() => renamed.getByLabel('Priority of the task').inputValue()).toBe('critical');
+    await page.keyboard.press('Escape');
+    await cardIn(page, 'In progress', 'Their title').waitFor();
   });
 
   it('edits, runs and deletes a task in its panel', async () => {

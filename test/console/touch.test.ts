@@ -56,8 +56,12 @@ describe.runIf(program)('the console under fingers', () => {
     await swipe(-180, 0);
     await expect.poll(() => page.locator('.columns').evaluate((list) => list.scrollLeft)).toBeGreaterThan(100);
     await swipe(180, 0);
-    await swipe(0, 320);
-    await expect.poll(() => backlog.locator('.column-cards').evaluate((list) => list.scrollTop)).toBe(0);
+    // How far a swipe scrolls depends on its speed.
+    const swipeBack = async () => {
+      await swipe(0, 320);
+      return backlog.locator('.column-cards').evaluate((list) => list.scrollTop);
+    };
+    await expect.poll(swipeBack).toBe(0);
 
     const card = backlog.locator('.card').filter({ hasText: 'Task 19.' });
     await card.tap();

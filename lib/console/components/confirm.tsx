@@ -56,7 +56,7 @@ function Confirmation(props: Omit<Question, 'title'> & { close: () => void }) {
         >
           {label}
         </button>
-        <button type="button" onClick={close}>
+        <button type="button" data-harmless onClick={close}>
           {keep}
         </button>
       </div>

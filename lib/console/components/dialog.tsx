@@ -1,5 +1,5 @@
 import { Dialog } from '@base-ui/react/dialog';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 
 type Props = { title: string; open: boolean; onClose: () => void; children: ReactNode };
 
@@ -14,11 +14,20 @@ export function SidePanel({ title, open, onClose, children }: Props) {
 }
 
 function Sheet({ title, open, onClose, children, className }: Props & { className: string }) {
+  const popup = useRef<HTMLDivElement>(null);
+  // A field that the user is about to fill in, or the harmless button of a question; not the button that closes.
+  const firstFocus = () =>
+    popup.current?.querySelector<HTMLElement>('form :is(input, select, textarea), [data-harmless]');
   return (
     <Dialog.Root open={open} onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className={className}>
+        <Dialog.Popup
+          ref={popup}
+          className={className}
+          // With a focused field, a phone would show its keyboard over the dialog.
+          initialFocus={(type) => (type === 'touch' ? popup.current : (firstFocus() ?? popup.current))}
+        >
           <div className="sheet-head">
             <Dialog.Title>{title}</Dialog.Title>
             <Dialog.Close aria-label="Close">×</Dialog.Close>

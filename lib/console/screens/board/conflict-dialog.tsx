@@ -48,7 +48,7 @@ export function ConflictDialog(props: { conflict: Conflict; overwrite: () => voi
           <button type="button" className="primary" onClick={overwrite}>
             {Object.keys(patch).join() === 'status' ? 'Move anyway' : 'Save anyway'}
           </button>
-          <button type="button" onClick={dismiss}>
+          <button type="button" data-harmless onClick={dismiss}>
             Keep theirs
           </button>
         </div>

@@ -1,18 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { TaskDetail } from '../../../../client/operations.ts';
 import { CopyAsCurl } from '../../../components/copy-as-curl.tsx';
 import { SidePanel } from '../../../components/dialog.tsx';
 import { Failure } from '../../../components/failure.tsx';
 import { Markdown } from '../../../components/markdown.tsx';
-import { Skeleton, Status } from '../../../components/page.tsx';
-import { Ago } from '../../../components/time.tsx';
+import { Skeleton } from '../../../components/page.tsx';
 import { useClient, useScope } from '../../../session.ts';
 import { Dependencies } from './dependencies.tsx';
 import { EditTask } from './edit-task.tsx';
 import { DeleteTask, RunTask } from './task-actions.tsx';
 import { TaskEvents } from './task-events.tsx';
+import { TaskFacts } from './task-facts.tsx';
 
 /** The panel of a task: everything about it, and what can be done with it. */
 export function TaskPanel({ id, onClose }: { id: string; onClose: () => void }) {
@@ -41,61 +39,12 @@ export function TaskPanel({ id, onClose }: { id: string; onClose: () => void }) 
             <CopyAsCurl operation="getTask" request={{ params: { id } }} />
             {canWrite && <DeleteTask task={task} etag={data.etag} onDeleted={onClose} />}
           </div>
-          <Facts task={task} />
+          <TaskFacts task={task} />
           {task.description ? <Markdown text={task.description} /> : <p className="muted">No description.</p>}
           <Dependencies task={task} />
           <TaskEvents id={id} />
         </div>
       )}
     </SidePanel>
-  );
-}
-
-function Facts({ task }: { task: TaskDetail }) {
-  const canReadAgents = useScope('agents:read');
-  const { id, status, priority, assignedAgent, projectId, createdAt, updatedAt } = task;
-  return (
-    <dl className="facts">
-      <dt>Status</dt>
-      <dd>
-        <Status value={status} />
-      </dd>
-      <dt>Priority</dt>
-      <dd>
-        <span className={`priority priority-${priority}`}>{priority}</span>
-      </dd>
-      {assignedAgent && (
-        <>
-          <dt>Agent</dt>
-          <dd>
-            {canReadAgents ? (
-              <Link to="/agents/$name" params={{ name: assignedAgent }}>
-                {assignedAgent}
-              </Link>
-            ) : (
-              assignedAgent
-            )}
-          </dd>
-        </>
-      )}
-      {projectId && (
-        <>
-          <dt>Project</dt>
-          <dd>
-            <Link to="/board" search={{ project: projectId }}>
-              {projectId}
-            </Link>
-          </dd>
-        </>
-      )}
-      <dt>Changed</dt>
-      <dd>
-        <Ago at={updatedAt} />, created <Ago at={createdAt} />
-      </dd>
-      <dt>Id</dt>
-      <dd>
-        <code>{id}</code>
-      </dd>
-    </dl>
   );
 }
