@@ -60,7 +60,7 @@ const routeTree = root.addChildren([
   createRoute({
     getParentRoute,
     path: '/agents/$name',
-    validateSearch: texts('tab', 'period'),
+    validateSearch: texts('tab', 'period', 'from'),
     component: lazyRouteComponent(() => import('./screens/agents/agent.tsx'), 'Agent'),
   }),
   createRoute({

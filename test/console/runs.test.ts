@@ -125,9 +125,10 @@ describe.runIf(program)('the runs of the console', async () => {
     model.answer();
   });
 
-  it('runs an execution again, and goes to the new one', async () => {
+  it('runs an execution again, also with a changed input, and goes to the new one', async () => {
     const agent = await createAgentWithTools('repeater');
-    const id = await run(agent, 'Again');
+    const taskId = await createTask(consoles.service(), 'Repeat');
+    const id = await run(agent, 'Again', { taskId });
     await finish(agent, id);
     const { page } = await consoles.open({ token: consoles.service().token, path: `/runs/${agent}/${id}` });
     await page.getByRole('button', { name: 'Run again' }).click();
@@ -136,6 +137,18 @@ describe.runIf(program)('the runs of the console', async () => {
     await page.getByRole('button', { name: 'Cancel', exact: true }).waitFor();
     model.answer();
     await page.getByRole('region', { name: 'Output' }).getByText('It is done.').waitFor();
+
+    await page.getByRole('link', { name: 'Change and run' }).click();
+    const input = page.getByRole('textbox', { name: 'Input' });
+    await expect.poll(() => input.inputValue()).toBe('Again');
+    await input.fill('Again, but shorter');
+    await page.getByRole('checkbox', { name: `On the task ${taskId} again` }).waitFor();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await model.asked(++asked);
+    model.answer();
+    await page.getByRole('link', { name: 'Open the run' }).click();
+    await page.getByRole('region', { name: 'Input' }).getByText('Again, but shorter').waitFor();
+    await page.locator('.run-facts').getByText(taskId).waitFor();
   });
 
   it('has no buttons that the token may not use', async () => {
@@ -144,7 +157,7 @@ describe.runIf(program)('the runs of the console', async () => {
     const token = await newToken(consoles.service(), 'local', '--scopes', 'agents:read');
     const { page } = await consoles.open({ token, path: `/runs/${agent}/${id}` });
     await page.getByRole('heading', { name: 'Quality gates' }).waitFor();
-    expect(await page.getByRole('button', { name: /Cancel|Run again/ }).count()).toBe(0);
+    expect(await page.locator('button, a', { hasText: /Cancel|Run again|Change and run/ }).count()).toBe(0);
     await finish(agent, id);
   });
 

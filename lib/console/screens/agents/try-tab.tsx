@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import type { Agent, Execution } from '../../../client/operations.ts';
 import { Failure } from '../../components/failure.tsx';
@@ -11,17 +11,31 @@ import { useExecution } from './agent-queries.ts';
 /** The input that the form proposes. */
 export const exampleInput = 'Say in one sentence what you can do.';
 
-/** Runs the agent with an input, and shows the result as soon as there is one. */
+/** Runs the agent with an input, and shows the result as soon as there is one. `from` in the URL names an earlier run to change. */
 export function TryTab({ agent: { name, status } }: { agent: Agent }) {
+  const { from } = useSearch({ from: '/agents/$name' });
+  const earlier = useExecution(name, from);
+  if (status !== 'active')
+    return <p className="muted">Only an active agent can run. This one is {status}; change its status in Prompt.</p>;
+  if (earlier.isError) return <Failure error={earlier.error} retry={() => void earlier.refetch()} />;
+  if (from !== undefined && !earlier.data) return <Skeleton rows={3} />;
+  return <TryForm key={from} name={name} earlier={earlier.data} />;
+}
+
+function TryForm({ name, earlier }: { name: string; earlier: Execution | undefined }) {
   const client = useClient();
-  const [input, setInput] = useState('');
-  const start = useMutation({ mutationFn: () => client.executeAgent({ params: { name }, body: { input } }) });
+  const [input, setInput] = useState(earlier?.input ?? '');
+  const [isOnTask, setOnTask] = useState(earlier?.taskId !== undefined);
+  const start = useMutation({
+    mutationFn: () => {
+      const body = { input, ...(isOnTask && earlier?.taskId && { taskId: earlier.taskId }) };
+      return client.executeAgent({ params: { name }, body });
+    },
+  });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     start.mutate();
   };
-  if (status !== 'active')
-    return <p className="muted">Only an active agent can run. This one is {status}; change its status in Prompt.</p>;
   return (
     <div className="try">
       <form className="form" onSubmit={submit}>
@@ -39,6 +53,16 @@ export function TryTab({ agent: { name, status } }: { agent: Agent }) {
             }}
           />
         </label>
+        {earlier?.taskId && (
+          <div className="checks">
+            <label>
+              <input type="checkbox" checked={isOnTask} onChange={({ target }) => setOnTask(target.checked)} />
+              <span>
+                On the task <code>{earlier.taskId}</code> again
+              </span>
+            </label>
+          </div>
+        )}
         <div className="actions">
           <button type="submit" className="primary" disabled={start.isPending}>
             {start.isPending ? 'Starting…' : 'Run'}

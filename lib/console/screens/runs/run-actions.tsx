@@ -1,17 +1,25 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import type { Execution } from '../../../client/operations.ts';
 import { ConfirmAction } from '../../components/confirm.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { useClient, useScope } from '../../session.ts';
 
-/** The buttons of an execution: cancel it while it runs, and run it again. */
+/** What can be done with an execution: cancel it while it runs, run it again, and run its agent with a changed input. */
 export function RunActions({ execution }: { execution: Execution }) {
   const canExecute = useScope('agents:execute');
   if (!canExecute) return null;
   return (
     <>
       {execution.status === 'running' && <CancelRun execution={execution} />}
+      <Link
+        className="button"
+        to="/agents/$name"
+        params={{ name: execution.agentName }}
+        search={{ tab: 'try', from: execution.id }}
+      >
+        Change and run
+      </Link>
       <RunAgain execution={execution} />
     </>
   );

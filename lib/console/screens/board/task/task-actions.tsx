@@ -54,10 +54,14 @@ export function RunTask({ task }: { task: TaskDetail }) {
   const isBlocked = blockedBy.length > 0;
   return (
     <>
-      <button type="button" disabled={isBlocked} onClick={() => setOpen(true)}>
+      <button
+        type="button"
+        disabled={isBlocked}
+        title={isBlocked ? 'The dependencies must be done first.' : undefined}
+        onClick={() => setOpen(true)}
+      >
         Run {name}
       </button>
-      {isBlocked && <span className="muted">It can run when its dependencies are done.</span>}
       <Modal title={`Run ${name} on this task`} open={isOpen} onClose={() => setOpen(false)}>
         <form
           className="form"
