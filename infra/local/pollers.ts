@@ -2,9 +2,10 @@ import { fileNameOf } from '../../lib/contract/routes.ts';
 import { type ConsumerName, consumers, type Source } from '../../lib/deployment/consumers.ts';
 import { concurrencyBounds, pollingOf, usualLambdaConcurrency } from '../../lib/deployment/polling.ts';
 import type { DataFolder } from './data-folder.ts';
-import { contextOf, type Handler, loadHandler } from './functions.ts';
-import { pollQueue, type Stop, stopWithinMs, waited } from './queues/queue-poller.ts';
+import { type Handler, loadHandler } from './functions.ts';
+import { pollQueue, type Stop } from './queues/queue-poller.ts';
 import type { Queues } from './queues/queues.ts';
+import { type Called, startSchedule } from './schedule.ts';
 import { type ChangeSignal, signalChange } from './stream/change-signal.ts';
 import { pollStream } from './stream/stream-poller.ts';
 import { createPositionStore } from './stream/stream-positions.ts';
@@ -21,12 +22,8 @@ const polling = pollingOf(usualLambdaConcurrency, { executions: { concurrency: c
 /** The consumers whose calls write changes that the stream's consumers handle. The calls of all others signal nothing. */
 const changing: readonly ConsumerName[] = ['runExecution', 'purgeAgent'];
 
-/** A time that is later than every due time. */
-const endOfTime = '9999-12-31T23:59:59.999Z';
-
 /**
- * Starts the event sources of all consumers, as Lambda's event source mappings and EventBridge's schedules do in AWS. At the
- * start each schedule is called once for all work with a due time, because the queues start empty.
+ * Starts the event sources of all consumers, as Lambda's event source mappings and EventBridge's schedules do in AWS.
  *
  * @returns a function that stops all event sources
  */
@@ -60,9 +57,6 @@ function signalling(handler: Handler, signal: ChangeSignal): Handler {
   return (event, context) => handler(event, context).finally(() => signalChange(signal));
 }
 
-/** A function that event sources call. */
-type Called = { name: ConsumerName; timeoutSeconds: number; handler: Handler };
-
 async function startPoller(
   called: Called,
   source: Source,
@@ -77,20 +71,5 @@ async function startPoller(
     const { queue } = source;
     return pollQueue({ ...called, queue: queues[queue], ...polling[queue] });
   }
-  const { handler, name, timeoutSeconds } = called;
-  const { job, everySeconds } = source;
-  const calls = new Set<Promise<unknown>>();
-  const call = (until?: string) => {
-    const current = handler({ detail: { job, until } }, contextOf(name, timeoutSeconds))
-      .catch(console.error)
-      .finally(() => calls.delete(current));
-    calls.add(current);
-  };
-  // The start does not wait for it: a purge can take minutes.
-  call(endOfTime);
-  const timer = setInterval(call, everySeconds * 1000);
-  return async () => {
-    clearInterval(timer);
-    await Promise.race([Promise.all(calls), waited(stopWithinMs)]);
-  };
+  return startSchedule(called, source);
 }

@@ -1,0 +1,39 @@
+import type { Clock, Job } from '../../lib/deployment/consumers.ts';
+import { contextOf, type Handler } from './functions.ts';
+import { type Stop, stopWithinMs, waited } from './queues/queue-poller.ts';
+
+/** A function that event sources call. */
+export type Called = { name: string; timeoutSeconds: number; handler: Handler };
+
+/** The jobs that start what users wait for: redeliveries, recoveries, and what a pause held back. */
+const awaitedJobs: readonly Job[] = ['deliveries', 'recoveries'];
+
+/** The seconds between two calls for such a job. In AWS it is a minute, the shortest interval of a schedule. */
+const awaitedEverySeconds = 5;
+
+/** A time that is later than every due time. */
+const endOfTime = '9999-12-31T23:59:59.999Z';
+
+/**
+ * Does the work of EventBridge's schedule for a job. At the start it calls the function for all work with a due time,
+ * because the queues start empty. While a call runs, there is no further one.
+ *
+ * @returns a function that stops the schedule
+ */
+export function startSchedule({ name, timeoutSeconds, handler }: Called, { job, everySeconds }: Clock): Stop {
+  let current: Promise<unknown> | undefined;
+  const call = (until?: string) => {
+    current ??= handler({ detail: { job, until } }, contextOf(name, timeoutSeconds))
+      .catch(console.error)
+      .finally(() => {
+        current = undefined;
+      });
+  };
+  // The start does not wait for it: a purge can take minutes.
+  call(endOfTime);
+  const timer = setInterval(call, 1000 * (awaitedJobs.includes(job) ? awaitedEverySeconds : everySeconds));
+  return async () => {
+    clearInterval(timer);
+    await Promise.race([current, waited(stopWithinMs)]);
+  };
+}

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { startSchedule } from '../../../infra/local/schedule.ts';
+import type { Job } from '../../../lib/deployment/consumers.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** Starts the schedule of a job of once a minute, and records the `until` of each call. */
+function start(job: Job, handle: () => Promise<void> = async () => {}) {
+  const calls: (string | undefined)[] = [];
+  const handler = async (event: unknown) => {
+    const { detail } = event as { detail: { job: Job; until?: string } };
+    expect(detail.job).toBe(job);
+    calls.push(detail.until);
+    await handle();
+  };
+  const stop = startSchedule({ name: 'test', timeoutSeconds: 60, handler }, { job, everySeconds: 60 });
+  return { calls, stop, pass: (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000) };
+}
+
+it('is called at the start for all work with a due time, then for what is due', async () => {
+  const { calls, pass } = start('purges');
+  expect(calls).toEqual([expect.stringMatching(/^9999-/)]);
+  await pass(59);
+  expect(calls).toHaveLength(1);
+  await pass(61);
+  expect(calls.slice(1)).toEqual([undefined, undefined]);
+});
+
+it.each(['deliveries', 'recoveries'] as const)(
+  'of %s, which users wait for, is called every five seconds',
+  async (job) => {
+    const { calls, pass } = start(job);
+    await pass(10);
+    expect(calls).toHaveLength(3);
+  },
+);
+
+it('has one call at a time, and continues after one that fails', async () => {
+  vi.spyOn(console, 'error').mockReturnValue();
+  const { promise, reject } = Promise.withResolvers<void>();
+  const { calls, pass } = start('deliveries', () => promise);
+  await pass(30);
+  expect(calls).toHaveLength(1);
+  reject(new Error('the table is not available'));
+  await pass(5);
+  expect(calls).toHaveLength(2);
+});
+
+it('is not called after its stop, which waits for the current call', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { calls, stop, pass } = start('deliveries', () => promise);
+  let stopped = false;
+  const stopping = stop().then(() => {
+    stopped = true;
+  });
+  await pass(1);
+  expect(stopped).toBe(false);
+  resolve();
+  await stopping;
+  await pass(60);
+  expect(calls).toHaveLength(1);
+});
