@@ -55,30 +55,21 @@ describe.runIf(program)('the documentation page', () => {
       expect(errors).toEqual(expectedErrors);
     });
 
-    it('is not wider than the screen', async () => {
+    it('finds operations by summary or path and shows them, and is never wider than the screen', async () => {
       await reader.page.keyboard.press('End');
       expect(await reader.overhang()).toBe(0);
-    });
-
-    it.each([
-      ['post', tasks, 'its summary'],
-      ['post', '/api/agents/{name}/self-improve', 'its summary'],
-      ['get', '/api/webhooks/{id}/deliveries', 'its path'],
-    ])('finds %s %s by %s, and shows it', async (method, path, by) => {
-      const summary = await summaryOf(method, path);
-      await reader.search(by === 'its path' ? path : summary);
-      await reader.choose(summary);
-      expect(await reader.overhang()).toBe(0);
-      await reader.openClient(method, path);
-    });
-
-    it('shows the 401 for a request without a token', async () => {
-      expectedErrors = [unauthorized];
-      await reader.search(tasks);
-      await reader.choose(await summaryOf('get', tasks));
-      await reader.openClient('get', tasks);
-      await reader.send('401 Unauthorized');
-      expect(await reader.shownBody()).toContain('"unauthorized"');
+      for (const [method, path, by] of [
+        ['post', tasks, 'its summary'],
+        ['post', '/api/agents/{name}/self-improve', 'its summary'],
+        ['get', '/api/webhooks/{id}/deliveries', 'its path'],
+      ] as const) {
+        const summary = await summaryOf(method, path);
+        await reader.search(by === 'its path' ? path : summary);
+        await reader.choose(summary);
+        expect(await reader.overhang()).toBe(0);
+        await reader.openClient(method, path);
+        await reader.closeClient();
+      }
     });
 
     it('creates a task with a token, and shows the 201', async () => {
@@ -95,7 +86,7 @@ describe.runIf(program)('the documentation page', () => {
       expect(listed.filter((task) => task.title === title)).toMatchObject([{ title, priority: 'high' }]);
     });
 
-    it('does not store a token, so that it is gone after a reload', async () => {
+    it('does not store a token: it is gone after a reload, and a request shows the 401', async () => {
       expectedErrors = [unauthorized];
       await reader.enterToken(service.token);
       await reader.search(tasks);
@@ -108,6 +99,7 @@ describe.runIf(program)('the documentation page', () => {
       await reader.choose(await summaryOf('get', tasks));
       await reader.openClient('get', tasks);
       await reader.send('401 Unauthorized');
+      expect(await reader.shownBody()).toContain('"unauthorized"');
     });
   });
 });

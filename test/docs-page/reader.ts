@@ -57,6 +57,12 @@ function readerOf(page: Page, noted: Noted) {
       await sendButton.waitFor();
     },
 
+    /** Closes the form. */
+    closeClient: async () => {
+      await client.getByRole('button', { name: 'Close Client' }).click();
+      await client.waitFor({ state: 'hidden' });
+    },
+
     /** Replaces the request body in the form. */
     writeBody: async (body: object) => {
       await client.getByRole('textbox').filter({ hasText: '{' }).click();
