@@ -3,27 +3,38 @@ import type { CDPSession, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createTable } from '../../infra/local/engine/create-table.ts';
 import { startEngine } from '../../infra/local/engine/engine.ts';
+import { createEngineTable } from '../../infra/local/engine/engine-table.ts';
 import { tableName } from '../../infra/local/running.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { taskStatuses } from '../../lib/contract/tasks.ts';
 import { openTable } from '../../lib/table/client.ts';
 import { newFolder } from '../journeys/deployment.ts';
-import { bareTasks, seed } from '../table/tasks/seed.ts';
+import { bareTasks, seed, withoutStream, withStream } from '../table/tasks/seed.ts';
 import { program, useConsole } from './console.ts';
 
 /** The number of tasks on the board. */
 const taskCount = 100_000;
 
-/** Writes the tasks to a data folder, as their creations would have written them. Each status has the same number. */
+/** The number of tasks at each end of the board that have an item, and not only rows in the lists. The test shows no other. */
+const readCount = 6_000;
+
+/**
+ * Writes the tasks to a data folder, as their creations would have written them. Each status has the same number. The
+ * lists and counters have all tasks.
+ */
 async function writeTasks(dataFolder: string): Promise<void> {
   const engine = await startEngine({ database: join(dataFolder, 'table.db'), log: join(dataFolder, 'engine.log') });
   await createTable(engine.endpoint, tableName);
-  const tasks = bareTasks(taskCount, (nth) => Date.UTC(2026, 0, 1) + nth * 1_000);
+  const table = openTable(tableName, engine.endpoint);
+  await withoutStream(table);
+  const tasks = bareTasks(taskCount, (nth) => Date.UTC(2026, 0, 1) + nth * 1_000, Math.random);
   const spread = tasks.map((task, nth) => ({
     ...task,
     status: taskStatuses[nth % 6] as (typeof taskStatuses)[number],
   }));
-  await seed(openTable(tableName, engine.endpoint), 'local' as Organization, spread);
+  const ends = new Set([...spread.slice(0, readCount), ...spread.slice(-readCount)]);
+  await seed(createEngineTable(tableName, engine.endpoint), 'local' as Organization, spread, (task) => ends.has(task));
+  await withStream(table);
   await engine.stop();
 }
 
