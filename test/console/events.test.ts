@@ -15,7 +15,7 @@ describe.runIf(program)('the event log in the console', () => {
 
   it('shows new events at the top, and behind a button while an event is read', async () => {
     const { page } = await openLog();
-    await page.getByRole('heading', { name: 'Events' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Events' }).waitFor();
     const task = await createTask(consoles.service(), 'The first task');
     const first = page.getByRole('button', { name: 'The first task' });
     await first.click();
