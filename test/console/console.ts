@@ -44,7 +44,8 @@ export function useConsole(options: Options = {}) {
       { token, path = '/' }: { token?: string | undefined; path?: string } = { token: service.token },
       options: BrowserContextOptions = { viewport: screens.desktop },
     ): Promise<Console> => {
-      const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+      // Without a locale, the headless shell takes that of the machine, which may be none that a page can use.
+      const context = await browser.newContext({ locale: 'en-US', reducedMotion: 'reduce', ...options });
       const page = await context.newPage();
       const one: Console = { page, problems: [] };
       opened.push(one);
