@@ -58,13 +58,14 @@ describe.runIf(program)('the frame of the console', () => {
     await page.clock.pauseAt(Date.now() + 3_600_000);
     await expect.poll(areAnswered).toBe(true);
     const before = (await sentAt()).length;
-    for (let nth = 1; nth <= 3; nth++) {
+    for (let nth = 1; nth <= 4; nth++) {
       for (let turn = 0; turn < 100 && (await sentAt()).length < before + nth; turn++) await page.clock.runFor(100);
       await expect.poll(areAnswered).toBe(true);
     }
-    const [first = 0, second = 0, third = 0, ...more] = (await sentAt()).slice(before);
+    // The jump of the clock may have ended a request that was under way, which is then repeated between two others.
+    const [, second = 0, third = 0, fourth = 0, ...more] = (await sentAt()).slice(before);
     expect(more).toEqual([]);
-    for (const interval of [second - first, third - second]) {
+    for (const interval of [third - second, fourth - third]) {
       expect(interval).toBeGreaterThanOrEqual(2_000);
       expect(interval).toBeLessThan(10_000);
     }
@@ -73,7 +74,7 @@ describe.runIf(program)('the frame of the console', () => {
       document.dispatchEvent(new Event('visibilitychange'));
     `);
     await page.clock.runFor(60_000);
-    expect(await sentAt()).toHaveLength(before + 3);
+    expect(await sentAt()).toHaveLength(before + 4);
   });
 
   it('says that the screen is not updated, and reads again on demand', async () => {
