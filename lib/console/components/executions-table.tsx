@@ -7,8 +7,8 @@ import { Ago } from './time.tsx';
 /** Executions, one a row. The whole row is a link to the execution. */
 export function ExecutionsTable({ executions, label }: { executions: readonly ExecutionListItem[]; label: string }) {
   return (
-    <div className="table executions-table">
-      <table className="executions" aria-label={label}>
+    <div className="table fitted">
+      <table className="executions linked-rows" aria-label={label}>
         <thead>
           <tr>
             <th>Status</th>
