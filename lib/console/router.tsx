@@ -82,7 +82,7 @@ const routeTree = root.addChildren([
   createRoute({
     getParentRoute,
     path: '/events',
-    validateSearch: texts('event', 'task', 'execution'),
+    validateSearch: texts('event', 'task', 'execution', 'since', 'until', 'id'),
     component: lazyRouteComponent(() => import('./screens/events/events.tsx'), 'Events'),
   }),
 ]);

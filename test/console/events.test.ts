@@ -1,7 +1,7 @@
 import type { BrowserContextOptions } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { successOf } from '../api.ts';
-import { createTask, moveTask } from '../journeys/requests.ts';
+import { createAgent, createTask, endOf, execute, moveTask, newScript } from '../journeys/requests.ts';
 import { startReceiver } from '../webhooks/sender/receiver.ts';
 import { accessibilityProblems } from './axe.ts';
 import { program, screens, useConsole } from './console.ts';
@@ -9,7 +9,7 @@ import { program, screens, useConsole } from './console.ts';
 const hostile = '<img src=x onerror="document.title=1">';
 
 describe.runIf(program)('the event log in the console', () => {
-  const consoles = useConsole();
+  const consoles = useConsole({ environment: { MODEL_SCRIPT: newScript([{ match: 'Be refused', refusal: true }]) } });
   const openLog = (path = '/events', options: BrowserContextOptions = { viewport: screens.desktop }) =>
     consoles.open({ token: consoles.service().token, path }, options);
 
@@ -46,6 +46,37 @@ describe.runIf(program)('the event log in the console', () => {
     await page.getByRole('link', { name: /^dlv_/ }).click();
     await page.getByRole('heading', { name: 'task.created retrying' }).waitFor();
     await page.getByText(/^in 00:0[0-5]:[0-5]\d$/).waitFor();
+    await page.getByRole('link', { name: /^ev_/ }).click();
+    await page.getByRole('heading', { level: 1, name: 'Event' }).waitFor();
+    await page.locator('pre').filter({ hasText: id }).waitFor();
+    await page.getByRole('link', { name: /^dlv_/ }).waitFor();
+    expect(await page.getByRole('list', { name: 'Events' }).locator('> li').count()).toBe(1);
+    await page.getByRole('link', { name: 'Show all events' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Events' }).waitFor();
+  });
+
+  it('marks failed runs, copies their data, and filters by time', async () => {
+    const agent = await createAgent(consoles.service(), 'refused');
+    const run = await execute(consoles.service(), agent, 'Be refused');
+    await endOf(consoles.service(), agent, run);
+    const { page } = await openLog(`/events?execution=${run}`);
+    await page.locator('.status-failed').filter({ hasText: 'agent.failed' }).waitFor();
+    await page.getByRole('button', { name: 'agent.failed' }).click();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy payload' }).click();
+    await page.getByText('Payload: the text is copied.').waitFor();
+    expect(JSON.parse(await page.evaluate<string>('navigator.clipboard.readText()'))).toMatchObject({
+      execution: { id: run },
+    });
+
+    await page.getByLabel('Time range').selectOption('Last hour');
+    await page.getByRole('button', { name: 'agent.failed' }).waitFor();
+    expect(page.url()).toContain('since=1h');
+    await page.getByLabel('Time range').selectOption('Own range');
+    await page.getByLabel('Since').fill('2019-01-01T00:00');
+    await page.getByLabel('Until').fill('2020-01-01T00:00');
+    await page.getByLabel('Until').press('Enter');
+    await page.getByText('No events match').waitFor();
   });
 
   it('loads earlier events, and adds new ones to a scrolled list only when they are wanted', async () => {

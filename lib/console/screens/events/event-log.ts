@@ -1,9 +1,16 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Event, EventName } from '../../../client/operations.ts';
+import { timesOf } from '../../components/time-range.ts';
 import { useClient } from '../../session.ts';
 
-/** The filters of the event log, as the API names them. */
-export type EventFilters = { event?: EventName; task_id?: string; execution_id?: string };
+/** The filters of the event log, as the API names them. `since` can be the name of a ready range. */
+export type EventFilters = {
+  event?: EventName;
+  task_id?: string;
+  execution_id?: string;
+  since?: string;
+  until?: string;
+};
 
 const pageSize = 50;
 
@@ -12,6 +19,11 @@ const newPageSize = 100;
 
 /** The position before the oldest event. */
 const beginning = `ev_${'0'.repeat(26)}`;
+
+/** Returns the filters as the API takes them: a ready range ends now. */
+export function requestOf(filters: EventFilters) {
+  return { ...filters, ...timesOf(filters, Date.now()) };
+}
 
 type NewEvents = { events: readonly Event[]; next: string };
 
@@ -25,7 +37,10 @@ export function useEventLog(filters: EventFilters) {
   const older = useInfiniteQuery({
     queryKey: ['event-log', filters],
     queryFn: ({ signal, pageParam: before }) =>
-      client.listEvents({ query: { ...filters, limit: pageSize, ...(before !== null && { before }) }, signal }),
+      client.listEvents({
+        query: { ...requestOf(filters), limit: pageSize, ...(before !== null && { before }) },
+        signal,
+      }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ pagination }) => pagination.next,
     gcTime: 0,
@@ -40,7 +55,7 @@ export function useEventLog(filters: EventFilters) {
     queryFn: async ({ signal }): Promise<NewEvents> => {
       let read = queries.getQueryData<NewEvents>(newerKey) ?? { events: [], next: start ?? beginning };
       for (;;) {
-        const query = { ...filters, after: read.next, limit: newPageSize };
+        const query = { ...requestOf(filters), after: read.next, limit: newPageSize };
         const { data, pagination } = await client.listEvents({ query, signal });
         // The log can list an event twice to its followers.
         const known = new Set(read.events.map(({ id }) => id));
@@ -62,4 +77,15 @@ export function useEventLog(filters: EventFilters) {
     isReadingMore: older.isFetchingNextPage,
     readMore: () => void older.fetchNextPage(),
   };
+}
+
+/** Reads an event with its deliveries. */
+export function useEvent(id: string) {
+  const client = useClient();
+  return useQuery({
+    queryKey: ['events', id],
+    queryFn: async ({ signal }) => (await client.getEvent({ params: { id }, signal })).data,
+    // Deliveries change without events.
+    staleTime: 0,
+  });
 }

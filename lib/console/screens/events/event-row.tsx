@@ -1,11 +1,12 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import type { Event } from '../../../client/operations.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Skeleton, Status } from '../../components/page.tsx';
 import { Ago } from '../../components/time.tsx';
-import { useClient, useScope } from '../../session.ts';
+import { useScope } from '../../session.ts';
+import { TextBlock } from '../runs/text-block.tsx';
+import { useEvent } from './event-log.ts';
 
 /** An event of the log, which opens to its data and its deliveries. */
 export function EventRow({ event, isOpen, toggle }: { event: Event; isOpen: boolean; toggle: () => void }) {
@@ -13,7 +14,10 @@ export function EventRow({ event, isOpen, toggle }: { event: Event; isOpen: bool
   return (
     <li>
       <button type="button" className="event-head" aria-expanded={isOpen} aria-controls={id} onClick={toggle}>
-        <span className="event-name">{event.event}</span>
+        <span className="chevron" aria-hidden="true" />
+        <span className="event-name">
+          {event.event === 'agent.failed' ? <span className="status status-failed">{event.event}</span> : event.event}
+        </span>
         <span className="event-subject ellipsis">{subjectOf(event)}</span>
         <span className="muted">
           <Ago at={event.occurredAt} />
@@ -36,13 +40,7 @@ function subjectOf({ data }: Event): string {
 }
 
 function EventData({ event: { id, data } }: { event: Event }) {
-  const client = useClient();
-  const detail = useQuery({
-    queryKey: ['events', id],
-    queryFn: async ({ signal }) => (await client.getEvent({ params: { id }, signal })).data,
-    // Deliveries change without events.
-    staleTime: 0,
-  });
+  const detail = useEvent(id);
   const canReadTasks = useScope('tasks:read');
   const canReadAgents = useScope('agents:read');
   const execution = 'execution' in data ? data.execution : undefined;
@@ -62,7 +60,7 @@ function EventData({ event: { id, data } }: { event: Event }) {
         )}
         <code className="muted">{id}</code>
       </div>
-      <pre>{JSON.stringify(data, null, 2)}</pre>
+      <TextBlock title="Payload" text={JSON.stringify(data, null, 2)} />
       <h2>Deliveries</h2>
       {detail.error && <Failure error={detail.error} retry={() => void detail.refetch()} />}
       {detail.isPending && <Skeleton rows={1} />}

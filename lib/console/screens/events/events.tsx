@@ -1,5 +1,6 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState, useSyncExternalStore } from 'react';
+import type { EventName } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { EventFilter } from '../../components/event-filter.tsx';
 import { eventNameOf } from '../../components/event-names.ts';
@@ -7,48 +8,99 @@ import { Failure } from '../../components/failure.tsx';
 import { FilterInput } from '../../components/filter-input.tsx';
 import { MoreButton } from '../../components/more-button.tsx';
 import { Empty, PageHead, Skeleton } from '../../components/page.tsx';
-import { type EventFilters, useEventLog } from './event-log.ts';
+import { TimeRangeFilter } from '../../components/time-range-filter.tsx';
+import { type EventFilters, requestOf, useEvent, useEventLog } from './event-log.ts';
 import { EventRow } from './event-row.tsx';
 
-/** The live event log, with filters in the URL. */
+/** The live event log, with filters in the URL, or the one event that the URL names. */
 export function Events() {
-  const search = useSearch({ from: '/events' });
-  const { task, execution } = search;
-  const navigate = useNavigate();
+  const { id, ...search } = useSearch({ from: '/events' });
   const event = eventNameOf(search.event);
+  const { task, execution, since, until } = search;
   const filters: EventFilters = {
     ...(event && { event }),
     ...(task !== undefined && { task_id: task }),
     ...(execution !== undefined && { execution_id: execution }),
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until }),
   };
-  const show = (shown: typeof search) => void navigate({ to: '/events', search: shown, replace: true });
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <PageHead title="Events">
-        <CopyAsCurl operation="listEvents" request={{ query: filters }} />
-      </PageHead>
-      <div className="filters">
-        <EventFilter value={event} onChange={(chosen) => show({ ...search, event: chosen })} />
-        <FilterInput
-          aria-label="Task id"
-          placeholder="Task id"
-          value={task ?? ''}
-          onApply={(id) => show({ ...search, task: id || undefined })}
-        />
-        <FilterInput
-          aria-label="Run id"
-          placeholder="Run id"
-          value={execution ?? ''}
-          onApply={(id) => show({ ...search, execution: id || undefined })}
-        />
-        {isFiltered && (
-          <button type="button" className="quiet" onClick={() => show({})}>
-            Clear
-          </button>
+      <PageHead title={id === undefined ? 'Events' : 'Event'}>
+        <a href="/docs">Event reference</a>
+        {id === undefined ? (
+          <CopyAsCurl operation="listEvents" request={{ query: requestOf(filters) }} />
+        ) : (
+          <CopyAsCurl operation="getEvent" request={{ params: { id } }} />
         )}
-      </div>
-      <EventList key={JSON.stringify(filters)} filters={filters} isFiltered={isFiltered} />
+      </PageHead>
+      {id === undefined ? (
+        <>
+          <Filters search={search} event={event} isFiltered={isFiltered} />
+          <EventList key={JSON.stringify(filters)} filters={filters} isFiltered={isFiltered} />
+        </>
+      ) : (
+        <OneEvent key={id} id={id} />
+      )}
+    </>
+  );
+}
+
+type Search = { task?: string; execution?: string; since?: string; until?: string };
+
+function Filters(props: { search: Search; event: EventName | undefined; isFiltered: boolean }) {
+  const { search, event, isFiltered } = props;
+  const { task, execution, since, until } = search;
+  const navigate = useNavigate();
+  const show = (shown: { [Name in 'event' | keyof Search]?: string | undefined }) =>
+    void navigate({ to: '/events', search: shown, replace: true });
+  return (
+    <div className="filters paired">
+      <EventFilter value={event} onChange={(chosen) => show({ ...search, event: chosen })} />
+      <TimeRangeFilter
+        value={{ since, until }}
+        onChange={(range) => show({ ...search, event, since: range.since, until: range.until })}
+      />
+      <FilterInput
+        aria-label="Task id"
+        placeholder="Task id"
+        value={task ?? ''}
+        onApply={(id) => show({ ...search, event, task: id || undefined })}
+      />
+      <FilterInput
+        aria-label="Run id"
+        placeholder="Run id"
+        value={execution ?? ''}
+        onApply={(id) => show({ ...search, event, execution: id || undefined })}
+      />
+      {isFiltered && (
+        <button type="button" className="quiet" onClick={() => show({})}>
+          Clear
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** The event with an id, open. */
+function OneEvent({ id }: { id: string }) {
+  const { data, error, refetch } = useEvent(id);
+  const [isOpen, setOpen] = useState(true);
+  return (
+    <>
+      {error && <Failure error={error} retry={() => void refetch()} />}
+      {!data && !error && <Skeleton rows={10} />}
+      {data && (
+        <ul className="rows event-rows" aria-label="Events">
+          <EventRow event={data} isOpen={isOpen} toggle={() => setOpen(!isOpen)} />
+        </ul>
+      )}
+      <p className="all-events">
+        <Link to="/events" search={{}}>
+          Show all events
+        </Link>
+      </p>
     </>
   );
 }
