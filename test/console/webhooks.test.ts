@@ -9,6 +9,7 @@ import { attemptsOf, createTask, newToken, register } from '../journeys/requests
 import { startReceiver } from '../webhooks/sender/receiver.ts';
 import { accessibilityProblems } from './axe.ts';
 import { type Console, program, screens, useConsole } from './console.ts';
+import { scrollingTables } from './scrolling-tables.ts';
 
 /** The longest time until the service has found a redelivery or a recovery and its attempt is shown, in milliseconds. */
 const redeliveredWithinMs = 150_000;
@@ -95,7 +96,12 @@ describe.runIf(program)('the webhooks in the console', () => {
     await newest.getByText('"down": true').waitFor();
 
     status = 204;
-    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByRole('link', { name: /^wh_/ }).click();
+    const row = page.getByRole('row', { name: /failed task.created 503 4/ });
+    await row.getByRole('button', { name: 'Send again' }).click();
+    await page.getByText('The delivery is sent again').waitFor();
+    // The whole row is a link.
+    await row.locator('td').first().click({ force: true });
     await page.getByText('pending').waitFor();
     await page.getByText('Attempt 5').waitFor({ timeout: redeliveredWithinMs });
     await page.getByRole('heading', { name: 'task.created delivered' }).waitFor();
@@ -194,11 +200,22 @@ describe.runIf(program)('the webhooks in the console', () => {
     await page.getByText('No deliveries match').waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByText('50 of 51').waitFor();
+    const range = page.getByLabel('Time range');
+    await range.selectOption('Last 7 days');
+    await page.getByText('50 of 51').waitFor();
+    expect(page.url()).toContain('since=7d');
+    expect(await page.getByLabel('Since').count()).toBe(0);
+    await range.selectOption('Own range');
+    await page.getByLabel('Since').fill('2019-01-01T00:00');
     await page.getByLabel('Until').fill('2020-01-01T00:00');
     await page.getByLabel('Until').press('Enter');
     await page.getByText('No deliveries match').waitFor();
     expect(page.url()).toContain('until=');
     expect(await page.getByLabel('Until').and(page.locator(':focus')).count()).toBe(1);
+    await page.reload();
+    await page.getByLabel('Until').and(page.locator('[value]')).waitFor();
+    await range.selectOption('Any time');
+    await page.getByText('50 of 51').waitFor();
   });
 
   it('shows what receivers and users write as text', async () => {
@@ -225,10 +242,9 @@ describe.runIf(program)('the webhooks in the console', () => {
   });
 
   it.each(['light', 'dark'] as const)('fits a phone, and has no accessibility problems (%s)', async (colorScheme) => {
-    const { id, params } = await receive((response) => response.writeHead(500).end('{"why":"down"}'));
-    const { deliveryId } = successOf<TestResult>(
-      await consoles.service().api.testWebhook({ params, body: { event: 'task.created' } }),
-    );
+    const { id } = await receive((response) => response.writeHead(500).end('{"why":"down"}'));
+    await createTask(consoles.service(), 'A task');
+    const [{ deliveryId } = expect.fail('no attempt')] = await attemptsOf(consoles.service(), id, 1);
     const { page } = await consoles.open({ token: consoles.service().token }, { viewport: screens.phone, colorScheme });
     const paths: [string, string][] = [
       ['/webhooks', 'Webhooks'],
@@ -240,6 +256,7 @@ describe.runIf(program)('the webhooks in the console', () => {
       await page.getByRole('heading', { level: 1, name: heading }).waitFor();
       await page.locator('main .status').filter({ hasText: /fail/ }).first().waitFor();
       expect(await page.evaluate('document.getElementById("main").scrollWidth')).toBeLessThanOrEqual(390);
+      expect(await page.evaluate(scrollingTables), path).toBe(0);
       expect(await accessibilityProblems(page), path).toEqual([]);
     }
     await page.goto(`${consoles.service().url}/#/webhooks`);
@@ -277,13 +294,38 @@ describe.runIf(program)('the webhooks in the console', () => {
   it('shows the state and the last 24 hours of each webhook in the list', async () => {
     const { api } = consoles.service();
     const [good, bad] = [await receive(), await receive((response) => response.writeHead(500).end())];
-    for (const { params } of [good, bad]) await api.testWebhook({ params, body: { event: 'task.created' } });
-    for (const { id } of [good, bad]) await attemptsOf(consoles.service(), id, 1);
+    await api.testWebhook({ params: good.params, body: { event: 'task.created' } });
+    await createTask(consoles.service(), 'A task');
+    await attemptsOf(consoles.service(), good.id, 2);
+    await attemptsOf(consoles.service(), bad.id, 4);
     const { page } = await consoles.open({ token: consoles.service().token, path: '/webhooks' });
-    const row = (url: string) => page.getByRole('listitem').filter({ hasText: url });
+    const row = (url: string) => page.getByRole('row').filter({ hasText: url });
     await row(bad.receiver.url).getByText('failing').waitFor();
+    await row(bad.receiver.url)
+      .getByText(/^since .* ago$/)
+      .waitFor();
     await row(good.receiver.url).getByText('active').waitFor();
-    await row(good.receiver.url).getByRole('img', { name: '1 delivered, 0 failed' }).waitFor();
-    await row(bad.receiver.url).getByRole('img', { name: '0 delivered, 1 failed' }).waitFor();
+    await row(good.receiver.url).getByText('2 delivered, 0 failed').waitFor();
+    await row(bad.receiver.url).getByText('0 delivered, 4 failed').waitFor();
+  });
+
+  it('leads from a failing webhook to the recovery of its events', async () => {
+    const { id, params } = await receive((response) => response.writeHead(500).end());
+    await createTask(consoles.service(), 'A missed task');
+    await attemptsOf(consoles.service(), id, 4);
+    const { page } = await consoles.open({ token: consoles.service().token, path: `/webhooks/${id}` });
+    await page.getByText('Repair the receiver.').waitFor();
+    await page.getByRole('button', { name: /^Recover since / }).click();
+    const dialog = page.getByRole('dialog');
+    // The event of the first failed attempt occurred before the attempt ended.
+    const { failingSince = '' } = dataOf<Webhook>(await consoles.service().api.getWebhook({ params }));
+    const since = await dialog.getByLabel('Since').inputValue();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(Date.parse(failingSince) - Date.parse(since)).toBeGreaterThan(0);
+    expect(Date.parse(failingSince) - Date.parse(since)).toBeLessThan(3_600_000);
+    await dialog.getByLabel('Time range').selectOption('Last hour');
+    await dialog.getByLabel('Since').waitFor({ state: 'detached' });
+    await dialog.getByRole('button', { name: 'Count the events' }).click();
+    await page.getByText('1 event matches.').waitFor();
   });
 });

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNow } from '../../components/time.tsx';
 import { useClient } from '../../session.ts';
-import { attemptsIntervalMs, type Hour, hoursOf } from './webhook-state.ts';
+import { attemptsIntervalMs, type Hour, hoursOf, sumOf } from './webhook-state.ts';
 
 /**
  * Reads the newest 100 attempts of a webhook. Its key is not that of the webhooks: an event would lead to a request for
  * each webhook on the screen, and before the attempts of the event. So it is read again every 30 seconds.
  */
-export function useHealth(id: string) {
+function useHealth(id: string) {
   const client = useClient();
   return useQuery({
     queryKey: ['webhook-health', id],
@@ -34,19 +34,19 @@ function classOf(hour: Hour): string {
   return hour.delivered > 0 ? 'delivered' : 'none';
 }
 
-/** The attempts of the last 24 hours, a bar for each hour. It has its size before the attempts are read. */
+/** The attempts of the last 24 hours, a bar for each hour, and their sum. It has its size before the attempts are read. */
 export function HealthStrip({ id }: { id: string }) {
   const { data } = useHealth(id);
   const now = useNow();
   const hours = data && hoursOf(data.newest, data.isComplete, now);
-  const sum = (part: 'delivered' | 'failed') =>
-    hours?.reduce((total, hour) => total + (hour.delivered === undefined ? 0 : hour[part]), 0);
-  const label = hours ? `Last 24 hours: ${sum('delivered')} delivered, ${sum('failed')} failed` : 'Last 24 hours';
   return (
-    <div className="health" role="img" aria-label={label}>
-      {hours?.map((hour) => (
-        <span key={hour.startsAt} className={classOf(hour)} title={textOf(hour)} />
-      ))}
+    <div className="health-sum">
+      <div className="health" role="img" aria-label="Attempts of each of the last 24 hours">
+        {hours?.map((hour) => (
+          <span key={hour.startsAt} className={classOf(hour)} title={textOf(hour)} />
+        ))}
+      </div>
+      <span className="muted">{hours && sumOf(hours)}</span>
     </div>
   );
 }

@@ -5,8 +5,8 @@ import { Ago } from '../../components/time.tsx';
 import { HealthStrip } from './health-strip.tsx';
 import { stateOf } from './webhook-state.ts';
 
-/** The facts of a webhook. */
-export function WebhookFacts({ webhook }: { webhook: Webhook }) {
+/** The facts of a webhook. `repair` follows its state. */
+export function WebhookFacts({ webhook, repair }: { webhook: Webhook; repair: ReactNode }) {
   const { events, description, taskFilter, maxPerSecond, disabledAt, failingSince } = webhook;
   const filter = [
     taskFilter?.projectId && `project ${taskFilter.projectId}`,
@@ -22,12 +22,13 @@ export function WebhookFacts({ webhook }: { webhook: Webhook }) {
             by the service <Ago at={disabledAt} />, because all deliveries failed
           </span>
         )}
-        {failingSince && (
+        {failingSince && !disabledAt && (
           <span className="muted">
             {' '}
             since <Ago at={failingSince} />
           </span>
         )}
+        {repair}
       </Fact>
       <Fact label="Last 24 hours">
         <HealthStrip id={webhook.id} />

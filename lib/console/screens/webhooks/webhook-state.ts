@@ -41,3 +41,24 @@ export function hoursOf(newest: readonly DeliveryRecord[], isComplete: boolean, 
     return { startsAt, delivered: inHour.length - failed, failed };
   });
 }
+
+/** Returns the numbers of attempts in hours as text, and whether there are earlier ones that were not read. */
+export function sumOf(hours: readonly Hour[]): string {
+  const known = hours.flatMap((hour) => (hour.delivered === undefined ? [] : [hour]));
+  const sum = (part: 'delivered' | 'failed') => known.reduce((total, hour) => total + hour[part], 0);
+  const numbers = `${sum('delivered')} delivered, ${sum('failed')} failed`;
+  return known.length < hours.length ? `Newest 100: ${numbers}` : numbers;
+}
+
+/** How long before the end of its first failed attempt an event may have occurred, in milliseconds. */
+const attemptMs = 300_000;
+
+/**
+ * Returns the time since when a webhook may have missed events, if its deliveries fail or the service has paused it.
+ * Recoveries compare the times of events, which are earlier than those of their attempts.
+ */
+export function missedSince({ active, disabledAt, failingSince }: Webhook): string | undefined {
+  if (!active && disabledAt === undefined) return undefined;
+  const at = failingSince ?? disabledAt;
+  return at && new Date(Date.parse(at) - attemptMs).toISOString();
+}

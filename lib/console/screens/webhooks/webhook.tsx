@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import type { Webhook as WebhookData } from '../../../client/operations.ts';
 import { ActionMenu } from '../../components/action-menu.tsx';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { Failure } from '../../components/failure.tsx';
@@ -15,6 +16,14 @@ import { RecoverDialog } from './dialogs/recover-dialog.tsx';
 import { RotateDialog } from './dialogs/rotate-dialog.tsx';
 import { TestDialog } from './dialogs/test-dialog.tsx';
 import { WebhookFacts } from './webhook-facts.tsx';
+import { attemptsIntervalMs, missedSince } from './webhook-state.ts';
+
+const minute = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+});
 
 type OpenDialog = 'test' | 'edit' | 'rotate' | 'recover' | 'delete';
 
@@ -36,6 +45,7 @@ function WebhookScreen({ id }: { id: string }) {
       const { data, etag } = await client.getWebhook({ params: { id }, signal });
       return { webhook: data, etag };
     },
+    refetchInterval: attemptsIntervalMs,
   });
   const close = () => setDialog(undefined);
   const dialogOf = (name: OpenDialog) => ({ open: dialog === name, onClose: close });
@@ -70,7 +80,10 @@ function WebhookScreen({ id }: { id: string }) {
       {!data && !error && <Skeleton rows={5} />}
       {data && (
         <>
-          <WebhookFacts webhook={data.webhook} />
+          <WebhookFacts
+            webhook={data.webhook}
+            repair={canWrite && <Repair webhook={data.webhook} recover={() => setDialog('recover')} />}
+          />
           {recoveryId && <RecoveryProgress id={id} recoveryId={recoveryId} />}
           <Deliveries id={id} />
           <TestDialog webhook={data.webhook} {...dialogOf('test')} />
@@ -88,6 +101,22 @@ function WebhookScreen({ id }: { id: string }) {
         </>
       )}
     </>
+  );
+}
+
+/** What to do about a webhook that fails or that the service has paused. */
+function Repair({ webhook, recover }: { webhook: WebhookData; recover: () => void }) {
+  const since = missedSince(webhook);
+  if (since === undefined) return null;
+  return (
+    <div className="repair">
+      <span>
+        Repair the receiver{webhook.active ? '. Then' : ', then resume the webhook and'} send the events that it missed.
+      </span>
+      <button type="button" onClick={recover}>
+        Recover since {minute.format(Date.parse(since))}
+      </button>
+    </div>
   );
 }
 

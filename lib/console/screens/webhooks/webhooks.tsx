@@ -8,10 +8,10 @@ import { Empty, PageHead, Skeleton, Status } from '../../components/page.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useClient, useScope } from '../../session.ts';
 import { RegisterDialog } from './dialogs/register-dialog.tsx';
-import { HealthStrip, useHealth } from './health-strip.tsx';
-import { stateOf } from './webhook-state.ts';
+import { HealthStrip } from './health-strip.tsx';
+import { attemptsIntervalMs, stateOf } from './webhook-state.ts';
 
-/** The number of webhooks that are shown at first and added by a button: each needs a request for its health. */
+/** The number of webhooks that are shown at first and added by a button: each needs a request for its strip. */
 const step = 10;
 
 /** The list of webhooks. */
@@ -20,6 +20,7 @@ export function Webhooks() {
   const canWrite = useScope('webhooks:write');
   const [registering, setRegistering] = useState(false);
   const [shown, setShown] = useState(step);
+  const failingSince = useFailingSince();
   const { data, error, refetch } = useQuery({
     queryKey: ['webhooks', 'list'],
     queryFn: async ({ signal }) => (await client.listWebhooks({ signal })).data,
@@ -32,7 +33,7 @@ export function Webhooks() {
   return (
     <>
       <PageHead title="Webhooks">
-        <CopyAsCurl operation="listWebhooks" request={{}} />
+        <CopyAsCurl operation="listWebhooks" request={{ query: { include: 'health' } }} />
         {data && data.length > 0 && register}
       </PageHead>
       {error && <Failure error={error} retry={() => void refetch()} />}
@@ -44,11 +45,23 @@ export function Webhooks() {
         </Empty>
       )}
       {data && data.length > 0 && (
-        <ul className="rows webhook-rows" aria-label="Webhooks">
-          {data.slice(0, shown).map((webhook) => (
-            <WebhookRow key={webhook.id} webhook={webhook} />
-          ))}
-        </ul>
+        <div className="table fitted">
+          <table className="webhook-rows linked-rows stacked" aria-label="Webhooks">
+            <thead>
+              <tr>
+                <th>State</th>
+                <th>URL and events</th>
+                <th>Last 24 hours</th>
+                <th className="number">Last delivery</th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.slice(0, shown).map((webhook) => (
+                <WebhookRow key={webhook.id} webhook={webhook} failingSince={failingSince?.get(webhook.id)} />
+              ))}
+            </tbody>
+          </table>
+        </div>
       )}
       {data && data.length > shown && (
         <button type="button" className="more" onClick={() => setShown(shown + step)}>
@@ -60,25 +73,50 @@ export function Webhooks() {
   );
 }
 
-function WebhookRow({ webhook }: { webhook: Webhook }) {
-  const health = useHealth(webhook.id);
+/**
+ * Reads since when each webhook fails. The service reads the attempts to each webhook for that, so it is not read after
+ * each event like the list, but every 30 seconds like the strips.
+ */
+function useFailingSince(): Map<string, string | undefined> | undefined {
+  const client = useClient();
+  const { data } = useQuery({
+    queryKey: ['webhook-health'],
+    queryFn: async ({ signal }) => {
+      const { data } = await client.listWebhooks({ query: { include: 'health' }, signal });
+      return new Map(data.map(({ id, failingSince }) => [id, failingSince]));
+    },
+    staleTime: attemptsIntervalMs,
+    refetchInterval: attemptsIntervalMs,
+  });
+  return data;
+}
+
+function WebhookRow({ webhook, failingSince }: { webhook: Webhook; failingSince: string | undefined }) {
   const { id, url, description, events, disabledReason, lastDeliveryAt } = webhook;
+  const state = stateOf(webhook, failingSince !== undefined);
   return (
-    <li>
-      <span className="state">
-        <Status value={stateOf(webhook, health.data?.newest[0]?.error !== undefined)} />
-      </span>
-      <span className="name">
-        <Link to="/webhooks/$id" params={{ id }} className="ellipsis" title={url}>
+    <tr>
+      <td className="state">
+        <Status value={state} />
+        {state === 'failing' && failingSince && (
+          <div className="muted">
+            since <Ago at={failingSince} />
+          </div>
+        )}
+      </td>
+      <td className="wide name">
+        <Link to="/webhooks/$id" params={{ id }} className="row-link" title={url}>
           {url}
         </Link>
-        <span className="muted ellipsis">
+        <div className="muted ellipsis">
           {disabledReason ? 'Paused by the service: all deliveries failed. ' : ''}
           {description ?? events.join(', ')}
-        </span>
-      </span>
-      <HealthStrip id={id} />
-      <span className="when muted">{lastDeliveryAt ? <Ago at={lastDeliveryAt} /> : 'no deliveries'}</span>
-    </li>
+        </div>
+      </td>
+      <td>
+        <HealthStrip id={id} />
+      </td>
+      <td className="number muted when">{lastDeliveryAt ? <Ago at={lastDeliveryAt} /> : 'none'}</td>
+    </tr>
   );
 }

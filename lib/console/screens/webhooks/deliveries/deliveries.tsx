@@ -1,17 +1,15 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useId } from 'react';
-import type { DeliveryRecord } from '../../../../client/operations.ts';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { EventFilter } from '../../../components/event-filter.tsx';
 import { eventNameOf } from '../../../components/event-names.ts';
 import { Failure } from '../../../components/failure.tsx';
-import { FilterInput } from '../../../components/filter-input.tsx';
 import { MoreButton } from '../../../components/more-button.tsx';
-import { Empty, Skeleton, Status } from '../../../components/page.tsx';
-import { Ago, durationText } from '../../../components/time.tsx';
+import { Empty, Skeleton } from '../../../components/page.tsx';
+import { timesOf } from '../../../components/time-range.ts';
+import { TimeRangeFilter } from '../../../components/time-range-filter.tsx';
 import { useClient } from '../../../session.ts';
-import { fromLocalInput, toLocalInput } from '../local-time.ts';
 import { attemptsIntervalMs } from '../webhook-state.ts';
+import { Attempts } from './attempts.tsx';
 
 const statuses = ['delivered', 'failed'] as const;
 const pageSize = 50;
@@ -35,8 +33,10 @@ export function Deliveries({ id }: { id: string }) {
     void navigate({ to: '/webhooks/$id', params: { id }, search: shown, replace: true });
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: ['webhooks', id, 'deliveries', filters],
-    queryFn: ({ signal, pageParam }) =>
-      client.listDeliveries({ params: { id }, query: { ...filters, limit: pageSize, offset: pageParam }, signal }),
+    queryFn: ({ signal, pageParam: offset }) => {
+      const query = { ...filters, ...timesOf({ since, until }, Date.now()), limit: pageSize, offset };
+      return client.listDeliveries({ params: { id }, query, signal });
+    },
     initialPageParam: 0,
     // A reader of earlier pages is not interrupted.
     refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? attemptsIntervalMs : false),
@@ -52,7 +52,7 @@ export function Deliveries({ id }: { id: string }) {
         <h2 id="deliveries">Deliveries</h2>
         <span className="muted">{total !== undefined && `${attempts.length} of ${total}`}</span>
       </div>
-      <div className="filters">
+      <div className="filters paired">
         <select
           aria-label="Status"
           value={status ?? ''}
@@ -64,8 +64,10 @@ export function Deliveries({ id }: { id: string }) {
           ))}
         </select>
         <EventFilter value={event} onChange={(chosen) => show({ ...search, event: chosen })} />
-        <TimeFilter label="Since" value={since} onChange={(at) => show({ ...search, since: at })} />
-        <TimeFilter label="Until" value={until} onChange={(at) => show({ ...search, until: at })} />
+        <TimeRangeFilter
+          value={{ since, until }}
+          onChange={(range) => show({ ...search, since: range.since, until: range.until })}
+        />
         {isFiltered && (
           <button type="button" className="quiet" onClick={() => show({})}>
             Clear
@@ -82,66 +84,5 @@ export function Deliveries({ id }: { id: string }) {
       {attempts.length > 0 && <Attempts id={id} attempts={attempts} />}
       <MoreButton hasMore={hasNextPage} isReading={isFetchingNextPage} read={fetchNextPage} />
     </section>
-  );
-}
-
-function TimeFilter(props: { label: string; value: string | undefined; onChange: (at: string | undefined) => void }) {
-  const id = useId();
-  return (
-    <div className="time-filter">
-      <label htmlFor={id} className="muted">
-        {props.label}
-      </label>
-      <FilterInput
-        id={id}
-        type="datetime-local"
-        value={toLocalInput(props.value)}
-        onApply={(entered) => props.onChange(fromLocalInput(entered))}
-      />
-    </div>
-  );
-}
-
-function Attempts({ id, attempts }: { id: string; attempts: readonly DeliveryRecord[] }) {
-  return (
-    <div className="table deliveries">
-      <table>
-        <thead>
-          <tr>
-            <th>Status</th>
-            <th>Event</th>
-            <th className="number">HTTP</th>
-            <th className="number">Attempt</th>
-            <th className="number">Duration</th>
-            <th>Error</th>
-            <th>Time</th>
-          </tr>
-        </thead>
-        <tbody>
-          {attempts.map((one) => (
-            <tr key={one.id}>
-              <td>
-                <Status value={one.error === undefined ? 'delivered' : 'failed'} />
-              </td>
-              <td>
-                <Link to="/webhooks/$id/deliveries/$deliveryId" params={{ id, deliveryId: one.deliveryId }}>
-                  {one.event}
-                </Link>
-                {one.test && <span className="muted"> test</span>}
-              </td>
-              <td className="number">{one.httpStatus || '–'}</td>
-              <td className="number">{one.attempt}</td>
-              <td className="number">{durationText(one.durationMs)}</td>
-              <td className="wide muted" title={one.error}>
-                {one.error}
-              </td>
-              <td className="muted">
-                <Ago at={one.deliveredAt} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
   );
 }

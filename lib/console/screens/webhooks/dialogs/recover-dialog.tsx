@@ -3,8 +3,10 @@ import { type FormEvent, useState } from 'react';
 import type { Operations, Webhook } from '../../../../client/operations.ts';
 import { Modal } from '../../../components/dialog.tsx';
 import { Failure } from '../../../components/failure.tsx';
+import { type TimeRange, timesOf } from '../../../components/time-range.ts';
+import { TimeRangeFilter } from '../../../components/time-range-filter.tsx';
 import { useClient } from '../../../session.ts';
-import { fromLocalInput, toLocalInput } from '../local-time.ts';
+import { missedSince } from '../webhook-state.ts';
 
 type Recovery = Operations['recoverWebhook']['request']['body'];
 type Kind = Recovery['include'][number];
@@ -14,8 +16,6 @@ const kinds: readonly [Kind, string][] = [
   ['skipped', 'Skipped: the webhook was paused'],
   ['never_sent', 'Never sent: the webhook was not subscribed yet'],
 ];
-
-const dayMs = 86_400_000;
 
 type Props = { webhook: Webhook; open: boolean; onClose: () => void; started: (recoveryId: string) => void };
 
@@ -28,9 +28,10 @@ export function RecoverDialog({ open, onClose, ...rest }: Props) {
   );
 }
 
-function RecoveryForm({ webhook: { id, failingSince }, started }: Omit<Props, 'open' | 'onClose'>) {
+function RecoveryForm({ webhook, started }: Omit<Props, 'open' | 'onClose'>) {
   const client = useClient();
-  const [since, setSince] = useState(() => toLocalInput(failingSince ?? new Date(Date.now() - dayMs).toISOString()));
+  const { id } = webhook;
+  const [range, setRange] = useState<TimeRange>(() => ({ since: missedSince(webhook) ?? '24h' }));
   const [include, setInclude] = useState<readonly Kind[]>(['exhausted', 'skipped']);
   const count = useMutation({
     mutationFn: (body: Recovery) => client.recoverWebhook({ params: { id }, body: { ...body, dryRun: true } }),
@@ -50,19 +51,17 @@ function RecoveryForm({ webhook: { id, failingSince }, started }: Omit<Props, 'o
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (counted) start.mutate(counted);
-    else count.mutate({ since: fromLocalInput(since) ?? '', until: new Date().toISOString(), include: [...include] });
+    else {
+      const { since = '', until = new Date().toISOString() } = timesOf(range, Date.now());
+      count.mutate({ since, until, include: [...include] });
+    }
   };
   return (
     <form className="form" onSubmit={submit}>
-      <label className="field">
-        <span>Since</span>
-        <input
-          type="datetime-local"
-          required
-          value={since}
-          onChange={({ target }) => change(() => setSince(target.value))}
-        />
-      </label>
+      <fieldset className="choices one-column">
+        <legend>When the events occurred</legend>
+        <TimeRangeFilter value={range} isRequired onChange={(chosen) => change(() => setRange(chosen))} />
+      </fieldset>
       <fieldset className="choices one-column">
         <legend>Events to send</legend>
         {kinds.map(([kind, label]) => (

@@ -29,7 +29,7 @@ function Test({ webhook: { id, events } }: { webhook: Webhook }) {
     onSuccess: () =>
       Promise.all([
         queries.invalidateQueries({ queryKey: ['webhooks'] }),
-        queries.invalidateQueries({ queryKey: ['webhook-health', id] }),
+        queries.invalidateQueries({ queryKey: ['webhook-health'] }),
       ]),
   });
   const submit = (submitted: FormEvent<HTMLFormElement>) => {
