@@ -1,7 +1,7 @@
 import type { AttemptDetail } from '../../../../client/operations.ts';
 import { Status } from '../../../components/page.tsx';
 import { Ago, durationText } from '../../../components/time.tsx';
-import { CopyButton } from '../copy-button.tsx';
+import { TextBlock } from '../../runs/text-block.tsx';
 
 const phases = [
   ['dns', 'DNS'],
@@ -18,7 +18,7 @@ export function Attempt({ attempt, isOpen }: { attempt: AttemptDetail; isOpen: b
       <div className="attempt-head">
         <strong>Attempt {attempt.attempt}</strong>
         <Status value={error === undefined ? 'delivered' : 'failed'} />
-        <span>{httpStatus === 0 ? 'no response' : `HTTP ${httpStatus}`}</span>
+        {httpStatus !== 0 && <span>HTTP {httpStatus}</span>}
         <span className="muted">{durationText(durationMs)}</span>
         <span className="muted">
           <Ago at={attempt.deliveredAt} />
@@ -26,15 +26,18 @@ export function Attempt({ attempt, isOpen }: { attempt: AttemptDetail; isOpen: b
       </div>
       {error !== undefined && <p className="failing breaking">{error}</p>}
       <Phases attempt={attempt} />
-      <details open={isOpen}>
-        <summary>Response</summary>
-        <Headers headers={attempt.responseHeaders} missing="No response headers are stored." />
-        <Text
-          value={attempt.responseBody}
-          missing={httpStatus === 0 ? 'The receiver did not respond.' : 'The response body is empty or not stored.'}
-        />
-        {attempt.truncated && <p className="muted">Only the first 4 KiB are stored.</p>}
-      </details>
+      {httpStatus !== 0 && (
+        <details open={isOpen}>
+          <summary>Response</summary>
+          <Headers headers={attempt.responseHeaders} missing="No response headers are stored." />
+          {attempt.responseBody ? (
+            <TextBlock title="Response body" text={indented(attempt.responseBody)} />
+          ) : (
+            <p className="muted">The response body is empty or not stored.</p>
+          )}
+          {attempt.truncated && <p className="muted">Only the first 4 KiB are stored.</p>}
+        </details>
+      )}
       <details>
         <summary>Request headers</summary>
         {address !== undefined && <p className="muted">Sent to {address}, without the signatures:</p>}
@@ -87,18 +90,8 @@ function Headers({ headers, missing }: { headers: Record<string, string> | null;
   );
 }
 
-/** A body. JSON is indented; the copy is as it was sent. */
-export function Text({ value, missing }: { value: string | null; missing: string }) {
-  if (!value) return <p className="muted">{missing}</p>;
-  return (
-    <div className="body-text">
-      <pre>{indented(value)}</pre>
-      <CopyButton label="Copy" text={value} />
-    </div>
-  );
-}
-
-function indented(text: string): string {
+/** Returns a body, indented if it is JSON. */
+export function indented(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {

@@ -1,14 +1,14 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { CrewboardError } from '../../../../client/client.ts';
 import type { Delivery as DeliveryData } from '../../../../client/operations.ts';
 import { CopyAsCurl } from '../../../components/copy-as-curl.tsx';
-import { Failure, messageOf } from '../../../components/failure.tsx';
-import { useNotices } from '../../../components/notices.tsx';
+import { Failure } from '../../../components/failure.tsx';
 import { PageHead, Skeleton, Status } from '../../../components/page.tsx';
 import { useNow } from '../../../components/time.tsx';
 import { useClient, useScope } from '../../../session.ts';
-import { Attempt, Text } from './attempt.tsx';
+import { TextBlock } from '../../runs/text-block.tsx';
+import { Attempt, indented } from './attempt.tsx';
+import { SendAgain } from './send-again.tsx';
 
 /** The interval between two reads of a delivery whose next attempt is due, in milliseconds. */
 const intervalMs = 2_000;
@@ -40,7 +40,7 @@ export function Delivery() {
         }
       >
         <CopyAsCurl operation="getDelivery" request={{ params }} />
-        {data && canWrite && !data.test && <SendAgain params={params} />}
+        {data && canWrite && !data.test && <SendAgain {...params} className="primary" />}
       </PageHead>
       {error && <Failure error={error} retry={() => void refetch()} />}
       {!data && !error && <Skeleton rows={8} />}
@@ -55,7 +55,9 @@ export function Delivery() {
               <>
                 <dt>Event</dt>
                 <dd>
-                  <code>{data.eventId}</code>
+                  <Link to="/events" search={{ id: data.eventId }}>
+                    <code>{data.eventId}</code>
+                  </Link>
                 </dd>
               </>
             )}
@@ -73,12 +75,13 @@ export function Delivery() {
             </ol>
             {data.attempts.length === 0 && <p className="muted">There is no attempt yet.</p>}
           </section>
-          <section aria-labelledby="body">
-            <h2 id="body" className="section-head">
-              Request body
-            </h2>
-            <Text value={data.body} missing="There is no attempt yet, or the body is no longer stored." />
-          </section>
+          <div className="delivery-body">
+            {data.body ? (
+              <TextBlock title="Request body" text={indented(data.body)} />
+            ) : (
+              <p className="muted">There is no request body: no attempt was made, or it is no longer stored.</p>
+            )}
+          </div>
         </>
       )}
     </>
@@ -103,30 +106,4 @@ function Countdown({ at }: { at: string | undefined }) {
       in {text}
     </time>
   );
-}
-
-function SendAgain({ params }: { params: { id: string; deliveryId: string } }) {
-  const client = useClient();
-  const queries = useQueryClient();
-  const { say, fail } = useNotices();
-  const { mutate, isPending } = useMutation({
-    mutationFn: () => client.redeliverDelivery({ params }),
-    onSuccess: () => say('The delivery is sent again within about two minutes.'),
-    onError: (error) => fail(new Error(explanationOf(error))),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['webhooks', params.id] }),
-  });
-  return (
-    <button type="button" className="primary" disabled={isPending} onClick={() => mutate()}>
-      Send again
-    </button>
-  );
-}
-
-/** Returns why a delivery cannot be sent again, and what to do. */
-function explanationOf(error: unknown): string {
-  if (!(error instanceof CrewboardError)) return messageOf(error);
-  if (error.code === 'delivery_in_progress')
-    return 'An attempt of this delivery is due or running. Wait for the next attempt; then send it again.';
-  if (error.code === 'webhook_paused') return 'The webhook is paused. Resume it; then send the delivery again.';
-  return messageOf(error);
 }
