@@ -3,6 +3,7 @@ import { successOf } from '../api.ts';
 import { newToken } from '../journeys/requests.ts';
 import { accessibilityProblems } from './axe.ts';
 import { program, screens, useConsole } from './console.ts';
+import { scrollingTables } from './scrolling-tables.ts';
 
 const hostile = '<img src=x onerror="document.title=1">';
 
@@ -150,6 +151,7 @@ describe.runIf(program)('the list of agents', () => {
     const isWide = () => page.evaluate<boolean>('document.getElementById("main").scrollWidth > 390');
     await page.getByRole('table', { name: 'Agents' }).waitFor();
     expect(await isWide()).toBe(false);
+    expect(await page.evaluate(scrollingTables)).toBe(0);
     await page.getByRole('link', { name: 'Agent narrow' }).click();
     for (const tab of ['Overview', 'Prompt', 'Versions', 'Skills', 'Try it', 'Improvements']) {
       await page.getByRole('navigation', { name: 'Parts of the agent' }).getByRole('link', { name: tab }).click();

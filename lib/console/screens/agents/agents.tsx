@@ -40,17 +40,17 @@ export function Agents() {
         )
       ) : (
         <>
-          <div className="table panel agents-table">
+          <div className="table panel agents-table fitted">
             <table aria-label="Agents">
               <thead>
                 <tr>
                   <th>Agent</th>
                   <th>Status</th>
-                  <th>Category</th>
-                  <th>Model</th>
-                  <th>Capabilities</th>
-                  <th className="number">Skills</th>
-                  <th>Created</th>
+                  <th className="if-medium">Category</th>
+                  <th className="if-wide">Model</th>
+                  <th className="if-wide">Capabilities</th>
+                  <th className="number if-medium">Skills</th>
+                  <th className="number">Created</th>
                 </tr>
               </thead>
               <tbody>
@@ -82,7 +82,7 @@ function Filters({ filters, isFiltered }: { filters: AgentFilters; isFiltered: b
   const navigate = useNavigate();
   const show = (shown: AgentFilters) => void navigate({ to: '/agents', search: shown, replace: true });
   return (
-    <search className="filters">
+    <search className="filters paired">
       <SearchField value={filters.search} apply={(search) => show({ ...filters, search })} />
       <Choice
         label="Category"
@@ -179,17 +179,17 @@ function AgentRow({ agent }: { agent: AgentListItem }) {
       <td>
         <Status value={status} />
       </td>
-      <td>{category}</td>
-      <td className="agent-model mono ellipsis" title={model}>
+      <td className="if-medium">{category}</td>
+      <td className="agent-model mono ellipsis if-wide" title={model}>
         {model}
       </td>
-      <td>
+      <td className="if-wide">
         <Labels values={capabilities} />
       </td>
-      <td className="number">
+      <td className="number if-medium">
         <SkillCount name={name} />
       </td>
-      <td className="muted">
+      <td className="number muted">
         <Ago at={createdAt} />
       </td>
     </tr>
@@ -217,5 +217,5 @@ function Labels({ values }: { values: readonly string[] }) {
 /** The list of agents does not have the number of skills. */
 function SkillCount({ name }: { name: string }) {
   const skills = useSkills(name);
-  return skills.data ? skills.data.length : <span className="muted">–</span>;
+  return skills.data?.length || <span className="muted">–</span>;
 }
