@@ -92,7 +92,7 @@ function OneEvent({ id }: { id: string }) {
       {error && <Failure error={error} retry={() => void refetch()} />}
       {!data && !error && <Skeleton rows={10} />}
       {data && (
-        <ul className="rows event-rows" aria-label="Events">
+        <ul className="event-rows" aria-label="Events">
           <EventRow event={data} isOpen={isOpen} toggle={() => setOpen(!isOpen)} />
         </ul>
       )}
@@ -156,7 +156,7 @@ function EventList({ filters, isFiltered }: { filters: EventFilters; isFiltered:
         </Empty>
       )}
       {events.length > 0 && (
-        <ul className="rows event-rows" aria-label="Events">
+        <ul className="event-rows" aria-label="Events">
           {events.map((one) => (
             <EventRow
               key={one.id}
