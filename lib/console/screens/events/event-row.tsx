@@ -3,9 +3,9 @@ import { useId } from 'react';
 import type { Event } from '../../../client/operations.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Skeleton, Status } from '../../components/page.tsx';
+import { TextBlock } from '../../components/text-block.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useScope } from '../../session.ts';
-import { TextBlock } from '../runs/text-block.tsx';
 import { useEvent } from './event-log.ts';
 
 /** An event of the log, which opens to its data and its deliveries. */

@@ -6,10 +6,10 @@ import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { shortId } from '../../components/executions-table.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { PageHead, Skeleton, Status } from '../../components/page.tsx';
+import { TextBlock } from '../../components/text-block.tsx';
 import { useClient } from '../../session.ts';
 import { RunActions } from './run-actions.tsx';
 import { RunFacts } from './run-facts.tsx';
-import { TextBlock } from './text-block.tsx';
 import { type ExecutionStep, Waterfall } from './waterfall.tsx';
 
 /** The interval between two reads of a running execution, in milliseconds. Its steps have no events to follow. */

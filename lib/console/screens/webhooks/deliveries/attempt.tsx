@@ -1,7 +1,7 @@
 import type { AttemptDetail } from '../../../../client/operations.ts';
 import { Status } from '../../../components/page.tsx';
+import { TextBlock } from '../../../components/text-block.tsx';
 import { Ago, durationText } from '../../../components/time.tsx';
-import { TextBlock } from '../../runs/text-block.tsx';
 
 const phases = [
   ['dns', 'DNS'],

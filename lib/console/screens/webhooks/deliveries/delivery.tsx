@@ -4,9 +4,9 @@ import type { Delivery as DeliveryData } from '../../../../client/operations.ts'
 import { CopyAsCurl } from '../../../components/copy-as-curl.tsx';
 import { Failure } from '../../../components/failure.tsx';
 import { PageHead, Skeleton, Status } from '../../../components/page.tsx';
+import { TextBlock } from '../../../components/text-block.tsx';
 import { useNow } from '../../../components/time.tsx';
 import { useClient, useScope } from '../../../session.ts';
-import { TextBlock } from '../../runs/text-block.tsx';
 import { Attempt, indented } from './attempt.tsx';
 import { SendAgain } from './send-again.tsx';
 

@@ -1,4 +1,4 @@
-import { useCopy } from '../../components/use-copy.ts';
+import { useCopy } from './use-copy.ts';
 
 /** A text with a title and a button that copies it. A long text scrolls. */
 export function TextBlock({ title, text }: { title: string; text: string }) {
