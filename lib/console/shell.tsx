@@ -1,5 +1,5 @@
-import { Link, Outlet, useRouteContext } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Link, Outlet, useLocation, useRouteContext } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
 import { Ago } from './components/time.tsx';
 import { useLive } from './live.ts';
 import { type Scope, useSession } from './session.ts';
@@ -25,6 +25,12 @@ export function Shell() {
   const { signOut } = useRouteContext({ from: '__root__' });
   const live = useLive();
   const isReady = live.updatedAt > 0 || live.error !== null;
+  const nav = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: on a phone, the entry of the screen can be beside the visible ones
+  useEffect(() => {
+    nav.current?.querySelector('.active')?.scrollIntoView({ block: 'nearest' });
+  }, [pathname]);
   const visible = screens.filter(({ scopes }) => scopes.every((scope: Scope) => me.scopes.includes(scope)));
   return (
     <div className="shell">
@@ -33,7 +39,7 @@ export function Shell() {
       </button>
       <header className="side">
         <strong className="brand">Crewboard</strong>
-        <nav aria-label="Screens">
+        <nav ref={nav} aria-label="Screens">
           {visible.map(({ to, label }) => (
             <Link key={to} to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
               {label}
