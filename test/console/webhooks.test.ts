@@ -94,6 +94,13 @@ describe.runIf(program)('the webhooks in the console', () => {
     const newest = page.getByRole('listitem').filter({ hasText: 'Attempt 4' });
     await newest.getByText('x-cause').waitFor();
     await newest.getByText('"down": true').waitFor();
+    // A signature is over the body as it was sent.
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await newest.getByRole('button', { name: 'Copy response body' }).click();
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe('{"down":true}');
+    await page.getByRole('button', { name: 'Copy request body' }).click();
+    const sent = receiver.received.at(-1)?.raw.toString();
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(sent);
 
     status = 204;
     await page.getByRole('link', { name: /^wh_/ }).click();

@@ -1,7 +1,11 @@
 import { useCopy } from './use-copy.ts';
 
-/** A text with a title and a button that copies it. A long text scrolls. */
-export function TextBlock({ title, text }: { title: string; text: string }) {
+/**
+ * A text with a title and a button that copies it. A long text scrolls.
+ *
+ * @param props.shown what is shown of the text, for example with line breaks; the copy is always the text itself
+ */
+export function TextBlock({ title, text, shown = text }: { title: string; text: string; shown?: string }) {
   const copy = useCopy();
   return (
     <section className="text-block" aria-label={title}>
@@ -18,7 +22,7 @@ export function TextBlock({ title, text }: { title: string; text: string }) {
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without it, the keyboard cannot scroll the text */}
       <pre className="panel" tabIndex={0}>
-        {text}
+        {shown}
       </pre>
     </section>
   );

@@ -1,4 +1,5 @@
 import type { Execution, Operations } from '../../../client/operations.ts';
+import { indented } from '../../components/indented.ts';
 import { durationText, useNow } from '../../components/time.tsx';
 import { waitsOf } from './step-waits.ts';
 
@@ -134,14 +135,4 @@ function StepText({ title, text }: { title: string; text: string }) {
       <pre tabIndex={0}>{indented(text)}</pre>
     </>
   );
-}
-
-/** Returns a JSON object or array with line breaks, and any other text as it is. */
-function indented(text: string): string {
-  if (!/^\s*[[{]/.test(text)) return text;
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }

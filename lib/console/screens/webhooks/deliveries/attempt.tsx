@@ -1,4 +1,5 @@
 import type { AttemptDetail } from '../../../../client/operations.ts';
+import { indented } from '../../../components/indented.ts';
 import { Status } from '../../../components/page.tsx';
 import { TextBlock } from '../../../components/text-block.tsx';
 import { Ago, durationText } from '../../../components/time.tsx';
@@ -31,7 +32,7 @@ export function Attempt({ attempt, isOpen }: { attempt: AttemptDetail; isOpen: b
           <summary>Response</summary>
           <Headers headers={attempt.responseHeaders} missing="No response headers are stored." />
           {attempt.responseBody ? (
-            <TextBlock title="Response body" text={indented(attempt.responseBody)} />
+            <TextBlock title="Response body" text={attempt.responseBody} shown={indented(attempt.responseBody)} />
           ) : (
             <p className="muted">The response body is empty or not stored.</p>
           )}
@@ -88,13 +89,4 @@ function Headers({ headers, missing }: { headers: Record<string, string> | null;
       ))}
     </dl>
   );
-}
-
-/** Returns a body, indented if it is JSON. */
-export function indented(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }

@@ -3,11 +3,12 @@ import { Link, useParams } from '@tanstack/react-router';
 import type { Delivery as DeliveryData } from '../../../../client/operations.ts';
 import { CopyAsCurl } from '../../../components/copy-as-curl.tsx';
 import { Failure } from '../../../components/failure.tsx';
+import { indented } from '../../../components/indented.ts';
 import { PageHead, Skeleton, Status } from '../../../components/page.tsx';
 import { TextBlock } from '../../../components/text-block.tsx';
 import { useNow } from '../../../components/time.tsx';
 import { useClient, useScope } from '../../../session.ts';
-import { Attempt, indented } from './attempt.tsx';
+import { Attempt } from './attempt.tsx';
 import { SendAgain } from './send-again.tsx';
 
 /** The interval between two reads of a delivery whose next attempt is due, in milliseconds. */
@@ -77,7 +78,7 @@ export function Delivery() {
           </section>
           <div className="delivery-body">
             {data.body ? (
-              <TextBlock title="Request body" text={indented(data.body)} />
+              <TextBlock title="Request body" text={data.body} shown={indented(data.body)} />
             ) : (
               <p className="muted">There is no request body: no attempt was made, or it is no longer stored.</p>
             )}
