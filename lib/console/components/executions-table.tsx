@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ExecutionListItem, QualityGates } from '../../client/operations.ts';
+import { gateNames, gates } from './gate-names.ts';
 import { Status } from './page.tsx';
 import { RunTime } from './run-time.tsx';
 import { Ago } from './time.tsx';
@@ -69,11 +70,11 @@ const gateMarks = { passed: '✓', failed: '✕', skipped: '–', pending: '–'
 /** The results of the self-test and the QA review, a sign each. */
 function Gates({ results }: { results: QualityGates | undefined }) {
   if (!results) return <span className="muted">–</span>;
-  const gates = [`Self-test`, `QA review`] as const;
-  return [results.selfTest, results.qaReview].map((result, at) => {
-    const label = `${gates[at]} ${result}`;
+  return gates.map((gate) => {
+    const result = results[gate];
+    const label = `${gateNames[gate]} ${result}`;
     return (
-      <span key={gates[at]} role="img" className={`gate-mark gate-${result}`} aria-label={label} title={label}>
+      <span key={gate} role="img" className={`gate-mark gate-${result}`} aria-label={label} title={label}>
         {gateMarks[result]}
       </span>
     );

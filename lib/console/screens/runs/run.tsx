@@ -5,6 +5,7 @@ import type { Execution } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { shortId } from '../../components/executions-table.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { gateNames, gates } from '../../components/gate-names.ts';
 import { PageHead, Skeleton, Status } from '../../components/page.tsx';
 import { TextBlock } from '../../components/text-block.tsx';
 import { useClient } from '../../session.ts';
@@ -80,22 +81,22 @@ function Details({ execution, steps }: { execution: Execution; steps: readonly E
 
 /** The result of each quality gate, with the reason of the model that evaluated the output. */
 function Judgements({ execution: { qualityGates, gateReasons = {} } }: { execution: Execution }) {
-  const gates = [
-    { title: 'Self-test', result: qualityGates.selfTest, reason: withoutVerdict(gateReasons.selfTest) },
-    { title: 'QA review', result: qualityGates.qaReview, reason: withoutVerdict(gateReasons.qaReview) },
-  ];
   return (
     <section aria-labelledby="run-gates">
       <h2 id="run-gates">Quality gates</h2>
       <div className="gates">
-        {gates.map(({ title, result, reason }) => (
-          <div key={title} className="panel gate">
-            <h3>
-              {title} <Status value={result} />
-            </h3>
-            {reason === '' ? <p className="muted">{gateTexts[result]}</p> : <pre>{reason}</pre>}
-          </div>
-        ))}
+        {gates.map((gate) => {
+          const result = qualityGates[gate];
+          const reason = withoutVerdict(gateReasons[gate]);
+          return (
+            <div key={gate} className="panel gate">
+              <h3>
+                {gateNames[gate]} <Status value={result} />
+              </h3>
+              {reason === '' ? <p className="muted">{gateTexts[result]}</p> : <pre>{reason}</pre>}
+            </div>
+          );
+        })}
       </div>
     </section>
   );

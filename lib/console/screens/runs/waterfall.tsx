@@ -1,4 +1,5 @@
 import type { Execution, Operations } from '../../../client/operations.ts';
+import { gateNames, isGate } from '../../components/gate-names.ts';
 import { indented } from '../../components/indented.ts';
 import { durationText, useNow } from '../../components/time.tsx';
 import { waitsOf } from './step-waits.ts';
@@ -47,8 +48,10 @@ export function Waterfall({ execution, steps }: { execution: Execution; steps: r
   );
 }
 
-/** The names of the quality gates for people. Other steps have the name of a model or a tool. */
-const gateNames: Readonly<Record<string, string>> = { selfTest: 'Self-test', qaReview: 'QA review' };
+/** Returns the name of a step for people: that of its model or tool, or that of its quality gate. */
+function nameOf({ kind, name }: ExecutionStep): string {
+  return kind === 'gate' && isGate(name) ? gateNames[name] : name;
+}
 
 type StepProps = {
   step: ExecutionStep;
@@ -71,7 +74,7 @@ function Step({ step, waitMs, start, end, isRunning }: StepProps) {
             <span className="muted step-number">{number}</span>
             <span className={`kind kind-${kind}`}>{kind}</span>
             <span className="ellipsis" title={name}>
-              {kind === 'gate' ? (gateNames[name] ?? name) : name}
+              {nameOf(step)}
             </span>
           </span>
           <Bar step={step} waitMs={waitMs} start={start} end={end} isRunning={isRunning} />
