@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import type { NewAgent } from '../../../client/operations.ts';
 import { Modal } from '../../components/dialog.tsx';
-import { Failure } from '../../components/failure.tsx';
+import { FormEnd } from '../../components/form-end.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { useClient } from '../../session.ts';
 import { agentCategories } from './agent-fields.ts';
@@ -78,15 +78,12 @@ function CreateForm({ close }: { close: () => void }) {
         <span>System prompt</span>
         <textarea name="systemPrompt" rows={6} maxLength={50_000} placeholder="You write release notes." />
       </label>
-      {creation.isError && <Failure error={creation.error} />}
-      <div className="actions">
-        <button type="submit" className="primary" disabled={creation.isPending}>
-          {creation.isPending ? 'Creating…' : 'Create agent'}
-        </button>
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
-      </div>
+      <FormEnd
+        label={creation.isPending ? 'Creating…' : 'Create agent'}
+        isDisabled={creation.isPending}
+        error={creation.error}
+        cancel={close}
+      />
     </form>
   );
 }

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { NewTask, TaskStatus } from '../../../client/operations.ts';
 import { Modal } from '../../components/dialog.tsx';
-import { Failure } from '../../components/failure.tsx';
+import { FormEnd } from '../../components/form-end.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { useClient } from '../../session.ts';
 import { type EnteredTask, TaskFields, taskIn } from './fields.tsx';
@@ -39,15 +39,7 @@ export function CreateTask({ status, filters, onClose }: Props) {
             ...(filters.priority && { priority: filters.priority }),
           }}
         />
-        {error && <Failure error={error} />}
-        <div className="actions">
-          <button type="submit" className="primary" disabled={isPending}>
-            Create
-          </button>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-        </div>
+        <FormEnd label="Create" isDisabled={isPending} error={error} cancel={onClose} />
       </form>
     </Modal>
   );

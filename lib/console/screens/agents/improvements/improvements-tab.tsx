@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Modal } from '../../../components/dialog.tsx';
 import { Failure } from '../../../components/failure.tsx';
+import { FormEnd } from '../../../components/form-end.tsx';
 import { Empty, Skeleton } from '../../../components/page.tsx';
 import { useClient, useScope } from '../../../session.ts';
 import { useImprovements } from '../agent-queries.ts';
@@ -101,15 +102,12 @@ function ImproveNow({ name }: { name: string }) {
               <span>What the review focuses on (optional)</span>
               <input maxLength={1_000} value={focusArea} onChange={({ target }) => setFocusArea(target.value)} />
             </label>
-            {pass.isError && <Failure error={pass.error} />}
-            <div className="actions">
-              <button type="submit" className="primary" disabled={pass.isPending}>
-                {pass.isPending ? 'Improving…' : 'Start the pass'}
-              </button>
-              <button type="button" onClick={() => setOpen(false)}>
-                Cancel
-              </button>
-            </div>
+            <FormEnd
+              label={pass.isPending ? 'Improving…' : 'Start the pass'}
+              isDisabled={pass.isPending}
+              error={pass.error}
+              cancel={() => setOpen(false)}
+            />
           </form>
         )}
       </Modal>

@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import type { TaskDetail, TaskPatch } from '../../../../client/operations.ts';
+import { FormEnd } from '../../../components/form-end.tsx';
 import { useTaskChanges } from '../change-task.ts';
 import { ConflictDialog } from '../conflict-dialog.tsx';
 import { type EnteredTask, TaskFields, taskIn } from '../fields.tsx';
@@ -25,14 +26,7 @@ export function EditTask({ task, onClose }: { task: TaskDetail; onClose: () => v
   return (
     <form className="form" onSubmit={submit}>
       <TaskFields task={seen} />
-      <div className="actions">
-        <button type="submit" className="primary" disabled={isSaving}>
-          Save
-        </button>
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-      </div>
+      <FormEnd label="Save" isDisabled={isSaving} cancel={onClose} />
       {conflict && (
         <ConflictDialog
           conflict={conflict}

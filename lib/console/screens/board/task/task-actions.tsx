@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { TaskDetail } from '../../../../client/operations.ts';
 import { ConfirmAction } from '../../../components/confirm.tsx';
 import { Modal } from '../../../components/dialog.tsx';
-import { Failure } from '../../../components/failure.tsx';
+import { FormEnd } from '../../../components/form-end.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { useClient, useScope } from '../../../session.ts';
 
@@ -74,15 +74,7 @@ export function RunTask({ task }: { task: TaskDetail }) {
             <span>Instruction</span>
             <textarea name="input" rows={4} required defaultValue={title} />
           </label>
-          {error && <Failure error={error} />}
-          <div className="actions">
-            <button type="submit" className="primary" disabled={isPending}>
-              Run
-            </button>
-            <button type="button" onClick={() => setOpen(false)}>
-              Cancel
-            </button>
-          </div>
+          <FormEnd label="Run" isDisabled={isPending} error={error} cancel={() => setOpen(false)} />
         </form>
       </Modal>
     </>

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import type { Operations, Webhook } from '../../../../client/operations.ts';
 import { Modal } from '../../../components/dialog.tsx';
-import { Failure } from '../../../components/failure.tsx';
+import { FormEnd } from '../../../components/form-end.tsx';
 import { type TimeRange, timesOf } from '../../../components/time-range.ts';
 import { TimeRangeFilter } from '../../../components/time-range-filter.tsx';
 import { useClient } from '../../../session.ts';
@@ -82,16 +82,11 @@ function RecoveryForm({ webhook, started }: Omit<Props, 'open' | 'onClose'>) {
           ? 'Count the events first. Counting sends nothing.'
           : `${matched} ${matched === 1 ? 'event matches' : 'events match'}.`}
       </p>
-      {(count.error ?? start.error) && <Failure error={count.error ?? start.error} />}
-      <div className="actions">
-        <button
-          type="submit"
-          className="primary"
-          disabled={count.isPending || start.isPending || include.length === 0 || matched === 0}
-        >
-          {counted ? `Send ${matched} ${matched === 1 ? 'event' : 'events'}` : 'Count the events'}
-        </button>
-      </div>
+      <FormEnd
+        label={counted ? `Send ${matched} ${matched === 1 ? 'event' : 'events'}` : 'Count the events'}
+        isDisabled={count.isPending || start.isPending || include.length === 0 || matched === 0}
+        error={count.error ?? start.error}
+      />
     </form>
   );
 }

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Modal } from '../../../components/dialog.tsx';
-import { Failure } from '../../../components/failure.tsx';
+import { FormEnd } from '../../../components/form-end.tsx';
 import { Ago } from '../../../components/time.tsx';
 import { useClient } from '../../../session.ts';
 import { createSecret, NewSecret } from './secret.tsx';
@@ -68,12 +68,7 @@ function Rotation({ id }: { id: string }) {
           ))}
         </select>
       </label>
-      {error && <Failure error={error} />}
-      <div className="actions">
-        <button type="submit" className="primary" disabled={isPending}>
-          Rotate
-        </button>
-      </div>
+      <FormEnd label="Rotate" isDisabled={isPending} error={error} />
     </form>
   );
 }

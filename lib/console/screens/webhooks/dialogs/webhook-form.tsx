@@ -1,7 +1,7 @@
 import { type FormEvent, type ReactNode, useId } from 'react';
 import type { EventName, Webhook } from '../../../../client/operations.ts';
 import { eventNames } from '../../../components/event-names.ts';
-import { Failure } from '../../../components/failure.tsx';
+import { FormEnd } from '../../../components/form-end.tsx';
 
 /** What a form of a webhook has: all fields that a registration and an update share. Empty fields are absent. */
 export type WebhookFields = Pick<Webhook, 'url' | 'events' | 'description' | 'maxPerSecond' | 'taskFilter'>;
@@ -62,12 +62,7 @@ export function WebhookForm({ webhook, action, busy, error, submit, children }: 
         </div>
       </details>
       {children}
-      {error && <Failure error={error} />}
-      <div className="actions">
-        <button type="submit" className="primary" disabled={busy}>
-          {action}
-        </button>
-      </div>
+      <FormEnd label={action} isDisabled={busy} error={error} />
     </form>
   );
 }
