@@ -23,7 +23,7 @@ export function DailyChart({ title, shape, series, days }: Props) {
   useEffect(() => {
     const element = host.current;
     if (!element) return;
-    const options = optionsOf(shape, series, setPointed);
+    const options = optionsOf(element, shape, series, setPointed);
     const plot = new uPlot({ ...options, ...sizeOf(element) }, dataOf(series, days), element);
     const observer = new ResizeObserver(() => plot.setSize(sizeOf(element)));
     observer.observe(element);
@@ -104,15 +104,23 @@ function dataOf(series: readonly Series[], days: readonly DailyMetrics[]): uPlot
 const height = 160;
 const sizeOf = (element: HTMLElement) => ({ width: element.clientWidth, height });
 
-/** Returns the options of a plot, with the colours that the page has now. */
+/** Returns the colour of a token as the element shows it now: a canvas takes no variables. */
+function colorIn(element: HTMLElement, token: string): string {
+  element.style.color = `var(${token})`;
+  const { color } = getComputedStyle(element);
+  element.style.removeProperty('color');
+  return color;
+}
+
+/** Returns the options of a plot in an element, with the colours that the page has now. */
 function optionsOf(
+  element: HTMLElement,
   shape: Props['shape'],
   series: readonly Series[],
   point: (at: number | undefined) => void,
 ): Omit<uPlot.Options, 'width' | 'height'> {
-  const styles = getComputedStyle(document.documentElement);
-  const color = (name: string) => styles.getPropertyValue(name).trim();
-  const font = `11px ${color('--font')}`;
+  const color = (token: string) => colorIn(element, token);
+  const font = `11px ${getComputedStyle(element).fontFamily}`;
   const axis = { stroke: color('--text-muted'), font, ticks: { show: false } };
   const format = series[0]?.format ?? String;
   const paths = shape === 'bars' ? uPlot.paths.bars?.({ size: [0.7, 24], radius: 0.15 }) : uPlot.paths.linear?.();
