@@ -228,7 +228,7 @@ describe.runIf(program)('the board', () => {
     const { page } = await consoles.open({ token, path: `/board?project=proj_read&task=${task.id}` });
     const panel = page.getByRole('dialog', { name: task.title });
     await panel.getByText('No description').waitFor();
-    expect(await panel.getByRole('button').allInnerTexts()).toEqual(['×', 'Copy as curl', 'Copy']);
+    expect(await panel.getByRole('button').allInnerTexts()).toEqual(['↑', '↓', '×', 'Copy as curl', 'Copy']);
     await page.keyboard.press('Escape');
     await cardIn(page, 'Backlog', task.title).waitFor();
     expect(await page.getByRole('button', { name: /Move|Create/ }).count()).toBe(0);
@@ -316,6 +316,45 @@ describe.runIf(program)('the board', () => {
     await tabTo(panel.getByRole('link', { name, exact: true }));
     await page.keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Shared' }).getByText('No description').waitFor();
+  });
+
+  it('opens the tasks above and below in the column by K and J, also those that the column has yet to read', async () => {
+    const projectId = 'proj_neighbours';
+    const tasks: Task[] = [];
+    for (let nth = 0; nth < 53; nth++) tasks.unshift(await create({ projectId }));
+    const [first, second, third, ...others] = tasks.slice(44) as [Task, Task, Task, ...Task[]];
+    const { page } = await openBoard(projectId);
+    await cardIn(page, 'Backlog', (tasks[0] as Task).title).waitFor();
+    await page.goto(`${page.url()}&task=${first.id}`);
+    const panelOf = ({ title }: Task) => page.getByRole('dialog', { name: title, exact: true });
+    await panelOf(first).getByText('No description').waitFor();
+    // The column shows the card of the open task, and reads the pages that come into view with it.
+    const isRead = ({ id }: Task) => page.locator(`[data-card="${id}"] a`).waitFor({ state: 'attached' });
+    await isRead(second);
+    await page.keyboard.press('j');
+    await panelOf(second).waitFor();
+    await panelOf(second).getByRole('button', { name: 'Task below' }).click();
+    await panelOf(third).waitFor();
+    // The button still has the focus.
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Enter');
+    await panelOf(second).waitFor();
+    await page.keyboard.press('j');
+    await panelOf(third).waitFor();
+    await page.keyboard.press('k');
+    await panelOf(second).waitFor();
+    for (const task of [third, ...others]) {
+      await isRead(task);
+      await page.keyboard.press('j');
+      await panelOf(task).waitFor();
+    }
+    // C creates a task on the page only, and letters in a field are text.
+    await page.keyboard.press('c');
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.keyboard.press('k');
+    await expect.poll(() => page.getByLabel('Title').inputValue()).toContain('k');
+    await page.goBack();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
   it('works by the keyboard only, from the board to the panel and back', async () => {

@@ -8,12 +8,19 @@ export function Modal({ title, open, onClose, children }: Props) {
   return <Sheet {...{ title, open, onClose, children }} className="modal" />;
 }
 
-/** A modal panel at the right side of the screen; on a phone it covers the screen. */
-export function SidePanel({ title, open, onClose, children }: Props) {
-  return <Sheet {...{ title, open, onClose, children }} className="side-panel" />;
+/** A modal panel at the right side of the screen; on a phone it covers the screen. `beside`: what is beside its title. */
+export function SidePanel({ title, open, onClose, children, beside }: Props & { beside: ReactNode }) {
+  return <Sheet {...{ title, open, onClose, children, beside }} className="side-panel" />;
 }
 
-function Sheet({ title, open, onClose, children, className }: Props & { className: string }) {
+function Sheet({
+  title,
+  open,
+  onClose,
+  children,
+  beside,
+  className,
+}: Props & { beside?: ReactNode; className: string }) {
   const popup = useRef<HTMLDivElement>(null);
   // A field that the user is about to fill in, or the harmless button of a question; not the button that closes.
   const firstFocus = () =>
@@ -30,6 +37,7 @@ function Sheet({ title, open, onClose, children, className }: Props & { classNam
         >
           <div className="sheet-head">
             <Dialog.Title>{title}</Dialog.Title>
+            {beside}
             <Dialog.Close aria-label="Close">×</Dialog.Close>
           </div>
           {children}

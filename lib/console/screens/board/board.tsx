@@ -7,6 +7,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Task, TaskStatus } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { PageHead } from '../../components/page.tsx';
+import { useKey } from '../../components/use-key.ts';
 import { useClient, useScope } from '../../session.ts';
 import { isCard } from './card.tsx';
 import { Column } from './column.tsx';
@@ -58,7 +59,7 @@ export function Board() {
     },
     [refocus],
   );
-  useCreateKey(canWrite, () => setCreating('backlog'));
+  useKey('c', 'page', canWrite, () => setCreating('backlog'));
 
   return (
     <div className="board">
@@ -90,6 +91,7 @@ export function Board() {
             filters={filters}
             moves={pending}
             running={running}
+            opened={search.task}
             move={canWrite ? moveByMenu : undefined}
             create={canWrite ? () => setCreating(status) : undefined}
           />
@@ -101,8 +103,8 @@ export function Board() {
       {creating && <CreateTask status={creating} filters={filters} onClose={() => setCreating(undefined)} />}
       {search.task !== undefined && (
         <TaskPanel
-          key={search.task}
           id={search.task}
+          filters={filters}
           onClose={() => void navigate({ to: '/board', search: given({ ...search, task: '' }) })}
         />
       )}
@@ -141,21 +143,4 @@ function useRunning(): ReadonlyMap<string, string> {
     () => new Map(data?.data.flatMap(({ taskId, startedAt }) => (taskId ? [[taskId, startedAt] as const] : []))),
     [data],
   );
-}
-
-/** Calls a function when C is pressed outside of fields, menus and dialogs. */
-function useCreateKey(isEnabled: boolean, create: () => void): void {
-  const latest = useRef(create);
-  latest.current = create;
-  useEffect(() => {
-    if (!isEnabled) return;
-    const press = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== 'c' || event.ctrlKey || event.metaKey || event.altKey) return;
-      if ((event.target as Element).closest('input, select, textarea, [role=dialog], [role=menu]')) return;
-      event.preventDefault();
-      latest.current();
-    };
-    addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
-  }, [isEnabled]);
 }

@@ -20,13 +20,15 @@ type Props = {
   moves: readonly Move[];
   /** When the running execution on a task started, by the id of the task. */
   running: ReadonlyMap<string, string>;
+  /** The id of the task whose panel is open. */
+  opened: string | undefined;
   move: ((task: TaskListItem, to: TaskStatus) => void) | undefined;
   /** Creates a task with the status of the column; absent if the token must not. */
   create: (() => void) | undefined;
 };
 
 /** The tasks with a status. Only the cards in view are in the document, and only their pages are read. */
-export function Column({ status, filters, moves, running, move, create }: Props) {
+export function Column({ status, filters, moves, running, opened, move, create }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const [offsets, setOffsets] = useState<readonly number[]>([0]);
   const { total, pages, error, retry } = useColumnPages(status, filters, offsets);
@@ -47,12 +49,12 @@ export function Column({ status, filters, moves, running, move, create }: Props)
 
   const isOver = useDropTarget(scroller, status, move !== undefined);
 
-  // Shows a card that arrives, wherever it is in the column.
-  const arriving = moves.findLast(({ to }) => to === status)?.task.id;
+  // Shows a card that arrives, wherever it is in the column, or that of the open panel, whose neighbours are then read.
+  const shown = moves.findLast(({ to }) => to === status)?.task.id ?? opened;
   useEffect(() => {
-    const at = arriving === undefined ? -1 : slots.findIndex((one) => one?.id === arriving);
+    const at = shown === undefined ? -1 : slots.findIndex((one) => one?.id === shown);
     if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
-  }, [arriving, slots, virtual]);
+  }, [shown, slots, virtual]);
 
   const label = statusLabels[status];
   return (

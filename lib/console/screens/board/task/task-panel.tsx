@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { CopyAsCurl } from '../../../components/copy-as-curl.tsx';
 import { SidePanel } from '../../../components/dialog.tsx';
@@ -6,43 +6,56 @@ import { Failure } from '../../../components/failure.tsx';
 import { Markdown } from '../../../components/markdown.tsx';
 import { Skeleton } from '../../../components/page.tsx';
 import { useClient, useScope } from '../../../session.ts';
+import type { Filters } from '../tasks.ts';
 import { Dependencies } from './dependencies.tsx';
 import { EditTask } from './edit-task.tsx';
+import { Neighbours } from './neighbours.tsx';
 import { DeleteTask, RunTask } from './task-actions.tsx';
 import { TaskEvents } from './task-events.tsx';
 import { TaskFacts } from './task-facts.tsx';
 
+type Props = { id: string; filters: Filters; onClose: () => void };
+
 /** The panel of a task: everything about it, and what can be done with it. */
-export function TaskPanel({ id, onClose }: { id: string; onClose: () => void }) {
+export function TaskPanel({ id, filters, onClose }: Props) {
   const client = useClient();
   const canWrite = useScope('tasks:write');
-  const [isEditing, setEditing] = useState(false);
+  // The id of the task that is being edited.
+  const [edited, setEdited] = useState<string>();
   const { data, error, refetch } = useQuery({
     queryKey: ['tasks', 'one', id],
     queryFn: ({ signal }) => client.getTask({ params: { id }, signal }),
+    // The panel shows the task before until it can show the next one.
+    placeholderData: keepPreviousData,
   });
   const task = data?.data;
+  const isEditing = task !== undefined && task.id === edited;
   return (
-    <SidePanel title={task?.title ?? 'Task'} open onClose={onClose}>
+    <SidePanel
+      title={task?.title ?? 'Task'}
+      open
+      onClose={onClose}
+      beside={task && !isEditing && <Neighbours task={task} filters={filters} />}
+    >
       {error && <Failure error={error} retry={() => void refetch()} />}
       {!task && !error && <Skeleton />}
-      {task && isEditing && <EditTask task={task} onClose={() => setEditing(false)} />}
+      {isEditing && <EditTask task={task} onClose={() => setEdited(undefined)} />}
       {task && !isEditing && (
-        <div className="task">
+        <div key={task.id} className="task">
           <div className="actions">
             {canWrite && (
-              <button type="button" onClick={() => setEditing(true)}>
+              <button type="button" onClick={() => setEdited(task.id)}>
                 Edit
               </button>
             )}
             <RunTask task={task} />
-            <CopyAsCurl operation="getTask" request={{ params: { id } }} />
+            <CopyAsCurl operation="getTask" request={{ params: { id: task.id } }} />
             {canWrite && <DeleteTask task={task} etag={data.etag} onDeleted={onClose} />}
           </div>
           <TaskFacts task={task} />
           {task.description ? <Markdown text={task.description} /> : <p className="muted">No description.</p>}
           <Dependencies task={task} />
-          <TaskEvents id={id} />
+          <TaskEvents id={task.id} />
         </div>
       )}
     </SidePanel>

@@ -1,0 +1,44 @@
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { Answer } from '../../../../client/client.ts';
+import type { TaskDetail } from '../../../../client/operations.ts';
+import { useKey } from '../../../components/use-key.ts';
+import type { Filters } from '../tasks.ts';
+
+/** Buttons that open the tasks above and below a task in its column. So do K and J. At the end of a column they do nothing. */
+export function Neighbours({ task, filters }: { task: TaskDetail; filters: Filters }) {
+  const cache = useQueryClient();
+  const search = useSearch({ from: '/board' });
+  const navigate = useNavigate();
+  const open = (distance: 1 | -1) => {
+    const id = neighbourOf(cache, task, filters, distance);
+    // The button of the browser leads back to the board, and not through all tasks.
+    if (id) void navigate({ to: '/board', search: { ...search, task: id }, replace: true, resetScroll: false });
+  };
+  useKey('k', 'side-panel', true, () => open(-1));
+  useKey('j', 'side-panel', true, () => open(1));
+  return (
+    <span className="neighbours">
+      <button type="button" className="quiet" aria-label="Task above" title="K" onClick={() => open(-1)}>
+        ↑
+      </button>
+      <button type="button" className="quiet" aria-label="Task below" title="J" onClick={() => open(1)}>
+        ↓
+      </button>
+    </span>
+  );
+}
+
+/** Returns the id of the task at a distance from a task, if its column has read both. */
+function neighbourOf(
+  cache: QueryClient,
+  { id, status }: TaskDetail,
+  filters: Filters,
+  distance: number,
+): string | undefined {
+  const ids = cache
+    .getQueriesData<Answer<'listTasks'>>({ queryKey: ['tasks', 'column', status, filters] })
+    .flatMap(([, page]) => page?.data.map((one, at) => [page.pagination.offset + at, one.id] as const) ?? []);
+  const place = ids.find(([, one]) => one === id)?.[0];
+  return place === undefined ? undefined : ids.find(([at]) => at === place + distance)?.[1];
+}
