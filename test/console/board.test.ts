@@ -318,6 +318,17 @@ describe.runIf(program)('the board', () => {
     await page.getByRole('dialog', { name: 'Shared' }).getByText('No description').waitFor();
   });
 
+  it('gives a single layer of dependencies the whole width of a phone', async () => {
+    const projectId = 'proj_layer';
+    const dependency = await create({ projectId });
+    const task = await create({ projectId, dependsOn: [dependency.id] });
+    const { page } = await openBoard(projectId, `&task=${task.id}`, { viewport: screens.phone });
+    const panel = page.getByRole('dialog', { name: task.title });
+    const leftOf = async (element: Locator) => (await element.boundingBox())?.x;
+    const node = panel.getByRole('link', { name: `${dependency.title} backlog` });
+    expect(await leftOf(node)).toBe(await leftOf(panel.getByRole('heading', { name: 'Blocked by 1 of 1' })));
+  });
+
   it('opens the tasks above and below in the column by K and J, also those that the column has yet to read', async () => {
     const projectId = 'proj_neighbours';
     const tasks: Task[] = [];

@@ -62,10 +62,12 @@ function combine(results: UseQueryResult<Answer<'getTask'>>[]) {
 
 /** The graph: what must be done first is left. The nodes name the tasks that need them, so the lines are only for the eye. */
 function Drawing({ task, graph: { nodes, edges, height } }: { task: TaskDetail; graph: Graph }) {
+  // An empty drawing would take the width of a column of its own.
+  const gaps = ([0, 1] as const).filter((gap) => edges.some((edge) => edge.gap === gap));
   const layers = [nodes.filter(({ layer }) => layer === 1), nodes.filter(({ layer }) => layer === 2)] as const;
   return (
     <div
-      className={layers[1].length > 0 ? 'graph deep' : edges.some(({ gap }) => gap === 1) ? 'graph linked' : 'graph'}
+      className={layers[1].length > 0 ? 'graph deep' : gaps.includes(1) ? 'graph linked' : 'graph'}
       style={{ gridTemplateRows: `repeat(${height}, var(--half-row))` }}
     >
       <ul aria-label="Dependencies">
@@ -88,7 +90,7 @@ function Drawing({ task, graph: { nodes, edges, height } }: { task: TaskDetail; 
         <span>This task</span>
         <Status value={task.status} />
       </p>
-      {([0, 1] as const).map((gap) => (
+      {gaps.map((gap) => (
         <svg
           key={gap}
           className={`graph-gap gap-${gap}`}
