@@ -1,10 +1,24 @@
 import type { ReactNode } from 'react';
 
-/** The head of a screen: its title, and its actions. */
-export function PageHead({ title, children }: { title: ReactNode; children?: ReactNode }) {
+type HeadProps = { title: ReactNode; status?: string | undefined; path?: ReactNode; children?: ReactNode };
+
+/**
+ * The head of a screen: its title with the status of what it shows, the links to the screens that it belongs to, and its
+ * actions.
+ */
+export function PageHead({ title, status, path, children }: HeadProps) {
   return (
     <div className="page-head">
-      <h1>{title}</h1>
+      <div className="page-title">
+        {path && (
+          <nav aria-label="Path" className="path">
+            {path}
+          </nav>
+        )}
+        <h1>
+          {title} {status !== undefined && <Status value={status} />}
+        </h1>
+      </div>
       <div className="actions">{children}</div>
     </div>
   );

@@ -6,7 +6,7 @@ import { ConfirmAction } from '../../components/confirm.tsx';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { useNotices } from '../../components/notices.tsx';
-import { PageHead, Skeleton, Status } from '../../components/page.tsx';
+import { PageHead, Skeleton } from '../../components/page.tsx';
 import { useClient, useScope } from '../../session.ts';
 import { useAgent, type VersionedAgent } from './agent-queries.ts';
 import { type Draft, type Editor, PromptTab } from './editor/prompt-tab.tsx';
@@ -70,7 +70,11 @@ function AgentParts({ name }: { name: string }) {
   const tab = tabs[chosen] ?? (tabs.overview as Tab);
   return (
     <>
-      <PageHead title={<Title name={name} agent={agent.data?.agent} />}>
+      <PageHead
+        title={agent.data?.agent.displayName ?? name}
+        status={agent.data?.agent.status}
+        path={<Link to="/agents">Agents</Link>}
+      >
         {tab.curl({ name })}
         {agent.data && <DeleteAgent agent={agent.data.agent} />}
       </PageHead>
@@ -83,19 +87,6 @@ function AgentParts({ name }: { name: string }) {
         <Skeleton />
       )}
     </>
-  );
-}
-
-function Title({ name, agent }: { name: string; agent: AgentData | undefined }) {
-  return (
-    <span className="agent-title">
-      <Link to="/agents">Agents</Link>
-      <span className="muted" aria-hidden>
-        /
-      </span>
-      <span className="agent-title-name">{agent?.displayName ?? name}</span>
-      {agent && <Status value={agent.status} />}
-    </span>
   );
 }
 

@@ -27,7 +27,10 @@ export function Events() {
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <PageHead title={id === undefined ? 'Events' : 'Event'}>
+      <PageHead
+        title={id === undefined ? 'Events' : 'Event'}
+        path={id !== undefined && <Link to="/events">Events</Link>}
+      >
         <a href="/docs">Event reference</a>
         {id === undefined ? (
           <CopyAsCurl operation="listEvents" request={{ query: requestOf(filters) }} />

@@ -24,14 +24,15 @@ export function Run() {
     <>
       <PageHead
         title={
-          <span className="run-title">
-            <Link to="/runs">Runs</Link> <span className="muted">/</span> {agent}{' '}
+          <>
+            {agent}{' '}
             <span className="mono muted" title={id}>
               {shortId(id)}
             </span>
-            {data && <Status value={data.execution.status} />}
-          </span>
+          </>
         }
+        status={data?.execution.status}
+        path={<Link to="/runs">Runs</Link>}
       >
         {data && <RunActions execution={data.execution} />}
         <CopyAsCurl operation="getExecution" request={{ params: { name: agent, id } }} />

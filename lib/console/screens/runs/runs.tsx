@@ -70,7 +70,7 @@ function RunFilters({ filters, total }: { filters: Filters; total: number | unde
   const choose = ({ status = '', agent = '' }: { status?: string | undefined; agent?: string | undefined }) =>
     void navigate({ to: '/runs', search: { ...(status && { status }), ...(agent && { agent }) }, replace: true });
   return (
-    <search className="filters">
+    <search className="filters paired">
       <select
         aria-label="Status"
         value={filters.status ?? ''}

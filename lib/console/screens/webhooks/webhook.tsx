@@ -51,10 +51,7 @@ function WebhookScreen({ id }: { id: string }) {
   const dialogOf = (name: OpenDialog) => ({ open: dialog === name, onClose: close });
   return (
     <>
-      <nav aria-label="Path" className="path">
-        <Link to="/webhooks">Webhooks</Link>
-      </nav>
-      <PageHead title={<span className="breaking">{data?.webhook.url ?? 'Webhook'}</span>}>
+      <PageHead title={data?.webhook.url ?? 'Webhook'} path={<Link to="/webhooks">Webhooks</Link>}>
         <CopyAsCurl operation="getWebhook" request={{ params: { id } }} />
         {data && canWrite && (
           <>

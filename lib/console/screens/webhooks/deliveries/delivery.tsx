@@ -4,7 +4,7 @@ import type { Delivery as DeliveryData } from '../../../../client/operations.ts'
 import { CopyAsCurl } from '../../../components/copy-as-curl.tsx';
 import { Failure } from '../../../components/failure.tsx';
 import { indented } from '../../../components/indented.ts';
-import { PageHead, Skeleton, Status } from '../../../components/page.tsx';
+import { PageHead, Skeleton } from '../../../components/page.tsx';
 import { TextBlock } from '../../../components/text-block.tsx';
 import { useNow } from '../../../components/time.tsx';
 import { useClient, useScope } from '../../../session.ts';
@@ -27,17 +27,16 @@ export function Delivery() {
   });
   return (
     <>
-      <nav aria-label="Path" className="path">
-        <Link to="/webhooks">Webhooks</Link> /{' '}
-        <Link to="/webhooks/$id" params={{ id: params.id }}>
-          {params.id}
-        </Link>
-      </nav>
       <PageHead
-        title={
-          <span className="title-with-status">
-            {data?.event ?? 'Delivery'} {data && <Status value={data.state} />}
-          </span>
+        title={data?.event ?? 'Delivery'}
+        status={data?.state}
+        path={
+          <>
+            <Link to="/webhooks">Webhooks</Link> /{' '}
+            <Link to="/webhooks/$id" params={{ id: params.id }}>
+              {params.id}
+            </Link>
+          </>
         }
       >
         <CopyAsCurl operation="getDelivery" request={{ params }} />
