@@ -4,5 +4,5 @@ import { serve } from '../../lib/http/serve.ts';
 
 export const handler = serve(row, async ({ params, query, caller }, context) => {
   const { limit, offset, ...filter } = query;
-  return listAgentExecutions(context, caller.organization, params.name, filter, { limit, offset });
+  return listAgentExecutions(context, caller.organization, params.name, filter, { limit, offset }, caller.scopes);
 });

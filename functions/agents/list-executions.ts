@@ -4,5 +4,5 @@ import { serve } from '../../lib/http/serve.ts';
 
 export const handler = serve(row, async ({ query, caller }, context) => {
   const { limit, offset, ...filter } = query;
-  return listExecutions(context, caller.organization, filter, { limit, offset });
+  return listExecutions(context, caller.organization, filter, { limit, offset }, caller.scopes);
 });

@@ -95,7 +95,7 @@ type Envelope = { success?: unknown; data?: unknown; pagination?: unknown; error
 /** A request with all parts that any operation can have. */
 type AnyRequest = {
   params?: Record<string, string>;
-  query?: Record<string, string | number | undefined>;
+  query?: Record<string, string | number | readonly string[] | undefined>;
   body?: unknown;
   ifMatch?: string;
   idempotencyKey?: string;
@@ -306,6 +306,7 @@ function prepare({ url, token }: ClientOptions, name: Operation, request: AnyReq
   const target = new URL(
     url.replace(/\/$/, '') + path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? '')),
   );
+  // As a text, a list has commas between its values, as the API reads them.
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) target.searchParams.set(name, String(value));
   const headers = new Headers({ Authorization: `Bearer ${token}` });

@@ -395,6 +395,10 @@ export type ExecutionListItem = {
     /** The evaluation of the output by the organization's `qa-reviewer` agent. */
     qaReview: 'pending' | 'passed' | 'failed' | 'skipped';
   };
+  /** The first 200 characters of the input; only with `include=subject`. */
+  inputStart?: string;
+  /** The title that the task has now; only with `include=subject`, if the task exists and the access token has the scope `tasks:read`. */
+  taskTitle?: string;
 };
 
 export type ExecutionStarted = {
@@ -1316,8 +1320,8 @@ export type Operations = {
         status?: ExecutionStatus;
         /** Return only executions of the agent that currently has this name. */
         agentName?: string;
-        /** Add `tokensUsed` and `qualityGates` to the executions. It takes no further reads. */
-        include?: 'results';
+        /** What to add to the executions, separated by commas. `results` adds `tokensUsed` and `qualityGates`, and takes no further reads. `subject` adds `inputStart`, and `taskTitle` if the access token has the scope `tasks:read`. It reads the whole input of each execution, with its context, and each different task: a read unit of the table for each 4 KB. */
+        include?: ('results' | 'subject')[];
         /** Page size. A value above 100 counts as 100. */
         limit?: number;
         /** Number of items to skip, starting with the newest. */
@@ -1345,8 +1349,8 @@ export type Operations = {
         status?: ExecutionStatus;
         /** Return only executions of the agent that currently has this name. */
         agentName?: string;
-        /** Add `tokensUsed` and `qualityGates` to the executions. It takes no further reads. */
-        include?: 'results';
+        /** What to add to the executions, separated by commas. `results` adds `tokensUsed` and `qualityGates`, and takes no further reads. `subject` adds `inputStart`, and `taskTitle` if the access token has the scope `tasks:read`. It reads the whole input of each execution, with its context, and each different task: a read unit of the table for each 4 KB. */
+        include?: ('results' | 'subject')[];
         /** Page size. A value above 100 counts as 100. */
         limit?: number;
         /** Number of items to skip, starting with the newest. */

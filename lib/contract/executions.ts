@@ -1,7 +1,19 @@
 import * as v from 'valibot';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
-import { AgentName, count, described, grouped, id, oneOf, PromptHash, pageQuery, Timestamp, text } from './shapes.ts';
+import {
+  AgentName,
+  count,
+  described,
+  grouped,
+  id,
+  oneOf,
+  PromptHash,
+  pageQuery,
+  someOf,
+  Timestamp,
+  text,
+} from './shapes.ts';
 import { TaskId } from './tasks.ts';
 
 export const ExecutionId = id('ex', 'an execution');
@@ -101,8 +113,8 @@ export const ExecutionStarted = v.object({
 });
 export type ExecutionStarted = v.InferOutput<typeof ExecutionStarted>;
 
-/** An execution as lists return it. */
-export const ExecutionListItem = v.object({
+/** The fields that lists of executions and a single one have in common. */
+const executionFields = {
   id: ExecutionId,
   agentName: AgentName,
   taskId: v.optional(TaskId),
@@ -128,6 +140,23 @@ export const ExecutionListItem = v.object({
       'The results of the quality gates. Lists have it with `include=results` once the execution has ended, unless an earlier version of the service ended it.',
     ),
   ),
+};
+
+/** The number of code points of an input that lists of executions return. */
+export const inputStartLength = 200;
+
+/** An execution as lists return it. */
+export const ExecutionListItem = v.object({
+  ...executionFields,
+  inputStart: v.optional(
+    described(v.string(), `The first ${inputStartLength} characters of the input; only with \`include=subject\`.`),
+  ),
+  taskTitle: v.optional(
+    described(
+      v.string(),
+      'The title that the task has now; only with `include=subject`, if the task exists and the access token has the scope `tasks:read`.',
+    ),
+  ),
 });
 export type ExecutionListItem = v.InferOutput<typeof ExecutionListItem>;
 
@@ -144,7 +173,7 @@ const CurrentStep = v.object({
 
 /** An execution as `getExecution` returns it. */
 export const Execution = v.object({
-  ...ExecutionListItem.entries,
+  ...executionFields,
   input: v.string(),
   output: v.optional(described(v.string(), 'The generated text; only present if the execution is completed.')),
   model: described(v.string(), 'The model that the execution asks; `simulator` if the built-in simulator answered.'),
@@ -182,7 +211,10 @@ const ExecutionQuery = v.object({
   status: v.optional(described(ExecutionStatus, 'Return only executions with this status.')),
   agentName: v.optional(described(AgentName, 'Return only executions of the agent that currently has this name.')),
   include: v.optional(
-    described(oneOf(['results']), 'Add `tokensUsed` and `qualityGates` to the executions. It takes no further reads.'),
+    someOf(
+      ['results', 'subject'],
+      'What to add to the executions, separated by commas. `results` adds `tokensUsed` and `qualityGates`, and takes no further reads. `subject` adds `inputStart`, and `taskTitle` if the access token has the scope `tasks:read`. It reads the whole input of each execution, with its context, and each different task: a read unit of the table for each 4 KB.',
+    ),
   ),
   ...pageQuery,
 });

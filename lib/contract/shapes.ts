@@ -80,6 +80,23 @@ export function oneOf<const Words extends readonly string[]>(words: Words) {
   return v.picklist(words, `must be one of ${words.join(', ')}`);
 }
 
+/**
+ * Returns the schema of a query parameter that has different values of an enumeration, separated by commas. The OpenAPI
+ * document has it as an array.
+ */
+export function someOf<const Words extends readonly string[]>(words: Words, description: string) {
+  return v.pipe(
+    v.string('must be a string'),
+    v.metadata({ type: 'array', items: { type: 'string', enum: words }, minItems: 1, uniqueItems: true, description }),
+    v.transform((value) => value.split(',')),
+    v.check(
+      (values) => new Set(values).size === values.length && values.every((value) => words.includes(value)),
+      `must be one or more of ${words.join(', ')}, each once, separated by commas`,
+    ),
+    v.transform((values) => values as Words[number][]),
+  );
+}
+
 /** Returns the schema of an array of `min` to `max` different values. */
 export function listOf<Item extends Schema>(item: Item, { min = 0, max }: { min?: number; max: number }) {
   return v.pipe(

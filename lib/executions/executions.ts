@@ -1,4 +1,4 @@
-import type { Page } from '../contract/endpoint.ts';
+import { type Page, permits, type Scope } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
 import type {
   Execution,
@@ -11,6 +11,7 @@ import type { Organization } from '../contract/organization.ts';
 import type { ExecutionStep } from '../contract/steps.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
 import { type AgentContext, readAgentHead } from '../table/agents/agents.ts';
+import type { TableContext } from '../table/client.ts';
 import type { RunningExecution } from '../table/executions/execution-items.ts';
 import { readExecution, readExecutionHead, readExecutionPage } from '../table/executions/executions.ts';
 import { readStepPage } from '../table/executions/step-list.ts';
@@ -18,6 +19,7 @@ import type { RecordResponse } from '../table/idempotency.ts';
 import { unknownTask } from '../table/tasks/task-edges.ts';
 import { readTask } from '../table/tasks/tasks.ts';
 import { type ExecutionStartContext, type Order, startExecution } from './start-execution.ts';
+import { withSubjects } from './subjects.ts';
 
 /**
  * Starts an execution of an agent, and moves its task.
@@ -62,21 +64,28 @@ export async function startAndRespond(
   return responseOf(execution);
 }
 
-/** Returns a page of the executions of all agents, newest first, with the exact total of the filter. */
+/**
+ * Returns a page of the executions of all agents, newest first, with the exact total of the filter.
+ *
+ * @param scopes those of the access token: without `tasks:read`, executions have no title of their task
+ */
 export async function listExecutions(
   context: AgentContext,
   organization: Organization,
   { agentName, status, include }: ExecutionFilter,
   page: { limit: number; offset: number },
+  scopes: readonly Scope[],
 ): Promise<Page<ExecutionListItem>> {
   const agent = agentName === undefined ? undefined : await readAgentHead(context, organization, agentName);
   if (agentName !== undefined && !agent) return { items: [], total: 0 };
-  return including(include, await readExecutionPage(context, organization, { agentId: agent?.id, status }, page));
+  const found = await readExecutionPage(context, organization, { agentId: agent?.id, status }, page);
+  return including(context, organization, found, include, scopes);
 }
 
 /**
  * Returns a page of the executions of an agent, newest first, with the exact total of the filter.
  *
+ * @param scopes those of the access token: without `tasks:read`, executions have no title of their task
  * @throws `ApiError` `not_found` if the agent does not exist
  */
 export async function listAgentExecutions(
@@ -85,16 +94,25 @@ export async function listAgentExecutions(
   name: string,
   { agentName = name, status, include }: ExecutionFilter,
   page: { limit: number; offset: number },
+  scopes: readonly Scope[],
 ): Promise<Page<ExecutionListItem>> {
   const agent = await requireAgent(context, organization, name);
   if (agentName !== name) return { items: [], total: 0 };
-  return including(include, await readExecutionPage(context, organization, { agentId: agent.id, status }, page));
+  const found = await readExecutionPage(context, organization, { agentId: agent.id, status }, page);
+  return including(context, organization, found, include, scopes);
 }
 
-/** Returns a page with the results of its executions, which the list stores, only if the caller has asked for them. */
-function including(include: ExecutionFilter['include'], page: Page<ExecutionListItem>): Page<ExecutionListItem> {
-  if (include === 'results') return page;
-  return { ...page, items: page.items.map(({ tokensUsed: _, qualityGates: __, ...item }) => item) };
+/** Returns a page with what the caller has asked for: the results, which the list stores, and the subjects. */
+async function including(
+  context: TableContext,
+  organization: Organization,
+  { items, total }: Page<ExecutionListItem>,
+  include: ExecutionFilter['include'] = [],
+  scopes: readonly Scope[],
+): Promise<Page<ExecutionListItem>> {
+  const shown = include.includes('results') ? items : items.map(({ tokensUsed: _, qualityGates: __, ...item }) => item);
+  if (!include.includes('subject')) return { items: shown, total };
+  return { items: await withSubjects(context, organization, shown, permits(scopes, 'tasks:read')), total };
 }
 
 /**

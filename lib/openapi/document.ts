@@ -37,7 +37,13 @@ function parametersOf(row: Endpoint, params: Reference['params'] = {}): Json[] {
     const { description, ...json } = schemaOf(schema, 'input');
     // The schema parses text, so its default is text too; the document needs the number.
     if (json.type === 'integer') json.default = Number(json.default);
-    return { name, in: 'query', required: false, ...(description ? { description } : {}), schema: json };
+    // A list is one parameter with commas, not one for each value.
+    const isList = json.type === 'array';
+    return {
+      ...{ name, in: 'query', required: false, ...(description ? { description } : {}) },
+      ...(isList && { style: 'form', explode: false }),
+      schema: json,
+    };
   });
   const headers = [];
   if (row.method === 'POST') headers.push('IdempotencyKey');

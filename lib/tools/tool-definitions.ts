@@ -40,13 +40,19 @@ export function splitToolInput(operationId: OperationId, input: Readonly<Record<
     const [name, value] = entry;
     if (inPath.has(name)) parts.params.push(entry);
     else if (row.body && !Object.hasOwn(inQuery, name)) parts.body.push(entry);
-    else parts.query.push([name, typeof value === 'string' ? value : JSON.stringify(value)]);
+    else parts.query.push([name, queryTextOf(value)]);
   }
   return {
     params: Object.fromEntries(parts.params),
     query: Object.fromEntries(parts.query) as Record<string, string>,
     body: row.body && Object.fromEntries(parts.body),
   };
+}
+
+/** Returns a value of the query as text, as in a URL: a list of texts has commas between them. */
+function queryTextOf(value: unknown): string {
+  const texts = Array.isArray(value) ? value : [value];
+  return texts.every((one) => typeof one === 'string') ? texts.join(',') : JSON.stringify(value);
 }
 
 /** The validated input of an operation. */

@@ -76,6 +76,12 @@ describe('a request', () => {
     expect(sent[0]?.url).toBe('https://crewboard.example/api/agents/a%2Fb%20%3F/executions?status=failed&limit=5');
   });
 
+  it('has commas between the values of a list in the query', async () => {
+    const { client, sent } = clientOf(page([], 0));
+    await client.listExecutions({ query: { include: ['results', 'subject'] } });
+    expect(new URL(sent[0]?.url ?? '').searchParams.getAll('include')).toEqual(['results,subject']);
+  });
+
   it('needs no arguments if its operation has no required parts', async () => {
     const { client, sent } = clientOf(page([], 0));
     await client.listTasks();

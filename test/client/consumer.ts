@@ -76,6 +76,8 @@ export function mistakes(crewboard: ReturnType<typeof createClient>, error: Crew
     () => everyItem(crewboard.getExecution, { params: { name: 'builder', id: 'ex_1' } }),
     // @ts-expect-error The list needs the name of the agent.
     () => everyItem(crewboard.listAgentExecutions),
+    // @ts-expect-error Lists of executions have no outputs.
+    () => crewboard.listExecutions({ query: { include: ['output'] } }),
     // @ts-expect-error There is no such error code.
     () => error.code === 'not_fond',
     // @ts-expect-error The delivery is promised.

@@ -100,7 +100,16 @@ describe.each([
     expect(Object.keys(query.entries)).toEqual(['status', 'agentName', 'include', 'limit', 'offset']);
   });
 
+  it('accepts one value of include, or several separated by commas', () => {
+    for (const values of [['results'], ['subject'], ['subject', 'results']])
+      expect(validate(query, { include: values.join(',') })).toMatchObject({ output: { include: values }, errors: [] });
+  });
+
   const status = { valid: ['running', 'completed', 'failed'], invalid: ['pending'] };
-  testFields(query, {}, { status, agentName: agentNames });
+  const include = {
+    valid: [],
+    invalid: ['', ',', 'results,', 'results,results', 'results;subject', 'RESULTS', 'output'],
+  };
+  testFields(query, {}, { status, agentName: agentNames, include });
   testPage(query);
 });

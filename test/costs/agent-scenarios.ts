@@ -57,6 +57,18 @@ export const onTask = (fields: object) => async (caller: TestOrganization) => {
 
 const running = withExecutions(25, { ends: false });
 
+/** Starts 20 executions, ten of them on a task of their own, and asks for the page with what they are about. */
+const withSubjects = async (caller: TestOrganization) => {
+  const asked = await newAgent(caller, 'subject');
+  await caller.once('subjects', async () => {
+    for (let nth = 0; nth < 20; nth++) {
+      const { id: taskId } = await caller.ask('createTask', { body: { title: 'A task', description: text } });
+      await caller.ask('executeAgent', { ...asked, body: { ...instruction, ...(nth % 2 === 0 && { taskId }) } });
+    }
+  });
+  return { ...asked, query: 'include=results,subject' };
+};
+
 /** For each budget of an agent's row: creates the items in the table, and returns the measured request. */
 export const agentScenarios = {
   listAgents: {
@@ -115,8 +127,9 @@ export const agentScenarios = {
   listExecutions: {
     '20 of 25': running,
     'with a status': async (caller) => ({ ...(await running(caller)), query: 'status=running' }),
+    'with the subjects of 20, half of them on a task': withSubjects,
   },
-  listAgentExecutions: { '20 of 25': running },
+  listAgentExecutions: { '20 of 25': running, 'with the subjects of 20, half of them on a task': withSubjects },
   getExecution: {
     ended: async (caller) => {
       await newAgent(caller);

@@ -84,8 +84,12 @@ export const endpointBudgets = {
   listExecutions: {
     '20 of 25': usage({ requests: 2, rounds: 1, rcu: 2 }),
     'with a status': usage({ requests: 2, rounds: 1, rcu: 2 }),
+    'with the subjects of 20, half of them on a task': usage({ requests: 4, rounds: 2, rcu: 32 }),
   },
-  listAgentExecutions: { '20 of 25': usage({ requests: 3, rounds: 2, rcu: 3 }) },
+  listAgentExecutions: {
+    '20 of 25': usage({ requests: 3, rounds: 2, rcu: 3 }),
+    'with the subjects of 20, half of them on a task': usage({ requests: 5, rounds: 3, rcu: 34 }),
+  },
   getExecution: { ended: usage({ requests: 2, rounds: 1, rcu: 2 }) },
   getMetrics: {
     'of 30 days, of three executions': usage({ requests: 4, rounds: 4, rcu: 4 }),

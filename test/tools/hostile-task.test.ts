@@ -79,7 +79,7 @@ it('a task whose description asks for everything that is forbidden gets nothing 
   // The execution was delegated by `writer`, so that a delegation back to it would be a cycle.
   const delegated = { ...execution, ancestors: [writer.id], depth: 1 };
   const before = { tasks: await tasksOf(board.table, organization), foreign: await foreign.board.dump() };
-  const executions = await listExecutions(board, organization, {}, { limit: 20, offset: 0 });
+  const executions = await listExecutions(board, organization, {}, { limit: 20, offset: 0 }, []);
 
   const [read, ...outputs] = await obey(caller, own, delegated);
 
@@ -91,7 +91,7 @@ it('a task whose description asks for everything that is forbidden gets nothing 
   const tasks = await tasksOf(board.table, organization);
   expect(tasks.filter(({ id }) => id !== created)).toEqual(before.tasks);
   expect(tasks.find(({ id }) => id === created)).toMatchObject({ title: 'Part one', status: 'backlog' });
-  expect(await listExecutions(board, organization, {}, { limit: 20, offset: 0 })).toEqual(executions);
+  expect(await listExecutions(board, organization, {}, { limit: 20, offset: 0 }, [])).toEqual(executions);
   expect(await foreign.board.dump()).toEqual(before.foreign);
   expect(await board.faults()).toEqual([]);
   for (const secret of ['swordfish', 'crew_', 'Of another organization', foreign.organization])

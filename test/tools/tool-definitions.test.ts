@@ -38,6 +38,12 @@ describe('the tool of an operation', () => {
     expect(inputSchema.required).toEqual(['name', 'toAgent', 'instruction']);
   });
 
+  it('has the lists of a query as arrays', () => {
+    const { properties } = toolOf('listExecutions').inputSchema as { properties: Record<string, unknown> };
+    const items = { type: 'string', enum: ['results', 'subject'] };
+    expect(properties.include).toMatchObject({ type: 'array', items, uniqueItems: true });
+  });
+
   it('has the numbers of a query as numbers, with their defaults', () => {
     const { properties } = toolOf('listTasks').inputSchema as { properties: Record<string, unknown> };
     expect(properties.limit).toMatchObject({ type: 'integer', minimum: 1, default: 20 });
@@ -87,6 +93,9 @@ describe('the input of a tool', () => {
       query: { limit: '5', status: 'done' },
       body: undefined,
     });
+    expect(splitToolInput('listExecutions', { include: ['results', 'subject'] }).query).toEqual({
+      include: 'results,subject',
+    });
   });
 
   it('is validated as a request, with defaults', () => {
@@ -96,6 +105,7 @@ describe('the input of a tool', () => {
       body: { title: 'Write', status: 'backlog', priority: 'medium', dependsOn: [] },
     });
     expect(readToolInput('listTasks', { limit: 500 }).query).toEqual({ limit: 100, offset: 0 });
+    expect(readToolInput('listExecutions', { include: ['subject'] }).query).toMatchObject({ include: ['subject'] });
     expect(readToolInput('getTask', { id: taskId }).params).toEqual({ id: taskId });
   });
 
@@ -146,6 +156,18 @@ describe('the input of a tool', () => {
           path: 'limit',
           code: 'invalid_value',
           message: 'limit must be a whole number from 1, in plain decimal digits',
+        },
+      ],
+    ],
+    [
+      'a list of what is no text',
+      'listExecutions',
+      { include: [{ toString: 1 }] },
+      [
+        {
+          path: 'include',
+          code: 'invalid_value',
+          message: 'include must be one or more of results, subject, each once, separated by commas',
         },
       ],
     ],

@@ -127,6 +127,19 @@ export async function readExecutionInput(
   return item && inputFrom(item);
 }
 
+/** Returns the text of the input of each execution, without its context; `undefined` for a deleted execution. */
+export async function readInputTexts(
+  { table }: TableContext,
+  organization: Organization,
+  ids: readonly string[],
+): Promise<(string | undefined)[]> {
+  const items = await getEach(
+    table,
+    ids.map((id) => keys.executionInput(organization, ulidOf(id))),
+  );
+  return items.map((item) => item && inputFrom(item).input);
+}
+
 /** Returns the head and the input of an execution, in one request; `undefined` if either does not exist. */
 export async function readExecutionWithInput(
   { table }: TableContext,

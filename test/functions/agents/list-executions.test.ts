@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { processContext } from '../../../lib/context.ts';
 import type { ExecutionListItem } from '../../../lib/contract/executions.ts';
+import { issueToken } from '../../../lib/http/issue-token.ts';
 import { dataOf, paginationOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { createTestExecutions, listed, newestFirst } from './test-executions.ts';
@@ -47,6 +49,64 @@ describe('the list of executions', () => {
       const { tokensUsed, qualityGates } = await api.execution(ended);
       expect(tokensUsed).toBeGreaterThan(0);
       expect(resultsOf(ended)).toEqual({ tokensUsed, qualityGates });
+    }
+  });
+
+  it.each(['', '&include=results'])(
+    'has the first 200 characters of the input, and the title of the task, if the request asks for them%s',
+    async (more) => {
+      const taskId = await api.tasks.put({ title: 'Draw it' });
+      const onTask = await api.start({ taskId, input: 'Short.' });
+      // The 200th character has two code units, which an end in between would separate.
+      const long = await api.start({ input: `${'x'.repeat(199)}😀😀`, context: { note: 'private-context' } });
+      await api.carryOut(long);
+      await api.tasks.updateTask({ params: { id: taskId }, body: { title: 'Paint it' } });
+      const query = more ? 'include=results,subject' : 'include=subject';
+      for (const answer of [await api.list(query), await api.listOf('writer', query)]) {
+        expect(JSON.stringify(answer.body)).not.toContain('private');
+        const items = dataOf<ExecutionListItem[]>(answer);
+        const itemOf = (id: string) => items.find((item) => item.id === id) as ExecutionListItem;
+        expect(itemOf(onTask)).toMatchObject({ inputStart: 'Short.', taskTitle: 'Paint it' });
+        expect(itemOf(long).inputStart).toBe(`${'x'.repeat(199)}😀`);
+        expect(itemOf(long)).not.toHaveProperty('taskTitle');
+        expect(itemOf(long).tokensUsed !== undefined).toBe(more !== '');
+      }
+    },
+  );
+
+  it('has no title of a task that was deleted', async () => {
+    const taskId = await api.tasks.put();
+    await api.carryOut(await api.start({ taskId, input: 'Do it.' }));
+    await api.tasks.deleteTask({ params: { id: taskId } });
+    const [item] = dataOf<ExecutionListItem[]>(await api.list('include=subject'));
+    expect(item).toMatchObject({ taskId, inputStart: 'Do it.' });
+    expect(item).not.toHaveProperty('taskTitle');
+  });
+
+  it('has no titles of tasks for an access token that cannot read tasks', async () => {
+    await api.start({ taskId: await api.tasks.put({ title: 'private-title' }), input: 'Do it.' });
+    const { organization } = api;
+    const token = await issueToken(processContext(), { organization, scopes: ['agents:read'] });
+    for (const answer of [
+      await api.list('include=subject', { token }),
+      await api.listOf('writer', 'include=subject', { token }),
+    ]) {
+      expect(dataOf<ExecutionListItem[]>(answer)).toMatchObject([{ inputStart: 'Do it.' }]);
+      expect(JSON.stringify(answer.body)).not.toContain('private');
+    }
+  });
+
+  it.each([
+    ['an unknown value', 'output'],
+    ['an unknown value beside a known one', 'results,output'],
+    ['a repeated value', 'subject,subject'],
+    ['spaces', 'results,%20subject'],
+    ['an empty value', 'results,'],
+  ])('is refused with %s of `include`', async (_, value) => {
+    for (const send of [() => api.list(`include=${value}`), () => api.listOf('writer', `include=${value}`)]) {
+      const error = await api.refuses(send, 400, 'validation_failed');
+      const message = 'include must be one or more of results, subject, each once, separated by commas';
+      expect(error.details).toEqual([{ path: 'include', code: 'invalid_value', message }]);
     }
   });
 

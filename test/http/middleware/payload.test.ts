@@ -38,6 +38,7 @@ const webhook = { ...inputOf(NewWebhook), ...times, lastDeliveryAt: time, id: id
 const skills = readSkills().map((skill) => ({ ...skill, assignedAt: time }));
 const ofExecution = { agentName: agent.name, taskId: id('tk'), status: 'completed', durationMs: most };
 const listed = { ...times, id: id('ex'), ...ofExecution };
+const listedWithSubject = { ...listed, inputStart: costliest.repeat(200), taskTitle: task.title };
 const execution = {
   ...listed,
   input: inputOf(NewExecution).input,
@@ -77,8 +78,8 @@ const attemptDetail = {
 const largestItems: Partial<Record<Operation, object>> = {
   listTasks: { ...task, blockedBy: references },
   listAgents: agent,
-  listExecutions: listed,
-  listAgentExecutions: listed,
+  listExecutions: listedWithSubject,
+  listAgentExecutions: listedWithSubject,
   listDeliveries: attempt,
 };
 

@@ -49,7 +49,7 @@ function useExecutions(filters: Filters) {
   return useInfiniteQuery({
     queryKey: ['executions', 'list', filters],
     queryFn: ({ pageParam: offset, signal }) =>
-      client.listExecutions({ query: { ...filters, include: 'results', limit: pageSize, offset }, signal }),
+      client.listExecutions({ query: { ...filters, include: ['results'], limit: pageSize, offset }, signal }),
     initialPageParam: 0,
     getNextPageParam: ({ pagination: { offset, limit, total } }) =>
       offset + limit < total ? offset + limit : undefined,
