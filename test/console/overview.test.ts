@@ -58,6 +58,7 @@ describe.runIf(program)('the overview of the console', async () => {
     await running.getByText('1 of 50', { exact: true }).waitFor();
     const runs = page.getByRole('region', { name: 'Latest runs' });
     await runs.getByText('running').waitFor();
+    await runs.getByRole('link', { name: 'Write', exact: true }).waitFor();
     await model.asked(1);
     model.answer();
     await endOf(organization, agent, id);

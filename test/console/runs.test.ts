@@ -4,6 +4,7 @@ import { createAgent, createTask, endOf, execute, newToken } from '../journeys/r
 import { accessibilityProblems } from './axe.ts';
 import { program, screens, useConsole } from './console.ts';
 import { tabTo } from './keyboard.ts';
+import { scrollingTables } from './scrolling-tables.ts';
 
 describe.runIf(program)('the runs of the console', async () => {
   const model = await startHeldModel();
@@ -38,6 +39,8 @@ describe.runIf(program)('the runs of the console', async () => {
     await page.getByText('2 runs', { exact: true }).waitFor();
     expect(await rows.nth(1).textContent()).toContain('running');
     expect(await rows.nth(2).textContent()).toContain('completed');
+    await rows.nth(1).getByRole('link', { name: 'Notes', exact: true }).waitFor();
+    await rows.nth(2).getByRole('link', { name: 'First', exact: true }).waitFor();
 
     await page.getByLabel('Status').selectOption('Running');
     await page.getByText('1 run', { exact: true }).waitFor();
@@ -55,6 +58,53 @@ describe.runIf(program)('the runs of the console', async () => {
     await rows.nth(1).getByRole('img', { name: 'Self-test passed' }).waitFor();
     // The model and its two gates use 12 tokens each.
     await rows.nth(1).locator('td', { hasText: /^36$/ }).waitFor();
+  });
+
+  it('says what an execution is about, as text in one line, without titles that the token may not read', async () => {
+    const agent = await createAgentWithTools('subjects');
+    const hostile = '<img src=x onerror="document.title=1">';
+    const taskId = await createTask(consoles.service(), `${hostile} ${'long '.repeat(30)}`);
+    const input = `\n\n${hostile}\n${'wide'.repeat(100)}`;
+    const bare = await run(agent, input);
+    await finish(agent, bare);
+    const onTask = await run(agent, `Work on ${hostile}`, { taskId });
+    await finish(agent, onTask);
+    const blank = await run(agent, `${' '.repeat(200)}late`);
+    await finish(agent, blank);
+    const { page } = await consoles.open({ token: consoles.service().token, path: `/runs?agent=${agent}` });
+    const subjectOf = (id: string) => page.locator('.row-link').and(page.getByTitle(id));
+    for (const viewport of [screens.desktop, screens.phone]) {
+      await page.setViewportSize(viewport);
+      await subjectOf(onTask).getByText(`${hostile} long`).waitFor();
+      await subjectOf(bare).getByText(`${hostile} wide`).waitFor();
+      expect(await page.evaluate(scrollingTables)).toBe(0);
+      expect((await subjectOf(bare).boundingBox())?.height).toBeLessThan(24);
+    }
+    await subjectOf(blank)
+      .getByText(`ex…${blank.slice(-6)}`)
+      .waitFor();
+    expect(await page.locator('main img').count()).toBe(0);
+
+    const token = await newToken(consoles.service(), 'local', '--scopes', 'agents:read');
+    const other = await consoles.open({ token, path: `/runs?agent=${agent}` });
+    await other.page.getByTitle(onTask).getByText(`Work on ${hostile}`).waitFor();
+  });
+
+  it('has the new title of a task that was renamed on the board', async () => {
+    const agent = await createAgentWithTools('renamer');
+    const taskId = await createTask(consoles.service(), 'Old title');
+    await finish(agent, await run(agent, 'Rename', { taskId }));
+    const { page } = await consoles.open({ token: consoles.service().token, path: `/runs?agent=${agent}` });
+    const runs = page.getByRole('table', { name: 'Runs', exact: true });
+    await runs.getByRole('link', { name: 'Old title' }).waitFor();
+    await page.goto(`${consoles.service().url}/#/board?task=${taskId}`);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('textbox', { name: 'Title' }).fill('New title');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('heading', { name: 'New title' }).waitFor();
+    await page.goto(`${consoles.service().url}/#/runs?agent=${agent}`);
+    await runs.getByRole('link', { name: 'New title' }).waitFor();
   });
 
   it('loads more executions on request', async () => {
@@ -180,6 +230,7 @@ describe.runIf(program)('the runs of the console', async () => {
     const overhang = () => page.evaluate('document.querySelector("main").scrollWidth - innerWidth');
     await page.getByTitle(id).waitFor();
     expect(await overhang()).toBeLessThanOrEqual(0);
+    expect(await page.evaluate(scrollingTables)).toBe(0);
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.getByTitle(id).click();
     await page.locator('.step').first().click();

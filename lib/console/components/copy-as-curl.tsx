@@ -4,7 +4,7 @@ import { useCopy } from './use-copy.ts';
 
 type AnyRequest = {
   params?: Record<string, string>;
-  query?: Record<string, string | number | undefined>;
+  query?: Record<string, string | number | readonly string[] | undefined>;
   body?: unknown;
 };
 

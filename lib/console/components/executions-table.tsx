@@ -9,7 +9,7 @@ import { Ago } from './time.tsx';
 export function ExecutionsTable({ executions, label }: { executions: readonly ExecutionListItem[]; label: string }) {
   return (
     <div className="table fitted">
-      <table className="executions linked-rows" aria-label={label}>
+      <table className="executions linked-rows stacked" aria-label={label}>
         <thead>
           <tr>
             <th>Status</th>
@@ -18,23 +18,23 @@ export function ExecutionsTable({ executions, label }: { executions: readonly Ex
             <th className="if-wide">Task</th>
             <th className="if-medium">Gates</th>
             <th className="number if-wide">Steps</th>
-            <th className="number if-medium">Tokens</th>
+            <th className="number if-wide">Tokens</th>
             <th className="number">Duration</th>
             <th className="number">Started</th>
           </tr>
         </thead>
         <tbody>
-          {executions.map(({ id, agentName, taskId, status, startedAt, durationMs, stepCount, ...results }) => (
+          {executions.map(({ id, agentName, taskId, status, startedAt, durationMs, stepCount, ...more }) => (
             <tr key={id}>
               <td>
                 <Status value={status} />
               </td>
-              <td>
-                <Link className="row-link mono" to="/runs/$agent/$id" params={{ agent: agentName, id }} title={id}>
-                  {shortId(id)}
-                </Link>
+              <td className="wide">
+                <RunLink execution={{ id, agentName, ...more }} />
               </td>
-              <td className="wide">{agentName}</td>
+              <td className="agent ellipsis" title={agentName}>
+                {agentName}
+              </td>
               <td className="if-wide">
                 {taskId === undefined ? (
                   <span className="muted">–</span>
@@ -45,16 +45,16 @@ export function ExecutionsTable({ executions, label }: { executions: readonly Ex
                 )}
               </td>
               <td className="if-medium">
-                <Gates results={results.qualityGates} />
+                <Gates results={more.qualityGates} />
               </td>
               <td className="number if-wide">{stepCount ?? <span className="muted">–</span>}</td>
-              <td className="number if-medium">
-                {results.tokensUsed?.toLocaleString('en') ?? <span className="muted">–</span>}
+              <td className="number if-wide">
+                {more.tokensUsed?.toLocaleString('en') ?? <span className="muted">–</span>}
               </td>
-              <td className="number">
+              <td className="number duration">
                 <RunTime startedAt={startedAt} durationMs={durationMs} />
               </td>
-              <td className="number muted">
+              <td className="number muted when">
                 <Ago at={startedAt} />
               </td>
             </tr>
@@ -62,6 +62,22 @@ export function ExecutionsTable({ executions, label }: { executions: readonly Ex
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** What an execution is about, as a link to it: the title of its task, else the start of its input. On hover, also its id. */
+function RunLink({
+  execution,
+}: {
+  execution: Pick<ExecutionListItem, 'id' | 'agentName' | 'taskTitle' | 'inputStart'>;
+}) {
+  const { id, agentName, taskTitle, inputStart = '' } = execution;
+  // The start of an input can be blank.
+  const subject = taskTitle ?? (inputStart.trim() || shortId(id));
+  return (
+    <Link className="row-link" to="/runs/$agent/$id" params={{ agent: agentName, id }} title={`${subject}\n${id}`}>
+      {subject}
+    </Link>
   );
 }
 

@@ -49,6 +49,8 @@ export function useTaskChanges(): TaskChanges {
       fail(error);
       return false;
     } finally {
+      // Lists of executions have the titles of tasks, and a new title has no event.
+      void queries.invalidateQueries({ queryKey: ['executions'] });
       await queries.invalidateQueries({ queryKey: ['tasks'] });
     }
   }

@@ -16,7 +16,8 @@ export function taskCounts(client: Client) {
 export function latestExecutions(client: Client) {
   return queryOptions({
     queryKey: ['executions', 'latest'],
-    queryFn: ({ signal }) => client.listExecutions({ query: { include: ['results'], limit: latestCount }, signal }),
+    queryFn: ({ signal }) =>
+      client.listExecutions({ query: { include: ['results', 'subject'], limit: latestCount }, signal }),
   });
 }
 

@@ -14,6 +14,9 @@ const statuses = ['running', 'completed', 'failed'] as const satisfies readonly 
 /** The number of executions that one request loads. */
 const pageSize = 50;
 
+/** What the rows show besides the fields of every list. */
+const include: ('results' | 'subject')[] = ['results', 'subject'];
+
 type Filters = { status?: ExecutionStatus; agentName?: string };
 
 /** The list of executions. */
@@ -28,7 +31,7 @@ export function Runs() {
   return (
     <>
       <PageHead title="Runs">
-        <CopyAsCurl operation="listExecutions" request={{ query: filters }} />
+        <CopyAsCurl operation="listExecutions" request={{ query: { ...filters, include } }} />
       </PageHead>
       <RunFilters filters={filters} total={total} />
       {error && <Failure error={error} retry={() => void refetch()} />}
@@ -49,7 +52,7 @@ function useExecutions(filters: Filters) {
   return useInfiniteQuery({
     queryKey: ['executions', 'list', filters],
     queryFn: ({ pageParam: offset, signal }) =>
-      client.listExecutions({ query: { ...filters, include: ['results'], limit: pageSize, offset }, signal }),
+      client.listExecutions({ query: { ...filters, include, limit: pageSize, offset }, signal }),
     initialPageParam: 0,
     getNextPageParam: ({ pagination: { offset, limit, total } }) =>
       offset + limit < total ? offset + limit : undefined,

@@ -24,6 +24,7 @@ export function DeleteTask(props: { task: TaskDetail; etag: string | undefined; 
         onDeleted();
         queries.removeQueries({ queryKey: ['tasks', 'one', task.id] });
         say(`Deleted “${task.title}”.`);
+        void queries.invalidateQueries({ queryKey: ['executions'] });
         await queries.invalidateQueries({ queryKey: ['tasks'] });
       }}
     >
