@@ -37,7 +37,7 @@ const routeTree = root.addChildren([
   createRoute({
     getParentRoute,
     path: '/board',
-    validateSearch: texts('project', 'agent', 'priority', 'task'),
+    validateSearch: texts('project', 'agent', 'priority', 'task', 'create'),
     component: lazyRouteComponent(() => import('./screens/board/board.tsx'), 'Board'),
   }),
   createRoute({
@@ -54,7 +54,7 @@ const routeTree = root.addChildren([
   createRoute({
     getParentRoute,
     path: '/agents',
-    validateSearch: texts('search', 'category', 'status'),
+    validateSearch: texts('search', 'category', 'status', 'create'),
     component: lazyRouteComponent(() => import('./screens/agents/agents.tsx'), 'Agents'),
   }),
   createRoute({
@@ -66,6 +66,7 @@ const routeTree = root.addChildren([
   createRoute({
     getParentRoute,
     path: '/webhooks',
+    validateSearch: texts('create'),
     component: lazyRouteComponent(() => import('./screens/webhooks/webhooks.tsx'), 'Webhooks'),
   }),
   createRoute({

@@ -31,10 +31,11 @@ describe.runIf(program)('the list of agents', () => {
     await page.getByRole('heading', { level: 1, name: /Release notes/ }).waitFor();
     expect(await page.getByLabel(/^System prompt/).inputValue()).toBe('You write release notes.');
 
-    await page.getByRole('link', { name: 'Agents' }).first().click();
+    await page.goBack();
     const row = page.getByRole('row', { name: /release-notes/ });
     await row.getByText('operations').waitFor();
     await row.getByText('active').waitFor();
+    expect(await dialog.count()).toBe(0);
   });
 
   it('says why a name is not accepted', async () => {

@@ -64,6 +64,9 @@ describe.runIf(program)('the webhooks in the console', () => {
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByText('active', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Pause' }).waitFor();
+    // Not to the dialog, which would have another secret.
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   });
 
   it('shows the attempts of a failing receiver, and sends the delivery again', { timeout: 240_000 }, async () => {

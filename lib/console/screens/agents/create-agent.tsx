@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { FormEvent } from 'react';
 import type { NewAgent } from '../../../client/operations.ts';
 import { Modal } from '../../components/dialog.tsx';
 import { FormEnd } from '../../components/form-end.tsx';
@@ -8,16 +8,19 @@ import { useNotices } from '../../components/notices.tsx';
 import { useClient } from '../../session.ts';
 import { agentCategories } from './agent-fields.ts';
 
-/** A button that opens a form for a new agent. */
+/** A button that opens a form for a new agent. The URL opens it too, so other screens can link to it. */
 export function CreateAgent() {
-  const [isOpen, setOpen] = useState(false);
+  const { create, ...filters } = useSearch({ from: '/agents' });
+  const navigate = useNavigate();
+  const open = () => navigate({ to: '/agents', search: { ...filters, create: 'agent' }, replace: true });
+  const close = () => navigate({ to: '/agents', search: filters, replace: true });
   return (
     <>
-      <button type="button" className="primary" onClick={() => setOpen(true)}>
+      <button type="button" className="primary" onClick={() => void open()}>
         Create agent
       </button>
-      <Modal title="Create an agent" open={isOpen} onClose={() => setOpen(false)}>
-        <CreateForm close={() => setOpen(false)} />
+      <Modal title="Create an agent" open={create !== undefined} onClose={() => void close()}>
+        <CreateForm close={close} />
       </Modal>
     </>
   );
@@ -29,7 +32,7 @@ function newAgentOf(form: HTMLFormElement): NewAgent {
   return Object.fromEntries(filled) as unknown as NewAgent;
 }
 
-function CreateForm({ close }: { close: () => void }) {
+function CreateForm({ close }: { close: () => Promise<void> }) {
   const client = useClient();
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -37,7 +40,8 @@ function CreateForm({ close }: { close: () => void }) {
   const creation = useMutation({
     mutationFn: (body: NewAgent) => client.createAgent({ body }),
     onSuccess: async ({ data: { name, displayName } }) => {
-      close();
+      // The router joins changes of the URL in one turn: going back would then open the form again.
+      await close();
       say(`The agent ${displayName} is created.`);
       void queries.invalidateQueries({ queryKey: ['agents'] });
       await navigate({ to: '/agents/$name', params: { name }, search: { tab: 'prompt' } });
@@ -82,7 +86,7 @@ function CreateForm({ close }: { close: () => void }) {
         label={creation.isPending ? 'Creating…' : 'Create agent'}
         isDisabled={creation.isPending}
         error={creation.error}
-        cancel={close}
+        cancel={() => void close()}
       />
     </form>
   );

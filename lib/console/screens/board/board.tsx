@@ -3,7 +3,7 @@ import { combine } from '@atlaskit/pragmatic-drag-and-drop/utils/combine';
 import { autoScrollForElements } from '@atlaskit/pragmatic-drag-and-drop-auto-scroll/element';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef } from 'react';
 import type { Task, TaskStatus } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { PageHead } from '../../components/page.tsx';
@@ -24,8 +24,6 @@ export function Board() {
   const search = useSearch({ from: '/board' });
   const navigate = useNavigate();
   const canWrite = useScope('tasks:write');
-  // The status that the new task has at first.
-  const [creating, setCreating] = useState<TaskStatus>();
   const { pending, move, announcement, changes } = useMoves();
   const { project, agent, priority } = search;
   const filters = useMemo(
@@ -59,20 +57,18 @@ export function Board() {
     },
     [refocus],
   );
-  useKey('c', 'page', canWrite, () => setCreating('backlog'));
+  // The URL opens the dialog that creates a task, so other screens can link to it.
+  const creating = canWrite ? statuses.find((status) => status === search.create) : undefined;
+  const create = (status: TaskStatus | '') =>
+    void navigate({ to: '/board', search: (latest: object) => given({ ...latest, create: status }), replace: true });
+  useKey('c', 'page', canWrite, () => create('backlog'));
 
   return (
     <div className="board">
       <PageHead title="Board">
         <CopyAsCurl operation="listTasks" request={{ query: filters }} />
         {canWrite && (
-          <button
-            type="button"
-            className="primary"
-            aria-keyshortcuts="c"
-            title="C"
-            onClick={() => setCreating('backlog')}
-          >
+          <button type="button" className="primary" aria-keyshortcuts="c" title="C" onClick={() => create('backlog')}>
             Create a task
           </button>
         )}
@@ -93,14 +89,14 @@ export function Board() {
             running={running}
             opened={search.task}
             move={canWrite ? moveByMenu : undefined}
-            create={canWrite ? () => setCreating(status) : undefined}
+            create={canWrite ? () => create(status) : undefined}
           />
         ))}
       </div>
       <p className="visually-hidden" role="status">
         {announcement}
       </p>
-      {creating && <CreateTask status={creating} filters={filters} onClose={() => setCreating(undefined)} />}
+      {creating && <CreateTask status={creating} filters={filters} onClose={() => create('')} />}
       {search.task !== undefined && (
         <TaskPanel
           id={search.task}

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Webhook } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
@@ -18,7 +18,10 @@ const step = 10;
 export function Webhooks() {
   const client = useClient();
   const canWrite = useScope('webhooks:write');
-  const [registering, setRegistering] = useState(false);
+  // The URL opens the dialog, so other screens can link to it.
+  const isRegistering = useSearch({ from: '/webhooks' }).create !== undefined;
+  const navigate = useNavigate();
+  const show = (search: { create?: string }) => void navigate({ to: '/webhooks', search, replace: true });
   const [shown, setShown] = useState(step);
   const failingSince = useFailingSince();
   const { data, error, refetch } = useQuery({
@@ -26,7 +29,7 @@ export function Webhooks() {
     queryFn: async ({ signal }) => (await client.listWebhooks({ signal })).data,
   });
   const register = canWrite && (
-    <button type="button" className="primary" onClick={() => setRegistering(true)}>
+    <button type="button" className="primary" onClick={() => show({ create: 'webhook' })}>
       Register a webhook
     </button>
   );
@@ -68,7 +71,7 @@ export function Webhooks() {
           Show {Math.min(step, data.length - shown)} more of {data.length}
         </button>
       )}
-      <RegisterDialog open={registering} onClose={() => setRegistering(false)} />
+      <RegisterDialog open={canWrite && isRegistering} onClose={() => show({})} />
     </>
   );
 }

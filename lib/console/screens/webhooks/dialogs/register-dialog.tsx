@@ -28,7 +28,7 @@ function Registration() {
       <NewSecret secret={secret}>
         <p>
           The webhook is registered. Its deliveries are signed with this secret.{' '}
-          <Link to="/webhooks/$id" params={{ id: data.data.id }}>
+          <Link to="/webhooks/$id" params={{ id: data.data.id }} replace>
             Open the webhook
           </Link>
         </p>
