@@ -6,6 +6,7 @@ import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Empty, PageHead, Skeleton, Status } from '../../components/page.tsx';
 import { Ago } from '../../components/time.tsx';
+import { useWebhooks } from '../../components/use-webhooks.ts';
 import { useClient, useScope } from '../../session.ts';
 import { RegisterDialog } from './dialogs/register-dialog.tsx';
 import { HealthStrip } from './health-strip.tsx';
@@ -16,7 +17,6 @@ const step = 10;
 
 /** The list of webhooks. */
 export function Webhooks() {
-  const client = useClient();
   const canWrite = useScope('webhooks:write');
   // The URL opens the dialog, so other screens can link to it.
   const isRegistering = useSearch({ from: '/webhooks' }).create !== undefined;
@@ -24,10 +24,7 @@ export function Webhooks() {
   const show = (search: { create?: string }) => void navigate({ to: '/webhooks', search, replace: true });
   const [shown, setShown] = useState(step);
   const failingSince = useFailingSince();
-  const { data, error, refetch } = useQuery({
-    queryKey: ['webhooks', 'list'],
-    queryFn: async ({ signal }) => (await client.listWebhooks({ signal })).data,
-  });
+  const { data, error, refetch } = useWebhooks();
   const register = canWrite && (
     <button type="button" className="primary" onClick={() => show({ create: 'webhook' })}>
       Register a webhook
