@@ -1,28 +1,16 @@
 import { Link, Outlet, useLocation, useRouteContext } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { Ago } from './components/time.tsx';
 import { useLive } from './live.ts';
-import { type Scope, useSession } from './session.ts';
-import { chooseTheme, chosenTheme, type Theme, themes } from './theme.ts';
-
-/** The screens of the navigation, with the scopes that they need. */
-const screens = [
-  { to: '/', label: 'Overview', scopes: [] },
-  { to: '/board', label: 'Board', scopes: ['tasks:read'] },
-  { to: '/runs', label: 'Runs', scopes: ['agents:read'] },
-  { to: '/agents', label: 'Agents', scopes: ['agents:read'] },
-  { to: '/webhooks', label: 'Webhooks', scopes: ['webhooks:read'] },
-  { to: '/events', label: 'Events', scopes: ['webhooks:read'] },
-] as const satisfies readonly {
-  to: string;
-  label: string;
-  scopes: readonly Scope[];
-}[];
+import { useScreens } from './navigation.ts';
+import { useSession } from './session.ts';
+import { chooseTheme, type Theme, themes, useTheme } from './theme.ts';
 
 /** The frame of all screens: navigation, the state of the follower, theme, and sign-out. */
 export function Shell() {
   const { me } = useSession();
   const { signOut } = useRouteContext({ from: '__root__' });
+  const screens = useScreens();
   const live = useLive();
   const isReady = live.updatedAt > 0 || live.error !== null;
   const nav = useRef<HTMLElement>(null);
@@ -31,7 +19,6 @@ export function Shell() {
   useEffect(() => {
     nav.current?.querySelector('.active')?.scrollIntoView({ block: 'nearest' });
   }, [pathname]);
-  const visible = screens.filter(({ scopes }) => scopes.every((scope: Scope) => me.scopes.includes(scope)));
   return (
     <div className="shell">
       <button type="button" className="skip" onClick={() => document.getElementById('main')?.focus()}>
@@ -40,7 +27,7 @@ export function Shell() {
       <header className="side">
         <strong className="brand">Crewboard</strong>
         <nav ref={nav} aria-label="Screens">
-          {visible.map(({ to, label }) => (
+          {screens.map(({ to, label }) => (
             <Link key={to} to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
               {label}
             </Link>
@@ -90,17 +77,11 @@ function LiveState({ updatedAt, error, retry }: { updatedAt: number; error: Erro
 }
 
 function ThemeSwitch() {
-  const [theme, setTheme] = useState(chosenTheme);
+  const theme = useTheme();
   return (
     <label className="theme">
       <span className="visually-hidden">Theme</span>
-      <select
-        value={theme}
-        onChange={({ target }) => {
-          chooseTheme(target.value as Theme);
-          setTheme(target.value as Theme);
-        }}
-      >
+      <select value={theme} onChange={({ target }) => chooseTheme(target.value as Theme)}>
         {themes.map((one) => (
           <option key={one} value={one}>
             {one[0]?.toUpperCase() + one.slice(1)} theme
