@@ -118,6 +118,8 @@ describe.runIf(program)('the frame of the console', () => {
     await api.createTask({ body: { title: 'Copied', assignedAgent: 'qa-reviewer' } });
     const { page } = await consoles.open({ token, path: '/board?agent=qa-reviewer' });
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
+    // Until the board is loaded, the overview shows the title too.
+    await page.getByRole('heading', { level: 1, name: 'Board' }).waitFor();
     await page.getByText('Copied', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     await page.getByText('The command is copied').waitFor();
