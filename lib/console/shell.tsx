@@ -1,5 +1,6 @@
 import { Link, Outlet, useLocation, useRouteContext } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { CommandButton } from './command-menu/command-button.tsx';
 import { Ago } from './components/time.tsx';
 import { useLive } from './live.ts';
 import { useScreens } from './navigation.ts';
@@ -26,6 +27,7 @@ export function Shell() {
       </button>
       <header className="side">
         <strong className="brand">Crewboard</strong>
+        <CommandButton />
         <nav ref={nav} aria-label="Screens">
           {screens.map(({ to, label }) => (
             <Link key={to} to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
