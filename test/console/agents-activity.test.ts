@@ -30,7 +30,7 @@ describe.runIf(program)('the activity of an agent', () => {
     await createAgent('tried');
     const { page } = await open('tried', 'try');
     await page.getByLabel('Input').fill('Say hello.');
-    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
     const result = page.getByRole('region', { name: 'Result' });
     await result.getByText('completed').waitFor();
     await result.getByText(/built-in simulator/).waitFor();
