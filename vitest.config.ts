@@ -62,6 +62,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           setupFiles,
+          expect: common.expect,
           include: inBrowser,
           testTimeout: 120_000,
           hookTimeout: 120_000,
