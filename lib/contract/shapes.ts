@@ -87,7 +87,10 @@ export function oneOf<const Words extends readonly string[]>(words: Words) {
 export function someOf<const Words extends readonly string[]>(words: Words, description: string) {
   return v.pipe(
     v.string('must be a string'),
-    v.metadata({ type: 'array', items: { type: 'string', enum: words }, minItems: 1, uniqueItems: true, description }),
+    v.metadata({
+      ...{ type: 'array', items: { type: 'string', enum: words }, minItems: 1, uniqueItems: true },
+      ...{ description, examples: [words] },
+    }),
     v.transform((value) => value.split(',')),
     v.check(
       (values) => new Set(values).size === values.length && values.every((value) => words.includes(value)),
