@@ -285,6 +285,8 @@ describe.runIf(program)('the board', () => {
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await panel('My title').getByText('agent.completed').waitFor();
     await panel('My title').getByRole('link', { name: 'writer, completed' }).waitFor();
+    // Only then the panel has the version of the task that it deletes.
+    await expect.poll(() => panel('My title').getByLabel('Status').inputValue()).toBe('up_for_review');
 
     await panel('My title').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete the task' }).waitFor();
