@@ -47,6 +47,14 @@ describe.runIf(program)('the command menu', () => {
     await menuOf(page).waitFor({ state: 'detached' });
   });
 
+  it('shows its keys as the keyboard has them', async () => {
+    const { page } = await open();
+    await buttonOf(page).getByText('Ctrl K').waitFor();
+    await page.addInitScript("Object.defineProperty(navigator, 'platform', { value: 'MacIntel' })");
+    await page.reload();
+    await buttonOf(page).getByText('⌘K').waitFor();
+  });
+
   it('stays closed while a dialog or a menu is open', async () => {
     await createTask(consoles.service(), 'With a menu');
     const { page } = await open('/board');

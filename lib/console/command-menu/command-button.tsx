@@ -1,6 +1,8 @@
 import { type ComponentType, useEffect, useState } from 'react';
 import { useNotices } from '../components/notices.tsx';
 
+const keys = /^(Mac|iP)/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
+
 /** The button that opens the command menu, and its keys. The menu is loaded when it is opened. */
 export function CommandButton() {
   const [Menu, setMenu] = useState<ComponentType<{ onClose: () => void }>>();
@@ -24,7 +26,7 @@ export function CommandButton() {
           <path d="m10.5 10.5 3.5 3.5" />
         </svg>
         <span>Search or run…</span>
-        <kbd>Ctrl K</kbd>
+        <kbd>{keys}</kbd>
       </button>
       {Menu && <Menu onClose={() => setMenu(undefined)} />}
     </>
