@@ -3,6 +3,7 @@ import type { ExecutionListItem, QualityGates } from '../../client/operations.ts
 import { gateNames, gates } from './gate-names.ts';
 import { Status } from './page.tsx';
 import { RunTime } from './run-time.tsx';
+import { shortId } from './short-id.ts';
 import { Ago } from './time.tsx';
 
 /** Executions, one a row. The whole row is a link to the execution. */
@@ -95,9 +96,4 @@ function Gates({ results }: { results: QualityGates | undefined }) {
       </span>
     );
   });
-}
-
-/** Returns the prefix of an id and its last characters, which are random. */
-export function shortId(id: string): string {
-  return `${id.slice(0, id.indexOf('_'))}…${id.slice(-6)}`;
 }

@@ -5,6 +5,7 @@ import { CopyAsCurl } from '../../../components/copy-as-curl.tsx';
 import { Failure } from '../../../components/failure.tsx';
 import { indented } from '../../../components/indented.ts';
 import { PageHead, Skeleton } from '../../../components/page.tsx';
+import { shortId } from '../../../components/short-id.ts';
 import { TextBlock } from '../../../components/text-block.tsx';
 import { useNow } from '../../../components/time.tsx';
 import { useClient, useScope } from '../../../session.ts';
@@ -33,8 +34,8 @@ export function Delivery() {
         path={
           <>
             <Link to="/webhooks">Webhooks</Link> /{' '}
-            <Link to="/webhooks/$id" params={{ id: params.id }}>
-              {params.id}
+            <Link to="/webhooks/$id" params={{ id: params.id }} title={params.id}>
+              {shortId(params.id)}
             </Link>
           </>
         }
