@@ -334,11 +334,12 @@ describe.runIf(program)('the board', () => {
   it('opens the tasks above and below in the column by K and J, also those that the column has yet to read', async () => {
     const projectId = 'proj_neighbours';
     const tasks: Task[] = [];
-    for (let nth = 0; nth < 53; nth++) tasks.unshift(await create({ projectId }));
+    for (let nth = 0; nth < 53; nth++) tasks.unshift(await create({ projectId, priority: nth === 6 ? 'high' : 'low' }));
     const [first, second, third, ...others] = tasks.slice(44) as [Task, Task, Task, ...Task[]];
-    const { page } = await openBoard(projectId);
+    // Here the column has other neighbours.
+    const { page } = await openBoard(projectId, '&priority=low');
     await cardIn(page, 'Backlog', (tasks[0] as Task).title).waitFor();
-    await page.goto(`${page.url()}&task=${first.id}`);
+    await page.goto(`${consoles.service().url}/#/board?project=${projectId}&task=${first.id}`);
     const panelOf = ({ title }: Task) => page.getByRole('dialog', { name: title, exact: true });
     await panelOf(first).getByText('No description').waitFor();
     // The column shows the card of the open task, and reads the pages that come into view with it.

@@ -5,6 +5,8 @@ import type { TaskDetail } from '../../../../client/operations.ts';
 import { useKey } from '../../../components/use-key.ts';
 import type { Filters } from '../tasks.ts';
 
+const button = { type: 'button', className: 'quiet' } as const;
+
 /** Buttons that open the tasks above and below a task in its column. So do K and J. At the end of a column they do nothing. */
 export function Neighbours({ task, filters }: { task: TaskDetail; filters: Filters }) {
   const cache = useQueryClient();
@@ -19,17 +21,17 @@ export function Neighbours({ task, filters }: { task: TaskDetail; filters: Filte
   useKey('j', 'side-panel', true, () => open(1));
   return (
     <span className="neighbours">
-      <button type="button" className="quiet" aria-label="Task above" title="K" onClick={() => open(-1)}>
+      <button {...button} aria-label="Task above" aria-keyshortcuts="k" title="K" onClick={() => open(-1)}>
         ↑
       </button>
-      <button type="button" className="quiet" aria-label="Task below" title="J" onClick={() => open(1)}>
+      <button {...button} aria-label="Task below" aria-keyshortcuts="j" title="J" onClick={() => open(1)}>
         ↓
       </button>
     </span>
   );
 }
 
-/** Returns the id of the task at a distance from a task, if its column has read both. */
+/** Returns the id of the task at a distance from a task, if both are on the pages that their column shows. */
 function neighbourOf(
   cache: QueryClient,
   { id, status }: TaskDetail,
@@ -37,7 +39,7 @@ function neighbourOf(
   distance: number,
 ): string | undefined {
   const ids = cache
-    .getQueriesData<Answer<'listTasks'>>({ queryKey: ['tasks', 'column', status, filters] })
+    .getQueriesData<Answer<'listTasks'>>({ queryKey: ['tasks', 'column', status, filters], type: 'active' })
     .flatMap(([, page]) => page?.data.map((one, at) => [page.pagination.offset + at, one.id] as const) ?? []);
   const place = ids.find(([, one]) => one === id)?.[0];
   return place === undefined ? undefined : ids.find(([at]) => at === place + distance)?.[1];
