@@ -21,6 +21,11 @@ describe.runIf(program)('the overview of the console', async () => {
     const { page } = await consoles.open({ token: organization.token });
     await page.getByRole('heading', { name: 'This organization has no tasks yet' }).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
+    for (const name of ['Create an agent', 'Create a task', 'Register a webhook']) {
+      await page.getByRole('link', { name }).click();
+      await page.getByRole('dialog', { name }).waitFor();
+      await page.goBack();
+    }
     await tabTo(page.getByRole('button', { name: 'Load a demo board' }));
     await page.keyboard.press('Enter');
     await page.getByText('The demo board is loaded: 12 tasks and 2 agents.').waitFor();

@@ -15,16 +15,25 @@ export function FirstSteps() {
       <ol className="first-steps">
         {canReadAgents && (
           <li>
-            <Link to="/agents">Create an agent</Link> and give it a prompt.
+            <Link to="/agents" search={{ create: 'agent' }}>
+              Create an agent
+            </Link>{' '}
+            and give it a prompt.
           </li>
         )}
         <li>
-          <Link to="/board">Create a task</Link> on the board, and assign it to the agent.
+          <Link to="/board" search={{ create: 'backlog' }}>
+            Create a task
+          </Link>{' '}
+          on the board, and assign it to the agent.
         </li>
         {canReadAgents && <li>Run the agent on the task, and look at its steps.</li>}
         {canReadWebhooks && (
           <li>
-            <Link to="/webhooks">Register a webhook</Link>, so that your own service gets the events.
+            <Link to="/webhooks" search={{ create: 'webhook' }}>
+              Register a webhook
+            </Link>
+            , so that your own service gets the events.
           </li>
         )}
       </ol>
