@@ -1,9 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { ExecutionListItem, QualityGates } from '../../client/operations.ts';
 import { gateNames, gates } from './gate-names.ts';
-import { Status } from './page.tsx';
+import { Status, shortId } from './page.tsx';
 import { RunTime } from './run-time.tsx';
-import { shortId } from './short-id.ts';
 import { Ago } from './time.tsx';
 
 /** Executions, one a row. The whole row is a link to the execution. */

@@ -50,3 +50,8 @@ export function Skeleton({ rows = 6 }: { rows?: number }) {
 export function Status({ value }: { value: string }) {
   return <span className={`status status-${value}`}>{value.replaceAll('_', ' ')}</span>;
 }
+
+/** Returns the prefix of an id and its last characters, which are random. */
+export function shortId(id: string): string {
+  return `${id.slice(0, id.indexOf('_'))}…${id.slice(-6)}`;
+}

@@ -4,8 +4,7 @@ import type { Delivery as DeliveryData } from '../../../../client/operations.ts'
 import { CopyAsCurl } from '../../../components/copy-as-curl.tsx';
 import { Failure } from '../../../components/failure.tsx';
 import { indented } from '../../../components/indented.ts';
-import { PageHead, Skeleton } from '../../../components/page.tsx';
-import { shortId } from '../../../components/short-id.ts';
+import { PageHead, Skeleton, shortId } from '../../../components/page.tsx';
 import { TextBlock } from '../../../components/text-block.tsx';
 import { useNow } from '../../../components/time.tsx';
 import { useClient, useScope } from '../../../session.ts';
