@@ -17,19 +17,25 @@ type Proof = {
   withoutGrant: unknown;
 };
 
-/** Returns an action that creates a task for a webhook, and waits for the delivery or for a denial in the log. */
+const taskEveryMs = 3_000;
+
+/**
+ * Returns an action that creates tasks for a webhook until one is delivered, or a denial is in the log: on a busy machine the
+ * emulator logs what a function wrote only with the next message of the function.
+ */
 const delivering = (construct: string, denied: RegExp) => async (deployed: Deployed) => {
   const since = Date.now();
   const receiver = await startReceiver();
   await register(deployed, { url: receiver.url, events: ['task.created'], secret: `of ${since}` });
-  await createTask(deployed, 'A task');
-  return until(
-    'it is delivered, or a denial logged',
-    async () =>
-      (receiver.received.length > 0 && 'delivered') ||
-      ((await logged(construct, since, denied)).length > 0 && 'denied'),
-    60_000,
-  );
+  let nextTaskAt = since;
+  return until('it is delivered, or a denial logged', async () => {
+    if (Date.now() >= nextTaskAt) {
+      await createTask(deployed, 'A task');
+      nextTaskAt = Date.now() + taskEveryMs;
+    }
+    if (receiver.received.length > 0) return 'delivered';
+    return (await logged(construct, since, denied)).length > 0 && 'denied';
+  });
 };
 
 /** Returns an action that calls a function as its schedule does. */
@@ -90,13 +96,16 @@ const proofs: Record<string, Proof> = {
   },
 };
 
-/** Defines the tests of grants: an action fails without its grant, and succeeds with it. */
+/**
+ * Defines the tests of grants: an action succeeds with its grant, and fails without it. In this order: a denial that the emulator
+ * logs late is not seen by an action that has its grant.
+ */
 export function testLeastPrivilege(): void {
   it.each(Object.entries(proofs))('%s', async (name, { construct, grant, act, withGrant, withoutGrant }) => {
     const deployed = await createDeployedOrganization(`rights-${construct.toLowerCase()}`);
+    expect([name, await act(deployed)]).toEqual([name, withGrant]);
     await without(construct, grant, async () => {
       expect([name, await act(deployed)]).toEqual([name, withoutGrant]);
     });
-    expect([name, await act(deployed)]).toEqual([name, withGrant]);
   });
 }
