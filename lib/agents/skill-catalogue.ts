@@ -2,13 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import * as v from 'valibot';
+import { codePoints } from '../contract/code-points.ts';
 import type { Skill } from '../contract/skills.ts';
 
 /** A skill of the catalogue with its text for models. */
 export type CatalogueSkill = Skill & { body: string };
 
 /** Limits the length of a description, in Unicode code points. */
-const maxLength = v.check<string, string>((text) => [...text].length <= 1024, 'must have at most 1,024 characters');
+const maxLength = v.check<string, string>((text) => codePoints(text) <= 1024, 'must have at most 1,024 characters');
 
 /** The front matter of the Agent Skills format (agentskills.io/specification). Other fields are allowed. */
 const FrontMatter = v.looseObject({

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { codePoints } from './code-points.ts';
 import { timestamp } from './ids.ts';
 
 /** A schema of the contract: any synchronous valibot schema. */
@@ -27,13 +28,6 @@ const ulidPattern = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
  */
 export function grouped(whole: number): string {
   return String(whole).replace(/\B(?=(\d{3})+$)/g, ',');
-}
-
-/** Returns the number of Unicode code points of a text: the unit of all lengths in the API, and in JSON Schema. */
-function codePoints(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
 }
 
 /**

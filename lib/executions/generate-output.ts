@@ -1,6 +1,7 @@
 import type { CatalogueSkill } from '../agents/skill-catalogue.ts';
 import { qaReviewer } from '../agents/system-agents.ts';
 import type { Context } from '../context.ts';
+import { startOf } from '../contract/code-points.ts';
 import type { GateReasons, GateResult, QualityGates } from '../contract/executions.ts';
 import type { Model, Question } from '../model/converse.ts';
 import { type PreparedAgent, readPreparedAgent } from '../table/agents/prepared-agents.ts';
@@ -300,7 +301,7 @@ async function judgeOutput(
 
 /** Returns the start of a gate's answer. */
 function reasonOf(answer: string): string {
-  return [...answer.toWellFormed().trim()].slice(0, longestReason).join('');
+  return startOf(answer.toWellFormed().trim(), longestReason);
 }
 
 /** The answer of a gate. `verdict` is `undefined` if its model throttles, or if the time of the worker is over. */

@@ -1,3 +1,4 @@
+import { startOf } from '../contract/code-points.ts';
 import { type ExecutionListItem, inputStartLength } from '../contract/executions.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { TableContext } from '../table/client.ts';
@@ -28,13 +29,8 @@ export async function withSubjects(
     const taskTitle = titles.get(execution.taskId ?? '');
     return {
       ...execution,
-      ...(input !== undefined && { inputStart: startOf(input) }),
+      ...(input !== undefined && { inputStart: startOf(input, inputStartLength) }),
       ...(taskTitle !== undefined && { taskTitle }),
     };
   });
-}
-
-/** Returns the first code points of a text. A code point has at most two code units. */
-function startOf(text: string): string {
-  return [...text.slice(0, inputStartLength * 2)].slice(0, inputStartLength).join('');
 }

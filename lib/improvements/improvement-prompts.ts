@@ -1,3 +1,4 @@
+import { startOf } from '../contract/code-points.ts';
 import { type Instructions, lastWordOf, userPromptOf } from '../executions/prompts.ts';
 import { type Evidence, lineOf } from './evidence.ts';
 
@@ -10,7 +11,9 @@ export function proposalQuestion(
   evidence: readonly ShownEvidence[],
   focusArea: string | undefined,
 ): string {
-  const lines = evidence.map(({ input, ...one }) => (input ? `${lineOf(one)}\n  input: ${start(input)}` : lineOf(one)));
+  const lines = evidence.map(({ input, ...one }) =>
+    input ? `${lineOf(one)}\n  input: ${shownInput(input)}` : lineOf(one),
+  );
   return [
     `<prompt>\n${prompt}\n</prompt>`,
     `<executions>\n${lines.join('\n')}\n</executions>`,
@@ -27,9 +30,10 @@ export function proposalQuestion(
 /** Evidence, with the input of the execution if it is shown. */
 export type ShownEvidence = Evidence & { input?: string };
 
-function start(input: string): string {
-  const characters = [...input.replaceAll(/\s+/g, ' ')];
-  return characters.slice(0, shownCharacters).join('') + (characters.length > shownCharacters ? '…' : '');
+function shownInput(input: string): string {
+  const line = input.replaceAll(/\s+/g, ' ');
+  const start = startOf(line, shownCharacters);
+  return start === line ? line : `${start}…`;
 }
 
 /** The last line of the reviewer's answer. */

@@ -1,3 +1,4 @@
+import { startOf } from '../contract/code-points.ts';
 import type { ImprovementPass } from '../contract/improvements.ts';
 import type { Answered } from '../executions/ask-model.ts';
 import type { PassProof } from './improvement-pass.ts';
@@ -44,10 +45,10 @@ function shownAnswer(answered: Answered, answer: string, error: string) {
 
 /** Returns texts with at most the longest length each, and whether one of them was longer. */
 function shortened<Texts extends object>(texts: Texts): Texts & { truncated?: true } {
-  const characters = Object.entries(texts as Record<string, string>).map(
-    ([name, text]) => [name, [...text.toWellFormed()]] as const,
+  const whole = Object.entries(texts as Record<string, string>).map(
+    ([name, text]) => [name, text.toWellFormed()] as const,
   );
-  const shown = characters.map(([name, all]) => [name, all.slice(0, longestText).join('')]);
-  const truncated = characters.some(([, all]) => all.length > longestText);
+  const shown = whole.map(([name, text]) => [name, startOf(text, longestText)]);
+  const truncated = whole.some(([, text], at) => text !== shown[at]?.[1]);
   return { ...(Object.fromEntries(shown) as Texts), ...(truncated && { truncated }) };
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { codePoints, startOf } from '../contract/code-points.ts';
 
 /** An edit of a prompt: a text to append, or a passage to replace. */
 export type Edit = { append: string } | { replace: string; with: string };
@@ -18,14 +19,12 @@ const Answer = v.object({
   with: v.optional(v.string()),
 });
 
-const lengthOf = (text: string) => [...text].length;
-
 /** Reads the proposal of an answer, from its first brace to its last; `undefined` if it has none. */
 export function proposalOf(answer: string): Proposal | undefined {
   const parsed = v.safeParse(Answer, jsonIn(answer));
   if (!parsed.success) return undefined;
   const { summary, append, replace, with: by } = parsed.output;
-  const short = [...summary.toWellFormed()].slice(0, longestSummary).join('');
+  const short = startOf(summary.toWellFormed(), longestSummary);
   if (append !== undefined && replace === undefined) return { summary: short, edit: { append } };
   if (replace !== undefined && by !== undefined && append === undefined)
     return { summary: short, edit: { replace, with: by } };
@@ -43,13 +42,13 @@ function jsonIn(text: string): unknown {
 /** Applies an edit to a prompt; returns the new prompt, or why the edit cannot be applied. */
 export function edited(prompt: string, edit: Edit): { prompt: string } | { fault: string } {
   const text = 'append' in edit ? edit.append : edit.with;
-  if (lengthOf(text) > longestEdit) return { fault: `its edit has more than ${longestEdit} characters` };
+  if (codePoints(text) > longestEdit) return { fault: `its edit has more than ${longestEdit} characters` };
   const next = 'append' in edit ? appended(prompt, edit.append) : replaced(prompt, edit);
   if (next === undefined) return { fault: 'the passage that it would replace is not in the prompt, or more than once' };
   if (next === prompt) return { fault: 'its edit changes nothing' };
   // A passage may begin or end inside a surrogate pair.
   if (!next.isWellFormed()) return { fault: 'its edit is not well-formed text' };
-  if (lengthOf(next) > longestPrompt) return { fault: `the prompt would have more than ${longestPrompt} characters` };
+  if (codePoints(next) > longestPrompt) return { fault: `the prompt would have more than ${longestPrompt} characters` };
   return { prompt: next };
 }
 

@@ -1,3 +1,4 @@
+import { startOf } from '../contract/code-points.ts';
 import type { ApiError } from '../contract/errors.ts';
 
 /** The maximum size of an output for a model, in bytes. */
@@ -73,7 +74,7 @@ function largest(max: number, passes: (one: number) => boolean): number {
 function shortened<Value>(value: Value, length: number): Value {
   return JSON.parse(JSON.stringify(value), (_, inner: unknown) => {
     if (typeof inner !== 'string' || inner.length <= length) return inner;
-    const characters = [...inner];
-    return characters.length <= length ? inner : `${characters.slice(0, length).join('')}…`;
+    const start = startOf(inner, length);
+    return start === inner ? inner : `${start}…`;
   }) as Value;
 }

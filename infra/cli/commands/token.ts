@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { codePoints } from '../../../lib/contract/code-points.ts';
 import { type Scope, scopes } from '../../../lib/contract/endpoint.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
@@ -114,7 +115,7 @@ function readScopes(given: string): readonly Scope[] {
 function readName(given: string): string {
   const name = given.trim();
   // One line of plain text: it is a column of the list.
-  if (name === '' || [...name].length > maxNameLength || /\p{Cc}/u.test(name))
+  if (name === '' || codePoints(name) > maxNameLength || /\p{Cc}/u.test(name))
     throw new InvalidArgumentError(`It must have 1 to ${maxNameLength} characters in one line.`);
   return name;
 }
