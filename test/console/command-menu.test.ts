@@ -89,6 +89,23 @@ describe.runIf(program)('the command menu', () => {
     expect(menuFiles()).toHaveLength(1);
   });
 
+  it('has what is typed while it is loaded, which has no effect on the page', async () => {
+    const { page } = await open('/board');
+    const { promise: loading, resolve: load } = Promise.withResolvers<void>();
+    await page.route('**/assets/command-menu-*', async (route) => {
+      await loading;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Create a task', exact: true }).waitFor();
+    await page.keyboard.press('Control+k');
+    // C alone creates a task.
+    await page.keyboard.type('c api');
+    load();
+    await expect.poll(() => commandsOf(page).allInnerTexts()).toEqual(['API reference']);
+    expect(await fieldOf(page).inputValue()).toBe('c api');
+    expect(await page.getByRole('dialog').count()).toBe(1);
+  });
+
   it('says why it cannot be loaded, for example after an upgrade of the service', async () => {
     const one = await open();
     await one.page.route('**/assets/command-menu-*', (route) => route.fulfill({ status: 404 }));

@@ -1,13 +1,25 @@
-import { type ComponentType, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useNotices } from '../components/notices.tsx';
 
 const keys = /^(Mac|iP)/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
 
-/** The button that opens the command menu, and its keys. The menu is loaded when it is opened. */
+/**
+ * The button that opens the command menu, and its keys. The menu is loaded when it is opened; what is typed until then is for the
+ * menu.
+ */
 export function CommandButton() {
-  const [Menu, setMenu] = useState<ComponentType<{ onClose: () => void }>>();
+  const [menu, setMenu] = useState<ReactNode>();
   const { fail } = useNotices();
-  const open = () => import('./command-menu.tsx').then(({ CommandMenu }) => setMenu(() => CommandMenu), fail);
+  const open = async () => {
+    const takeTyped = collectTyped();
+    try {
+      const { CommandMenu } = await import('./command-menu.tsx');
+      setMenu(<CommandMenu initialText={takeTyped()} onClose={() => setMenu(undefined)} />);
+    } catch (error) {
+      takeTyped();
+      fail(error);
+    }
+  };
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
@@ -28,7 +40,23 @@ export function CommandButton() {
         <span>Search or run…</span>
         <kbd>{keys}</kbd>
       </button>
-      {Menu && <Menu onClose={() => setMenu(undefined)} />}
+      {menu}
     </>
   );
+}
+
+/** Keeps the characters that are typed from the page, until the returned function takes them. */
+function collectTyped(): () => string {
+  let typed = '';
+  const press = (event: KeyboardEvent) => {
+    if (event.key.length > 1 || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    typed += event.key;
+  };
+  addEventListener('keydown', press, { capture: true });
+  return () => {
+    removeEventListener('keydown', press, { capture: true });
+    return typed;
+  };
 }

@@ -5,9 +5,9 @@ import { type Command, useCommands } from './use-commands.ts';
 
 type Group = { name: string; items: Command[] };
 
-/** A dialog with a field that finds commands. Escape and a click beside it close it. */
-export function CommandMenu({ onClose }: { onClose: () => void }) {
-  const [typed, setTyped] = useState('');
+/** A dialog with a field that finds commands, with a text at first. Escape and a click beside it close it. */
+export function CommandMenu({ initialText, onClose }: { initialText: string; onClose: () => void }) {
+  const [typed, setTyped] = useState(initialText);
   const groups = groupsOf(useCommands(typed));
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
