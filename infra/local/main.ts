@@ -8,7 +8,7 @@ import { createTerminalLog } from './terminal/terminal-log.ts';
 
 /** `npm start`: runs the whole service on this machine until Ctrl-C. */
 async function main(): Promise<void> {
-  const settings = readSettings(process.env);
+  const settings = readSettings(process.env, process.argv.slice(2));
   const { stdout } = process;
   if (settings.log === 'text' || (settings.log === undefined && stdout.isTTY)) setLog(createTerminalLog(stdout));
   const deployment = await startDeployment(settings);

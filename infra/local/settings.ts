@@ -55,9 +55,17 @@ const standardLimits: Limits = { requestsPerMinute: 60_000, executionsPerMinute:
 /**
  * Reads the settings from environment variables.
  *
- * @throws `Problem` for an invalid value
+ * @param args the arguments of the program, which has none
+ * @throws `Problem` for an invalid value, and for an argument
  */
-export function readSettings(variables: Readonly<Record<string, string | undefined>>): Settings {
+export function readSettings(
+  variables: Readonly<Record<string, string | undefined>>,
+  args: readonly string[] = [],
+): Settings {
+  if (args.length > 0)
+    throw new Problem(
+      `${JSON.stringify(args.join(' '))} has no effect; set environment variables instead, as in PORT=8080 npm start (docs/local-service.md).`,
+    );
   const port = variables.PORT ?? '3000';
   if (!/^\d+$/.test(port) || Number(port) > 65_535)
     throw new Problem(`PORT is ${JSON.stringify(port)}; set it to a number from 0 to 65535.`);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { statusAndCodeOf } from '../../api.ts';
-import { launch, newFolder, startDeployment, until, untilNoneRunsOn } from '../../journeys/deployment.ts';
+import { launch, newFolder, run, startDeployment, until, untilNoneRunsOn } from '../../journeys/deployment.ts';
 import { processesOn } from '../../processes.ts';
 
 /** Starts the service, which must fail, and returns its standard error. */
@@ -50,6 +50,16 @@ it.concurrent('prints its URL and a token, and listens on the loopback only, wit
   const addresses = [service.pid, ...processesOn(service.dataFolder)].flatMap(listeningAt);
   expect(addresses.length).toBeGreaterThanOrEqual(2);
   expect([...new Set(addresses)]).toEqual(['0100007F']);
+});
+
+it.concurrent('rejects arguments, which would have no effect', async () => {
+  const dataFolder = newFolder();
+  const { code, stderr } = await run(['infra/local/main.ts', '--port', '8080'], {
+    CREWBOARD_DATA: dataFolder,
+    PORT: '0',
+  });
+  expect([code, readdirSync(dataFolder)]).toEqual([1, []]);
+  expect(stderr).toMatch(sentence('"--port 8080" has no effect; set environment variables instead, as in PORT=8080'));
 });
 
 it.concurrent('reports that another service runs on its data folder, and does not disturb it', async () => {
