@@ -1,5 +1,6 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import * as v from 'valibot';
+import { onTestFinished, vi } from 'vitest';
 import { handler as deliverWebhook } from '../../functions/pipeline/deliver-webhook.ts';
 import { handler as publishEvents } from '../../functions/pipeline/publish-events.ts';
 import { handler as runExecution } from '../../functions/pipeline/run-execution.ts';
@@ -61,8 +62,14 @@ async function startAndEnd(caller: TestOrganization): Promise<DynamoDBRecord[]> 
   return [...changes.slice(0, 1), ...changes.slice(-1)];
 }
 
+/**
+ * Publishes changes at the time at which they are made, however slow the machine is: an event that is published half a second
+ * later takes a request more.
+ */
 const publishing =
   (recordsOf: (caller: TestOrganization) => Promise<DynamoDBRecord[]>) => async (caller: TestOrganization) => {
+    const clock = vi.spyOn(processContext(), 'clock').mockReturnValue(Date.now());
+    onTestFinished(() => clock.mockRestore());
     const records = await recordsOf(caller);
     return () => publish(records);
   };
