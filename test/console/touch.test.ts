@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { TestResult } from '../../lib/contract/webhooks.ts';
 import { successOf } from '../api.ts';
@@ -51,17 +51,18 @@ describe.runIf(program)('the console under fingers', () => {
         await browser.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: touchPoints(step) });
       await browser.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
     };
-    await swipe(0, -300);
-    await expect.poll(() => backlog.locator('.column-cards').evaluate((list) => list.scrollTop)).toBeGreaterThan(100);
-    await swipe(-180, 0);
-    await expect.poll(() => page.locator('.columns').evaluate((list) => list.scrollLeft)).toBeGreaterThan(100);
-    await swipe(180, 0);
-    // How far a swipe scrolls depends on its speed.
-    const swipeBack = async () => {
-      await swipe(0, 320);
-      return backlog.locator('.column-cards').evaluate((list) => list.scrollTop);
-    };
-    await expect.poll(swipeBack).toBe(0);
+    /** Swipes until a list has scrolled as expected: how far a swipe scrolls depends on its speed. */
+    const expectScrolled = (list: Locator, side: 'scrollTop' | 'scrollLeft', x: number, y: number) =>
+      expect.poll(async () => {
+        await swipe(x, y);
+        return list.evaluate((element, name) => element[name], side);
+      });
+    const cards = backlog.locator('.column-cards');
+    const columns = page.locator('.columns');
+    await expectScrolled(cards, 'scrollTop', 0, -300).toBeGreaterThan(100);
+    await expectScrolled(columns, 'scrollLeft', -180, 0).toBeGreaterThan(100);
+    await expectScrolled(columns, 'scrollLeft', 180, 0).toBe(0);
+    await expectScrolled(cards, 'scrollTop', 0, 320).toBe(0);
 
     const card = backlog.locator('.card').filter({ hasText: 'Task 19.' });
     await card.tap();
