@@ -1,9 +1,11 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Execution } from '../../../client/operations.ts';
 import { CopyableId } from '../../components/copyable-id.tsx';
 import { RunTime } from '../../components/run-time.tsx';
 import { Ago } from '../../components/time.tsx';
+import { useClient, useScope } from '../../session.ts';
 
 /** The facts of an execution, as names and values. */
 export function RunFacts({ execution }: { execution: Execution }) {
@@ -15,15 +17,7 @@ export function RunFacts({ execution }: { execution: Execution }) {
           {agentName}
         </Link>
       </Fact>
-      <Fact name="Task">
-        {taskId ? (
-          <Link className="mono" to="/board" search={{ task: taskId }}>
-            {taskId}
-          </Link>
-        ) : (
-          none
-        )}
-      </Fact>
+      <Fact name="Task">{taskId ? <RunTask id={taskId} /> : none}</Fact>
       <Fact name="Started">
         <Ago at={startedAt} />
       </Fact>
@@ -58,6 +52,21 @@ export function RunFacts({ execution }: { execution: Execution }) {
         <CopyableId id={id} />
       </Fact>
     </dl>
+  );
+}
+
+/** The task of an execution, as a link: its title, else its id, since it may be deleted, or the token may not read tasks. */
+function RunTask({ id }: { id: string }) {
+  const client = useClient();
+  const { data, isLoading } = useQuery({
+    queryKey: ['tasks', 'one', id],
+    queryFn: ({ signal }) => client.getTask({ params: { id }, signal }),
+    enabled: useScope('tasks:read'),
+  });
+  return (
+    <Link className="run-task ellipsis" to="/board" search={{ task: id }} title={id}>
+      {isLoading ? '…' : (data?.data.title ?? id)}
+    </Link>
   );
 }
 
