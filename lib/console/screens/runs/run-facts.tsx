@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Execution } from '../../../client/operations.ts';
 import { CopyableId } from '../../components/copyable-id.tsx';
+import { oneTask } from '../../components/one-task.ts';
 import { RunTime } from '../../components/run-time.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useClient, useScope } from '../../session.ts';
@@ -17,7 +18,7 @@ export function RunFacts({ execution }: { execution: Execution }) {
           {agentName}
         </Link>
       </Fact>
-      <Fact name="Task">{taskId ? <RunTask id={taskId} /> : none}</Fact>
+      <Fact name="Task">{taskId ? <TaskLink id={taskId} /> : none}</Fact>
       <Fact name="Started">
         <Ago at={startedAt} />
       </Fact>
@@ -56,11 +57,10 @@ export function RunFacts({ execution }: { execution: Execution }) {
 }
 
 /** The task of an execution, as a link: its title, else its id, since it may be deleted, or the token may not read tasks. */
-function RunTask({ id }: { id: string }) {
+function TaskLink({ id }: { id: string }) {
   const client = useClient();
   const { data, isLoading } = useQuery({
-    queryKey: ['tasks', 'one', id],
-    queryFn: ({ signal }) => client.getTask({ params: { id }, signal }),
+    ...oneTask(client, id),
     enabled: useScope('tasks:read'),
   });
   return (

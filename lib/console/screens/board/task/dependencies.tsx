@@ -4,6 +4,7 @@ import { useState } from 'react';
 import type { Answer } from '../../../../client/client.ts';
 import type { TaskDetail } from '../../../../client/operations.ts';
 import { Failure } from '../../../components/failure.tsx';
+import { oneTask } from '../../../components/one-task.ts';
 import { Skeleton, Status } from '../../../components/page.tsx';
 import { useClient } from '../../../session.ts';
 import { type Graph, type GraphEdge, type GraphNode, graphOf, shownOf } from './dependency-graph.ts';
@@ -41,10 +42,7 @@ export function Dependencies({ task }: { task: TaskDetail }) {
 function useFurther(ids: readonly string[]) {
   const client = useClient();
   return useQueries({
-    queries: ids.map((id) => ({
-      queryKey: ['tasks', 'one', id],
-      queryFn: ({ signal }: { signal: AbortSignal }) => client.getTask({ params: { id }, signal }),
-    })),
+    queries: ids.map((id) => oneTask(client, id)),
     combine,
   });
 }

@@ -5,6 +5,7 @@ import { ConfirmAction } from '../../../components/confirm.tsx';
 import { Modal } from '../../../components/dialog.tsx';
 import { FormEnd } from '../../../components/form-end.tsx';
 import { useNotices } from '../../../components/notices.tsx';
+import { oneTask } from '../../../components/one-task.ts';
 import { useClient, useScope } from '../../../session.ts';
 
 /** A button that deletes a task after a confirmation, if it still is the one on the screen. */
@@ -22,7 +23,7 @@ export function DeleteTask(props: { task: TaskDetail; etag: string | undefined; 
       act={async () => {
         await client.deleteTask({ params: { id: task.id }, ifMatch: etag });
         onDeleted();
-        queries.removeQueries({ queryKey: ['tasks', 'one', task.id] });
+        queries.removeQueries({ queryKey: oneTask(client, task.id).queryKey });
         say(`Deleted “${task.title}”.`);
         void queries.invalidateQueries({ queryKey: ['executions'] });
         await queries.invalidateQueries({ queryKey: ['tasks'] });

@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useRef, useState } from 'react';
-import type { Answer } from '../../../../client/client.ts';
 import type { TaskDetail, TaskPatch, TaskPriority, TaskStatus } from '../../../../client/operations.ts';
 import { CopyableId } from '../../../components/copyable-id.tsx';
+import { oneTask } from '../../../components/one-task.ts';
 import { Status } from '../../../components/page.tsx';
 import { Ago } from '../../../components/time.tsx';
-import { useScope } from '../../../session.ts';
+import { useClient, useScope } from '../../../session.ts';
 import { useTaskChanges } from '../change-task.ts';
 import { ConflictDialog } from '../conflict-dialog.tsx';
 import { AgentField } from '../fields.tsx';
@@ -65,6 +65,7 @@ function FixedFacts({ task: { status, priority, assignedAgent } }: { task: TaskD
 }
 
 function ChangeableFacts({ task }: { task: TaskDetail }) {
+  const client = useClient();
   const queries = useQueryClient();
   const { change, conflict, overwrite, dismiss } = useTaskChanges();
   const changes = useRef(Promise.resolve());
@@ -84,7 +85,7 @@ function ChangeableFacts({ task }: { task: TaskDetail }) {
     });
   }
   const choose = (patch: TaskPatch) =>
-    save(patch, () => change(queries.getQueryData<Answer<'getTask'>>(['tasks', 'one', task.id])?.data ?? task, patch));
+    save(patch, () => change(queries.getQueryData(oneTask(client, task.id).queryKey)?.data ?? task, patch));
 
   return (
     <>

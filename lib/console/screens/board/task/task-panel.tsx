@@ -4,6 +4,7 @@ import { CopyAsCurl } from '../../../components/copy-as-curl.tsx';
 import { SidePanel } from '../../../components/dialog.tsx';
 import { Failure } from '../../../components/failure.tsx';
 import { Markdown } from '../../../components/markdown.tsx';
+import { oneTask } from '../../../components/one-task.ts';
 import { Skeleton } from '../../../components/page.tsx';
 import { useClient, useScope } from '../../../session.ts';
 import type { Filters } from '../tasks.ts';
@@ -23,8 +24,7 @@ export function TaskPanel({ id, filters, onClose }: Props) {
   // The id of the task that is being edited.
   const [edited, setEdited] = useState<string>();
   const { data, error, refetch } = useQuery({
-    queryKey: ['tasks', 'one', id],
-    queryFn: ({ signal }) => client.getTask({ params: { id }, signal }),
+    ...oneTask(client, id),
     // The panel shows the task before until it can show the next one.
     placeholderData: keepPreviousData,
   });
