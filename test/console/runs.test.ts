@@ -210,7 +210,9 @@ describe.runIf(program)('the runs of the console', async () => {
     await page.getByRole('heading', { name: 'Quality gates' }).waitFor();
     expect(await page.locator('button, a', { hasText: /Cancel|Run again|Change and run/ }).count()).toBe(0);
     // The token may not read the title of the task.
-    expect(await page.locator('.run-facts').getByTitle(taskId).textContent()).toBe(taskId);
+    const task = page.locator('.run-facts').getByTitle(taskId);
+    expect(await task.textContent()).toBe(taskId);
+    expect(await task.evaluate((link) => link.scrollWidth - link.clientWidth)).toBe(0);
     await finish(agent, id);
   });
 

@@ -63,9 +63,10 @@ function TaskLink({ id }: { id: string }) {
     ...oneTask(client, id),
     enabled: useScope('tasks:read'),
   });
+  const title = isLoading ? '…' : data?.data.title;
   return (
-    <Link className="run-task ellipsis" to="/board" search={{ task: id }} title={id}>
-      {isLoading ? '…' : (data?.data.title ?? id)}
+    <Link className={title ? 'run-task ellipsis' : 'run-task mono'} to="/board" search={{ task: id }} title={id}>
+      {title ?? id}
     </Link>
   );
 }
