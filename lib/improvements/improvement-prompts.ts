@@ -1,4 +1,4 @@
-import { startOf } from '../contract/code-points.ts';
+import { shortened } from '../contract/code-points.ts';
 import { type Instructions, lastWordOf, userPromptOf } from '../executions/prompts.ts';
 import { type Evidence, lineOf } from './evidence.ts';
 
@@ -31,9 +31,7 @@ export function proposalQuestion(
 export type ShownEvidence = Evidence & { input?: string };
 
 function shownInput(input: string): string {
-  const line = input.replaceAll(/\s+/g, ' ');
-  const start = startOf(line, shownCharacters);
-  return start === line ? line : `${start}…`;
+  return shortened(input.replaceAll(/\s+/g, ' '), shownCharacters);
 }
 
 /** The last line of the reviewer's answer. */

@@ -1,4 +1,4 @@
-import { startOf } from '../contract/code-points.ts';
+import { codePoints, startOf } from '../contract/code-points.ts';
 import type { ImprovementPass } from '../contract/improvements.ts';
 import type { Answered } from '../executions/ask-model.ts';
 import type { PassProof } from './improvement-pass.ts';
@@ -45,10 +45,8 @@ function shownAnswer(answered: Answered, answer: string, error: string) {
 
 /** Returns texts with at most the longest length each, and whether one of them was longer. */
 function shortened<Texts extends object>(texts: Texts): Texts & { truncated?: true } {
-  const whole = Object.entries(texts as Record<string, string>).map(
-    ([name, text]) => [name, text.toWellFormed()] as const,
-  );
-  const shown = whole.map(([name, text]) => [name, startOf(text, longestText)]);
-  const truncated = whole.some(([, text], at) => text !== shown[at]?.[1]);
+  const entries = Object.entries(texts as Record<string, string>);
+  const shown = entries.map(([name, text]) => [name, startOf(text.toWellFormed(), longestText)]);
+  const truncated = entries.some(([, text]) => codePoints(text) > longestText);
   return { ...(Object.fromEntries(shown) as Texts), ...(truncated && { truncated }) };
 }

@@ -1,4 +1,4 @@
-import { startOf } from '../contract/code-points.ts';
+import { shortened } from '../contract/code-points.ts';
 import type { ApiError } from '../contract/errors.ts';
 
 /** The maximum size of an output for a model, in bytes. */
@@ -51,7 +51,7 @@ function longestTexts(response: Response): string {
 
 /** Returns a response whose texts are cut after a number of code points, and its output with a note. */
 function cutTexts(response: Response, length: number): [shorter: Response, output: string] {
-  const shorter = shortened(response, length);
+  const shorter = withShortTexts(response, length);
   return [shorter, JSON.stringify({ ...shorter, note: `Texts are cut after ${length} characters.` })];
 }
 
@@ -71,10 +71,8 @@ function largest(max: number, passes: (one: number) => boolean): number {
 }
 
 /** Returns a value whose texts have at most `length` code points; a text that was cut ends with an ellipsis. */
-function shortened<Value>(value: Value, length: number): Value {
-  return JSON.parse(JSON.stringify(value), (_, inner: unknown) => {
-    if (typeof inner !== 'string' || inner.length <= length) return inner;
-    const start = startOf(inner, length);
-    return start === inner ? inner : `${start}…`;
-  }) as Value;
+function withShortTexts<Value>(value: Value, length: number): Value {
+  return JSON.parse(JSON.stringify(value), (_, inner: unknown) =>
+    typeof inner === 'string' ? shortened(inner, length) : inner,
+  ) as Value;
 }
