@@ -17,7 +17,8 @@ type Proof = {
   withoutGrant: unknown;
 };
 
-const taskEveryMs = 3_000;
+/** The time between two tasks of an action, in milliseconds. */
+const taskIntervalMs = 3_000;
 
 /**
  * Returns an action that creates tasks for a webhook until one is delivered, or a denial is in the log: on a busy machine the
@@ -31,7 +32,7 @@ const delivering = (construct: string, denied: RegExp) => async (deployed: Deplo
   return until('it is delivered, or a denial logged', async () => {
     if (Date.now() >= nextTaskAt) {
       await createTask(deployed, 'A task');
-      nextTaskAt = Date.now() + taskEveryMs;
+      nextTaskAt = Date.now() + taskIntervalMs;
     }
     if (receiver.received.length > 0) return 'delivered';
     return (await logged(construct, since, denied)).length > 0 && 'denied';
