@@ -98,12 +98,19 @@ describe.runIf(program)('the command menu', () => {
     });
     await page.getByRole('button', { name: 'Create a task', exact: true }).waitFor();
     await page.keyboard.press('Control+k');
+    await page.keyboard.press('Control+k');
     // C alone creates a task.
     await page.keyboard.type('c api');
     load();
     await expect.poll(() => commandsOf(page).allInnerTexts()).toEqual(['API reference']);
     expect(await fieldOf(page).inputValue()).toBe('c api');
     expect(await page.getByRole('dialog').count()).toBe(1);
+    await page.keyboard.press('Escape');
+    await menuOf(page).waitFor({ state: 'detached' });
+    // Faster than the field gets the focus.
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('c webhooks');
+    await expect.poll(() => fieldOf(page).inputValue()).toBe('c webhooks');
   });
 
   it('says why it cannot be loaded, for example after an upgrade of the service', async () => {

@@ -1,22 +1,31 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useNotices } from '../components/notices.tsx';
 
 const keys = /^(Mac|iP)/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
 
 /**
- * The button that opens the command menu, and its keys. The menu is loaded when it is opened; what is typed until then is for the
- * menu.
+ * The button that opens the command menu, and its keys. The menu is loaded when it is opened; what is typed until its field has
+ * the focus is for the field.
  */
 export function CommandButton() {
   const [menu, setMenu] = useState<ReactNode>();
+  const isOpen = useRef(false);
   const { fail } = useNotices();
   const open = async () => {
+    // The keys again, while the menu is loaded.
+    if (isOpen.current) return;
+    isOpen.current = true;
     const takeTyped = collectTyped();
+    const close = () => {
+      takeTyped();
+      setMenu(undefined);
+      isOpen.current = false;
+    };
     try {
       const { CommandMenu } = await import('./command-menu.tsx');
-      setMenu(<CommandMenu initialText={takeTyped()} onClose={() => setMenu(undefined)} />);
+      setMenu(<CommandMenu takeTyped={takeTyped} onClose={close} />);
     } catch (error) {
-      takeTyped();
+      close();
       fail(error);
     }
   };
@@ -45,7 +54,7 @@ export function CommandButton() {
   );
 }
 
-/** Keeps the characters that are typed from the page, until the returned function takes them. */
+/** Keeps the characters that are typed from the page, until the returned function takes them. After that it returns none. */
 function collectTyped(): () => string {
   let typed = '';
   const press = (event: KeyboardEvent) => {
@@ -57,6 +66,8 @@ function collectTyped(): () => string {
   addEventListener('keydown', press, { capture: true });
   return () => {
     removeEventListener('keydown', press, { capture: true });
-    return typed;
+    const taken = typed;
+    typed = '';
+    return taken;
   };
 }

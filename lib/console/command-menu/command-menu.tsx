@@ -5,9 +5,13 @@ import { type Command, useCommands } from './use-commands.ts';
 
 type Group = { name: string; items: Command[] };
 
-/** A dialog with a field that finds commands, with a text at first. Escape and a click beside it close it. */
-export function CommandMenu({ initialText, onClose }: { initialText: string; onClose: () => void }) {
-  const [typed, setTyped] = useState(initialText);
+/**
+ * A dialog with a field that finds commands. Escape and a click beside it close it.
+ *
+ * @param takeTyped returns what was typed until the field has the focus
+ */
+export function CommandMenu({ takeTyped, onClose }: { takeTyped: () => string; onClose: () => void }) {
+  const [typed, setTyped] = useState('');
   const groups = groupsOf(useCommands(typed));
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
@@ -30,6 +34,7 @@ export function CommandMenu({ initialText, onClose }: { initialText: string; onC
                 aria-label="Search or run a command"
                 placeholder="Search or run…"
                 spellCheck={false}
+                onFocus={() => setTyped(typed + takeTyped())}
               />
               <Dialog.Close aria-label="Close">×</Dialog.Close>
             </div>
