@@ -1,11 +1,15 @@
-import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createHash, randomBytes } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type QueueName, queues as rows } from '../../../lib/deployment/queues.ts';
+import { hashSecret, isSecret } from '../../../lib/http/token.ts';
 import { changeVisibility, deleteMessage, type MemoryQueue, receiveMessages, sendMessages } from './memory-queue.ts';
 import type { Queues } from './queues.ts';
 
-/** The running server: its endpoint, the URL of each queue, and the environment variables with these URLs. */
+/**
+ * The running server: its endpoint, which contains the key of this start, the URL of each queue, and the environment
+ * variables with these URLs.
+ */
 export type QueueServer = {
   endpoint: string;
   urls: Record<QueueName, string>;
@@ -16,18 +20,23 @@ export type QueueServer = {
 /**
  * Serves the queues on the loopback to other processes. It has the operations of SQS's JSON protocol that the command line
  * (`infra/cli`) uses. A receive never waits, because it sees all messages at once.
+ *
+ * Other users of the machine can connect to its port, and so can the pages in a browser. A request therefore needs the key
+ * of this start as its access key, and may be neither from a page nor for another host, as after DNS rebinding.
  */
 export async function startQueueServer(queues: Queues): Promise<QueueServer> {
+  const key = randomBytes(32).toString('base64url');
+  const keyHash = hashSecret(key);
   const server = createServer(async (request, response) => {
-    const { status, body } = await answer(queues, request);
+    const { status, body } = isAllowed(request.headers, port, keyHash) ? await answer(queues, request) : notAllowed;
     response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = server.address() as AddressInfo;
   const names = Object.keys(rows) as QueueName[];
-  const urlOf = (name: QueueName) => `${endpoint}/000000000000/${name}`;
+  const urlOf = (name: QueueName) => `http://127.0.0.1:${port}/000000000000/${name}`;
   return {
-    endpoint,
+    endpoint: `http://${key}@127.0.0.1:${port}`,
     urls: Object.fromEntries(names.map((name) => [name, urlOf(name)])) as QueueServer['urls'],
     variables: Object.fromEntries(names.map((name) => [rows[name].urlVariable, urlOf(name)])),
     stop: () =>
@@ -39,6 +48,13 @@ export async function startQueueServer(queues: Queues): Promise<QueueServer> {
 }
 
 type Answer = { status: number; body: object };
+
+/** Returns whether a request is for this server by name, has its key, and is not from a page in a browser. */
+function isAllowed({ host, origin, authorization = '' }: IncomingHttpHeaders, port: number, keyHash: string): boolean {
+  const isHost = host === `127.0.0.1:${port}` || host === `localhost:${port}`;
+  const [, given = ''] = /Credential=([^/,]+)\//.exec(authorization) ?? [];
+  return isHost && origin === undefined && isSecret(given, keyHash);
+}
 
 async function answer(queues: Queues, request: IncomingMessage): Promise<Answer> {
   try {
@@ -55,10 +71,16 @@ async function answer(queues: Queues, request: IncomingMessage): Promise<Answer>
   }
 }
 
-const fault = (type: string, message: string): Answer => ({
-  status: 400,
+const fault = (type: string, message: string, status = 400): Answer => ({
+  status,
   body: { __type: `com.amazonaws.sqs#${type}`, message },
 });
+
+const notAllowed = fault(
+  'AccessDenied',
+  'Only the commands of the owner of this service may use its queues; run them with the CREWBOARD_DATA of the service.',
+  403,
+);
 
 type NewMessage = { MessageBody: string; DelaySeconds?: number };
 type Visibility = { Id: string; ReceiptHandle: string; VisibilityTimeout: number };

@@ -7,12 +7,13 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { startQueueServer } from '../../../../infra/local/queues/queue-server.ts';
 import { createQueues } from '../../../../infra/local/queues/queues.ts';
-import { clientConfig } from '../../../../lib/aws/client-config.ts';
+import { clientConfig, unsignedHeaders } from '../../../../lib/aws/client-config.ts';
 import { queues as contractQueues, type QueueName } from '../../../../lib/deployment/queues.ts';
 import { createQueueSender } from '../../../../lib/sqs/queue.ts';
+import { sendRequest } from '../../../api-over-http.ts';
 
 const server = await startQueueServer(createQueues());
 const client = new SQSClient(clientConfig(server.endpoint));
@@ -51,6 +52,40 @@ it('receives messages of the SDK, single and in batches, and returns them until 
   expect(again.map(({ Attributes }) => Attributes?.ApproximateReceiveCount)).toEqual(['2', '2']);
   for (const { ReceiptHandle } of again) await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
   expect(await receive(QueueUrl)).toEqual([]);
+});
+
+describe('a request to the queues', async () => {
+  const { username: key, port } = new URL(server.endpoint);
+  const other = await startQueueServer(createQueues());
+  afterAll(other.stop);
+  const { username: keyOfOther } = new URL(other.endpoint);
+  const QueueUrl = server.urls.secondRetry;
+  const sendWith = (headers: Record<string, string>) =>
+    sendRequest(new URL(QueueUrl).origin, {
+      method: 'POST',
+      headers: { 'X-Amz-Target': 'AmazonSQS.SendMessage', ...headers },
+      body: { QueueUrl, MessageBody: 'forged' },
+    });
+
+  it.each([
+    ['without a key', {}],
+    ['with an empty key', unsignedHeaders('')],
+    ['with the key of other local engines', unsignedHeaders()],
+    ['with the key of another start', unsignedHeaders(keyOfOther)],
+    ['of a page', { ...unsignedHeaders(key), Origin: `http://127.0.0.1:${port}` }],
+    ['of a sandboxed page', { ...unsignedHeaders(key), Origin: 'null' }],
+    ['for another host', { ...unsignedHeaders(key), Host: `page.example.com:${port}` }],
+    ['for another port', { ...unsignedHeaders(key), Host: '127.0.0.1:80' }],
+  ])('%s is rejected and changes nothing', async (_, headers) => {
+    const { status, body } = await sendWith(headers);
+    expect([status, body]).toMatchObject([403, { __type: 'com.amazonaws.sqs#AccessDenied' }]);
+    expect(await receive(QueueUrl)).toEqual([]);
+  });
+
+  it('with the key is accepted, also for localhost', async () => {
+    expect((await sendWith({ ...unsignedHeaders(key), Host: `localhost:${port}` })).status).toBe(200);
+    expect(await receive(QueueUrl)).toMatchObject([{ Body: 'forged' }]);
+  });
 });
 
 const late = { QueueUrl: server.urls.executions, MessageBody: 'a', DelaySeconds: 901 };
