@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
 import { type AllowedOrigins, cors, originsIn, readAllowedOrigins } from '../../lib/deployment/cors.ts';
 import { Problem } from './problem.ts';
 
@@ -18,6 +19,19 @@ export function readCorsOrigins(text: string): AllowedOrigins {
       `CORS_ORIGINS has ${JSON.stringify(wrong)}; write origins such as http://localhost:5173 or http://localhost:*.`,
     );
   return readAllowedOrigins(text);
+}
+
+/**
+ * Returns whether the service may be reached as a host: by an address, as `localhost`, or as the host of an allowed origin.
+ * A page in a browser can lead the name of its own host to this machine, and is then of the same origin (DNS rebinding).
+ *
+ * @param host the header `Host`, which browsers always send
+ */
+export function isAllowedHost(host: string | undefined, isAllowed: AllowedOrigins): boolean {
+  if (host === undefined) return true;
+  const name = host.toLowerCase().replace(/:\d*$/, '');
+  const isLocal = isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || /(^|\.)localhost$/.test(name);
+  return isLocal || ['http', 'https'].some((scheme) => isAllowed(`${scheme}://${host.toLowerCase()}`));
 }
 
 /** Returns the headers that allow the origin of a request; `undefined` if it has no allowed origin. */

@@ -5,7 +5,7 @@ import { templateOf } from '../../lib/contract/endpoint.ts';
 import { familyOf, fileNameOf, functionNameOf, matchPath, routes } from '../../lib/contract/routes.ts';
 import type { AllowedOrigins } from '../../lib/deployment/cors.ts';
 import { isPassedOn } from '../../lib/http/middleware/payload.ts';
-import { corsHeaders, preflightHeaders } from './cors.ts';
+import { corsHeaders, isAllowedHost, preflightHeaders } from './cors.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';
 import { codeOf, Problem } from './problem.ts';
 
@@ -27,7 +27,8 @@ export type Gateway = { url: string; stop: () => Promise<void> };
  *
  * @param port 0 stands for any free port
  * @param changed called after each request with a method other than GET
- * @param isAllowed whether web pages of an origin may call the API; API Gateway too handles CORS without the functions
+ * @param isAllowed whether web pages of an origin may call the API; API Gateway too handles CORS without the functions. As
+ *   there, a request for another host gets 403
  * @throws `Problem` if the port is in use
  */
 export async function startGateway(
@@ -52,6 +53,11 @@ export async function startGateway(
   const { port: listeningPort } = server.address() as { port: number };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { host } = request.headers;
+    if (!isAllowedHost(host, isAllowed)) {
+      const message = `This service is not reached as ${host}; use 127.0.0.1, or add the origin to CORS_ORIGINS.`;
+      return send(response, { statusCode: 403, body: JSON.stringify({ message }) });
+    }
     const preflight = preflightHeaders(request.method, request.headers, isAllowed);
     if (preflight) return send(response, { statusCode: 204, headers: preflight });
     response.setHeaders(new Map(Object.entries(corsHeaders(request.headers, isAllowed))));

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { readCorsOrigins } from '../../../infra/local/cors.ts';
+import { isAllowedHost, readCorsOrigins } from '../../../infra/local/cors.ts';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { Problem } from '../../../infra/local/problem.ts';
 
@@ -20,6 +20,35 @@ describe('CORS_ORIGINS', () => {
 
   it.each(['localhost:*', 'http://localhost/', 'http://*.example.com', 'ftp://localhost'])('rejects %j', (text) => {
     expect(() => readCorsOrigins(text)).toThrow(Problem);
+  });
+});
+
+describe('the host of a request', () => {
+  it.each([
+    ['127.0.0.1:3000', true],
+    ['172.17.0.1:3000', true],
+    ['[::1]:3000', true],
+    ['localhost:8080', true],
+    ['LOCALHOST', true],
+    ['board.localhost:3000', true],
+    ['page.example.com:3000', false],
+    ['localhost.example.com:3000', false],
+    ['notlocalhost', false],
+    ['127.0.0.1.example.com:3000', false],
+    ['', false],
+    // Browsers always send one.
+    [undefined, true],
+  ])('%j is allowed without any allowed origin: %s', (host, allowed) => {
+    expect(isAllowedHost(host, readCorsOrigins(''))).toBe(allowed);
+  });
+
+  it.each([
+    ['http://host.docker.internal:*', 'host.docker.internal:3000', true],
+    ['https://board.example.com', 'Board.example.com', true],
+    ['https://board.example.com', 'board.example.com:3000', false],
+    ['*', 'page.example.com:3000', true],
+  ])('with the allowed origin %s, %s is allowed: %s', (origins, host, allowed) => {
+    expect(isAllowedHost(host, readCorsOrigins(origins))).toBe(allowed);
   });
 });
 

@@ -156,6 +156,15 @@ it.each([
   expect(changed).toHaveBeenCalledTimes(count);
 });
 
+it('rejects a request for another host without calling a function, and names the setting that allows it', async () => {
+  changed.mockClear();
+  const { status, body } = await send('POST', tasks, { headers: { Host: 'page.example.com:3000' } });
+  const message =
+    'This service is not reached as page.example.com:3000; use 127.0.0.1, or add the origin to CORS_ORIGINS.';
+  expect([status, JSON.parse(body.toString())]).toEqual([403, { message }]);
+  expect(changed).not.toHaveBeenCalled();
+});
+
 it('reports that its port is in use', async () => {
   const { port } = new URL(gateway.url);
   const sentence = `Port ${port} is in use; stop the other program, or set PORT to a free port.`;
