@@ -1,16 +1,40 @@
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { closeToOthers } from './file-modes.ts';
 import { Problem } from './problem.ts';
 
 /** The open data folder of a local deployment, which contains everything that survives a restart. */
-export type DataFolder = { readonly folder: string; readonly lock: DatabaseSync };
+export type DataFolder = {
+  readonly folder: string;
+  readonly lock: DatabaseSync;
+  /** What other users of the machine may have access to, as a sentence; `undefined` if it is nothing. */
+  readonly modeProblem: string | undefined;
+};
+
+/** The names of the files in a data folder. */
+export const dataFiles = {
+  addresses: 'addresses.json',
+  engineLog: 'engine.log',
+  lock: 'lock',
+  positions: 'stream.json',
+  secretsKey: 'secrets.key',
+  table: 'table.db',
+  token: 'token',
+} as const;
+
+/** The ends of names that SQLite and `writeData` append to the name of a file. */
+const ofSameFile = /-(wal|shm|journal)$|\.new$/;
+
+/** Returns whether the service writes a file of this name to its data folder. */
+const isDataFile = (name: string) => (Object.values(dataFiles) as string[]).includes(name.replace(ofSameFile, ''));
 
 /** Keeps the locks referenced: Node.js closes a database, which unlocks the folder, when it is garbage-collected. */
 const openFolders = new Set<DataFolder>();
 
 /**
- * Opens the data folder and locks it for this process until `closeDataFolder`. Creates the folder if it does not exist.
+ * Opens the data folder and locks it for this process until `closeDataFolder`. Creates the folder if it does not exist,
+ * and takes the rights of other users on the folder and its files.
  *
  * @throws `Problem` if the folder is not writable or another running deployment uses it
  */
@@ -23,7 +47,9 @@ export function openDataFolder(folder: string): DataFolder {
       `The data folder ${folder} cannot be written (${(error as Error).message}); set CREWBOARD_DATA to a writable folder.`,
     );
   }
-  const data = { folder, lock: lock(folder) };
+  // Before the lock: POSIX removes a lock of a process when the process closes any descriptor of the file.
+  const modeProblem = closeToOthers(folder, isDataFile);
+  const data = { folder, lock: lock(folder), modeProblem };
   openFolders.add(data);
   return data;
 }
@@ -74,7 +100,7 @@ export function readText(path: string): string | undefined {
 
 /** Locks the folder by an open SQLite transaction. The operating system releases this lock if the process is killed. */
 function lock(folder: string): DatabaseSync {
-  const database = new DatabaseSync(join(folder, 'lock'));
+  const database = new DatabaseSync(join(folder, dataFiles.lock));
   try {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
     return database;
@@ -88,8 +114,8 @@ function lock(folder: string): DatabaseSync {
 
 /** Returns whether a running deployment has locked the folder. */
 export function isOpen(folder: string): boolean {
-  if (!existsSync(join(folder, 'lock'))) return false;
-  const database = new DatabaseSync(join(folder, 'lock'));
+  if (!existsSync(join(folder, dataFiles.lock))) return false;
+  const database = new DatabaseSync(join(folder, dataFiles.lock));
   try {
     database.exec('SELECT * FROM sqlite_master');
     return false;

@@ -7,7 +7,15 @@ import { readToken } from '../../lib/http/token.ts';
 import { setConverseClient } from '../../lib/model/bedrock.ts';
 import { readStoredToken } from '../../lib/table/organizations/tokens.ts';
 import { readCorsOrigins } from './cors.ts';
-import { closeDataFolder, type DataFolder, dataPath, openDataFolder, readData, writeData } from './data-folder.ts';
+import {
+  closeDataFolder,
+  type DataFolder,
+  dataFiles,
+  dataPath,
+  openDataFolder,
+  readData,
+  writeData,
+} from './data-folder.ts';
 import { createTable } from './engine/create-table.ts';
 import { type Engine, startEngine } from './engine/engine.ts';
 import { createEngineTable } from './engine/engine-table.ts';
@@ -16,7 +24,7 @@ import { createLocalModel } from './model/local-model.ts';
 import { startPollers } from './pollers.ts';
 import { startQueueServer } from './queues/queue-server.ts';
 import { createQueues, sendersOf } from './queues/queues.ts';
-import { addressFile, type Running, tableName } from './running.ts';
+import { type Running, tableName } from './running.ts';
 import type { Settings } from './settings.ts';
 import { createChangeSignal, signalChange } from './stream/change-signal.ts';
 import { createPositionStore } from './stream/stream-positions.ts';
@@ -26,6 +34,8 @@ export type Deployment = {
   url: string;
   token: string;
   tokenFile: string;
+  /** What other users of the machine may have access to, as a sentence; `undefined` if it is nothing. */
+  modeProblem: string | undefined;
   /** A line that names the model, for the startup output. */
   modelDescription: string;
   /** What is wrong with the server of the model, as a sentence; `undefined` if nothing is. */
@@ -46,7 +56,8 @@ const firstOrganization = 'local' as Organization;
 
 /**
  * Starts the whole service on this machine: the table's engine, the gateway and the handlers that Lambda runs in AWS. A
- * process can have one deployment only, because the handlers read the environment variables of the process.
+ * process can have one deployment only, because the handlers read the environment variables of the process. All files that
+ * the process and its engine create from now on are for their owner only.
  *
  * @throws `Problem` for an error that the user can correct; all started parts are stopped first
  */
@@ -55,6 +66,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
   const stop = async () => {
     for (const one of stops.splice(0).reverse()) await one();
   };
+  process.umask(0o077);
   try {
     const data = openDataFolder(settings.dataFolder);
     stops.push(() => closeDataFolder(data));
@@ -88,7 +100,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
         [environment.dailyTokens]: String(settings.limits.dailyTokens),
       }),
       [environment.normalAttempts]: String(normalAttempts),
-      [environment.secretsKeyFile]: dataPath(data, 'secrets.key'),
+      [environment.secretsKeyFile]: dataPath(data, dataFiles.secretsKey),
       [environment.allowedReceivers]: settings.allowedReceivers,
       [environment.corsOrigins]: settings.corsOrigins,
     });
@@ -109,11 +121,12 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
     stops.push(gateway.stop);
     const token = await firstToken(data);
     const running: Running = { url: gateway.url, environment: functionEnvironment() };
-    writeData(data, addressFile, JSON.stringify(running));
+    writeData(data, dataFiles.addresses, JSON.stringify(running));
     return {
       url: gateway.url,
       token,
-      tokenFile: dataPath(data, 'token'),
+      tokenFile: dataPath(data, dataFiles.token),
+      modeProblem: data.modeProblem,
       modelDescription: model.description,
       modelProblem: await model.check(),
       broken: ended,
@@ -125,7 +138,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
   }
 }
 
-/** Returns the environment variables of functions. They contain no secret. */
+/** Returns the environment variables of functions. The endpoint of the queues contains their key. */
 function functionEnvironment(): Record<string, string> {
   const entries = Object.values(environment).map((name) => [name, process.env[name]]);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
@@ -134,18 +147,18 @@ function functionEnvironment(): Record<string, string> {
 /** Returns the engine that the settings name, or starts the bundled one on the data folder. */
 async function openTableEngine({ dynamodbEndpoint }: Settings, data: DataFolder): Promise<Engine> {
   if (dynamodbEndpoint) return { endpoint: dynamodbEndpoint, ended: new Promise(() => {}), stop: async () => {} };
-  const files = { database: dataPath(data, 'table.db'), log: dataPath(data, 'engine.log') };
+  const files = { database: dataPath(data, dataFiles.table), log: dataPath(data, dataFiles.engineLog) };
   return startEngine(files, createPositionStore(data));
 }
 
 /** Returns the token in the data folder. Creates one with every scope if there is none or it is not valid. */
 async function firstToken(data: DataFolder): Promise<string> {
   const context = processContext();
-  const stored = readData(data, 'token')?.trim();
+  const stored = readData(data, dataFiles.token)?.trim();
   const id = stored && readToken(stored)?.id;
   const token = id && (await readStoredToken(context, id));
   if (stored && token && !token.revokedAt) return stored;
   const created = await issueToken(context, { organization: firstOrganization, scopes });
-  writeData(data, 'token', `${created}\n`);
+  writeData(data, dataFiles.token, `${created}\n`);
   return created;
 }

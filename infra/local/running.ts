@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import { isOpen, readText } from './data-folder.ts';
+import { dataFiles, isOpen, readText } from './data-folder.ts';
 import { Problem } from './problem.ts';
 
 /** The name of the table in a local deployment. */
 export const tableName = 'crewboard';
 
-/** The file in the data folder that describes the deployment that runs on it, as a `Running`. */
-export const addressFile = 'addresses.json';
-
-/** A running deployment: the URL of its API, and the environment variables of its functions. */
+/**
+ * A running deployment: the URL of its API, and the environment variables of its functions, with the key of its queues. The
+ * file `addresses.json` in the data folder has it as JSON.
+ */
 export type Running = { url: string; environment: Record<string, string> };
 
 /**
@@ -17,7 +17,7 @@ export type Running = { url: string; environment: Record<string, string> };
  * @throws `Problem` if none is running
  */
 export async function findRunning(dataFolder: string): Promise<Running> {
-  const text = isOpen(dataFolder) ? readText(join(dataFolder, addressFile)) : undefined;
+  const text = isOpen(dataFolder) ? readText(join(dataFolder, dataFiles.addresses)) : undefined;
   const running = text ? (JSON.parse(text) as Running) : undefined;
   const answers =
     running &&

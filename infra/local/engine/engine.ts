@@ -51,7 +51,7 @@ export async function startEngine(
 async function launch({ database, log }: EngineFiles): Promise<Engine> {
   const program = findEngine(process.platform, process.arch);
   const port = await freePort();
-  const output = openSync(log, 'a');
+  const output = openSync(log, 'a', 0o600);
   const args = ['serve', '--port', String(port), '--db-path', database];
   const child = spawn(process.execPath, [guard, program, ...args], {
     // Ctrl-C in a terminal does not reach the engine, so current writes finish before this process stops it.

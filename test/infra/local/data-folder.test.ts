@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { closeDataFolder, dataPath, openDataFolder, readData, writeData } from '../../../infra/local/data-folder.ts';
@@ -36,6 +36,31 @@ it('creates the folder and its parents, and writes files, for the owner only', (
   expect(readData(data, 'token')).toBe(undefined);
   for (const text of ['one\n', 'two\n']) writeData(data, 'token', text);
   expect([readData(data, 'token'), modeOf(dataPath(data, 'token'))]).toEqual(['two\n', '600']);
+  closeDataFolder(data);
+});
+
+it('takes the rights of others on an existing folder and on every file that the service writes', () => {
+  const folder = newFolder();
+  const names = ['addresses.json', 'engine.log', 'lock', 'secrets.key', 'stream.json', 'stream.json.new', 'token'];
+  const tables = ['table.db', 'table.db-journal', 'table.db-shm', 'table.db-wal'];
+  const paths = [...names, ...tables].map((name) => join(folder, name));
+  for (const path of paths) {
+    writeFileSync(path, '');
+    chmodSync(path, 0o644);
+  }
+  chmodSync(folder, 0o755);
+  const data = openDataFolder(folder);
+  expect(data.modeProblem).toBeUndefined();
+  expect([folder, ...paths].map(modeOf)).toEqual(['700', ...paths.map(() => '600')]);
+  closeDataFolder(data);
+});
+
+it('reports a folder with files of other programs, which others can open', () => {
+  const folder = newFolder();
+  chmodSync(folder, 0o755);
+  writeFileSync(join(folder, 'notes.txt'), '');
+  const data = openDataFolder(folder);
+  expect(data.modeProblem).toContain(`${folder} (it has files of other programs)`);
   closeDataFolder(data);
 });
 
