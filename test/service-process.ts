@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -37,7 +38,7 @@ export type ServiceOptions = {
   onOutput?: (text: string) => void;
 };
 
-/** The address and the access token that the service prints. */
+/** The address that the service prints, and the access token in its data folder. */
 export type Address = { url: string; token: string };
 
 /**
@@ -55,7 +56,7 @@ export function startService({ dataFolder, environment, nodeOptions = [], onOutp
     if (isReady || !/^ready$/m.test(stdout)) return;
     isReady = true;
     const url = /^Crewboard is at (\S+)$/m.exec(stdout)?.[1] as string;
-    const token = /^Your token is +(\S+)$/m.exec(stdout)?.[1] as string;
+    const token = readFileSync(join(dataFolder, 'token'), 'utf8').trim();
     resolve({ url, token });
   });
   started.ended.then(() => resolve(undefined));

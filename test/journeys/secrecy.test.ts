@@ -2,6 +2,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readText } from '../../infra/local/data-folder.ts';
+import { findRunning } from '../../infra/local/running.ts';
+import { environment as names } from '../../lib/deployment/environment.ts';
 import { successOf } from '../api.ts';
 import { startReceiver } from '../webhooks/sender/receiver.ts';
 import { startDeployment } from './deployment.ts';
@@ -10,7 +12,7 @@ import { attemptsOf, createTask } from './requests.ts';
 const service = await startDeployment();
 const { api } = service;
 
-it('secrets and tokens are in no response, no log line and no file but that of the first token', async () => {
+it('secrets, tokens and keys are in no response, no log line and no file but their own', async () => {
   const receiver = await startReceiver();
   const secret = 'plain-as-day-0123456789';
   const body = { url: receiver.url, events: ['task.created'], secret };
@@ -28,8 +30,10 @@ it('secrets and tokens are in no response, no log line and no file but that of t
   expect(service.output()).toContain('POST /api/webhooks/register');
   expect(service.output()).toContain('/rotate-secret');
   for (const each of [secret, nextSecret]) expect(service.output()).not.toContain(each);
-  // At the start, alone and in the link to the console.
-  expect(service.output().split(service.token)).toHaveLength(3);
+  const { environment } = await findRunning(service.dataFolder);
+  const { username: keyOfQueues } = new URL(environment[names.sqsEndpoint] as string);
+  expect(keyOfQueues).toMatch(/^[\w-]{43}$/);
+  for (const each of [service.token, keyOfQueues]) expect(service.output()).not.toContain(each);
   // The service still writes: a file that it replaces may be gone when it is read.
   const containing = (text: string) =>
     readdirSync(service.dataFolder).filter((name) => readText(join(service.dataFolder, name))?.includes(text));
@@ -38,4 +42,5 @@ it('secrets and tokens are in no response, no log line and no file but that of t
     expect(containing(Buffer.from(each).toString('base64').slice(0, 28))).toEqual([]);
   }
   expect(containing(service.token)).toEqual(['token']);
+  expect(containing(keyOfQueues)).toEqual(['addresses.json']);
 });
