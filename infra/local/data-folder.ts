@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { closeToOthers } from './file-modes.ts';
@@ -79,6 +79,11 @@ export function writeData(data: DataFolder, name: string, text: string, { flush 
   const path = dataPath(data, name);
   writeFileSync(`${path}.new`, text, { mode: 0o600, flush });
   renameSync(`${path}.new`, path);
+}
+
+/** Deletes a file in the data folder, if it exists. */
+export function deleteData(data: DataFolder, name: string): void {
+  rmSync(dataPath(data, name), { force: true });
 }
 
 /** Creates a folder and its parents. The recursion of Node.js itself never ends below a path such as /proc. */

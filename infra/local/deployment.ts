@@ -12,6 +12,7 @@ import {
   type DataFolder,
   dataFiles,
   dataPath,
+  deleteData,
   openDataFolder,
   readData,
   writeData,
@@ -70,6 +71,8 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
   try {
     const data = openDataFolder(settings.dataFolder);
     stops.push(() => closeDataFolder(data));
+    // A former start has written it. Another program may listen at that address now.
+    deleteData(data, dataFiles.addresses);
     const model = createLocalModel(settings.model);
     setConverseClient(model.client, model.name);
     const { endpoint, ended, stop: stopTable } = await openTableEngine(settings, data);
@@ -113,13 +116,15 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
     });
     const signal = createChangeSignal();
     stops.push(await startPollers({ endpoint, tableName, queues, data, signal }));
+    const token = await firstToken(data);
+    // Last: the caller that gets a response finds the token, the queues and the pollers.
     const gateway = await startGateway(
       settings.port,
       () => signalChange(signal),
       readCorsOrigins(settings.corsOrigins),
     );
     stops.push(gateway.stop);
-    const token = await firstToken(data);
+    // In the turn of the event loop in which the gateway begins to listen, so before it answers a request.
     const running: Running = { url: gateway.url, environment: functionEnvironment() };
     writeData(data, dataFiles.addresses, JSON.stringify(running));
     return {
