@@ -28,8 +28,9 @@ export function SignIn(props: { problem: string | undefined; busy: boolean; sign
           aria-invalid={problem !== undefined}
         />
         <p id={`${id}-help`} className="muted">
-          <code>npm start</code> prints a token and a link that signs in. In AWS, operators create one with{' '}
-          <code>npm run token -- create</code>. This tab keeps it until it is closed.
+          On a terminal, <code>npm start</code> prints a token and a link that signs in; the token is also in{' '}
+          <code>.crewboard/token</code>. In AWS, operators create one with <code>npm run token -- create</code>. This
+          tab keeps it until it is closed.
         </p>
         {problem !== undefined && (
           <p role="alert" className="failure">
