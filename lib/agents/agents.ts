@@ -29,10 +29,11 @@ import {
   removeAgentSkill,
 } from '../table/agents/agents.ts';
 import { unlistExecutions } from '../table/executions/execution-removal.ts';
+import { markExecutions } from '../table/executions/running-executions.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { readSettings } from '../table/organizations/settings.ts';
 import { retryOnConflict } from '../table/transact.ts';
-import { matching, patched } from './decisions.ts';
+import { losesRights, matching, patched } from './decisions.ts';
 import { newSystemAgents } from './system-agents.ts';
 
 /** Returns a page of the agents that match a filter, newest first, and their exact number. */
@@ -97,26 +98,33 @@ export async function getAgent(
 }
 
 /**
- * Changes the fields of an agent that a patch names; equal values write nothing.
+ * Changes the fields of an agent that a patch names; equal values write nothing. If the agent loses a right, its running
+ * executions are marked before the response (docs/architecture.md#agents-that-lose-rights).
  *
- * @throws `ApiError` `not_found`, `precondition_failed`, `validation_failed` for a model that is not allowed
+ * @throws `ApiError` `not_found`, `precondition_failed`, `validation_failed` for a model that is not allowed;
+ *   `unavailable` also if the agent is changed but its executions are not marked: their workers read the change then
  */
-export function updateAgent(
+export async function updateAgent(
   context: Pick<Context, 'clock'> & ModelContext,
   organization: Organization,
   name: string,
   patch: AgentPatch,
   ifMatch: Precondition,
 ): Promise<Versioned<Agent>> {
-  return retryOnConflict(context.table, async () => {
+  const { before, after } = await retryOnConflict(context.table, async () => {
     const before = await requireAgent(context, organization, name);
     ifMatch(before.version);
     const { model: named } = patch;
     const model = named === undefined ? undefined : await chooseModel(context, organization, named ?? undefined);
     const after = patched(before, { ...patch, model }, timestamp(context.clock()));
     if (after !== before) await changeAgent(context, organization, before, after);
-    return versioned(after);
+    return { before, after };
   });
+  if (losesRights(before, after))
+    await markExecutions(context, { organization, agentId: after.id }).catch((error: unknown) => {
+      throw error instanceof ApiError ? executionsNotMarked(name) : error;
+    });
+  return versioned(after);
 }
 
 /**
@@ -140,7 +148,8 @@ export function replaceAgentModel(
 }
 
 /**
- * Deletes an agent. With the response no read shows the agent or its executions; a purge deletes their items later.
+ * Deletes an agent. With the response no read shows the agent or its executions, and these change nothing more; a purge
+ * deletes their items later.
  *
  * @throws `ApiError` `not_found`, `precondition_failed`, `system_agent`; `unavailable` also if the agent is deleted
  *   but its executions are still in lists, until its purge removes them
@@ -159,9 +168,13 @@ export async function deleteAgent(
     await removeAgent(context, organization, agent, timestamp(context.clock()));
     return agent.id;
   });
-  await unlistExecutions(context, { organization, agentId }).catch((error: unknown) => {
+  const deleted = { organization, agentId };
+  try {
+    await markExecutions(context, deleted);
+    await unlistExecutions(context, deleted);
+  } catch (error) {
     throw error instanceof ApiError ? executionsStillListed(name) : error;
-  });
+  }
 }
 
 /**
@@ -278,6 +291,16 @@ function executionsStillListed(name: string): ApiError {
     `${name} is deleted, but the service is busy; its executions may stay in lists for some minutes.`,
     [],
     { 'Retry-After': '60' },
+  );
+}
+
+/** Returns the error for a change of an agent whose running executions are not marked. `unavailable()` would deny the change. */
+function executionsNotMarked(name: string): ApiError {
+  return new ApiError(
+    'unavailable',
+    `${name} is changed, but the service is busy; its running executions may go on for 5 seconds.`,
+    [],
+    { 'Retry-After': '5' },
   );
 }
 

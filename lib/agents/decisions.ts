@@ -1,4 +1,4 @@
-import type { AgentFilter, AgentListItem, AgentPatch } from '../contract/agents.ts';
+import { type AgentFilter, type AgentListItem, type AgentPatch, toolCapabilities } from '../contract/agents.ts';
 import type { StoredAgent } from '../table/agents/agent-items.ts';
 
 /**
@@ -26,6 +26,13 @@ export function patched(
     ...(soul !== undefined && { soul: soul ?? '' }),
   };
   return same(next, agent) ? agent : { ...next, version: agent.version + 1, updatedAt: now };
+}
+
+/** Returns whether a change takes rights from an agent: it is not active any more, or has lost a capability with tools. */
+export function losesRights(before: StoredAgent, after: StoredAgent): boolean {
+  const isLost = (capability: string) =>
+    before.capabilities.includes(capability) && !after.capabilities.includes(capability);
+  return (before.status === 'active' && after.status !== 'active') || toolCapabilities.some(isLost);
 }
 
 /** Returns the value of a patch for an optional field: `null` clears it, and an absent one keeps it. */

@@ -2,10 +2,11 @@ import type { CatalogueSkill } from '../agents/skill-catalogue.ts';
 import type { Context } from '../context.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Model, Question, ToolCall, ToolDefinition, Turn } from '../model/converse.ts';
+import type { AgentHead } from '../table/agents/agent-items.ts';
 import type { PreparedAgent } from '../table/agents/prepared-agents.ts';
 import { noProgress, outputItems, type Progress, type RunningExecution } from '../table/executions/execution-items.ts';
-import { readExecutionHead, readStoredOutput } from '../table/executions/executions.ts';
-import { LeaseLost } from '../table/executions/lease-writes.ts';
+import { readStoredOutput } from '../table/executions/executions.ts';
+import { AgentChanged, LeaseLost } from '../table/executions/lease-writes.ts';
 import {
   longestShownBytes,
   type ModelStep,
@@ -20,6 +21,7 @@ import {
 } from '../table/executions/steps.ts';
 import type { Write } from '../table/write.ts';
 import { type Answered, askModel } from './ask-model.ts';
+import { agentNotActive, readAgain } from './changed-agent.ts';
 import { type HandOver, isTimeOver, maxInterruptions, noAnswerInTime } from './hand-over.ts';
 import { answerTooLong, isTooLong } from './output-size.ts';
 
@@ -45,7 +47,10 @@ export type AgentTools = {
 
 /** The data that the steps of an execution need, besides its own items. */
 export type StepOptions = {
+  /** The agent as the question has it. */
   agent: PreparedAgent;
+  /** Returns the agent as it was last read in the meantime; `undefined` if it was not. */
+  latestAgent: () => AgentHead | undefined;
   agentTools: AgentTools;
   catalogue: readonly CatalogueSkill[];
   model: Model;
@@ -56,7 +61,7 @@ export type StepOptions = {
   /** How often a model is asked in a step, and how long a worker waits for a throttled model, in milliseconds. */
   tries: number;
   patienceMs: number;
-  /** Aborts at the deadline, or when the lease is lost. */
+  /** Aborts at the deadline, when the lease is lost, or when the agent is not active. */
   signal: AbortSignal;
   handOver: HandOver;
 };
@@ -65,7 +70,7 @@ export type StepOptions = {
 export type Ended =
   | { kind: 'text'; text: string }
   | { kind: 'failed'; error: string }
-  /** The deadline is over, or the lease is lost. */
+  /** The deadline is over, the lease is lost, or the agent is not active. */
   | { kind: 'aborted' }
   /** A model throttles, or the time of this worker is over. Another worker continues. */
   | { kind: 'throttled' }
@@ -96,8 +101,11 @@ const noteOf = (error: string) =>
 /** The pauses before a failed write or tool call is repeated, in milliseconds. */
 const faultPausesMs = [500, 1_000, 2_000, 4_000];
 
-/** The state of the steps: as they are stored, except for tokens of calls that were interrupted. */
-type State = { execution: RunningExecution; steps: Step[]; throttles: number };
+/**
+ * The state of the steps: as they are stored, except for tokens of calls that were interrupted; and the agent, whose tools
+ * the next step has.
+ */
+type State = { execution: RunningExecution; agent: PreparedAgent; steps: Step[]; throttles: number };
 
 /**
  * Runs the steps of an execution whose agent has tools. The model is asked, its calls of tools are carried out one after
@@ -105,15 +113,20 @@ type State = { execution: RunningExecution; steps: Step[]; throttles: number };
  * it ends. The change that a tool makes is in the transaction that ends its step. So the next worker continues after the
  * last finished step, and no change is made twice.
  *
+ * A tool call ends only if the agent has lost no right since this worker read it. Otherwise the worker reads it again, and
+ * repeats the step with the tools that the agent still has.
+ *
  * @returns the answer, which is stored then, or why there is none
  * @throws LeaseLost; a fault of the table that lasts
  */
 export async function runSteps(context: Context, leased: RunningExecution, options: StepOptions): Promise<Stepped> {
   const { signal, handOver } = options;
-  const limits = limitsOf(context, options.agent);
-  const state: State = { execution: leased, steps: await readSteps(context, leased), throttles: 0 };
+  const { agent } = options;
+  const limits = limitsOf(context, agent);
+  const state: State = { execution: leased, agent, steps: await readSteps(context, leased), throttles: 0 };
   const result = (ended: Ended): Stepped => ({ ...ended, execution: state.execution, throttles: state.throttles });
   for (let pauses = faultPausesMs.values(); ; ) {
+    if (state.agent.agent.status !== 'active') return result({ kind: 'failed', error: agentNotActive });
     const text = await readStoredOutput(context, state.execution);
     if (text !== undefined) return result({ kind: 'text', text });
     const next = nextOf(state.steps, tokensOf(state), limits);
@@ -122,12 +135,13 @@ export async function runSteps(context: Context, leased: RunningExecution, optio
     if (signal.aborted) return result({ kind: 'aborted' });
     if (handOver.isDue()) return result({ kind: 'handed_over' });
     try {
+      if (isOutdated(state.agent, options.latestAgent())) throw new AgentChanged();
       const ended = await advance(context, state, next, options, limits);
       if (ended) return result(ended);
       pauses = faultPausesMs.values();
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
-      if (!(error instanceof StepEnded)) {
+      if (!(error instanceof StepEnded || error instanceof AgentChanged)) {
         const { value: wait } = pauses.next();
         if (wait === undefined) throw error;
         await context.pause(wait, signal);
@@ -147,14 +161,19 @@ function limitsOf({ executionLimits: { steps, tokens } }: Context, { agent }: Pr
 const progressOf = ({ execution: { progress = noProgress } }: State): Progress => progress;
 const tokensOf = (state: State): number => progressOf(state).tokens;
 
-/** Returns the execution and its steps as they are stored now. */
-async function reloaded(context: Context, execution: RunningExecution): Promise<Pick<State, 'execution' | 'steps'>> {
-  const head = await readExecutionHead(context, execution);
-  if (head?.status !== 'running' || head.claim !== execution.claim) throw new LeaseLost();
+/** Returns whether an agent was changed since it was read; `latest` is what a later read found. */
+function isOutdated({ agent }: PreparedAgent, latest: AgentHead | undefined): boolean {
+  return latest !== undefined && latest.version > agent.version;
+}
+
+/** Returns the execution, its agent and its steps as they are stored now. */
+async function reloaded(context: Context, execution: RunningExecution): Promise<Omit<State, 'throttles'>> {
+  const { execution: head, agent } = await readAgain(context, execution);
   // The hash of the prompt is not stored before the end.
   const { promptHash } = execution;
   return {
-    execution: { ...head, ...(promptHash && { promptHash }) } as RunningExecution,
+    execution: { ...head, ...(promptHash && { promptHash }) },
+    agent,
     steps: await readSteps(context, execution),
   };
 }
@@ -284,9 +303,9 @@ async function askInStep(
   options: StepOptions,
   limits: Limits,
 ): Promise<Ended | undefined> {
-  const { signal, handOver, model, question, tries, patienceMs, agent, agentTools } = options;
+  const { signal, handOver, model, question, tries, patienceMs, agentTools } = options;
   const before = progressOf(state);
-  const tools = agentTools.grantedTools(agent.agent.capabilities);
+  const tools = agentTools.grantedTools(state.agent.agent.capabilities);
   const turns = turnsOf(state.steps.filter(isFinished));
   const calls = { ...question, turns, tools, signal: AbortSignal.any([signal, handOver.signal]) };
   const asked: Answered =
@@ -347,8 +366,8 @@ async function callInStep(
   options: StepOptions,
   limits: Limits,
 ): Promise<void> {
-  const { execution } = state;
-  const { agent, agentTools, catalogue } = options;
+  const { execution, agent } = state;
+  const { agentTools, catalogue } = options;
   const changeOf = ({ output, isError, isInvalid: invalid }: ToolOutcome): StepChange => {
     const ended: ToolStep = { ...step, output: output.toWellFormed(), isError, ...(invalid && { isInvalid: true }) };
     return endOf(context, state, ended, tokensOf(state), options, limits);

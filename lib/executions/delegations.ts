@@ -4,7 +4,7 @@ import type { Organization } from '../contract/organization.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
 import { readAgentHead, unknownAgent } from '../table/agents/agents.ts';
 import type { ExecutionHead } from '../table/executions/execution-items.ts';
-import { readRunningExecutions } from '../table/executions/executions.ts';
+import { readRunningExecutions } from '../table/executions/running-executions.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { unknownTask } from '../table/tasks/task-edges.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { startOf } from '../contract/code-points.ts';
 import type { GateReasons, GateResult, QualityGates } from '../contract/executions.ts';
 import type { Model, Question } from '../model/converse.ts';
+import type { AgentHead } from '../table/agents/agent-items.ts';
 import { type PreparedAgent, readPreparedAgent } from '../table/agents/prepared-agents.ts';
 import {
   noProgress,
@@ -16,6 +17,7 @@ import { readMaterial } from '../table/executions/execution-material.ts';
 import { readStoredOutput } from '../table/executions/executions.ts';
 import { type AgentTools, type Ended, runSteps } from './agent-loop.ts';
 import { type Answered, askModel } from './ask-model.ts';
+import { agentNotActive } from './changed-agent.ts';
 import { type HandOver, isTimeOver, maxInterruptions, noAnswerInTime, noHandOver } from './hand-over.ts';
 import { notePrompt } from './note-prompt.ts';
 import { answerTooLong, isTooLong } from './output-size.ts';
@@ -85,7 +87,8 @@ export function failed(error: string, { tokens, throttles } = { tokens: 0, throt
  * Asks the model of an agent, which may call the tools of the agent, then has the two quality gates judge its answer. It
  * continues from the progress of earlier workers.
  *
- * @param signal aborts at the deadline, or when the lease is lost
+ * @param signal aborts at the deadline, when the lease is lost, or when the agent is not active
+ * @param latestAgent returns the agent as it was last read in the meantime
  * @returns how the execution ends, or that another worker has to continue; `undefined` if its agent was deleted
  */
 export async function generateOutput(
@@ -94,6 +97,7 @@ export async function generateOutput(
   { model, catalogue, agentTools, answeringModel = (name) => name }: Tools,
   signal: AbortSignal,
   handOver: HandOver = noHandOver,
+  latestAgent: () => AgentHead | undefined = () => undefined,
 ): Promise<Result | Postponed | undefined> {
   const { organization, agentId, agentName } = execution;
   // Everything is read before a call to a model costs anything.
@@ -106,6 +110,8 @@ export async function generateOutput(
     heads.reviewer && readPreparedAgent(context, organization, qaReviewer, heads.reviewer),
   ]);
   if (!input || prepared?.agent.id !== agentId) return undefined;
+  if (prepared.agent.status !== 'active')
+    return failed(agentNotActive, { tokens: execution.progress?.tokens ?? 0, throttles: 0 });
   if (stored === undefined) notePrompt(execution, prepared);
 
   const instructions = { ...input, task, delegatedBy: execution.delegatedBy };
@@ -152,6 +158,7 @@ export async function generateOutput(
       ...call,
       ...budget,
       agent: prepared as PreparedAgent,
+      latestAgent,
       agentTools,
       catalogue,
       question,

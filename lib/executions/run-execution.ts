@@ -6,11 +6,12 @@ import type { ExecutionMessage } from '../deployment/messages.ts';
 import type { Counts } from '../deployment/metrics.ts';
 import { type RunningExecution, stepCountOf, taskFieldsOf } from '../table/executions/execution-items.ts';
 import { endExecution, leaseExecution, returnLease, type TaskMove } from '../table/executions/executions.ts';
-import { LeaseLost } from '../table/executions/lease-writes.ts';
+import { AgentChanged, LeaseLost } from '../table/executions/lease-writes.ts';
 import { graceMs } from '../table/lists/due.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { readTask } from '../table/tasks/tasks.ts';
 import { Conflict } from '../table/transact.ts';
+import { agentNotActive, readAgain } from './changed-agent.ts';
 import { sendExecutionMessages } from './execution-messages.ts';
 import { failed, generateOutput, type Postponed, type Result, type Tools } from './generate-output.ts';
 import { type HandOver, startHandOver } from './hand-over.ts';
@@ -55,7 +56,7 @@ const clockSkewMs = 1_000;
  * Runs an execution (docs/architecture.md#executions), unless it has ended or another worker holds its lease. Several
  * workers can call it at the same time: a worker that has lost its lease does not end the execution. If a model
  * throttles, the worker returns the lease and sends the message again with a delay; if the time of the worker is over,
- * without one.
+ * without one. If the agent is not active any more, the execution fails.
  */
 export async function runExecution(
   context: Context,
@@ -70,12 +71,9 @@ export async function runExecution(
   const lease = keepLease(context, execution, deadline);
   const handOver = startHandOver(context, deadline);
   try {
-    const outcome = await outcomeOf(context, execution, deadline, tools, lease.signal, handOver);
+    const outcome = await outcomeOf(context, execution, deadline, tools, lease, handOver);
     if (!outcome || lease.lost()) return {};
-    const current = outcome.execution ?? execution;
-    return 'progress' in outcome
-      ? await postpone(context, current, deadline, outcome, lease)
-      : await end(context, current, outcome, tools, lease);
+    return await store(context, outcome.execution ?? execution, deadline, outcome, tools, lease);
   } catch (error) {
     // Another worker continues the execution, or has ended it.
     if (error instanceof LeaseLost) return {};
@@ -95,7 +93,7 @@ async function outcomeOf(
   execution: RunningExecution,
   deadline: number,
   tools: Tools,
-  signal: AbortSignal,
+  { signal, agent }: KeptLease,
   handOver: HandOver,
 ): Promise<Result | Postponed | undefined> {
   const spent = { tokens: execution.progress?.tokens ?? 0, throttles: 0 };
@@ -105,7 +103,49 @@ async function outcomeOf(
   const isOver = context.clock() >= deadline;
   // An execution with an output is completed, with the verdicts that it has.
   if (isOver && execution.outputParts === undefined) return failed('deadline', spent);
-  return generateOutput(context, execution, tools, isOver ? AbortSignal.abort() : signal, handOver);
+  return generateOutput(context, execution, tools, isOver ? AbortSignal.abort() : signal, handOver, agent);
+}
+
+/**
+ * Stores the result of an execution, or what another worker continues from. If the agent was changed since this worker read
+ * it, it is read again first: of an agent that is not active, no result is stored but the failure.
+ */
+async function store(
+  context: Context,
+  execution: RunningExecution,
+  deadline: number,
+  reached: Result | Postponed,
+  tools: Tools,
+  lease: KeptLease,
+): Promise<Ran> {
+  const outcome = lease.isAgentActive() ? reached : stopped(reached);
+  try {
+    return 'progress' in outcome
+      ? await postpone(context, execution, deadline, outcome, lease)
+      : await end(context, execution, outcome, tools, lease);
+  } catch (error) {
+    if (!(error instanceof AgentChanged)) throw error;
+    let [current, isActive] = [execution, false];
+    const isHeld = await retryWrite(lease, async () => {
+      const { execution: head, agent } = await readAgain(context, execution);
+      const { agentMark } = head;
+      current = { ...execution, ...(agentMark !== undefined && { agentMark }) };
+      isActive = agent.agent.status === 'active';
+    });
+    return isHeld ? store(context, current, deadline, isActive ? outcome : stopped(outcome), tools, lease) : {};
+  }
+}
+
+/** Returns the failure of an execution whose agent is not active any more, with the tokens of its outcome. */
+function stopped(outcome: Result | Postponed): Result {
+  const { throttles, execution } = outcome;
+  const [tokens, timings] =
+    'progress' in outcome ? [outcome.progress.tokens, outcome.progress.timings] : [outcome.tokensUsed, outcome.timings];
+  return {
+    ...failed(agentNotActive, { tokens, throttles }),
+    ...(timings && { timings }),
+    ...(execution && { execution }),
+  };
 }
 
 /** Returns the lease to the table, and sends the message again: with a delay if a model throttles. */
@@ -170,9 +210,10 @@ function fieldsOf({ agentName }: RunningExecution, ended: Omit<ExecutionFields, 
 }
 
 /**
- * Makes a write as the lease holder, and repeats it after a conflict or a fault of the table.
+ * Makes a write, or a read, as the lease holder, and repeats it after a conflict or a fault of the table.
  *
  * @returns whether it was made; `false` if the lease is lost
+ * @throws `AgentChanged`
  */
 async function retryWrite(lease: KeptLease, write: () => Promise<void>): Promise<boolean> {
   const pauses = writePausesMs.values();
@@ -182,6 +223,7 @@ async function retryWrite(lease: KeptLease, write: () => Promise<void>): Promise
       return true;
     } catch (error) {
       if (error instanceof LeaseLost) return false;
+      if (error instanceof AgentChanged) throw error;
       if (error instanceof Conflict) continue;
       const { value: wait } = pauses.next();
       if (wait === undefined || lease.lost()) throw error;

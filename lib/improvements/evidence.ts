@@ -1,19 +1,23 @@
+import { agentNotActive } from '../executions/changed-agent.ts';
 import type { ExecutionHead } from '../table/executions/execution-items.ts';
 
 /** A finished execution, and its troubles for which the prompt may be the reason. */
 export type Evidence = { execution: ExecutionHead; troubles: string[] };
+
+/** The errors for which the prompt is not the reason. */
+const unrelatedErrors: readonly string[] = ['lost', 'cancelled', agentNotActive];
 
 /** An execution that takes more than this many times the median of the others is a trouble. */
 const excess = 2;
 
 /**
  * Returns the evidence of recent executions, in their order: failures, failed gates, and executions that took much longer or
- * cost much more than the median. An execution that was cancelled, or that failed because its workers were lost, has no
- * troubles: it says nothing about the prompt.
+ * cost much more than the median. An execution that was cancelled, or that failed because its workers were lost or its
+ * agent was deactivated, has no troubles: it says nothing about the prompt.
  */
 export function evidenceOf(executions: readonly ExecutionHead[]): Evidence[] {
   const finished = executions.filter(({ status }) => status !== 'running');
-  const considered = finished.filter(({ error }) => error !== 'lost' && error !== 'cancelled');
+  const considered = finished.filter(({ error }) => !unrelatedErrors.includes(error ?? ''));
   const [duration, tokens] = [median(considered.map(durationOf)), median(considered.map(tokensOf))];
   return finished.map((execution) => {
     const { status, error, selfTest, qaReview } = execution;

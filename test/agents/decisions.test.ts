@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { matching, patched } from '../../lib/agents/decisions.ts';
+import { losesRights, matching, patched } from '../../lib/agents/decisions.ts';
+import { toolCapabilities } from '../../lib/contract/agents.ts';
 import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
 import { storedAgent } from '../table/agents/agent-seed.ts';
 
@@ -12,6 +13,23 @@ const texts = { description: 'Writes', systemPrompt: 'Write.', soul: 'Kind.' };
 const agentOf = (more: Partial<StoredAgent> = {}): StoredAgent =>
   storedAgent({ id, ...texts, capabilities: ['text', 'tables'], version: 3, ...more });
 const patchedBy = (agent: StoredAgent, patch: Patch) => patched(agent, patch, now);
+
+it.each<[boolean, string, Patch]>([
+  [true, 'is deactivated', { status: 'inactive' }],
+  [true, 'becomes a draft', { status: 'draft' }],
+  ...toolCapabilities.map((lost): [boolean, string, Patch] => [
+    true,
+    `loses ${lost}`,
+    { capabilities: ['text', ...toolCapabilities].filter((one) => one !== lost) },
+  ]),
+  [false, 'loses a label', { capabilities: [...toolCapabilities] }],
+  [false, 'gets another prompt and model', { systemPrompt: 'Other.', model: 'other.model' }],
+  [false, 'stays as it is', {}],
+])('it is %s that an agent loses rights if it %s', (expected, _, patch) => {
+  const agent = agentOf({ capabilities: ['text', ...toolCapabilities] });
+  expect(losesRights(agent, patchedBy(agent, patch))).toBe(expected);
+  expect(losesRights(patchedBy(agent, patch), agent)).toBe(false);
+});
 
 describe('a patched agent', () => {
   it.each<[string, Patch]>([

@@ -1,8 +1,11 @@
-import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { BatchGetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
 import { type KeptLease, keepLease, leaseMs } from '../../lib/executions/keep-lease.ts';
+import { agentItem, headOf } from '../../lib/table/agents/agent-items.ts';
 import { executionItem } from '../../lib/table/executions/execution-items.ts';
+import type { Item } from '../../lib/table/write.ts';
+import { storedAgent } from '../table/agents/agent-seed.ts';
 import { runningExecution } from '../table/executions/execution-table.ts';
 import { conditionFailed } from '../table/fixtures/dynamodb-errors.ts';
 import { mockTable } from '../table/fixtures/mock-table.ts';
@@ -13,26 +16,33 @@ const second = 1_000;
 const execution = runningExecution({ claim: 'mine', leaseUntil: timestamp(opening + leaseMs) });
 
 /** The stored fields of the execution. */
-const stored: Record<string, unknown> = executionItem(execution, timestamp(opening));
+const stored: Item = executionItem(execution, timestamp(opening));
+
+/** The stored fields of its agent. */
+const agent: Item = agentItem(execution.organization, headOf(storedAgent({ id: execution.agentId })));
 
 type Keeping = {
   deadlineMs?: number;
   /** Decides the nth renewal, counted from 1. */
   renewal?: (nth: number) => Promise<void>;
-  /** Returns the stored execution, as the nth read finds it. */
-  read?: (nth: number) => Promise<Record<string, unknown> | undefined>;
+  /** Returns the stored execution and its agent, as the nth read finds them. */
+  read?: (nth: number) => Promise<(Item | undefined)[]>;
 };
 
 /** Keeps a lease from the opening on. */
-function keep({ deadlineMs = 600 * second, renewal = async () => {}, read = async () => stored }: Keeping = {}) {
+function keep({
+  deadlineMs = 600 * second,
+  renewal = async () => {},
+  read = async () => [stored, agent],
+}: Keeping = {}) {
   const timeline = createTimeline(opening);
   const renewals: { atMs: number; untilMs: number; claim: string | undefined }[] = [];
   const readsAtMs: number[] = [];
   const { table, dynamodb } = mockTable();
-  dynamodb.on(GetCommand).callsFake(async ({ ConsistentRead }) => {
-    expect(ConsistentRead).toBe(true);
+  dynamodb.on(BatchGetCommand).callsFake(async ({ RequestItems }) => {
+    expect(RequestItems[table.name].ConsistentRead).toBe(true);
     readsAtMs.push(timeline.clock() - opening);
-    return { Item: await read(readsAtMs.length) };
+    return { Responses: { [table.name]: (await read(readsAtMs.length)).filter((item) => item !== undefined) } };
   });
   dynamodb.on(UpdateCommand).callsFake(async ({ ExpressionAttributeValues: values = {} }: UpdateCommandInput) => {
     const untilMs = Date.parse(values[':until']) - opening;
@@ -40,7 +50,7 @@ function keep({ deadlineMs = 600 * second, renewal = async () => {}, read = asyn
     await renewal(renewals.length);
     return {};
   });
-  const lease = keepLease({ ...timeline, table }, execution, opening + deadlineMs);
+  const lease = keepLease({ ...timeline, table, defaultModel: 'm' }, execution, opening + deadlineMs);
   /** Lets time pass; expects the lease to be in a state from the last millisecond of this time on. */
   const passInto = async (milliseconds: number, state: ReturnType<typeof stateOf>) => {
     await timeline.pass(milliseconds - 1);
@@ -101,16 +111,34 @@ describe('the lease of an execution', () => {
     expect(readsAtMs).toEqual([4, 8, 12, 16, 20, 24].map((at) => at * second));
   });
 
-  it.each<[string, Record<string, unknown> | undefined]>([
-    ['was cancelled', { ...stored, status: 'failed', claim: undefined }],
-    ['has another lease holder', { ...stored, claim: 'theirs' }],
-    ['was deleted', undefined],
-  ])('is lost within 4 seconds when the execution %s, and not renewed again', async (_, found) => {
-    const { timeline, renewals, readsAtMs, passInto } = keep({ read: async (nth) => (nth < 3 ? stored : found) });
+  it.each<[string, Item | undefined, Item | undefined]>([
+    ['execution was cancelled', { ...stored, status: 'failed', claim: undefined }, agent],
+    ['execution has another lease holder', { ...stored, claim: 'theirs' }, agent],
+    ['execution was deleted', undefined, agent],
+    ['agent was deleted', stored, undefined],
+    ['name of the agent is that of another agent', stored, { ...agent, id: 'ag_01KE0000000000000000000009' }],
+  ])('is lost within 4 seconds when the %s, and not renewed again', async (_, ...found) => {
+    const { timeline, renewals, readsAtMs, passInto } = keep({
+      read: async (nth) => (nth < 3 ? [stored, agent] : found),
+    });
     await passInto(12 * second, lost);
     await timeline.pass(60 * second);
     expect([renewals.length, readsAtMs.length, timeline.waiting()]).toEqual([1, 3, 1]);
   });
+
+  it.each(['inactive', 'draft'])(
+    'aborts within 4 seconds when the agent is %s, also if it is active again later, and is not lost then',
+    async (status) => {
+      const { timeline, lease, passInto } = keep({
+        read: async (nth) => [stored, nth === 3 ? { ...agent, status } : agent],
+      });
+      await timeline.pass(8 * second);
+      expect([lease.isAgentActive(), lease.agent()?.status]).toEqual([true, 'active']);
+      await passInto(4 * second, { aborted: true, lost: false });
+      await timeline.pass(10 * second);
+      expect([lease.isAgentActive(), lease.agent()?.status]).toEqual([false, 'active']);
+    },
+  );
 
   it('is kept when the reads fail', async () => {
     await keep({ read: unreachable }).passInto(60 * second, kept);

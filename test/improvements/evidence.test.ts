@@ -12,6 +12,7 @@ const times = (count: number, fields?: Partial<ExecutionHead>) =>
 const troubles = (...executions: ExecutionHead[]) => evidenceOf(executions).map((one) => one.troubles);
 const lost = { status: 'failed', error: 'lost', durationMs: 90_000, tokensUsed: 0 } as const;
 const cancelled = { ...lost, error: 'cancelled' } as const;
+const stopped = { ...lost, error: 'agent_not_active' } as const;
 const running = { status: 'running', durationMs: 60_000 } as const;
 const [ownTest, review] = ['did not pass its own test', 'did not pass the review'];
 
@@ -31,6 +32,7 @@ it.each<[string, Partial<ExecutionHead>, string[]]>([
   ['failed both gates', { selfTest: 'failed', qaReview: 'failed' }, [ownTest, review]],
   ['failed because its workers were lost', lost, []],
   ['was cancelled', cancelled, []],
+  ['failed because its agent was deactivated', stopped, []],
 ])('an execution that %s has exactly these troubles, alone and among others', (_, fields, named) => {
   expect(troubles(execution(fields))).toEqual([named]);
   expect(troubles(...times(2), execution(fields))).toEqual([[], [], named]);
@@ -52,7 +54,7 @@ describe('an execution', () => {
     expect(troubles(long, short, short)).toEqual([['took long', 'cost much'], [], []]);
   });
 
-  it.each([lost, cancelled, running])('is not compared with %j', (others) => {
+  it.each([lost, cancelled, stopped, running])('is not compared with %j', (others) => {
     expect(troubles(execution({ durationMs: 60_000 }), ...times(2), ...times(9, others)).flat()).toEqual(['took long']);
   });
 

@@ -43,6 +43,11 @@ export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates' 
   claims: number;
   /** The id of the lease: only its holder may end the execution. */
   claim?: string;
+  /**
+   * A random mark, new each time that its agent is deactivated, deleted or loses a capability while the execution runs. A
+   * worker that has read another one stores no result (`resultWrite`).
+   */
+  agentMark?: string;
   /** When the lease expires; ISO 8601. No other worker may lease the execution before that. */
   leaseUntil?: string;
   /** When a worker first leased it; ISO 8601. Absent before that, and on items of versions without this attribute. */

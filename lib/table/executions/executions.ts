@@ -8,6 +8,8 @@ import type {
 } from '../../contract/executions.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
+import { type AgentHead, agentFrom } from '../agents/agent-items.ts';
+import type { AgentContext } from '../agents/agents.ts';
 import { metricsWrites } from '../agents/metrics.ts';
 import type { TableContext } from '../client.ts';
 import type { RecordResponse } from '../idempotency.ts';
@@ -89,22 +91,14 @@ export async function readExecutionHead(
   return item && executionFrom(item);
 }
 
-/** Returns the executions of an agent that are running now on a task, or on no task if `taskId` is `undefined`. */
-export async function readRunningExecutions(
-  { table }: TableContext,
-  organization: Organization,
-  agentId: string,
-  taskId: string | undefined,
-): Promise<ExecutionHead[]> {
-  const { rows: pk } = keys.executionScope(organization, ulidOf(agentId));
-  const running = facetOf('running');
-  const rows = await Array.fromAsync(queryItems(table, { pk, from: `${running}#`, to: `${running}#~` }));
-  const sought = rows.filter((row) => row.taskId === taskId).map(({ id }) => ulidOf(id as string));
-  const heads = await getItems(
-    table,
-    sought.map((ulid) => keys.executionHead(organization, ulid)),
-  );
-  return heads.map(executionFrom).filter(({ status }) => status === 'running');
+/** Returns an execution and its agent as they are now, in one request that is no snapshot: either can be the older one. */
+export async function readHeadWithAgent(
+  { table, defaultModel }: AgentContext,
+  { organization, id, agentName }: ExecutionReference & Pick<ExecutionHead, 'agentName'>,
+): Promise<{ head: ExecutionHead | undefined; agent: AgentHead | undefined }> {
+  const read = [keys.executionHead(organization, ulidOf(id)), keys.agent(organization, agentName)];
+  const [head, agent] = await getEach(table, read);
+  return { head: head && executionFrom(head), agent: agent && agentFrom(agent, defaultModel) };
 }
 
 /** Returns a delegation with the status of its execution; `undefined` if either does not exist. */
@@ -233,7 +227,7 @@ export async function renewLease({ table }: TableContext, execution: RunningExec
  *
  * @param output the generated text, if there is one that is not stored yet
  * @param gateReasons the reasons of the gates that have answered since the lease was taken
- * @throws `LeaseLost`
+ * @throws `LeaseLost`, `AgentChanged`
  */
 export async function returnLease(
   { table }: TableContext,
@@ -270,7 +264,7 @@ export async function readStoredOutput(
  * Ends an execution: status and output, rows and counters, the metrics of the day, and the move of the task. An output
  * that is stored already is not written again; that of an execution that failed is deleted.
  *
- * @throws `LeaseLost`; `Conflict` if the task has changed since it was read
+ * @throws `LeaseLost`, `AgentChanged`; `Conflict` if the task has changed since it was read
  */
 export async function endExecution(
   { table }: TableContext,

@@ -11,6 +11,14 @@ export class LeaseLost extends Error {
   override name = 'LeaseLost';
 }
 
+/**
+ * The agent of the execution has lost a right since the worker read it: it was deleted, deactivated, or a capability was
+ * taken from it. The worker still holds the lease. It reads the execution and its agent again (`readAgain`).
+ */
+export class AgentChanged extends Error {
+  override name = 'AgentChanged';
+}
+
 const { partitionKey, sortKey } = tableSchema.dueIndex;
 
 const headKey = ({ organization, id }: Pick<ExecutionHead, 'organization' | 'id'>) =>
@@ -39,22 +47,75 @@ export function leaseWrite(
   };
 }
 
+/** The parts of an update expression. */
+type Changes = { set: string; remove?: string; add?: string };
+
 /** Returns a write by the lease holder of an execution; it fails with `LeaseLost` for any other worker. */
 export function leaseHolderWrite(
   execution: RunningExecution,
-  { set, remove, add }: { set: string; remove?: string; add?: string },
+  changes: Changes,
+  values: Record<string, unknown>,
+  names?: Record<string, string>,
+): Write {
+  return { Update: holderUpdate(execution, changes, values, names), onConditionFailed: () => new LeaseLost() };
+}
+
+/**
+ * Returns a write of a result by the lease holder. It also fails, with `AgentChanged`, if the execution was marked since
+ * the worker read it (`markExecutions`).
+ */
+export function resultWrite(
+  execution: RunningExecution,
+  changes: Changes,
+  values: Record<string, unknown>,
+  names?: Record<string, string>,
+): Write {
+  const { claim, agentMark } = execution;
+  const update = holderUpdate(execution, changes, values, names);
+  const isMarkKnown = agentMark === undefined ? 'attribute_not_exists(agentMark)' : 'agentMark = :agentMark';
+  return {
+    Update: {
+      ...update,
+      ConditionExpression: `${update.ConditionExpression} AND ${isMarkKnown}`,
+      ExpressionAttributeValues: {
+        ...update.ExpressionAttributeValues,
+        ...(agentMark !== undefined && { ':agentMark': agentMark }),
+      },
+    },
+    onConditionFailed: (found) =>
+      found?.status === 'running' && found.claim === claim ? new AgentChanged() : new LeaseLost(),
+  };
+}
+
+function holderUpdate(
+  execution: RunningExecution,
+  { set, remove, add }: Changes,
   values: Record<string, unknown>,
   names: Record<string, string> = { '#dueAt': sortKey },
-): Write {
+) {
+  return {
+    Key: headKey(execution),
+    UpdateExpression: `SET ${set}${remove ? ` REMOVE ${remove}` : ''}${add ? ` ADD ${add}` : ''}`,
+    ConditionExpression: `#status = :running AND ${leaseHeld}`,
+    ExpressionAttributeNames: { '#status': 'status', ...names },
+    ExpressionAttributeValues: { ':running': 'running', ':claim': execution.claim, ...values },
+  };
+}
+
+/**
+ * Returns the write that marks a running execution: its lease holder stores no result before it has read the agent again.
+ * It fails with `Conflict` if the execution has ended.
+ */
+export function markWrite(execution: Pick<ExecutionHead, 'organization' | 'id'>, agentMark: string): Write {
   return {
     Update: {
       Key: headKey(execution),
-      UpdateExpression: `SET ${set}${remove ? ` REMOVE ${remove}` : ''}${add ? ` ADD ${add}` : ''}`,
-      ConditionExpression: `#status = :running AND ${leaseHeld}`,
-      ExpressionAttributeNames: { '#status': 'status', ...names },
-      ExpressionAttributeValues: { ':running': 'running', ':claim': execution.claim, ...values },
+      UpdateExpression: 'SET agentMark = :agentMark',
+      ConditionExpression: '#status = :running',
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: { ':running': 'running', ':agentMark': agentMark },
     },
-    onConditionFailed: () => new LeaseLost(),
+    onConditionFailed: () => new Conflict(),
   };
 }
 
@@ -77,7 +138,7 @@ export function returnLeaseWrite(
     ...(outputParts > 0 ? ['outputParts = :parts'] : []),
     ...(promptHash !== undefined ? ['promptHash = :promptHash'] : []),
   ];
-  return leaseHolderWrite(
+  return resultWrite(
     execution,
     {
       set: sets.join(', '),
@@ -98,10 +159,10 @@ export function returnLeaseWrite(
 /** The fields of a head that an end sets. */
 type HeadEnding = Ending & Pick<ExecutionHead, 'outputParts' | 'promptHash'>;
 
-/** Returns the write that ends an execution, and removes its lease and its entry in the sweeper's index. */
+/** Returns the write that ends an execution, and removes its lease, its mark and its entry in the sweeper's index. */
 export function endWrite(execution: RunningExecution, ending: HeadEnding): Write {
   const { changes, values, names } = endOf(execution, ending);
-  return leaseHolderWrite(execution, changes, values, names);
+  return resultWrite(execution, changes, values, names);
 }
 
 /** The fields that workers change when they lease an execution, return its lease or store a result. Renewals change none. */
@@ -145,7 +206,7 @@ function endOf(execution: RunningExecution, ending: HeadEnding) {
   return {
     changes: {
       set: fields.map(([field]) => `#${field} = :new_${field}`).join(', '),
-      remove: `claim, leaseUntil, #due, #dueAt${execution.progress ? ', progress' : ''}${execution.step ? ', step' : ''}`,
+      remove: `claim, leaseUntil, agentMark, #due, #dueAt${execution.progress ? ', progress' : ''}${execution.step ? ', step' : ''}`,
     },
     values: Object.fromEntries(fields.map(([field, value]) => [`:new_${field}`, value])),
     names: {

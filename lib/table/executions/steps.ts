@@ -5,7 +5,7 @@ import { queryItems } from '../reads.ts';
 import { transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 import type { ExecutionHead, Progress, RunningExecution } from './execution-items.ts';
-import { leaseHolderWrite } from './lease-writes.ts';
+import { leaseHolderWrite, resultWrite } from './lease-writes.ts';
 
 /** The step has ended already: an earlier try of the same write was made, although its response was lost. */
 export class StepEnded extends Error {
@@ -93,6 +93,9 @@ export function stepFrom({ pk: _, sk, step: kind, calls, ...rest }: Item): Step 
  * Returns the writes of a change of the steps, for the lease holder only; they fail with `LeaseLost` or `StepEnded`. The
  * end of a step forgets the workers that were lost before it.
  *
+ * The end of a tool call also fails, with `AgentChanged`, if the agent may have lost the right to it. The end of a model
+ * call does not: it stores a paid answer and changes nothing else.
+ *
  * @param outputParts the number of items of the output, if the transaction stores it
  */
 export function stepWrites(
@@ -110,8 +113,9 @@ export function stepWrites(
     ...(outputParts ? ['outputParts = :parts'] : []),
     ...(promptHash ? ['promptHash = :promptHash'] : []),
   ];
+  const write = ended?.kind === 'tool' ? resultWrite : leaseHolderWrite;
   return [
-    leaseHolderWrite(
+    write(
       execution,
       { set: set.join(', '), ...(!current && { remove: 'step' }) },
       {
@@ -138,7 +142,7 @@ function putStep(execution: ExecutionHead, step: Step): Write {
 /**
  * Writes a change of the steps.
  *
- * @throws `LeaseLost`, `StepEnded`
+ * @throws `LeaseLost`, `StepEnded`, `AgentChanged`
  */
 export async function writeSteps(
   { table }: TableContext,

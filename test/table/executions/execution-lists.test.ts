@@ -1,7 +1,8 @@
 import { ulid } from 'ulid';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
-import { endExecution, readDelegation, readRunningExecutions } from '../../../lib/table/executions/executions.ts';
+import { endExecution, readDelegation } from '../../../lib/table/executions/executions.ts';
+import { readRunningExecutions } from '../../../lib/table/executions/running-executions.ts';
 import { fc } from '../../seeded.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
 import { differences } from '../lists/model.ts';

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { ulidOf } from '../../contract/ids.ts';
+import type { Organization } from '../../contract/organization.ts';
+import type { TableContext } from '../client.ts';
+import { keys } from '../keys.ts';
+import type { AgentPurge } from '../purges/purge-items.ts';
+import { getItems, queryItems } from '../reads.ts';
+import { ignoreConflict, transact } from '../transact.ts';
+import type { Item } from '../write.ts';
+import { type ExecutionHead, executionFrom, facetOf, type RunningExecution } from './execution-items.ts';
+import { markWrite } from './lease-writes.ts';
+
+/** How many executions are marked at the same time. */
+const markedAtOnce = 50;
+
+/** Returns the executions of an agent that are running now on a task, or on no task if `taskId` is `undefined`. */
+export async function readRunningExecutions(
+  context: TableContext,
+  organization: Organization,
+  agentId: string,
+  taskId: string | undefined,
+): Promise<RunningExecution[]> {
+  const rows = await readRunningRows(context, organization, agentId);
+  return readRunning(
+    context,
+    organization,
+    rows.filter((row) => row.taskId === taskId),
+  );
+}
+
+/**
+ * Marks all running executions of an agent, after a change that takes rights from it. A worker stores no result of a marked
+ * execution before it has read the agent again. An execution that starts later needs no mark: its worker reads the agent
+ * after the change.
+ *
+ * @throws `ApiError` `unavailable`
+ */
+export async function markExecutions(context: TableContext, { organization, agentId }: AgentPurge): Promise<void> {
+  const mark = randomUUID();
+  const rows = await readRunningRows(context, organization, agentId);
+  for (let at = 0; at < rows.length; at += markedAtOnce)
+    await Promise.all(
+      rows
+        .slice(at, at + markedAtOnce)
+        .map(({ id }) =>
+          transact(context.table, [markWrite({ organization, id: id as string }, mark)]).catch(ignoreConflict),
+        ),
+    );
+}
+
+/** Returns the rows of the running executions in the list of an agent, or of the organization. */
+async function readRunningRows({ table }: TableContext, organization: Organization, agentId?: string): Promise<Item[]> {
+  const { rows: pk } = keys.executionScope(organization, agentId && ulidOf(agentId));
+  const running = facetOf('running');
+  return Array.fromAsync(queryItems(table, { pk, from: `${running}#`, to: `${running}#~` }));
+}
+
+/** Returns the executions of rows, except those that have ended since the rows were read. */
+async function readRunning(
+  { table }: TableContext,
+  organization: Organization,
+  rows: readonly Item[],
+): Promise<RunningExecution[]> {
+  const heads = await getItems(
+    table,
+    rows.map(({ id }) => keys.executionHead(organization, ulidOf(id as string))),
+  );
+  return heads.map(executionFrom).filter(isRunning);
+}
+
+/** Returns whether an execution has not ended. */
+export function isRunning(execution: ExecutionHead): execution is RunningExecution {
+  return execution.status === 'running';
+}
