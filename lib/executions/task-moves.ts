@@ -9,20 +9,24 @@ import type { StoredTask } from '../table/tasks/task-items.ts';
 const takenFrom: readonly TaskStatus[] = ['backlog', 'assigned', 'in_progress'];
 
 /**
- * Returns the move of a task with the start of an execution: it is in progress, has an agent, and the execution owns it.
+ * Returns the move of a task with the start of an execution: it is in progress, has an agent, and the execution owns it. A
+ * task that is assigned to the name of the agent is assigned to this agent then, also if a deleted one had the name.
  * `undefined` if its status is a later one, or if another running execution owns it.
  */
 export function moveOnStart(
   task: StoredTask,
-  execution: { id: string; agentName: string },
+  execution: { id: string; agentId: string; agentName: string },
   isOwnerRunning: boolean,
   now: string,
 ): TaskMove | undefined {
   if (isOwnerRunning || !takenFrom.includes(task.status)) return undefined;
+  const { agentId, agentName } = execution;
+  const { assignedAgent = agentName } = task;
   const after: StoredTask = {
     ...task,
     status: 'in_progress',
-    assignedAgent: task.assignedAgent ?? execution.agentName,
+    assignedAgent,
+    ...(assignedAgent === agentName && { assignedAgentId: agentId }),
     owner: execution.id,
     version: task.version + 1,
     updatedAt: now,

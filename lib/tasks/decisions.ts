@@ -1,5 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
+import { timeOf, ulidOf } from '../contract/ids.ts';
 import type { TaskDetail, TaskPatch, TaskReference } from '../contract/tasks.ts';
+import type { AgentHead } from '../table/agents/agent-items.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
@@ -11,19 +13,38 @@ const changed = <Value>(value: Value | null | undefined, before: Value | undefin
 /**
  * Returns a task after a patch. If nothing changes it returns the same object, so that equal values write nothing and
  * keep the ETag.
+ *
+ * @param patch with the id of the agent that it assigns, unless the task is assigned to this agent already
  */
-export function patched(task: StoredTask, patch: TaskPatch, now: string): StoredTask {
+export function patched(
+  task: StoredTask,
+  patch: TaskPatch & Pick<StoredTask, 'assignedAgentId'>,
+  now: string,
+): StoredTask {
+  const assignedAgent = changed(patch.assignedAgent, task.assignedAgent);
+  const known = assignedAgent !== undefined && assignedAgent === task.assignedAgent ? task.assignedAgentId : undefined;
   const next: StoredTask = {
     ...task,
     title: patch.title ?? task.title,
     description: changed(patch.description, task.description),
     status: patch.status ?? task.status,
     priority: patch.priority ?? task.priority,
-    assignedAgent: changed(patch.assignedAgent, task.assignedAgent),
+    assignedAgent,
+    assignedAgentId: patch.assignedAgentId ?? known,
     projectId: changed(patch.projectId, task.projectId),
     dependsOn: same(patch.dependsOn ?? task.dependsOn, task.dependsOn) ? task.dependsOn : (patch.dependsOn as string[]),
   };
   return same(next, task) ? task : { ...next, version: task.version + 1, updatedAt: now };
+}
+
+/**
+ * Returns whether a task is assigned to an agent, and not to a deleted one of the same name. Tasks that an earlier version
+ * assigned have only the name: they are not assigned to an agent that was created after their last change.
+ */
+export function isAssignedTo(task: StoredTask, { id, name }: Pick<AgentHead, 'id' | 'name'>): boolean {
+  if (task.assignedAgent !== name) return false;
+  const { assignedAgentId, updatedAt } = task;
+  return assignedAgentId === undefined ? timeOf(ulidOf(id)) <= Date.parse(updatedAt) : assignedAgentId === id;
 }
 
 const referenceTo = ({ id, title, status }: TaskReference): TaskReference => ({ id, title, status });
@@ -34,10 +55,9 @@ export function blockersIn(dependencies: readonly TaskReference[]): TaskReferenc
 }
 
 /** Returns the task as its own endpoint shows it: with its dependencies and those of them that are not done. */
-export function detailed(
-  { version: _, dependents: __, owner: ___, createdBy: ____, requestId: _____, ...task }: StoredTask,
-  dependencies: readonly StoredTask[],
-): TaskDetail {
+export function detailed(stored: StoredTask, dependencies: readonly StoredTask[]): TaskDetail {
+  const { version: _, dependents: __, owner: ___, createdBy: ____, requestId: _____, ...rest } = stored;
+  const { assignedAgentId: ______, ...task } = rest;
   return { ...task, dependsOn: dependencies.map(referenceTo), blockedBy: blockersIn(dependencies) };
 }
 

@@ -10,10 +10,11 @@ import { graceMs } from '../table/lists/due.ts';
 import type { StoredTask, TaskFilter } from '../table/tasks/task-items.ts';
 import { purgeTask } from '../table/tasks/task-removal.ts';
 import {
-  agentExists,
+  type Assignee,
   changeTask,
   checkReferences,
   insertTask,
+  readAssignee,
   readGraphLock,
   readTask,
   readTaskPage,
@@ -21,17 +22,18 @@ import {
   removeTask,
 } from '../table/tasks/tasks.ts';
 import { retryOnConflict, transact } from '../table/transact.ts';
-import { blockersIn, checkDependentsDone, detailed, patched } from './decisions.ts';
+import { blockersIn, checkDependentsDone, detailed, isAssignedTo, patched } from './decisions.ts';
 import { checkNoCycle } from './graph.ts';
 
 /** What a change by an agent has in addition to a request. */
 export type ChangeOptions = {
   /**
-   * Checks whether the caller may change the task; called again after a conflict.
+   * Checks whether the caller may make a change of the task; called again after a conflict. Without a change, `after` is
+   * the same object as `before`.
    *
    * @throws `ApiError`
    */
-  authorize?: (task: StoredTask) => Promise<void>;
+  authorize?: (before: StoredTask, after: StoredTask) => Promise<void>;
   /** Returns the writes that record the response, for the transaction of the change. */
   recordResponse?: RecordResponse;
 };
@@ -70,8 +72,10 @@ export async function createTask(
 ): Promise<Task> {
   const id = context.ulid();
   const createdAt = timestamp(timeOf(id));
+  const assignee = await readNewAssignee(context, organization, undefined, fields.assignedAgent);
   const task = {
     ...fields,
+    ...(assignee && { assignedAgentId: assignee.id }),
     id: `tk_${id}`,
     dependsOn,
     dependents: [],
@@ -79,7 +83,7 @@ export async function createTask(
     createdAt,
     updatedAt: createdAt,
   };
-  await checkAssignedAgent(context, organization, undefined, task);
+  await checkAssignedAgent(context, organization, undefined, task, assignee);
   await insertTask(context, organization, task, recordResponse);
   return task;
 }
@@ -116,9 +120,11 @@ export function updateTask(
   return retryOnConflict(context.table, async () => {
     const before = await requireTask(context, organization, id);
     ifMatch(before.version);
-    await authorize?.(before);
-    const after = patched(before, patch, timestamp(context.clock()));
-    if (after !== before) await checkAndChange(context, organization, before, after, recordResponse);
+    const assignee = await readNewAssignee(context, organization, before, patch.assignedAgent);
+    const change = { ...patch, ...(assignee && { assignedAgentId: assignee.id }) };
+    const after = patched(before, change, timestamp(context.clock()));
+    await authorize?.(before, after);
+    if (after !== before) await checkAndChange(context, organization, before, after, assignee, recordResponse);
     else if (recordResponse) await transact(context.table, recordResponse(after));
     return { data: after, version: after.version };
   });
@@ -164,9 +170,10 @@ async function checkAndChange(
   organization: Organization,
   before: StoredTask,
   after: StoredTask,
+  assignee: Assignee | undefined,
   recordResponse: RecordResponse,
 ): Promise<void> {
-  await checkAssignedAgent(context, organization, before, after);
+  await checkAssignedAgent(context, organization, before, after, assignee);
   const added = after.dependsOn.filter((id) => !before.dependsOn.includes(id));
   if (added.length === 0) return changeTask(context, organization, before, after, { recordResponse });
   const lock = await readGraphLock(context, organization);
@@ -176,19 +183,35 @@ async function checkAndChange(
 }
 
 /**
+ * Returns the agent that a request assigns to a task; `undefined` if it names none, if there is none with this name, or if
+ * the task is assigned to it already. An equal name can be that of another agent than before.
+ */
+async function readNewAssignee(
+  context: TableContext,
+  organization: Organization,
+  before: StoredTask | undefined,
+  name: string | null | undefined,
+): Promise<Assignee | undefined> {
+  const agent = name ? await readAssignee(context, organization, name) : undefined;
+  return agent && before && isAssignedTo(before, agent) ? undefined : agent;
+}
+
+/**
  * Checks that the agent of a task exists, if it has changed. The transaction itself does not check the agent, because
  * all tasks of an agent would conflict over its item. If the agent is deleted before the transaction, the task keeps
  * its name, as after any deletion.
+ *
+ * @param assignee the agent, if there is one with its name
  */
 async function checkAssignedAgent(
   context: TableContext,
   organization: Organization,
   before: StoredTask | undefined,
   after: StoredTask,
+  assignee: Assignee | undefined,
 ): Promise<void> {
   const { assignedAgent } = after;
-  if (!assignedAgent || assignedAgent === before?.assignedAgent) return;
-  if (await agentExists(context, organization, assignedAgent)) return;
+  if (assignee || !assignedAgent || assignedAgent === before?.assignedAgent) return;
   await checkReferences(context, organization, assignedAgent, after.dependsOn);
 }
 

@@ -104,7 +104,7 @@ const agentTools: readonly AgentTool[] = [
         data: endpoints.updateTask.data,
         change: async (recordResponse) => {
           const { data } = await updateTask(context, execution.organization, params.id, body, () => {}, {
-            authorize: (task) => authorizeChange(context, execution, agent, task, body),
+            authorize: (task, after) => authorizeChange(context, execution, agent, task, body, after),
             recordResponse,
           });
           return data;

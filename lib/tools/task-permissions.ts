@@ -5,7 +5,7 @@ import type { TableContext } from '../table/client.ts';
 import type { RunningExecution } from '../table/executions/execution-items.ts';
 import { readExecutionHead } from '../table/executions/executions.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
-import { patched } from '../tasks/decisions.ts';
+import { isAssignedTo } from '../tasks/decisions.ts';
 
 /** The statuses that only quality gates and people give a task: they say that the work was accepted. */
 const reservedStatuses: readonly TaskStatus[] = ['up_for_review', 'done'];
@@ -22,8 +22,8 @@ const reviewStatuses: readonly TaskStatus[] = ['qa_review', 'up_for_review'];
 const fixedFields = ['status', 'title', 'description'] as const;
 
 /** Returns whether an agent created a task, or the task is assigned to it. */
-function isOwnTask({ id, name }: Pick<AgentHead, 'id' | 'name'>, task: StoredTask): boolean {
-  return task.createdBy === id || task.assignedAgent === name;
+function isOwnTask(agent: Pick<AgentHead, 'id' | 'name'>, task: StoredTask): boolean {
+  return task.createdBy === agent.id || isAssignedTo(task, agent);
 }
 
 /**
@@ -42,6 +42,7 @@ export function authorizeStatus(status: TaskStatus | undefined): void {
  * Checks that an agent may change a task in an execution: the agent created the task, or it is assigned to it; the task is
  * not done; and the change touches nothing that belongs to reviewers or to a running execution.
  *
+ * @param after the task after the patch; the same object as `task` if nothing changes
  * @throws `ApiError` `insufficient_scope`
  */
 export async function authorizeChange(
@@ -50,10 +51,10 @@ export async function authorizeChange(
   agent: Pick<AgentHead, 'id' | 'name'>,
   task: StoredTask,
   patch: TaskPatch,
+  after: StoredTask,
 ): Promise<void> {
   if (!isOwnTask(agent, task)) throw notOwn(agent, task);
   authorizeStatus(patch.status);
-  const after = patched(task, patch, task.updatedAt);
   if (after === task) return;
   if (task.status === 'done') throw notPermitted('Agents cannot change a task that is done; create another task.');
   const fixed = fixedFields.filter((field) => after[field] !== task[field]);
@@ -88,7 +89,9 @@ async function isInExecution(context: TableContext, execution: RunningExecution,
   return owner?.status === 'running';
 }
 
-function notOwn({ name }: Pick<AgentHead, 'name'>, { id }: StoredTask): ApiError {
+function notOwn({ name }: Pick<AgentHead, 'name'>, { id, assignedAgent }: StoredTask): ApiError {
+  if (assignedAgent === name)
+    return notPermitted(`The task ${id} was assigned to a deleted agent named ${name}; create another task.`);
   return notPermitted(`${name} did not create the task ${id}, and it is not assigned to ${name}; create another task.`);
 }
 

@@ -1,10 +1,14 @@
+import { ulid } from 'ulid';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../lib/contract/errors.ts';
+
 import { type TaskPatch, type TaskStatus, taskStatuses } from '../../lib/contract/tasks.ts';
 import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
-import { checkDependentsDone, detailed, patched } from '../../lib/tasks/decisions.ts';
+import { checkDependentsDone, detailed, isAssignedTo, patched } from '../../lib/tasks/decisions.ts';
 import { checkNoCycle } from '../../lib/tasks/graph.ts';
 import { errorOf } from '../table/tasks/test-table.ts';
+
+type Patch = Parameters<typeof patched>[1];
 
 const now = '2026-03-02T12:00:00.000Z';
 const createdAt = '2026-03-01T12:00:00.000Z';
@@ -55,12 +59,51 @@ describe('a patched task', () => {
   });
 });
 
+describe('the id of the agent of a task', () => {
+  const assigned = taskOf({ assignedAgentId: 'ag_1' });
+
+  it.each<[string | undefined, Patch]>([
+    ['ag_1', { title: 'Other' }],
+    ['ag_1', { assignedAgent: 'writer' }],
+    ['ag_2', { assignedAgent: 'writer', assignedAgentId: 'ag_2' }],
+    ['ag_2', { assignedAgent: 'tester', assignedAgentId: 'ag_2' }],
+    [undefined, { assignedAgent: 'tester' }],
+    [undefined, { assignedAgent: null }],
+  ])('is %s after %j', (id, patch) => {
+    expect(patched(assigned, patch, now).assignedAgentId).toBe(id);
+  });
+
+  it('is a change if it alone is another', () => {
+    const patch = { assignedAgent: 'writer', assignedAgentId: 'ag_2' };
+    expect(patched(assigned, patch, now)).toEqual({ ...assigned, ...patch, version: 4, updatedAt: now });
+  });
+});
+
+describe('a task is assigned to an agent', () => {
+  const agentAt = (time: string) => ({ id: `ag_${ulid(Date.parse(time))}`, name: 'writer' });
+  const agent = agentAt(createdAt);
+
+  it.each<[boolean, string, Partial<StoredTask>]>([
+    [true, 'of its id', { assignedAgentId: agent.id }],
+    [false, 'of another id with its name', { assignedAgentId: agentAt(createdAt).id }],
+    [false, 'of its id with another name', { assignedAgentId: agent.id, assignedAgent: 'tester' }],
+    [false, 'of no name', { assignedAgent: undefined }],
+    // As a version stored it that knew no ids.
+    [true, 'of its name, if it is as old as the last change', { updatedAt: createdAt }],
+    [true, 'of its name, if it is older than the last change', { updatedAt: now }],
+    [false, 'of its name, if it is younger than the last change', { updatedAt: '2026-03-01T11:59:59.999Z' }],
+  ])('(%s) %s', (expected, _, fields) => {
+    expect(isAssignedTo(taskOf(fields), agent)).toBe(expected);
+  });
+});
+
 it('a detailed task has its dependencies in their order, those that are not done in blockedBy, and no field of the store', () => {
   const statuses: TaskStatus[] = ['done', 'up_for_review', 'done', 'backlog'];
   const dependencies = statuses.map((status, at) => taskOf({ id: `tk_${at}`, title: `Task ${at}`, status }));
   const references = statuses.map((status, at) => ({ id: `tk_${at}`, title: `Task ${at}`, status }));
   const { version: _, dependents: __, ...shown } = taskOf();
-  expect(detailed(taskOf({ owner: 'ex_1', createdBy: 'ag_1', requestId: 'a request' }), dependencies)).toEqual({
+  const storedOnly = { owner: 'ex_1', createdBy: 'ag_1', assignedAgentId: 'ag_1', requestId: 'a request' };
+  expect(detailed(taskOf(storedOnly), dependencies)).toEqual({
     ...shown,
     dependsOn: references,
     blockedBy: [references[1], references[3]],

@@ -1,15 +1,19 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { deleteAgent } from '../../lib/agents/agents.ts';
 import { toolCapabilities } from '../../lib/contract/agents.ts';
 import type { Delegation } from '../../lib/contract/executions.ts';
+import { ulidOf } from '../../lib/contract/ids.ts';
 import type { Task, TaskDetail } from '../../lib/contract/tasks.ts';
 import type { ExecutionHead, RunningExecution } from '../../lib/table/executions/execution-items.ts';
 import { readDelegation } from '../../lib/table/executions/executions.ts';
 import { LeaseLost } from '../../lib/table/executions/lease-writes.ts';
 import { readRunningExecutions } from '../../lib/table/executions/running-executions.ts';
-import { AlreadyDone } from '../../lib/table/transact.ts';
+import { keys } from '../../lib/table/keys.ts';
+import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
+import { AlreadyDone, transact } from '../../lib/table/transact.ts';
 import { grantedTools } from '../../lib/tools/agent-tools.ts';
 import { interceptTable } from '../table/fixtures/intercepted-table.ts';
-import { agents } from '../table/tasks/test-table.ts';
+import { agents, always } from '../table/tasks/test-table.ts';
 import { createToolCaller, type ToolCaller } from './tool-caller.ts';
 
 const notPermitted = ['insufficient_scope'];
@@ -89,7 +93,7 @@ describe('list_tasks and get_task', () => {
     expect(output.pagination).toEqual({ limit: 20, offset: 0, total: 21 });
     expect([(output.data as Task[]).length, recorded]).toEqual([20, false]);
     const [only] = await caller.success<Task[]>('list_tasks', { assigned_agent: otherAgent, limit: 1, offset: 0 });
-    const { version: _, dependents: __, ...shown } = first as Task & { version: number; dependents: string[] };
+    const { version: _, dependents: __, assignedAgentId: ___, ...shown } = first as StoredTask;
     expect(only).toEqual(shown);
     const dependent = (output.data as Task[]).find(({ id }) => id !== first.id) as Task;
     expect(await caller.success<TaskDetail>('get_task', { id: dependent.id })).toMatchObject({
@@ -174,6 +178,80 @@ describe('update_task', () => {
     const { id: assigned } = await caller.board.put({ assignedAgent: 'worker' });
     await caller.success('update_task', { id: assigned, assignedAgent: 'helper' });
     expect(await caller.rejection('update_task', { id: assigned, assignedAgent: 'worker' })).toEqual(notPermitted);
+  });
+
+  describe('of an agent with the name of a deleted one', () => {
+    const titled = { title: 'Changed' };
+
+    /** Deletes `helper` and creates another agent with its name, which calls `update_task`. */
+    async function replaceHelper() {
+      const { app, organization, clock } = caller.board;
+      await deleteAgent(app, organization, 'helper', always);
+      clock.now += 1_000;
+      const by = await caller.board.createAgent('helper', { capabilities: [...toolCapabilities] });
+      return { by, execution: await caller.execute({}, by) };
+    }
+
+    it('cannot change a task that was assigned to the deleted one', async () => {
+      const { id } = await caller.board.put({ assignedAgent: 'helper' });
+      const options = await replaceHelper();
+      const { output } = await caller.call('update_task', { id, ...titled }, options);
+      expect(output.error?.message).toMatch(/ was assigned to a deleted agent named helper; create another task\.$/);
+      await caller.board.patch(id, { title: 'Changed by a person' });
+      expect(await caller.rejection('update_task', { id, ...titled }, options)).toEqual(notPermitted);
+    });
+
+    it('can change it after the task is assigned to the same name again, which is a change of the task', async () => {
+      const { id } = await caller.board.put({ assignedAgent: 'helper' });
+      const options = await replaceHelper();
+      await caller.board.patch(id, { assignedAgent: 'helper' });
+      await caller.board.patch(id, { assignedAgent: 'helper' });
+      expect(await caller.board.stored(id)).toMatchObject({ version: 2, assignedAgentId: options.by.id });
+      expect(await caller.success('update_task', { id, ...titled }, options)).toMatchObject(titled);
+      expect(await caller.board.faults()).toEqual([]);
+    });
+
+    it('can change it after an execution of the agent has started on it', async () => {
+      const { id } = await caller.board.put({ assignedAgent: 'helper' });
+      const options = await replaceHelper();
+      await caller.execute({ taskId: id }, options.by);
+      expect(await caller.success('update_task', { id, priority: 'low' }, options)).toMatchObject({ priority: 'low' });
+    });
+
+    it('cannot be made to take over a task that is done', async () => {
+      const { id } = await caller.success<Task>('create_task', { title: 'Mine', assignedAgent: 'helper' });
+      await caller.board.patch(id, { status: 'done' });
+      await replaceHelper();
+      expect(await caller.rejection('update_task', { id, assignedAgent: 'helper' })).toEqual(notPermitted);
+    });
+
+    it('leaves the deleted one no right to a task that is assigned to the new one', async () => {
+      const options = { by: caller.helper, execution: await caller.execute({}, caller.helper) };
+      await replaceHelper();
+      const { id } = await caller.board.put({ assignedAgent: 'helper' });
+      const by = { ...caller.helper, capabilities: [...toolCapabilities] };
+      expect(await caller.rejection('update_task', { id, ...titled }, { ...options, by })).toEqual(notPermitted);
+    });
+
+    it('keeps the tasks that a version without ids assigned, unless it was created after their last change', async () => {
+      const [{ id: old }, { id: changed }] = [
+        await caller.board.put({ assignedAgent: 'helper' }),
+        await caller.board.put({ assignedAgent: 'worker' }),
+      ];
+      for (const id of [old, changed]) await forgetAssignedId(id);
+      expect(await caller.success('update_task', { id: changed, ...titled })).toMatchObject(titled);
+      const options = await replaceHelper();
+      expect(await caller.rejection('update_task', { id: old, ...titled }, options)).toEqual(notPermitted);
+      await caller.board.patch(old, { assignedAgent: 'helper' });
+      expect(await caller.success('update_task', { id: old, ...titled }, options)).toMatchObject(titled);
+    });
+
+    /** Stores a task as a version did that knew only the names of agents. */
+    async function forgetAssignedId(id: string): Promise<void> {
+      const Key = keys.task(caller.organization, ulidOf(id));
+      const UpdateExpression = 'REMOVE assignedAgentId';
+      await transact(caller.board.table, [{ Update: { Key, UpdateExpression } }]);
+    }
   });
 
   it('cannot find tasks that do not exist or are of other organizations', async () => {

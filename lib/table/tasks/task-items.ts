@@ -14,6 +14,11 @@ export type StoredTask = Task & {
   dependents: string[];
   /** The id of the last execution that started on the task. It may have ended. */
   owner?: string;
+  /**
+   * The id of the agent that the task is assigned to: another agent can get the name after a deletion. Absent on tasks that
+   * an earlier version assigned.
+   */
+  assignedAgentId?: string;
   /** The id of the agent that created the task in one of its executions; absent if a request created it. */
   createdBy?: string;
   /** The id of the request that made the last change, if it is known. */

@@ -3,6 +3,7 @@ import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { Task } from '../../contract/tasks.ts';
 import { requestFields } from '../../request-context.ts';
+import type { AgentHead } from '../agents/agent-items.ts';
 import { unknownAgent } from '../agents/agents.ts';
 import type { TableContext } from '../client.ts';
 import type { RecordResponse } from '../idempotency.ts';
@@ -183,9 +184,16 @@ async function transactEndingEdges(
   }
 }
 
-/** Returns whether an agent with a name exists. */
-export async function agentExists({ table }: TableContext, organization: Organization, name: string): Promise<boolean> {
-  return (await getItem(table, keys.agent(organization, name))) !== undefined;
+/** An agent to which tasks are assigned. */
+export type Assignee = Pick<AgentHead, 'id' | 'name'>;
+
+/** Returns the agent with a name, as far as the assignment of a task needs it; `undefined` if there is none. */
+export async function readAssignee(
+  { table }: TableContext,
+  organization: Organization,
+  name: string,
+): Promise<Assignee | undefined> {
+  return (await getItem(table, keys.agent(organization, name))) as Assignee | undefined;
 }
 
 /**
@@ -203,7 +211,7 @@ export async function checkReferences(
   const unknown = dependsOn.flatMap((id, at) =>
     known.some((task) => task.id === id) ? [] : unknownTask(id, `dependsOn.${at}`),
   );
-  if (agent && !(await agentExists(context, organization, agent))) unknown.push(unknownAgent(agent, 'assignedAgent'));
+  if (agent && !(await readAssignee(context, organization, agent))) unknown.push(unknownAgent(agent, 'assignedAgent'));
   if (unknown.length > 0) throw merged(unknown);
 }
 
@@ -230,6 +238,7 @@ function changeFields(organization: Organization, before: StoredTask, changes: S
     'status',
     'priority',
     'assignedAgent',
+    'assignedAgentId',
     'projectId',
     'dependsOn',
     'owner',

@@ -89,14 +89,22 @@ const carryOut = (table: Table, { purge }: Deleted) =>
 async function expectGone({ agent, taskId, all }: Deleted, version = 3): Promise<void> {
   const items = await dump();
   const ids = [agent.id, ...all.flatMap(({ id, delegationId = id }) => [id, delegationId])];
-  expect(named(items, ids.map(ulidOf))).toEqual({});
+  // The task keeps the name and the id of the agent to which it was assigned.
+  const taskKey = Object.values(keys.task(board.organization, ulidOf(taskId))).join(' ');
+  expect(Object.keys(named(items, ids.map(ulidOf)))).toEqual([taskKey]);
   expect(await readDelegation(board, board.organization, kept.delegationId)).toMatchObject({
     ...{ fromAgent: agent.name, status: 'completed' },
   });
   expect(named(items, [ulidOf(board.agent.id)])).toEqual(others);
   expect((await getItem(board.table, keys.running(board.organization)))?.running).toBe(1);
   const task = await board.stored(taskId);
-  expect(task).toMatchObject({ status: 'assigned', assignedAgent: agent.name, version, updatedAt: at(90) });
+  expect(task).toMatchObject({
+    status: 'assigned',
+    assignedAgent: agent.name,
+    assignedAgentId: agent.id,
+    version,
+    updatedAt: at(90),
+  });
   expect(task).not.toHaveProperty('owner');
   expect(await faultsOf(board.table, board.organization)).toEqual([]);
 }
