@@ -2,6 +2,6 @@ import { cancelExecution as row } from '../../lib/contract/execution-control.ts'
 import { cancelExecution } from '../../lib/executions/execution-control.ts';
 import { serve } from '../../lib/http/serve.ts';
 
-export const handler = serve(row, async ({ params, caller, recordResponse }, context) =>
-  cancelExecution(context, caller.organization, params.name, params.id, recordResponse),
+export const handler = serve(row, async ({ params, body, caller, recordResponse }, context) =>
+  cancelExecution(context, caller.organization, params.name, params.id, body, recordResponse),
 );

@@ -358,7 +358,7 @@ export type Execution = {
     selfTest?: string;
     qaReview?: string;
   };
-  /** Why the execution failed; only present if it failed. `not_started`: no worker was free within the waiting limit. `deadline`: ten minutes, or the limit of the deployment, passed since a worker first started it. `lost`: two workers in a row were lost. `step_limit`, `token_limit`: it used up its steps or its tokens. `cancelled`: a request cancelled it. Any other value is a sentence for people. */
+  /** Why the execution failed; only present if it failed. `not_started`: no worker was free within the waiting limit. `deadline`: ten minutes, or the limit of the deployment, passed since a worker first started it. `lost`: two workers in a row were lost. `step_limit`, `token_limit`: it used up its steps or its tokens. `cancelled`: a request cancelled it, or the execution that delegated it. `agent_not_active`: its agent was deactivated while it ran. Any other value is a sentence for people. */
   error?: string;
   /** The delegation that started the execution. */
   delegationId?: string;
@@ -1382,7 +1382,7 @@ export type Operations = {
   /**
    * Cancel an execution.
    *
-   * Ends a running execution as `failed` with the `error` `cancelled`, whether it waits, a model works on it or its quality gates judge it. It never changes after the response. Work that is under way stops within 5 seconds; its result is not stored. If the execution is the one that moved its task to `in_progress`, the task moves to `assigned`. Metrics count the execution as failed. `tokensUsed` has the tokens of the model calls whose results were stored. An execution that has ended leads to 409 `execution_finished`: it stays as it is. Publishes `agent.failed`.
+   * Ends a running execution as `failed` with the `error` `cancelled`, whether it waits, a model works on it or its quality gates judge it. It never changes after the response. Work that is under way stops within 5 seconds; its result is not stored. If the execution is the one that moved its task to `in_progress`, the task moves to `assigned`. Metrics count the execution as failed. `tokensUsed` has the tokens of the model calls whose results were stored. The same happens to each running execution that it has delegated, before the response, unless `delegated` is `false`. An execution that has ended leads to 409 `execution_finished`: it stays as it is; if it was cancelled, its remaining delegated executions are cancelled first. Publishes `agent.failed` for each cancelled execution.
    *
    * Required scope: `agents:execute`.
    */
@@ -1393,6 +1393,10 @@ export type Operations = {
         name: string;
         /** Id of an execution. */
         id: string;
+      };
+      body?: {
+        /** Whether the running executions that the execution has delegated by its tool `delegate_task` are cancelled too, and those that these have delegated in turn. */
+        delegated?: boolean;
       };
       /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
       idempotencyKey?: string | undefined;

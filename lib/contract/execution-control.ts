@@ -1,7 +1,20 @@
+import * as v from 'valibot';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
 import { Execution, ExecutionId, ExecutionStarted } from './executions.ts';
-import { AgentName } from './shapes.ts';
+import { AgentName, described } from './shapes.ts';
+
+/** The body of `cancelExecution`. */
+export const Cancellation = v.object({
+  delegated: v.optional(
+    described(
+      v.boolean(),
+      'Whether the running executions that the execution has delegated by its tool `delegate_task` are cancelled too, and those that these have delegated in turn.',
+    ),
+    true,
+  ),
+});
+export type Cancellation = v.InferOutput<typeof Cancellation>;
 
 export const cancelExecution = endpoint({
   method: 'POST',
@@ -9,6 +22,7 @@ export const cancelExecution = endpoint({
   scope: 'agents:execute',
   summary: 'Cancel an execution',
   params: { name: AgentName, id: ExecutionId },
+  body: Cancellation,
   status: 200,
   data: Execution,
   errors: ['execution_finished'],
@@ -16,8 +30,9 @@ export const cancelExecution = endpoint({
 
 export const cancelExecutionReference = (): ApiReference<typeof cancelExecution> => ({
   description:
-    'Ends a running execution as `failed` with the `error` `cancelled`, whether it waits, a model works on it or its quality gates judge it. It never changes after the response. Work that is under way stops within 5 seconds; its result is not stored. If the execution is the one that moved its task to `in_progress`, the task moves to `assigned`. Metrics count the execution as failed. `tokensUsed` has the tokens of the model calls whose results were stored. An execution that has ended leads to 409 `execution_finished`: it stays as it is. Publishes `agent.failed`.',
+    'Ends a running execution as `failed` with the `error` `cancelled`, whether it waits, a model works on it or its quality gates judge it. It never changes after the response. Work that is under way stops within 5 seconds; its result is not stored. If the execution is the one that moved its task to `in_progress`, the task moves to `assigned`. Metrics count the execution as failed. `tokensUsed` has the tokens of the model calls whose results were stored. The same happens to each running execution that it has delegated, before the response, unless `delegated` is `false`. An execution that has ended leads to 409 `execution_finished`: it stays as it is; if it was cancelled, its remaining delegated executions are cancelled first. Publishes `agent.failed` for each cancelled execution.',
   params: { name: examples.systemAgentName, id: examples.executionId },
+  body: {},
   data: {
     id: examples.executionId,
     agentName: examples.systemAgentName,

@@ -193,7 +193,7 @@ export const Execution = v.object({
   error: v.optional(
     described(
       v.string(),
-      'Why the execution failed; only present if it failed. `not_started`: no worker was free within the waiting limit. `deadline`: ten minutes, or the limit of the deployment, passed since a worker first started it. `lost`: two workers in a row were lost. `step_limit`, `token_limit`: it used up its steps or its tokens. `cancelled`: a request cancelled it. Any other value is a sentence for people.',
+      'Why the execution failed; only present if it failed. `not_started`: no worker was free within the waiting limit. `deadline`: ten minutes, or the limit of the deployment, passed since a worker first started it. `lost`: two workers in a row were lost. `step_limit`, `token_limit`: it used up its steps or its tokens. `cancelled`: a request cancelled it, or the execution that delegated it. `agent_not_active`: its agent was deactivated while it ran. Any other value is a sentence for people.',
     ),
   ),
   delegationId: v.optional(described(DelegationId, 'The delegation that started the execution.')),

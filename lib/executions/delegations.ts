@@ -69,7 +69,10 @@ export async function delegateTask(
       delegating ? [delegating.execution] : await readRunningExecutions(context, organization, from.id, taskId),
     );
     rejectLongChain(to, chain);
-    const delegated = { delegationId: delegation.delegationId, delegatedBy: name, ...chain };
+    const delegated = {
+      ...{ delegationId: delegation.delegationId, delegatedBy: name, ...chain },
+      ...(delegating && { delegatedIn: [...(delegating.execution.delegatedIn ?? []), delegating.execution.id] }),
+    };
     return { agent: to, input: { input: instruction, ...(keyValues && { context: keyValues }) }, task, delegated };
   };
   await startExecution(context, organization, decide, () => recordResponse && (() => recordResponse(delegation)));

@@ -1,4 +1,5 @@
 import { ApiError, notFound } from '../contract/errors.ts';
+import type { Cancellation } from '../contract/execution-control.ts';
 import type { Execution, ExecutionStarted } from '../contract/executions.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
@@ -6,49 +7,111 @@ import type { AgentContext } from '../table/agents/agents.ts';
 import {
   type Ending,
   type ExecutionHead,
+  isRunning,
   type RunningExecution,
   stepCountOf,
   taskFieldsOf,
   withoutOutput,
 } from '../table/executions/execution-items.ts';
-import { cancelRunning, readExecutionWithInput } from '../table/executions/executions.ts';
+import { cancelRunning, readExecutionWithInput, readHeadWithAgent } from '../table/executions/executions.ts';
+import { readDelegatedExecutions } from '../table/executions/running-executions.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { unknownTask } from '../table/tasks/task-edges.ts';
 import { readTask } from '../table/tasks/tasks.ts';
 import { retryOnConflict } from '../table/transact.ts';
+import type { Write } from '../table/write.ts';
 import { requireAgent, startAndRespond } from './executions.ts';
 import type { ExecutionStartContext } from './start-execution.ts';
 import { moveOnEnd } from './task-moves.ts';
 
+/** The part of a context that cancelling needs. */
+type CancelContext = AgentContext & { clock: () => number };
+
+/** How many delegated executions are cancelled at the same time. */
+const cancelledAtOnce = 10;
+
 /**
  * Cancels a running execution: ends it as failed with the error `cancelled`, also if a worker holds its lease, and
- * returns its task.
+ * returns its task. Then it cancels the running executions that this one has delegated, unless `delegated` is false. If an
+ * earlier request has cancelled the execution, only the delegated ones are cancelled, before the error is thrown.
  *
- * @throws `ApiError` `not_found` if the agent does not exist or has no such execution; `execution_finished`
+ * @throws `ApiError` `not_found` if the agent does not exist or has no such execution; `execution_finished`;
+ *   `unavailable` also if the execution is cancelled, but not all that it has delegated
  */
 export async function cancelExecution(
-  context: AgentContext & { clock: () => number },
+  context: CancelContext,
   organization: Organization,
   name: string,
   id: string,
+  { delegated }: Cancellation,
   recordResponse: RecordResponse,
 ): Promise<Execution> {
-  return retryOnConflict(context.table, async () => {
+  const { execution, response } = await retryOnConflict(context.table, async () => {
     const { execution, input } = await requireExecution(context, organization, name, id);
-    if (!isRunning(execution)) throw finished(execution);
-    const task = execution.taskId === undefined ? undefined : await readTask(context, organization, execution.taskId);
-    const end = cancelled(execution, context.clock());
-    const ending = {
-      ...end,
-      stepCount: stepCountOf({ ...execution, ...end }),
-      ...(task && { taskFields: taskFieldsOf(task) }),
-    };
-    const response = withoutOutput({ ...execution, ...ending }, input);
-    await cancelRunning(context, execution, ending, {
-      task: task && moveOnEnd(task, id, 'assigned', ending.completedAt),
-      records: recordResponse?.(response) ?? [],
+    if (!isRunning(execution)) return { execution, response: undefined };
+    let response: Execution | undefined;
+    await cancelOne(context, execution, (ended) => {
+      response = withoutOutput(ended, input);
+      return recordResponse?.(response) ?? [];
     });
-    return response;
+    return { execution, response };
+  });
+  const isCancelled = response !== undefined || execution.error === 'cancelled';
+  // An agent delegates in a step, so an execution without steps has delegated nothing.
+  if (delegated && isCancelled && execution.steps !== undefined)
+    await cancelDelegated(context, organization, id).catch((error: unknown) => {
+      throw error instanceof ApiError ? delegatedStillRunning(id) : error;
+    });
+  if (!response) throw finished(execution);
+  return response;
+}
+
+/**
+ * Cancels a running execution.
+ *
+ * @param recordsOf returns further writes of the same transaction, for the execution as it ends
+ * @throws `Conflict` if the execution or its task has changed since it was read
+ */
+async function cancelOne(
+  context: CancelContext,
+  execution: RunningExecution,
+  recordsOf: (ended: ExecutionHead) => readonly Write[],
+): Promise<void> {
+  const { organization, id, taskId } = execution;
+  const task = taskId === undefined ? undefined : await readTask(context, organization, taskId);
+  const end = cancelled(execution, context.clock());
+  const ending = {
+    ...end,
+    stepCount: stepCountOf({ ...execution, ...end }),
+    ...(task && { taskFields: taskFieldsOf(task) }),
+  };
+  await cancelRunning(context, execution, ending, {
+    task: task && moveOnEnd(task, id, 'assigned', ending.completedAt),
+    records: recordsOf({ ...execution, ...ending }),
+  });
+}
+
+/**
+ * Cancels the running executions that a cancelled one has delegated, and those that these have delegated in turn. Until it
+ * is cancelled, a delegated execution can delegate another time; so they are read again until none is left. That ends: the
+ * executions that are found later are further down in a chain of delegations.
+ *
+ * @throws `ApiError` `unavailable`
+ */
+async function cancelDelegated(context: CancelContext, organization: Organization, id: string): Promise<void> {
+  for (;;) {
+    const found = await readDelegatedExecutions(context, organization, id);
+    if (found.length === 0) return;
+    for (let at = 0; at < found.length; at += cancelledAtOnce)
+      await Promise.all(found.slice(at, at + cancelledAtOnce).map((one) => cancelFound(context, one)));
+  }
+}
+
+/** Cancels an execution, unless it has ended since it was read, or its agent was deleted: then its purge ends it. */
+async function cancelFound(context: CancelContext, found: RunningExecution): Promise<void> {
+  await retryOnConflict(context.table, async () => {
+    const { head, agent } = await readHeadWithAgent(context, found);
+    if (head && isRunning(head) && agent?.id === found.agentId) await cancelOne(context, head, () => []);
   });
 }
 
@@ -91,10 +154,6 @@ async function requireExecution(context: AgentContext, organization: Organizatio
   return { agent, ...found };
 }
 
-function isRunning(execution: ExecutionHead): execution is RunningExecution {
-  return execution.status === 'running';
-}
-
 /** Returns the end of an execution that is cancelled now. It knows no tokens of the worker that holds the lease. */
 function cancelled({ startedAt, progress }: RunningExecution, now: number): Ending {
   const endedAt = Math.max(now, Date.parse(startedAt));
@@ -107,6 +166,16 @@ function cancelled({ startedAt, progress }: RunningExecution, now: number): Endi
     selfTest: 'skipped',
     qaReview: 'skipped',
   };
+}
+
+/** Returns the error for a cancellation that has not reached all delegated executions. `unavailable()` would deny it. */
+function delegatedStillRunning(id: string): ApiError {
+  return new ApiError(
+    'unavailable',
+    `${id} is cancelled, but the service is busy; cancel it again, with another Idempotency-Key, to cancel the executions that it has delegated.`,
+    [],
+    { 'Retry-After': '10' },
+  );
 }
 
 function finished({ id, status }: ExecutionHead): ApiError {

@@ -27,7 +27,7 @@ export type Order = {
   input: ExecutionInput;
   task: StoredTask | undefined;
   /** The fields of an execution that a delegation starts. */
-  delegated?: Pick<ExecutionHead, 'delegationId' | 'delegatedBy' | 'ancestors' | 'depth'>;
+  delegated?: Pick<ExecutionHead, 'delegationId' | 'delegatedBy' | 'ancestors' | 'depth' | 'delegatedIn'>;
 };
 
 /**

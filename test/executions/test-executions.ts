@@ -109,8 +109,8 @@ export async function createTestExecutions({ cap = 50, stream = false, through =
     },
 
     /** Cancels an execution, by default of `writer`, as a request does that uses this table. */
-    cancel: ({ executionId: id }: ExecutionMessage, name = 'writer', through = table) =>
-      counted(cancelExecution({ ...requests, table: through }, organization, name, id, undefined)),
+    cancel: ({ executionId: id }: ExecutionMessage, name = 'writer', through = table, delegated = true) =>
+      counted(cancelExecution({ ...requests, table: through }, organization, name, id, { delegated }, undefined)),
 
     /** Runs an execution again, by default of `writer`; returns the message of the new one. */
     async rerun({ executionId: id }: ExecutionMessage, name = 'writer'): Promise<ExecutionMessage> {

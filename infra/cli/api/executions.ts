@@ -102,15 +102,19 @@ const cancel = apiCommand(
   'cancel',
   'Cancel a running execution',
   `executions cancel ${exampleId}`,
-  `executions cancel ${exampleId} --agent builder`,
+  `executions cancel ${exampleId} --agent builder --keep-delegated`,
 )
-  .description('Cancel a running execution. It ends as failed, and its work stops within 5 seconds.')
+  .description(
+    'Cancel a running execution, and those that it has delegated. They end as failed, and their work stops within 5 seconds.',
+  )
   .argument('<id>', 'the id of the execution', readBy(ExecutionId))
   .addOption(agentOption())
-  .action(async (id, { agent, ...options }, command) => {
+  .option('--keep-delegated', 'let the executions go on that it has delegated')
+  .action(async (id, { agent, keepDelegated, ...options }, command) => {
     const client = connect(options, command);
     const name = agent ?? (await findAgentOf(client, id));
-    const { data: execution } = await client.cancelExecution({ params: { name, id } });
+    const body = { delegated: !keepDelegated };
+    const { data: execution } = await client.cancelExecution({ params: { name, id }, body });
     if (options.json) return printJson({ data: execution });
     console.log(`${id} of ${name} is cancelled after ${durationText(execution.durationMs ?? 0)}.`);
   });

@@ -37,6 +37,11 @@ export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates' 
   ancestors?: string[];
   /** The number of delegations in its chain. */
   depth?: number;
+  /**
+   * The ids of the executions in whose course it was delegated, from the first on. Absent if a request delegated it, and on
+   * items of versions without this attribute.
+   */
+  delegatedIn?: string[];
   /** The id of the request that started it, if known. */
   requestId?: string;
   /** The number of leases that were not returned: the current one, and those of lost workers. */
@@ -92,6 +97,10 @@ export const noProgress: Progress = { waits: 0, faults: 0, tokens: 0, verdicts: 
 
 /** An execution that is running. */
 export type RunningExecution = ExecutionHead & { status: 'running' };
+
+export function isRunning(execution: ExecutionHead): execution is RunningExecution {
+  return execution.status === 'running';
+}
 
 /** The input of an execution, with its optional context. */
 export type ExecutionInput = { input: string; context?: Record<string, unknown> };

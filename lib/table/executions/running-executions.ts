@@ -7,7 +7,7 @@ import type { AgentPurge } from '../purges/purge-items.ts';
 import { getItems, queryItems } from '../reads.ts';
 import { ignoreConflict, transact } from '../transact.ts';
 import type { Item } from '../write.ts';
-import { type ExecutionHead, executionFrom, facetOf, type RunningExecution } from './execution-items.ts';
+import { executionFrom, facetOf, isRunning, type RunningExecution } from './execution-items.ts';
 import { markWrite } from './lease-writes.ts';
 
 /** How many executions are marked at the same time. */
@@ -26,6 +26,16 @@ export async function readRunningExecutions(
     organization,
     rows.filter((row) => row.taskId === taskId),
   );
+}
+
+/** Returns the running executions that an execution has delegated, and those that these have delegated in turn. */
+export async function readDelegatedExecutions(
+  context: TableContext,
+  organization: Organization,
+  id: string,
+): Promise<RunningExecution[]> {
+  const running = await readRunning(context, organization, await readRunningRows(context, organization));
+  return running.filter(({ delegatedIn = [] }) => delegatedIn.includes(id));
 }
 
 /**
@@ -66,9 +76,4 @@ async function readRunning(
     rows.map(({ id }) => keys.executionHead(organization, ulidOf(id as string))),
   );
   return heads.map(executionFrom).filter(isRunning);
-}
-
-/** Returns whether an execution has not ended. */
-export function isRunning(execution: ExecutionHead): execution is RunningExecution {
-  return execution.status === 'running';
 }

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentMetrics } from '../../../lib/contract/agent-metrics.ts';
 import type { Execution } from '../../../lib/contract/executions.ts';
+import { ulidOf } from '../../../lib/contract/ids.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { transact } from '../../../lib/table/transact.ts';
 import { dataOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { createTestExecutions, listed } from './test-executions.ts';
 
-const { newExecutionsApi } = await createTestExecutions();
+const { service, newExecutionsApi } = await createTestExecutions();
 const api = newForEachTest(newExecutionsApi);
 
 const cancel = (id: string, name = 'writer') => api.agents.cancelExecution({ params: { name, id } });
@@ -56,6 +59,49 @@ describe('the cancellation of an execution', () => {
     const before = [await taskOf(moved), await taskOf(shared)];
     for (const id of [first, second, third]) expect((await cancel(id)).status).toBe(200);
     expect([await taskOf(moved), await taskOf(shared)]).toEqual(before);
+  });
+
+  describe('of what it has delegated', () => {
+    /** Starts an execution of `writer` that has delegated one to `reader`, as its steps would store it. */
+    async function startPair(): Promise<[string, string]> {
+      const id = await api.start();
+      await api.agents.put({ name: 'reader' });
+      const { id: delegated } = await api.startDelegated('writer', 'reader');
+      const set = (execution: string, field: string, value: unknown) => {
+        const Key = keys.executionHead(api.organization, ulidOf(execution));
+        const update = { UpdateExpression: `SET ${field} = :value`, ExpressionAttributeValues: { ':value': value } };
+        return transact(service.table, [{ Update: { Key, ...update } }]);
+      };
+      await set(id, 'steps', 1);
+      await set(delegated, 'delegatedIn', [id]);
+      return [id, delegated];
+    }
+
+    const errorOf = async (id: string) => (await api.execution(id, 'reader')).error;
+
+    it.each([undefined, {}, { delegated: true }])('is part of it for the body %j', async (body) => {
+      const [id, delegated] = await startPair();
+      const answer = await api.agents.cancelExecution({ params: { name: 'writer', id }, ...(body && { body }) });
+      expect([answer.status, await errorOf(delegated)]).toEqual([200, 'cancelled']);
+    });
+
+    it('is not part of it if delegated is false', async () => {
+      const [id, delegated] = await startPair();
+      const body = { delegated: false };
+      const answer = await api.agents.cancelExecution({ params: { name: 'writer', id }, body });
+      expect([answer.status, await errorOf(delegated)]).toEqual([200, undefined]);
+    });
+
+    it.each([{ delegated: 'no' }, { delegated: null }, { children: false }])(
+      'is rejected for the body %j',
+      async (body) => {
+        const id = await api.start();
+        const before = await api.dump();
+        const asked = { params: { name: 'writer', id }, body };
+        await api.refuses(() => api.agents.cancelExecution(asked as never), 400, 'validation_failed');
+        expect(await api.dump()).toEqual(before);
+      },
+    );
   });
 
   it('leads to 409 execution_finished for an execution that has ended, which stays as it is', async () => {

@@ -69,7 +69,7 @@ function CancelRun({ execution: { agentName, id, taskId } }: { execution: Execut
       act={cancel}
     >
       <p>
-        The run ends as failed, and its output is lost.
+        The run ends as failed, and its output is lost. The runs that it has delegated end too.
         {taskId && ' If it moved its task to in progress, the task moves back to assigned.'}
       </p>
     </ConfirmAction>

@@ -122,7 +122,8 @@ const errorTexts: Readonly<Record<string, string>> = {
   lost: 'Two workers in a row were lost while they carried out the run. Run it again.',
   step_limit: 'The run used up its steps. Raise the maximum number of steps of the agent, or make its task smaller.',
   token_limit: 'The run used up its tokens. Raise the maximum number of tokens of the agent, or make its task smaller.',
-  cancelled: 'A request cancelled the run.',
+  cancelled: 'A request cancelled the run, or the run that delegated it.',
+  agent_not_active: 'The agent was deactivated during the run. Activate it, and run it again.',
 };
 
 /** Returns why an execution failed, as a sentence. */
