@@ -86,6 +86,11 @@ export const agentScenarios = {
     'its name': changing({ displayName: 'Another' }),
     'its prompt': changing({ systemPrompt: `${text}Another.` }),
     nothing: changing({ category: writer.category }),
+    'to inactive, with three running executions': async (caller) => {
+      const asked = await newAgent(caller, 'stopped');
+      await executed(caller, 3, { name: 'stopped', ends: false });
+      return { ...asked, body: { status: 'inactive' } };
+    },
   },
   deleteAgent: {
     'without executions': (caller) => newAgent(caller, 'idle'),

@@ -63,10 +63,11 @@ export const endpointBudgets = {
     'its name': usage({ requests: 3, rounds: 3, rcu: 2, wcu: 1 }),
     'its prompt': usage({ requests: 3, rounds: 3, rcu: 2, wcu: 6 }),
     nothing: usage({ requests: 2, rounds: 2, rcu: 2 }),
+    'to inactive, with three running executions': usage({ requests: 7, rounds: 5, rcu: 3, wcu: 4 }),
   },
   deleteAgent: {
-    'without executions': usage({ requests: 3, rounds: 3, rcu: 2, wcu: 4, indexWcu: 1 }),
-    'with an execution': usage({ requests: 5, rounds: 5, rcu: 3, wcu: 10, indexWcu: 1 }),
+    'without executions': usage({ requests: 4, rounds: 4, rcu: 3, wcu: 4, indexWcu: 1 }),
+    'with an execution': usage({ requests: 6, rounds: 6, rcu: 4, wcu: 10, indexWcu: 1 }),
   },
   listSkills: { two: usage({ requests: 2, rounds: 2, rcu: 2 }) },
   assignSkill: { one: usage({ requests: 3, rounds: 3, rcu: 2, wcu: 4 }) },
