@@ -3,6 +3,7 @@ import { endpoints } from '../lib/contract/endpoints.ts';
 import type { ErrorDetail } from '../lib/contract/errors.ts';
 import { familyOf, fileNameOf, functionNameOf, type Operation, routes } from '../lib/contract/routes.ts';
 import type { Task } from '../lib/contract/tasks.ts';
+import { etagOf } from '../lib/http/preconditions.ts';
 import { type Answer, call, type Sent } from './service.ts';
 
 /** A request to an operation. Its method and path are those of the operation's row. */
@@ -74,6 +75,17 @@ export function errorOf(answer: Answer): ErrorBody {
 /** Returns the status and the error code of a response. */
 export function statusAndCodeOf(answer: Answer): [status: number, code: string | undefined] {
   return [answer.status, errorOf(answer)?.code];
+}
+
+/** Returns the ETag of a version of the resource in a response. */
+export function tagOf(answer: Answer, version: number): string {
+  return etagOf({ id: dataOf<{ id: string }>(answer).id, version });
+}
+
+/** Returns the version of the resource in a response, which its ETag names; `undefined` for another ETag, or none. */
+export function versionOf(answer: Answer): number | undefined {
+  const versions = Array.from({ length: 100 }, (_, at) => at + 1);
+  return versions.find((version) => tagOf(answer, version) === answer.headers.ETag);
 }
 
 /** The `pagination` of an answer. */

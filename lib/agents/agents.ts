@@ -113,7 +113,7 @@ export async function updateAgent(
 ): Promise<Versioned<Agent>> {
   const { before, after } = await retryOnConflict(context.table, async () => {
     const before = await requireAgent(context, organization, name);
-    ifMatch(before.version);
+    ifMatch(before);
     const { model: named } = patch;
     const model = named === undefined ? undefined : await chooseModel(context, organization, named ?? undefined);
     const after = patched(before, { ...patch, model }, timestamp(context.clock()));
@@ -162,7 +162,7 @@ export async function deleteAgent(
 ): Promise<void> {
   const agentId = await retryOnConflict(context.table, async () => {
     const agent = await requireAgentHead(context, organization, name);
-    ifMatch(agent.version);
+    ifMatch(agent);
     if (agent.isSystem)
       throw new ApiError('system_agent', `${name} is a system agent and cannot be deleted; set it inactive instead.`);
     await removeAgent(context, organization, agent, timestamp(context.clock()));

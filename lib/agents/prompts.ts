@@ -71,7 +71,7 @@ export function restorePrompt(
   return retryOnConflict(context.table, async () => {
     const before = await requireAgent(context, organization, name);
     const { systemPrompt, version } = await requirePrompt(context, organization, headOf(before), hash);
-    ifMatch(before.version);
+    ifMatch(before);
     const isCurrent = systemPrompt === before.systemPrompt;
     const updatedAt = timestamp(context.clock());
     const after = isCurrent ? before : { ...before, systemPrompt, version: before.version + 1, updatedAt };

@@ -19,7 +19,7 @@ type PaginationOf<Paged> = Paged extends true
 export type Answer<Name extends Operation> = {
   data: Operations[Name]['data'];
   pagination: PaginationOf<Operations[Name]['paged']>;
-  /** The version of a task or an agent. Send it as `ifMatch` with a change. */
+  /** Names the version of a task, an agent or a webhook. Send it as `ifMatch` with a change. */
   etag: string | undefined;
   /** Whether this is the response of an earlier request with the same `idempotencyKey`. */
   replayed: boolean;

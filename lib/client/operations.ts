@@ -588,7 +588,7 @@ export type PromptSource = 'create' | 'update' | 'self-improve' | 'restore';
 export type PromptListItem = {
   /** Hash of a system prompt: the SHA-256 of its UTF-8 bytes. */
   hash: string;
-  /** The version of the agent that got this prompt; its `ETag` had this number. Absent if it is not known, for a prompt that an early version of the service stored. */
+  /** The version of the agent that got this prompt. Absent if it is not known, for a prompt that an early version of the service stored. */
   version?: number;
   /** Time at which the agent got this prompt. Absent if it is not known, for a prompt that an early version of the service stored. */
   createdAt?: string;
@@ -601,7 +601,7 @@ export type PromptListItem = {
 export type Prompt = {
   /** Hash of a system prompt: the SHA-256 of its UTF-8 bytes. */
   hash: string;
-  /** The version of the agent that got this prompt; its `ETag` had this number. Absent if it is not known, for a prompt that an early version of the service stored. */
+  /** The version of the agent that got this prompt. Absent if it is not known, for a prompt that an early version of the service stored. */
   version?: number;
   /** Time at which the agent got this prompt. Absent if it is not known, for a prompt that an early version of the service stored. */
   createdAt?: string;

@@ -131,7 +131,7 @@ export type Page<Item> = { items: Item[]; total: number };
 /** A page of a list without a total: its items, and where the next page begins; `null` at the end. */
 export type CursorPage<Item> = { items: Item[]; next: string | null };
 
-/** A resource with its version, which becomes the `ETag`. */
+/** A resource with its version. The `ETag` follows from its id and its version. */
 export type Versioned<Data> = { data: Data; version: number };
 
 /**
@@ -139,7 +139,7 @@ export type Versioned<Data> = { data: Data; version: number };
  *
  * @throws `ApiError` `precondition_failed` if the version does not match
  */
-export type Precondition = (version: number) => void;
+export type Precondition = (resource: { id: string; version: number }) => void;
 
 /**
  * The content of a response without the envelope, with its own headers. A string is sent as it is; bytes are a gzipped

@@ -43,3 +43,4 @@ export const retried = '2026-11-14T09:35:42.000Z';
 export const overlapEnd = '2026-11-15T09:30:42.000Z';
 export const durationMs = 42_000;
 export const tokensUsed = 3_187;
+export const etag = '"qk3Zv81TmWcA_x5s"';

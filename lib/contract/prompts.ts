@@ -13,9 +13,7 @@ const unknownBefore = 'Absent if it is not known, for a prompt that an early ver
 /** A system prompt of an agent, as the list returns it: one entry for each time that the prompt changed. */
 export const PromptListItem = v.object({
   hash: PromptHash,
-  version: v.optional(
-    described(count, `The version of the agent that got this prompt; its \`ETag\` had this number. ${unknownBefore}.`),
-  ),
+  version: v.optional(described(count, `The version of the agent that got this prompt. ${unknownBefore}.`)),
   createdAt: v.optional(described(Timestamp, `Time at which the agent got this prompt. ${unknownBefore}.`)),
   source: v.optional(
     described(

@@ -1,11 +1,17 @@
+import { createHash } from 'node:crypto';
 import type { Precondition } from '../contract/endpoint.ts';
 import { ApiError } from '../contract/errors.ts';
 
+/** The number of characters of an ETag, each of six bits: two versions never have the same one by chance. */
+const etagLength = 16;
+
 /**
- * Returns the ETag of a version (RFC 9110, 8.8.3). It is strong: it changes with every visible change of the resource.
+ * Returns the ETag of a version of a resource (RFC 9110, 8.8.3). It is strong: it changes with every visible change of
+ * the resource. It depends on the id too, so the ETag of a deleted agent never matches a new agent of the same name.
  */
-export function etagOf(version: number): string {
-  return `"${version}"`;
+export function etagOf({ id, version }: Parameters<Precondition>[0]): string {
+  const digest = createHash('sha256').update(`${id} ${version}`).digest('base64url');
+  return `"${digest.slice(0, etagLength)}"`;
 }
 
 /**
@@ -14,11 +20,11 @@ export function etagOf(version: number): string {
  */
 export function preconditionOf(ifMatch: string | undefined): Precondition {
   const tags = ifMatch?.split(',').map((tag) => tag.trim());
-  return (version) => {
-    if (!tags || ifMatch?.trim() === '*' || tags.includes(etagOf(version))) return;
+  return (resource) => {
+    if (!tags || ifMatch?.trim() === '*' || tags.includes(etagOf(resource))) return;
     throw new ApiError(
       'precondition_failed',
-      `The resource has changed and its ETag is now ${etagOf(version)}; read it again.`,
+      `The resource has changed and its ETag is now ${etagOf(resource)}; read it again.`,
     );
   };
 }

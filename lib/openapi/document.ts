@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type Endpoint, templateOf } from '../contract/endpoint.ts';
 import { references } from '../contract/endpoints.ts';
+import { etag } from '../contract/examples.ts';
 import { familyOf, routes } from '../contract/routes.ts';
 import type { ObjectSchema } from '../contract/shapes.ts';
 import { documentedEvents } from './events.ts';
@@ -102,7 +103,7 @@ const components: Json = {
       in: 'header',
       description:
         'Makes the change only if the resource still has this ETag; otherwise the status is 412. Separate several ETags with commas; `*` matches any.',
-      schema: { type: 'string', examples: ['"1"'] },
+      schema: { type: 'string', examples: [etag] },
     },
   },
 };

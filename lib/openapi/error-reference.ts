@@ -125,7 +125,7 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
   },
   precondition_failed: {
     when: 'The current ETag of the resource is not in `If-Match`.',
-    message: 'The resource has changed and its ETag is now "2"; read it again.',
+    message: `The resource has changed and its ETag is now ${examples.etag}; read it again.`,
   },
   payload_too_large: {
     when: 'The body is larger than 256 KiB.',

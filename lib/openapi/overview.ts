@@ -46,7 +46,7 @@ In AWS, API Gateway itself responds with \`429\` or \`503\`, with the body \`{"m
 
 ## Concurrent changes
 
-Responses with a task or an agent have an \`ETag\`. Send it as \`If-Match\` with a change: the change fails with \`412\` if the resource has changed since. Without \`If-Match\`, concurrent changes of different fields both take effect.
+Responses with a task, an agent or a webhook have an \`ETag\`, an opaque text that names its version. Send it as \`If-Match\` with a change: the change fails with \`412\` if the resource has changed since. Without \`If-Match\`, concurrent changes of different fields both take effect.
 
 ## Webhooks
 

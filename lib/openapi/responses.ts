@@ -1,5 +1,6 @@
 import { type Endpoint, impliedErrors } from '../contract/endpoint.ts';
 import { type ErrorCode, errorStatus } from '../contract/errors.ts';
+import { etag } from '../contract/examples.ts';
 import { CursorPagination, Pagination } from '../contract/shapes.ts';
 import { errorReferences } from './error-reference.ts';
 import { type Json, refersTo, schemaOf } from './schemas.ts';
@@ -122,9 +123,10 @@ export const responseHeaders: Json = {
     schema: { type: 'string' },
   },
   ETag: {
-    description: 'The version of the returned resource. Send the version of a task or an agent as If-Match.',
+    description:
+      'Names the version of the returned resource. Programs only compare it, and send that of a task, an agent or a webhook as If-Match.',
     required: true,
-    schema: { type: 'string', examples: ['"2"'] },
+    schema: { type: 'string', examples: [etag] },
   },
   IdempotencyReplayed: {
     description: 'Present if this is the response of an earlier request with the same Idempotency-Key.',

@@ -19,7 +19,7 @@ export type Request = { key: string; operation: string; path: string; body: unkn
  */
 export type RecordResponse = ((result: unknown) => readonly Write[]) | undefined;
 
-/** The `data` of a recorded response, and the version of the resource in its `ETag`, if it has one. */
+/** The `data` of a recorded response, and the version of the resource, if it has an `ETag`. */
 export type RecordedResponse = { data: unknown; version?: number | undefined };
 
 /** The state of a key's record: the recorded response; or the request is in progress; or the key belongs to another request. */

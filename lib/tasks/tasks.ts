@@ -119,7 +119,7 @@ export function updateTask(
 ): Promise<Versioned<Task>> {
   return retryOnConflict(context.table, async () => {
     const before = await requireTask(context, organization, id);
-    ifMatch(before.version);
+    ifMatch(before);
     const assignee = await readNewAssignee(context, organization, before, patch.assignedAgent);
     const change = { ...patch, ...(assignee && { assignedAgentId: assignee.id }) };
     const after = patched(before, change, timestamp(context.clock()));
@@ -145,7 +145,7 @@ export async function deleteTask(
   const updatedAt = timestamp(now);
   const purge = await retryOnConflict(context.table, async () => {
     const task = await requireTask(context, organization, id);
-    ifMatch(task.version);
+    ifMatch(task);
     const dependents = await readTasks(context, organization, task.dependents);
     checkDependentsDone(dependents);
     return removeTask(context, organization, task, dependents, { updatedAt, purgeDueAt: timestamp(now + graceMs) });

@@ -73,7 +73,7 @@ export async function updateWebhook(
   const [webhook, newest] = await Promise.all([
     retryOnConflict(context.table, async () => {
       const before = await requireWebhook(context, organization, id);
-      ifMatch(before.version);
+      ifMatch(before);
       if (patch.url !== undefined) rejectUrl(patch.url, context.allowedReceivers);
       const now = context.clock();
       const after = patched(before, patch, now);
@@ -98,7 +98,7 @@ export async function deleteWebhook(
 ): Promise<void> {
   await retryOnConflict(context.table, async () => {
     const webhook = await requireWebhook(context, organization, id);
-    ifMatch(webhook.version);
+    ifMatch(webhook);
     await removeWebhook(context, organization, webhook, context.clock());
   });
 }

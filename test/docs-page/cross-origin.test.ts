@@ -51,7 +51,7 @@ describe.runIf(program)('a web page of another origin', () => {
     expect(created).toMatchObject({ status: 201, body: { success: true, data: { title: 'From a page' } } });
     const { id } = (created.body as { data: { id: string } }).data;
     const { etag } = await send('GET', `/api/kanban-tasks/${id}`);
-    expect(etag).toBe('"1"');
+    expect(etag).toMatch(/^".+"$/);
     const changed = await send('PATCH', `/api/kanban-tasks/${id}`, { status: 'done' }, { 'If-Match': etag as string });
     expect(changed).toMatchObject({ status: 200, body: { data: { id, status: 'done' } } });
   });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { endpoints } from '../../lib/contract/endpoints.ts';
 import type { Operation } from '../../lib/contract/routes.ts';
-import { dataOf, statusAndCodeOf } from '../api.ts';
+import { dataOf, statusAndCodeOf, tagOf, versionOf } from '../api.ts';
 import { changesVersion, runTogether } from '../engine-proxy.ts';
 import { newWebhook } from '../functions/webhooks/webhook-caller.ts';
 import type { Answer } from '../service.ts';
@@ -82,6 +82,9 @@ const send = (operation: Versioned, params: Params, body?: object, ifMatch?: str
 const read = (kind: Kind, params: Params) => send(kinds[kind].read, params);
 const refused = [412, 'precondition_failed'];
 
+/** Returns the ETag of a version of a resource. */
+const tagFor = async (kind: Kind, params: Params, version: number) => tagOf(await read(kind, params), version);
+
 describe.each(patching)('the ETag of %s', (operation) => {
   const { kind, one, other } = cases[operation];
 
@@ -90,7 +93,7 @@ describe.each(patching)('the ETag of %s', (operation) => {
     const tags = [(await read(kind, params)).headers.ETag];
     for (const body of [one, other]) {
       const changed = await send(operation, params, body);
-      expect(changed.headers.ETag).toMatch(/^"\d+"$/);
+      expect(changed.headers.ETag).toMatch(/^"[\w-]{16}"$/);
       for (const same of [await send(operation, params, body), await read(kind, params)])
         expect(same.headers.ETag).toBe(changed.headers.ETag);
       tags.push(changed.headers.ETag);
@@ -102,26 +105,32 @@ describe.each(patching)('the ETag of %s', (operation) => {
 describe.each(changing)('If-Match of %s', (operation) => {
   const { kind, one } = cases[operation];
 
-  it.each(['"2"', '*', ' "2" ', '"7", "2"', '"2","7"'])('%s matches version 2', async (tag) => {
+  /** Returns a header in which each number stands for the ETag of that version, without its quotes. */
+  const headerFrom = (pattern: string, changed: Answer) =>
+    pattern.replaceAll(/\d/g, (version) => tagOf(changed, Number(version)).slice(1, -1));
+
+  it.each(['"2"', '*', ' "2" ', '"7", "2"', '"2","7"'])('%s matches version 2', async (pattern) => {
     const params = await kinds[kind].put();
-    await send(kinds[kind].patch, params, cases[kinds[kind].patch].other);
-    const answer = await send(operation, params, one, tag);
+    const changed = await send(kinds[kind].patch, params, cases[kinds[kind].patch].other);
+    const answer = await send(operation, params, one, headerFrom(pattern, changed));
     expect(answer.status).toBe(200);
-    if (!removes(operation)) expect(answer.headers.ETag).toBe('"3"');
+    if (!removes(operation)) expect(versionOf(answer)).toBe(3);
     expect((await read(kind, params)).status).toBe(removes(operation) ? 404 : 200);
   });
 
   it('leads to 412 for any other tag, and nothing changes', async () => {
     const params = await kinds[kind].put();
-    await send(kinds[kind].patch, params, cases[kinds[kind].patch].other);
+    const changed = await send(kinds[kind].patch, params, cases[kinds[kind].patch].other);
     const before = await api.dump();
-    const tags = ['"1"', '"3"', 'W/"2"', '2', '"2', "'2'", '"02"', '""', '', ' ', ',', '"7", "8"', '"7", *', 'garbage'];
-    for (const tag of [...tags, 'W/"7", W/"2"', '"\u00ff"', '"2" "2"'])
+    const patterns = ['"1"', '"3"', 'W/"2"', '2', '"2', "'2'", '"02"', '""', '', ' ', ',', '"7", "8"', '"7", *'];
+    const tags = [...patterns, 'garbage', 'W/"7", W/"2"', '"\u00ff"', '"2" "2"'].map((one) => headerFrom(one, changed));
+    // Version 0.2.0 sent the plain version.
+    for (const tag of [...tags, '"2"'])
       expect([tag, ...statusAndCodeOf(await send(operation, params, one, tag))]).toEqual([tag, ...refused]);
     // An update without changes gets 412 as well, because the caller has read another version.
     const same = cases[kinds[kind].patch].other;
     if (operation === kinds[kind].patch)
-      expect(statusAndCodeOf(await send(operation, params, same, '"1"'))).toEqual(refused);
+      expect(statusAndCodeOf(await send(operation, params, same, tagOf(changed, 1)))).toEqual(refused);
     expect(await api.dump()).toEqual(before);
   });
 
@@ -132,15 +141,16 @@ describe.each(changing)('If-Match of %s', (operation) => {
 
   it('lets only one of two concurrent requests with the same version succeed', async () => {
     const params = await kinds[kind].put();
+    const tag = await tagFor(kind, params, 1);
     runTogether(engine, 2, changesVersion);
     const bodies = [one, cases[operation].other];
-    const answers = await Promise.all(bodies.map((body) => send(operation, params, body, '"1"')));
+    const answers = await Promise.all(bodies.map((body) => send(operation, params, body, tag)));
     const [won, lost] = answers.toSorted((a, b) => a.status - b.status) as [Answer, Answer];
     expect(won.status).toBe(200);
     expect(statusAndCodeOf(lost)).toEqual(removes(operation) ? [404, 'not_found'] : refused);
     if (removes(operation)) return;
     const now = await read(kind, params);
-    expect(now.headers.ETag).toBe('"2"');
+    expect(versionOf(now)).toBe(2);
     expect(dataOf(now)).toMatchObject(bodies[answers.indexOf(won)] ?? {});
     expect(dataOf(now)).not.toMatchObject(bodies[answers.indexOf(lost)] ?? {});
   });
@@ -148,15 +158,16 @@ describe.each(changing)('If-Match of %s', (operation) => {
   const others = changing.filter((other) => cases[other].kind === kind);
   it.each(others)('leads to an error if %s is carried out between the read and the write', async (other) => {
     const params = await kinds[kind].put();
+    const tag = await tagFor(kind, params, 1);
     let between: Answer | undefined;
     let left: unknown;
     engine.before = async (asked) => {
       if (!changesVersion(asked)) return;
       engine.reset();
-      between = await send(other, params, cases[other].other, '"1"');
+      between = await send(other, params, cases[other].other, tag);
       left = await api.dump();
     };
-    const late = await send(operation, params, one, '"1"');
+    const late = await send(operation, params, one, tag);
     expect(between?.status).toBe(200);
     expect(statusAndCodeOf(late)).toEqual(removes(other) ? [404, 'not_found'] : refused);
     expect(await api.dump()).toEqual(left);
@@ -176,7 +187,7 @@ it.each(['task', 'agent', 'webhook'] as const)(
     expect(answers.map(({ status }) => status)).toEqual(all.map(() => 200));
     expect(new Set(answers.map(({ headers }) => headers.ETag)).size).toBe(all.length);
     const now = await read(kind, params);
-    expect(now.headers.ETag).toBe(`"${all.length + 1}"`);
+    expect(versionOf(now)).toBe(all.length + 1);
     const withReferences = all.map(([name, value]) => [name, name === 'dependsOn' ? [{ id: value[0] }] : value]);
     expect(dataOf(now)).toMatchObject(Object.fromEntries(withReferences));
   },
@@ -190,6 +201,21 @@ describe('If-Match is checked', () => {
     const params = { name: 'qa-reviewer' };
     await api.refuses(() => send('deleteAgent', params, undefined, otherVersion), 412, 'precondition_failed');
     await api.refuses(() => send('deleteAgent', params, undefined, '*'), 403, 'system_agent');
+  });
+
+  it('against the id too: not the ETag of a deleted agent for its successor of the same name', async () => {
+    const params = { name: await api.agents.put() };
+    const former = await tagFor('agent', params, 1);
+    await send('deleteAgent', params);
+    await api.agents.put();
+    const before = await api.dump();
+    for (const operation of ['updateAgent', 'updateSoul', 'deleteAgent'] as const)
+      await api.refuses(() => send(operation, params, cases[operation].one, former), 412, 'precondition_failed');
+    expect(await api.dump()).toEqual(before);
+    expect(statusAndCodeOf(await send('deleteAgent', params, undefined, await tagFor('agent', params, 1)))).toEqual([
+      200,
+      undefined,
+    ]);
   });
 
   it('only by changes, not by reads', async () => {

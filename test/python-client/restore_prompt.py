@@ -30,8 +30,8 @@ with client:
     )
     created = create_agent.sync(client=client, body=new)
     assert isinstance(created, CreateAgentResponse201), created
-    updated = update_agent.sync("poet", client=client, body=AgentPatch(system_prompt="Write sonnets."))
-    assert isinstance(updated, UpdateAgentResponse200), updated
+    updated = update_agent.sync_detailed("poet", client=client, body=AgentPatch(system_prompt="Write sonnets."))
+    assert isinstance(updated.parsed, UpdateAgentResponse200), updated
 
     page = list_prompts.sync("poet", client=client)
     assert isinstance(page, ListPromptsResponse200), page
@@ -44,7 +44,7 @@ with client:
     assert isinstance(read, GetPromptResponse200), read
     assert read.data.system_prompt == "Write odes.", read
 
-    restored = restore_prompt.sync("poet", first, client=client, if_match='"2"')
+    restored = restore_prompt.sync("poet", first, client=client, if_match=updated.headers["ETag"])
     assert isinstance(restored, RestorePromptResponse200), restored
     assert_type(restored.data, Agent)
     assert restored.data.system_prompt == "Write odes.", restored

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type TaskStatus, taskStatuses } from '../../lib/contract/tasks.ts';
-import { type Api, successOf } from '../api.ts';
+import { type Api, successOf, versionOf } from '../api.ts';
 import type { Answer } from '../service.ts';
 import { eventsOf, type Ledger, type Written } from './ledger.ts';
 import type { Random } from './random.ts';
@@ -52,7 +52,7 @@ async function writeTasks(writing: Writing): Promise<void> {
     for (const status of someStatuses(random)) {
       const changed = await untilSuccess(writing, (api) => api.updateTask({ params: { id }, body: { status } }));
       written.statuses.push(status);
-      written.version = Number(changed.headers.ETag?.replaceAll('"', ''));
+      written.version = versionOf(changed) ?? 0;
       await count(writing, id, written);
     }
   }

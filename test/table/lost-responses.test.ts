@@ -59,9 +59,11 @@ const dayMs = 24 * 60 * 60 * 1000;
 const preconditionFailed = () => new ApiError('precondition_failed', 'The version is another one.');
 
 /** Returns the precondition of a caller that sends `If-Match`. */
-const isVersion = (expected: number) => (version: number) => {
-  if (version !== expected) throw preconditionFailed();
-};
+const isVersion =
+  (expected: number) =>
+  ({ version }: { version: number }) => {
+    if (version !== expected) throw preconditionFailed();
+  };
 
 /** Tests a function that calls `lose` before a single write of a store. */
 function itHappensOnce(title: string, expected: unknown, act: (lose: () => void) => Promise<unknown>): void {

@@ -69,7 +69,7 @@ function responseOf(row: Endpoint, event: ApiEvent, result: unknown): ApiResult 
     return fitted(event, whole) ?? whole;
   }
   const { data, version } = result as Versioned<unknown>;
-  return successResponse(row, event, { data: pick(row.data, data) }, { ETag: etagOf(version) });
+  return successResponse(row, event, { data: pick(row.data, data) }, etagHeader(data, version));
 }
 
 /**
@@ -93,8 +93,13 @@ function queryOf(event: ApiEvent) {
 
 /** Returns the response of a duplicate request, with the recorded data and version. */
 export function replayedResponse(row: Endpoint, event: ApiEvent, { data, version }: RecordedResponse): ApiResult {
-  const etag: Record<string, string> = version === undefined ? {} : { ETag: etagOf(version) };
+  const etag: Record<string, string> = version === undefined ? {} : etagHeader(data, version);
   return successResponse(row, event, row.data ? { data } : {}, { 'Idempotency-Replayed': 'true', ...etag });
+}
+
+/** Returns the header `ETag` of a version of a resource; `data` is the resource, with its `id`. */
+function etagHeader(data: unknown, version: number): { ETag: string } {
+  return { ETag: etagOf({ id: (data as { id: string }).id, version }) };
 }
 
 function successResponse(

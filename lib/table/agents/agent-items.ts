@@ -11,7 +11,7 @@ import type { Item } from '../write.ts';
  * a deleted one gets none of its items.
  */
 export type AgentHead = Omit<Agent, 'systemPrompt' | 'soul'> & {
-  /** The number of changes; the `ETag`. */
+  /** The number of changes. The `ETag` follows from it and the id. */
   version: number;
   /** The hash of the prompt: `sha256:` and 64 hexadecimal digits. */
   promptHash: string;

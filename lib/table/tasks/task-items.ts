@@ -8,7 +8,7 @@ import type { Item } from '../write.ts';
 
 /** A task with the fields that only the store uses. */
 export type StoredTask = Task & {
-  /** The number of changes; the `ETag`. */
+  /** The number of changes. The `ETag` follows from it and the id. */
   version: number;
   /** The ids of the tasks that have this one in their `dependsOn`. */
   dependents: string[];

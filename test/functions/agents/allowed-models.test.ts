@@ -3,6 +3,7 @@ import { replaceAgentModel } from '../../../lib/agents/agents.ts';
 import { processContext } from '../../../lib/context.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { changeSettings } from '../../../lib/table/organizations/settings.ts';
+import { versionOf } from '../../api.ts';
 import { type AgentsApi, agentOf, createTestAgents, newAgent } from './test-agents.ts';
 
 const { newAgentsApi } = await createTestAgents({
@@ -58,7 +59,7 @@ describe('a deployment that limits models', () => {
     expect(await move('model.a', 'model.b')).toBe(false);
     expect(await move('model.c', 'model.b')).toBe(true);
     const moved = await api.get(name);
-    expect([agentOf(moved).model, moved.headers.ETag]).toEqual(['model.b', '"4"']);
+    expect([agentOf(moved).model, versionOf(moved)]).toEqual(['model.b', 4]);
     expect(Date.parse(agentOf(moved).updatedAt)).toBeGreaterThanOrEqual(Date.parse(agentOf(patched).updatedAt));
     expect(await move('model.b', 'model.a', 'absent-agent')).toBe(false);
   });

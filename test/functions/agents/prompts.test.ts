@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Prompt, PromptListItem } from '../../../lib/contract/prompts.ts';
 import { hashOf } from '../../../lib/table/agents/agent-items.ts';
-import { dataOf, paginationOf, type Request, statusAndCodeOf } from '../../api.ts';
+import { dataOf, paginationOf, type Request, statusAndCodeOf, tagOf, versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { agentOf, createTestAgents } from './test-agents.ts';
 
@@ -64,7 +64,7 @@ describe('a restored prompt', () => {
     const before = await writer();
     const answer = await restore('Write.');
     const { updatedAt } = await writer();
-    expect([answer.status, answer.headers.ETag]).toEqual([200, '"3"']);
+    expect([answer.status, versionOf(answer)]).toEqual([200, 3]);
     expect(agentOf(answer)).toEqual({ ...before, systemPrompt: 'Write.', updatedAt });
     expect(await writer()).toEqual(agentOf(answer));
     expect((await listed())[0]).toEqual({
@@ -77,21 +77,23 @@ describe('a restored prompt', () => {
   it('changes nothing if it is the current one: 200', async () => {
     const [before, read] = [await api.dump(), await api.get('writer')];
     const answer = await restore('Read.');
-    expect([answer.status, answer.body, answer.headers.ETag]).toEqual([200, read.body, '"2"']);
+    expect([answer.status, answer.body, versionOf(answer)]).toEqual([200, read.body, 2]);
     expect(await api.dump()).toEqual(before);
   });
 
   it('needs the version of If-Match, also if it is the current one: 412', async () => {
-    for (const ifMatch of ['"1"', '"3"', 'garbage'])
+    const read = await api.get('writer');
+    for (const ifMatch of [tagOf(read, 1), tagOf(read, 3), 'garbage'])
       for (const text of ['Write.', 'Read.'])
         await api.refuses(() => restore(text, { headers: { 'If-Match': ifMatch } }), 412, 'precondition_failed');
     const answers = [];
-    for (const text of ['Write.', 'Read.']) answers.push(await restore(text, { headers: { 'If-Match': '"2"' } }));
+    for (const text of ['Write.', 'Read.'])
+      answers.push(await restore(text, { headers: { 'If-Match': tagOf(read, 2) } }));
     expect(answers.map(statusAndCodeOf)).toEqual([
       [200, undefined],
       [412, 'precondition_failed'],
     ]);
-    const unknown = restore('Other.', { headers: { 'If-Match': '"1"' } });
+    const unknown = restore('Other.', { headers: { 'If-Match': tagOf(read, 1) } });
     expect(statusAndCodeOf(await unknown)).toEqual([404, 'not_found']);
   });
 

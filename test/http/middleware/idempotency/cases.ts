@@ -12,7 +12,7 @@ import { appendEvent } from '../../../../lib/table/deliveries/event-log.ts';
 import { webhooksLimit } from '../../../../lib/table/deliveries/webhooks.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { getItem, queryItems } from '../../../../lib/table/reads.ts';
-import { dataOf, paginationOf } from '../../../api.ts';
+import { dataOf, paginationOf, versionOf } from '../../../api.ts';
 import { newAgent } from '../../../functions/agents/test-agents.ts';
 import { listed, newDelegation, newExecution, startedOf } from '../../../functions/agents/test-executions.ts';
 import { faulty } from '../../../functions/agents/test-improvements.ts';
@@ -45,8 +45,7 @@ type Case = {
 };
 
 /** Returns the number of changes of the agent `writer`. */
-const changes = async ({ agents }: Tenant): Promise<number> =>
-  Number(JSON.parse((await agents.get('writer')).headers.ETag ?? '"1"')) - 1;
+const changes = async ({ agents }: Tenant): Promise<number> => (versionOf(await agents.get('writer')) ?? 1) - 1;
 
 /** Deletes an agent; returns the function that creates it again. */
 async function withoutAgent({ agents }: Tenant, name: string) {

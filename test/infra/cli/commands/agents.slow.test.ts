@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { dataOf } from '../../../api.ts';
+import { dataOf, versionOf } from '../../../api.ts';
 import { newToken } from '../../../journeys/requests.ts';
 import { errorOf } from '../aws.ts';
 import { startLocalService } from './local-service.ts';
@@ -15,7 +15,7 @@ const create = async (token: string, name: string, model: string) => {
 };
 const read = async (token: string, name: string) => {
   const answer = await service.api.getAgent({ params: { name }, token });
-  return [dataOf<{ model: string }>(answer).model, answer.headers.ETag];
+  return [dataOf<{ model: string }>(answer).model, versionOf(answer)];
 };
 
 it('lists the changes, then makes them in one organization or in all, and each once', async () => {
@@ -33,21 +33,21 @@ it('lists the changes, then makes them in one organization or in all, and each o
     '4 agents and defaults would move from old.model to new.model. Nothing was changed.',
     '',
   ]);
-  expect(await read(acme, 'writer')).toEqual(['old.model', '"1"']);
+  expect(await read(acme, 'writer')).toEqual(['old.model', 1]);
 
   const moved = (count: number) => `${count} agents and defaults moved from old.model to new.model.\n`;
   expect(await move('--org', 'acme')).toMatchObject({ code: 0, stdout: moved(4) });
-  expect(await read(acme, 'writer')).toEqual(['new.model', '"2"']);
-  expect(await read(acme, 'painter')).toEqual(['a.third-model', '"1"']);
-  expect(await read(other, 'qa-reviewer')).toEqual(['old.model', '"1"']);
+  expect(await read(acme, 'writer')).toEqual(['new.model', 2]);
+  expect(await read(acme, 'painter')).toEqual(['a.third-model', 1]);
+  expect(await read(other, 'qa-reviewer')).toEqual(['old.model', 1]);
   expect((await command('settings', 'show', '--org', 'acme')).stdout).toContain('new.model');
 
   const none = 'No agent and no organization has the model old.model.\n';
   expect((await move('--org', 'acme', '--dry-run')).stdout).toBe(none);
   expect((await move('--org', 'acme')).stdout).toBe(moved(0));
   expect((await move()).code).toBe(0);
-  expect(await read(other, 'qa-reviewer')).toEqual(['new.model', '"2"']);
-  expect(await read(acme, 'writer')).toEqual(['new.model', '"2"']);
+  expect(await read(other, 'qa-reviewer')).toEqual(['new.model', 2]);
+  expect(await read(acme, 'writer')).toEqual(['new.model', 2]);
 });
 
 it('rejects the same model twice', async () => {
