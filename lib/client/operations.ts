@@ -1495,7 +1495,7 @@ export type Operations = {
    *
    * Reviews recent executions for failures and slow runs, and proposes an edit of the system prompt. Tests the old and the new prompt on recent inputs, and adopts the edit only if a blind comparison, made in both orders, rates it better. Does not change the soul and the skills. Responds within 30 seconds. An agent can have one pass at a time. `GET /api/agents/{name}/improvements` has the proof of each pass.
    *
-   * Required scope: `agents:execute`.
+   * Required scopes: `agents:execute` and `agents:write`.
    */
   selfImproveAgent: {
     request: {

@@ -16,11 +16,6 @@ export const scopes = [
 /** A scope of an access token. */
 export type Scope = (typeof scopes)[number];
 
-/** Returns whether an access token with these scopes may call an endpoint that needs `scope`. */
-export function permits(scopes: readonly Scope[], scope: Scope | 'any'): boolean {
-  return scope === 'any' || scopes.includes(scope);
-}
-
 /** How a function uses the secrets of webhooks; its role gets only this right to their KMS key. */
 export type SecretsUse = 'encrypts' | 'decrypts';
 
@@ -34,10 +29,10 @@ export type Endpoint = {
   path: `/${string}`;
   summary: string;
   /**
-   * The scope that the caller's access token needs; `any` accepts every valid token, also one without scopes. Open
-   * endpoints have none and need no token.
+   * The scope that the caller's access token needs, or all scopes that it needs; `any` accepts every valid token, also one
+   * without scopes. Open endpoints have none and need no token. `requiredScopes` returns them as a list.
    */
-  scope?: Scope | 'any';
+  scope?: Scope | readonly Scope[] | 'any';
   /** The endpoint calls other endpoints for a model. They check their own scopes. */
   offersTools?: true;
   /** The schema of each path parameter. A value that does not match leads to 404. */

@@ -155,7 +155,7 @@ export const listImprovementsReference = (): ApiReference<typeof listImprovement
 export const selfImproveAgent = endpoint({
   method: 'POST',
   path: '/api/agents/:name/self-improve',
-  scope: 'agents:execute',
+  scope: ['agents:execute', 'agents:write'],
   summary: 'Improve an agent',
   params: { name: AgentName },
   body: NewImprovement,

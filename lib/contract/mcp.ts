@@ -1,11 +1,14 @@
 import { type ApiReference, type Endpoint, endpoint } from './endpoint.ts';
+import { requiredScopes } from './required-scopes.ts';
 
 /**
  * Returns whether models can call an endpoint as a tool. Changes of webhooks are not offered, because they send data to
  * other systems. Endpoints that use secrets or ask models are not offered either: the function needs no right to do so.
  */
-export function isOfferedAsTool({ scope, offersTools, secrets, asksModels }: Endpoint): boolean {
-  return scope !== undefined && scope !== 'webhooks:write' && !offersTools && !secrets && !asksModels;
+export function isOfferedAsTool(row: Endpoint): boolean {
+  const { scope, offersTools, secrets, asksModels } = row;
+  const changesWebhooks = requiredScopes(row).includes('webhooks:write');
+  return scope !== undefined && !changesWebhooks && !offersTools && !secrets && !asksModels;
 }
 
 export const mcp = endpoint({

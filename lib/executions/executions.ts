@@ -1,4 +1,4 @@
-import { type Page, permits, type Scope } from '../contract/endpoint.ts';
+import type { Page, Scope } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
 import type {
   Execution,
@@ -112,7 +112,7 @@ async function including(
 ): Promise<Page<ExecutionListItem>> {
   const shown = include.includes('results') ? items : items.map(({ tokensUsed: _, qualityGates: __, ...item }) => item);
   if (!include.includes('subject')) return { items: shown, total };
-  return { items: await withSubjects(context, organization, shown, permits(scopes, 'tasks:read')), total };
+  return { items: await withSubjects(context, organization, shown, scopes.includes('tasks:read')), total };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
-import { type Endpoint, permits } from '../contract/endpoint.ts';
 import { endpoints } from '../contract/endpoints.ts';
+import { hasScopes, requiredScopes } from '../contract/required-scopes.ts';
 import { callerOf } from '../http/api-event.ts';
 import { isPassedOn } from '../http/middleware/payload.ts';
 import { type OperationId, toolOf } from '../tools/tool-definitions.ts';
@@ -10,10 +10,7 @@ import { callOperation, type Handlers, type McpRequest, type OperationResponse }
 export function listTools({ event, handlers }: McpRequest): Tool[] {
   const { scopes } = callerOf(event);
   return offeredBy(handlers)
-    .filter((operation) => {
-      const { scope }: Endpoint = endpoints[operation];
-      return scope && permits(scopes, scope);
-    })
+    .filter((operation) => hasScopes(scopes, requiredScopes(endpoints[operation])))
     .map((operation) => {
       const { name, title, description, inputSchema, hints } = toolOf(operation);
       return { name, title, description, inputSchema: inputSchema as Tool['inputSchema'], annotations: hints };

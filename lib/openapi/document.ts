@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { type Endpoint, templateOf } from '../contract/endpoint.ts';
 import { references } from '../contract/endpoints.ts';
 import { etag } from '../contract/examples.ts';
+import { requiredScopes } from '../contract/required-scopes.ts';
 import { familyOf, routes } from '../contract/routes.ts';
 import type { ObjectSchema } from '../contract/shapes.ts';
 import { documentedEvents } from './events.ts';
@@ -66,16 +67,16 @@ function requestBody(schema: ObjectSchema, { body, furtherBodies }: Reference): 
   };
 }
 
-function descriptionOf({ scope }: Endpoint, description: string): string {
-  if (!scope) return description;
-  const required = scope === 'any' ? 'none; any access token is accepted' : `\`${scope}\``;
-  return `${description}\n\nRequired scope: ${required}.`;
+function descriptionOf(row: Endpoint, description: string): string {
+  if (!row.scope) return description;
+  const scopes = requiredScopes(row).map((scope) => `\`${scope}\``);
+  const required = scopes.length === 0 ? 'none; any access token is accepted' : scopes.join(' and ');
+  return `${description}\n\nRequired scope${scopes.length > 1 ? 's' : ''}: ${required}.`;
 }
 
-/** Returns the security requirement of an endpoint: the scope that the access token needs, if it needs one. */
-function securityOf({ scope }: Endpoint): Json[] {
-  if (!scope) return [];
-  return [{ bearer: scope === 'any' ? [] : [scope] }];
+/** Returns the security requirement of an endpoint: the scopes that the access token needs, if it needs a token. */
+function securityOf(row: Endpoint): Json[] {
+  return row.scope ? [{ bearer: requiredScopes(row) }] : [];
 }
 
 const components: Json = {

@@ -118,6 +118,19 @@ describe.runIf(program)('the list of agents', () => {
     expect(await page.getByRole('button', { name: 'Improve now' }).count()).toBe(0);
   });
 
+  it('has self-improvement for a token with agents:execute and agents:write alone', async () => {
+    await createAgent('improvable');
+    for (const [more, count] of [
+      ['agents:execute', 0],
+      ['agents:execute,agents:write', 1],
+    ] as const) {
+      const token = await newToken(consoles.service(), 'local', '--scopes', `agents:read,${more}`);
+      const { page } = await consoles.open({ token, path: '/agents/improvable?tab=improvements' });
+      await page.getByRole('heading', { name: 'No improvements yet' }).waitFor();
+      expect(await page.getByRole('button', { name: 'Improve now' }).count()).toBe(count);
+    }
+  });
+
   it('deletes an agent after a confirmation', async () => {
     await createAgent('short-lived');
     const { page } = await open('/agents/short-lived');

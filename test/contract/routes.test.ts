@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { pathParameters, scopes } from '../../lib/contract/endpoint.ts';
+import { requiredScopes } from '../../lib/contract/required-scopes.ts';
 import { familyOf, fileNameOf, matchPath, routes } from '../../lib/contract/routes.ts';
 
 const operationsAt = (path: string) => matchPath(path).map(({ operation }) => operation);
@@ -16,10 +17,14 @@ describe('the endpoints', () => {
 
   it('require a scope of their family: a read scope for GET, and another scope for other methods', () => {
     const scoped = routes.filter(([, { path, scope }]) => path.startsWith('/api/') && scope !== 'any');
-    for (const [, { method, path, scope }] of scoped) {
-      expect(scopes).toContain(scope);
-      expect(path.split('/')[2]).toContain(scope?.split(':')[0]);
-      expect(scope?.endsWith(':read')).toBe(method === 'GET');
+    for (const [, row] of scoped) {
+      const required = requiredScopes(row);
+      expect(required.length).toBeGreaterThan(0);
+      for (const scope of required) {
+        expect(scopes).toContain(scope);
+        expect(row.path.split('/')[2]).toContain(scope.split(':')[0]);
+        expect(scope.endsWith(':read')).toBe(row.method === 'GET');
+      }
     }
   });
 

@@ -4,7 +4,7 @@ import { type Usage, usage } from './usage.ts';
 
 /** The rows with a scope. */
 type Guarded = {
-  [Name in Operation]: (typeof endpoints)[Name] extends { scope: string } ? Name : never;
+  [Name in Operation]: (typeof endpoints)[Name] extends { scope: unknown } ? Name : never;
 }[Operation];
 
 /**

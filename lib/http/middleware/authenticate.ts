@@ -1,7 +1,8 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { CachedToken, Context } from '../../context.ts';
-import { type Endpoint, permits } from '../../contract/endpoint.ts';
+import type { Endpoint } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
+import { requiredScopes, requireScopes } from '../../contract/required-scopes.ts';
 import { runWithoutRequest } from '../../request-context.ts';
 import { noteTokenUse, tokenUsePeriodMs } from '../../table/organizations/token-uses.ts';
 import { readStoredToken } from '../../table/organizations/tokens.ts';
@@ -16,22 +17,17 @@ const cachedForMs = 30_000;
 const cachedTokensLimit = 1_000;
 
 /**
- * Returns the middleware that identifies the caller by the access token and checks its scope: 401 without a valid
- * token, 403 without the scope of the endpoint. An authorizer of API Gateway could not respond with the error format
+ * Returns the middleware that identifies the caller by the access token and checks its scopes: 401 without a valid
+ * token, 403 without a scope of the endpoint. An authorizer of API Gateway could not respond with the error format
  * and the headers of this API.
  */
 export function authenticate(row: Endpoint, getContext: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
-  const { scope } = row;
   return {
     before: async ({ event }) => {
-      if (!scope) return;
+      if (!row.scope) return;
       const { caller, report } = await identify(header(event, 'Authorization'), getContext());
       event.state = { ...event.state, caller, useReport: report };
-      if (!permits(caller.scopes, scope))
-        throw new ApiError(
-          'insufficient_scope',
-          `This access token does not have the scope ${scope}; use a token that has it.`,
-        );
+      requireScopes(caller.scopes, requiredScopes(row));
     },
   };
 }

@@ -26,7 +26,9 @@ import type { Request, Tenant } from './tenant.ts';
  * for an operation without a case below.
  */
 type Post = {
-  [Name in Operation]: (typeof endpoints)[Name] extends { method: 'POST'; scope: Scope } ? Name : never;
+  [Name in Operation]: (typeof endpoints)[Name] extends { method: 'POST'; scope: Scope | readonly Scope[] }
+    ? Name
+    : never;
 }[Operation];
 
 type Case = {

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Endpoint } from '../../../../lib/contract/endpoint.ts';
 import { endpoints } from '../../../../lib/contract/endpoints.ts';
+import { requiredScopes } from '../../../../lib/contract/required-scopes.ts';
 import { errorOf, statusAndCodeOf, versionOf } from '../../../api.ts';
 import type { Answer } from '../../../service.ts';
 import { cases, posts } from './cases.ts';
@@ -38,11 +40,12 @@ describe.each(posts)('%s with an Idempotency-Key', (operation, one) => {
   });
 
   it('is carried out once, and duplicates get the same response, with any token of the organization that has the scope', async () => {
-    const { status, scope } = endpoints[operation];
+    const row: Endpoint = endpoints[operation];
+    const { status } = row;
     const first = await send();
     expect([first.status, replayed(first)]).toEqual([status, undefined]);
     expect(await times()).toEqual(new Set([1]));
-    const [token, other] = await Promise.all([tenant.tokenOf([scope]), tenant.tokenOf(['tasks:read'])]);
+    const [token, other] = await Promise.all([tenant.tokenOf(requiredScopes(row)), tenant.tokenOf(['tasks:read'])]);
     const before = await left();
     await expectReplay(first);
     await expectReplay(first, send({}, { key, token }));

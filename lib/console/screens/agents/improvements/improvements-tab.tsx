@@ -13,12 +13,13 @@ import { Improvement } from './improvement.tsx';
 export function ImprovementsTab({ name }: { name: string }) {
   const passes = useImprovements(name);
   const canExecute = useScope('agents:execute');
+  const canWrite = useScope('agents:write');
   if (passes.isPending) return <Skeleton />;
   if (passes.isError) return <Failure error={passes.error} retry={() => void passes.refetch()} />;
   const { items, total } = passes.data;
   return (
     <>
-      {canExecute && (
+      {canExecute && canWrite && (
         <div className="actions improvements-head">
           <ImproveNow name={name} />
         </div>
