@@ -6,5 +6,5 @@ import { serve } from '../../lib/http/serve.ts';
 const catalogue = readSkills();
 
 export const handler = serve(row, async ({ params, body, caller, recordResponse }, context) =>
-  assignSkill(context, caller.organization, params.name, body.skillId, catalogue, recordResponse),
+  assignSkill(context, caller.organization, params.name, body.skillId, catalogue, recordResponse, caller.scopes),
 );

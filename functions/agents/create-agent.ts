@@ -3,5 +3,5 @@ import { createAgent as row } from '../../lib/contract/agents.ts';
 import { serve } from '../../lib/http/serve.ts';
 
 export const handler = serve(row, async ({ body, caller, recordResponse }, context) =>
-  createAgent(context, caller.organization, body, recordResponse),
+  createAgent(context, caller.organization, body, recordResponse, caller.scopes),
 );

@@ -8,5 +8,5 @@ import { logFailure } from '../../lib/queue/log-failure.ts';
 const tools = { model: createBedrockModel(process.env, logFailure), catalogue: readSkills() };
 
 export const handler = serve(row, async ({ params, body, caller, recordResponse }, context) =>
-  selfImproveAgent(context, caller.organization, params.name, body, tools, recordResponse),
+  selfImproveAgent(context, caller.organization, params.name, body, tools, recordResponse, caller.scopes),
 );

@@ -8,7 +8,7 @@ import {
   type NewAgent,
   reservedNames,
 } from '../contract/agents.ts';
-import type { Page, Precondition, Versioned } from '../contract/endpoint.ts';
+import type { Page, Precondition, Scope, Versioned } from '../contract/endpoint.ts';
 import { ApiError, notFound } from '../contract/errors.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import { isAllowed } from '../contract/models.ts';
@@ -18,6 +18,7 @@ import type { AgentHead, StoredAgent } from '../table/agents/agent-items.ts';
 import {
   type AgentContext,
   changeAgent,
+  hasAgentSkill,
   insertAgent,
   insertAgentSkill,
   insertMissingAgents,
@@ -32,7 +33,8 @@ import { unlistExecutions } from '../table/executions/execution-removal.ts';
 import { markExecutions } from '../table/executions/running-executions.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { readSettings } from '../table/organizations/settings.ts';
-import { retryOnConflict } from '../table/transact.ts';
+import { retryOnConflict, transact } from '../table/transact.ts';
+import { authorizeChange, authorizeTools } from './agent-permissions.ts';
 import { losesRights, matching, patched } from './decisions.ts';
 import { newSystemAgents } from './system-agents.ts';
 
@@ -50,16 +52,20 @@ export async function listAgents(
 /**
  * Creates an agent. An agent without a model gets the current default model, which later settings do not change.
  *
- * @throws `ApiError` `reserved_name`, `name_taken`, `validation_failed` for a model that is not allowed
+ * @param scopes the scopes of the caller
+ * @throws `ApiError` `reserved_name`, `name_taken`, `validation_failed` for a model that is not allowed,
+ *   `insufficient_scope` for tools that need other scopes
  */
 export async function createAgent(
   context: Pick<Context, 'table' | 'ulid'> & ModelContext,
   organization: Organization,
   { model, ...fields }: NewAgent,
   recordResponse: RecordResponse,
+  scopes: readonly Scope[],
 ): Promise<Agent> {
   if (reservedNames.includes(fields.name)) throw reservedName(fields.name);
   const chosen = await chooseModel(context, organization, model);
+  authorizeTools(scopes, fields);
   const id = context.ulid();
   const createdAt = timestamp(timeOf(id));
   const agent = {
@@ -101,8 +107,10 @@ export async function getAgent(
  * Changes the fields of an agent that a patch names; equal values write nothing. If the agent loses a right, its running
  * executions are marked before the response (docs/architecture.md#agents-that-lose-rights).
  *
- * @throws `ApiError` `not_found`, `precondition_failed`, `validation_failed` for a model that is not allowed;
- *   `unavailable` also if the agent is changed but its executions are not marked: their workers read the change then
+ * @param scopes the scopes of the caller
+ * @throws `ApiError` `not_found`, `precondition_failed`, `validation_failed` for a model that is not allowed,
+ *   `insufficient_scope` for tools that need other scopes; `unavailable` also if the agent is changed but its executions are
+ *   not marked: their workers read the change then
  */
 export async function updateAgent(
   context: Pick<Context, 'clock'> & ModelContext,
@@ -110,6 +118,7 @@ export async function updateAgent(
   name: string,
   patch: AgentPatch,
   ifMatch: Precondition,
+  scopes: readonly Scope[],
 ): Promise<Versioned<Agent>> {
   const { before, after } = await retryOnConflict(context.table, async () => {
     const before = await requireAgent(context, organization, name);
@@ -117,6 +126,7 @@ export async function updateAgent(
     const { model: named } = patch;
     const model = named === undefined ? undefined : await chooseModel(context, organization, named ?? undefined);
     const after = patched(before, { ...patch, model }, timestamp(context.clock()));
+    authorizeChange(scopes, before, after);
     if (after !== before) await changeAgent(context, organization, before, after);
     return { before, after };
   });
@@ -199,34 +209,56 @@ export async function listSkills(
 /**
  * Assigns a skill of the catalogue to an agent. A skill that is already assigned stays as it is.
  *
- * @throws `ApiError` `not_found` for an agent or a skill that does not exist
+ * @param scopes the scopes of the caller
+ * @throws `ApiError` `not_found` for an agent or a skill that does not exist, `insufficient_scope` for tools of the agent
+ *   that need other scopes
  */
-export async function assignSkill(
+export function assignSkill(
   context: AgentContext & Pick<Context, 'clock'>,
   organization: Organization,
   name: string,
   skillId: string,
   catalogue: readonly Skill[],
   recordResponse: RecordResponse,
+  scopes: readonly Scope[],
 ): Promise<void> {
-  const agent = await requireAgentHead(context, organization, name);
-  if (!catalogue.some(({ id }) => id === skillId)) throw notFound('skill');
   const skill = { id: skillId, assignedAt: timestamp(context.clock()) };
-  await insertAgentSkill(context, organization, agent, skill, recordResponse);
+  return retryOnConflict(context.table, async () => {
+    const agent = await requireAgentHead(context, organization, name);
+    if (!catalogue.some(({ id }) => id === skillId)) throw notFound('skill');
+    const records = recordResponse?.({}) ?? [];
+    if (await hasAgentSkill(context, organization, agent.id, skillId)) {
+      if (records.length > 0) await transact(context.table, records);
+      return;
+    }
+    authorizeTools(scopes, agent);
+    await insertAgentSkill(context, organization, agent, skill, records);
+  });
 }
 
 /**
  * Removes a skill from an agent.
  *
- * @throws `ApiError` `not_found` for an agent that does not exist, or a skill that is not assigned to it
+ * @param scopes the scopes of the caller
+ * @throws `ApiError` `not_found` for an agent that does not exist, or a skill that is not assigned to it,
+ *   `insufficient_scope` for tools of the agent that need other scopes
  */
-export async function unassignSkill(
+export function unassignSkill(
   context: AgentContext,
   organization: Organization,
   name: string,
   skillId: string,
+  scopes: readonly Scope[],
 ): Promise<void> {
-  await removeAgentSkill(context, organization, await requireAgentHead(context, organization, name), skillId);
+  return retryOnConflict(context.table, async () => {
+    const agent = await requireAgentHead(context, organization, name);
+    try {
+      authorizeTools(scopes, agent);
+    } catch (error) {
+      throw (await hasAgentSkill(context, organization, agent.id, skillId)) ? error : notFound('skill');
+    }
+    await removeAgentSkill(context, organization, agent, skillId);
+  });
 }
 
 /** The part of a context that the choice of a model needs. */

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Agent } from '../contract/agents.ts';
-import type { Page, Precondition, Versioned } from '../contract/endpoint.ts';
+import type { Page, Precondition, Scope, Versioned } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
@@ -16,6 +16,7 @@ import { type AgentContext, changeAgent } from '../table/agents/agents.ts';
 import { readPrompt, readPromptChanges } from '../table/agents/prompts.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { retryOnConflict, transact } from '../table/transact.ts';
+import { authorizeChange } from './agent-permissions.ts';
 import { requireAgent, requireAgentHead, versioned } from './agents.ts';
 
 const sources: Record<PromptChangeReason, PromptSource> = {
@@ -58,7 +59,8 @@ export async function getPrompt(
 /**
  * Makes a former prompt of an agent the current one. If it is the current one already, nothing changes.
  *
- * @throws `ApiError` `not_found`, `precondition_failed`
+ * @param scopes the scopes of the caller
+ * @throws `ApiError` `not_found`, `precondition_failed`, `insufficient_scope` for tools that need other scopes
  */
 export function restorePrompt(
   context: AgentContext & Pick<Context, 'clock'>,
@@ -67,6 +69,7 @@ export function restorePrompt(
   hash: string,
   ifMatch: Precondition,
   recordResponse: RecordResponse,
+  scopes: readonly Scope[],
 ): Promise<Versioned<Agent>> {
   return retryOnConflict(context.table, async () => {
     const before = await requireAgent(context, organization, name);
@@ -75,6 +78,7 @@ export function restorePrompt(
     const isCurrent = systemPrompt === before.systemPrompt;
     const updatedAt = timestamp(context.clock());
     const after = isCurrent ? before : { ...before, systemPrompt, version: before.version + 1, updatedAt };
+    authorizeChange(scopes, before, after);
     const also = recordResponse?.(versioned(after)) ?? [];
     if (!isCurrent) {
       const summary =

@@ -1121,7 +1121,7 @@ export type Operations = {
   /**
    * Create an agent.
    *
-   * Creates an agent. The response has four fields; get the agent for the others. Without a `model`, the agent gets the organization's current default model; a later change of the default does not change the agent.
+   * Creates an agent. The response has four fields; get the agent for the others. Without a `model`, the agent gets the organization's current default model; a later change of the default does not change the agent. For an agent with tools, the access token also needs the scopes of these tools.
    *
    * Required scope: `agents:write`.
    */
@@ -1154,7 +1154,7 @@ export type Operations = {
   /**
    * Update an agent.
    *
-   * Changes only the fields in the request. `null` clears `description`, empties `systemPrompt` or `soul`, and sets `model` to the current default model. The name cannot change. An `inactive` agent cannot be executed or delegated to, and keeps all its data.
+   * Changes only the fields in the request. `null` clears `description`, empties `systemPrompt` or `soul`, and sets `model` to the current default model. The name cannot change. An `inactive` agent cannot be executed or delegated to, and keeps all its data. To change `capabilities`, `systemPrompt`, `soul` or `model` of an agent with tools, the access token also needs the scopes of these tools, before and after the change.
    *
    * Required scope: `agents:write`.
    */
@@ -1210,7 +1210,7 @@ export type Operations = {
   /**
    * Assign a skill.
    *
-   * Assigns a skill of the catalogue to the agent. Later calls to the agent's model include the skill. If the agent already has the skill, nothing changes and the status is 201 as well. `GET /api/agents/skills` lists the skills that can be assigned.
+   * Assigns a skill of the catalogue to the agent. Later calls to the agent's model include the skill. If the agent already has the skill, nothing changes and the status is 201 as well. `GET /api/agents/skills` lists the skills that can be assigned. For an agent with tools, the access token also needs the scopes of these tools.
    *
    * Required scope: `agents:write`.
    */
@@ -1230,7 +1230,7 @@ export type Operations = {
   /**
    * Unassign a skill.
    *
-   * Removes the skill from the agent. Later calls to the agent's model no longer include it.
+   * Removes the skill from the agent. Later calls to the agent's model no longer include it. For an agent with tools, the access token also needs the scopes of these tools.
    *
    * Required scope: `agents:write`.
    */
@@ -1249,7 +1249,7 @@ export type Operations = {
   /**
    * Update the soul of an agent.
    *
-   * Replaces the whole soul and returns the updated agent.
+   * Replaces the whole soul and returns the updated agent. For an agent with tools, the access token also needs the scopes of these tools.
    *
    * Required scope: `agents:write`.
    */
@@ -1493,7 +1493,7 @@ export type Operations = {
   /**
    * Improve an agent.
    *
-   * Reviews recent executions for failures and slow runs, and proposes an edit of the system prompt. Tests the old and the new prompt on recent inputs, and adopts the edit only if a blind comparison, made in both orders, rates it better. Does not change the soul and the skills. Responds within 30 seconds. An agent can have one pass at a time. `GET /api/agents/{name}/improvements` has the proof of each pass.
+   * Reviews recent executions for failures and slow runs, and proposes an edit of the system prompt. Tests the old and the new prompt on recent inputs, and adopts the edit only if a blind comparison, made in both orders, rates it better. Does not change the soul and the skills. Responds within 30 seconds. An agent can have one pass at a time. `GET /api/agents/{name}/improvements` has the proof of each pass. For an agent with tools, the access token also needs the scopes of these tools.
    *
    * Required scopes: `agents:execute` and `agents:write`.
    */
@@ -1854,7 +1854,7 @@ export type Operations = {
   /**
    * Restore a prompt of an agent.
    *
-   * Makes a former system prompt the current one, and returns the updated agent. Changes no other field. Restoring the current prompt changes nothing.
+   * Makes a former system prompt the current one, and returns the updated agent. Changes no other field. Restoring the current prompt changes nothing. For an agent with tools, the access token also needs the scopes of these tools.
    *
    * Required scope: `agents:write`.
    */

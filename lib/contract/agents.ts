@@ -193,6 +193,9 @@ const exampleSystemAgent = {
   updatedAt: examples.founded,
 } as const;
 
+/** What the descriptions of the endpoints say that decide what an agent does with its tools. */
+export const needsToolScopes = 'For an agent with tools, the access token also needs the scopes of these tools.';
+
 function exampleAgentListItem() {
   const { systemPrompt: _, soul: __, isSystem: ___, updatedAt: ____, ...listed } = exampleAgent;
   return listed;
@@ -228,8 +231,7 @@ export const createAgent = endpoint({
 });
 
 export const createAgentReference = (): ApiReference<typeof createAgent> => ({
-  description:
-    "Creates an agent. The response has four fields; get the agent for the others. Without a `model`, the agent gets the organization's current default model; a later change of the default does not change the agent.",
+  description: `Creates an agent. The response has four fields; get the agent for the others. Without a \`model\`, the agent gets the organization's current default model; a later change of the default does not change the agent. ${needsToolScopes}`,
   body: {
     name: exampleAgent.name,
     displayName: exampleAgent.displayName,
@@ -278,7 +280,7 @@ export const updateAgent = endpoint({
 
 export const updateAgentReference = (): ApiReference<typeof updateAgent> => ({
   description:
-    'Changes only the fields in the request. `null` clears `description`, empties `systemPrompt` or `soul`, and sets `model` to the current default model. The name cannot change. An `inactive` agent cannot be executed or delegated to, and keeps all its data.',
+    'Changes only the fields in the request. `null` clears `description`, empties `systemPrompt` or `soul`, and sets `model` to the current default model. The name cannot change. An `inactive` agent cannot be executed or delegated to, and keeps all its data. To change `capabilities`, `systemPrompt`, `soul` or `model` of an agent with tools, the access token also needs the scopes of these tools, before and after the change.',
   body: { description: 'Builds web pages from drawings, also for phones.' },
   furtherBodies: { 'Set it inactive': { status: 'inactive' } },
   data: {
@@ -331,8 +333,7 @@ export const assignSkill = endpoint({
 });
 
 export const assignSkillReference = (): ApiReference<typeof assignSkill> => ({
-  description:
-    "Assigns a skill of the catalogue to the agent. Later calls to the agent's model include the skill. If the agent already has the skill, nothing changes and the status is 201 as well. `GET /api/agents/skills` lists the skills that can be assigned.",
+  description: `Assigns a skill of the catalogue to the agent. Later calls to the agent's model include the skill. If the agent already has the skill, nothing changes and the status is 201 as well. \`GET /api/agents/skills\` lists the skills that can be assigned. ${needsToolScopes}`,
   body: { skillId: exampleSkill.id },
 });
 
@@ -346,7 +347,7 @@ export const unassignSkill = endpoint({
 });
 
 export const unassignSkillReference = (): ApiReference<typeof unassignSkill> => ({
-  description: "Removes the skill from the agent. Later calls to the agent's model no longer include it.",
+  description: `Removes the skill from the agent. Later calls to the agent's model no longer include it. ${needsToolScopes}`,
 });
 
 export const updateSoul = endpoint({
@@ -362,7 +363,7 @@ export const updateSoul = endpoint({
 });
 
 export const updateSoulReference = (): ApiReference<typeof updateSoul> => ({
-  description: 'Replaces the whole soul and returns the updated agent.',
+  description: `Replaces the whole soul and returns the updated agent. ${needsToolScopes}`,
   body: { soul: 'You are bold, and say so when you are not sure.' },
   data: {
     ...exampleAgent,

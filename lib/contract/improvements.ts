@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { needsToolScopes } from './agents.ts';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
 import { ExecutionId } from './executions.ts';
@@ -167,8 +168,7 @@ export const selfImproveAgent = endpoint({
 });
 
 export const selfImproveAgentReference = (): ApiReference<typeof selfImproveAgent> => ({
-  description:
-    'Reviews recent executions for failures and slow runs, and proposes an edit of the system prompt. Tests the old and the new prompt on recent inputs, and adopts the edit only if a blind comparison, made in both orders, rates it better. Does not change the soul and the skills. Responds within 30 seconds. An agent can have one pass at a time. `GET /api/agents/{name}/improvements` has the proof of each pass.',
+  description: `Reviews recent executions for failures and slow runs, and proposes an edit of the system prompt. Tests the old and the new prompt on recent inputs, and adopts the edit only if a blind comparison, made in both orders, rates it better. Does not change the soul and the skills. Responds within 30 seconds. An agent can have one pass at a time. \`GET /api/agents/{name}/improvements\` has the proof of each pass. ${needsToolScopes}`,
   body: { lookbackExecutions: 20, focusArea: 'answers that are too long' },
   data: exampleImprovement,
 });

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Agent, exampleAgent } from './agents.ts';
+import { Agent, exampleAgent, needsToolScopes } from './agents.ts';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
 import { AgentName, count, described, oneOf, PromptHash, pageQuery, Timestamp } from './shapes.ts';
@@ -91,8 +91,7 @@ export const restorePrompt = endpoint({
 });
 
 export const restorePromptReference = (): ApiReference<typeof restorePrompt> => ({
-  description:
-    'Makes a former system prompt the current one, and returns the updated agent. Changes no other field. Restoring the current prompt changes nothing.',
+  description: `Makes a former system prompt the current one, and returns the updated agent. Changes no other field. Restoring the current prompt changes nothing. ${needsToolScopes}`,
   params: exampleParams,
   data: { ...exampleAgent, updatedAt: examples.started },
 });

@@ -15,14 +15,16 @@ export function hasScopes(held: readonly Scope[], required: readonly Scope[]): b
 /**
  * Checks that an access token has all of these scopes.
  *
+ * @param purpose what needs them, if it is not the operation, in the plural: `the tools of builder`
  * @throws `ApiError` `insufficient_scope`, whose message names the missing scopes
  */
-export function requireScopes(held: readonly Scope[], required: readonly Scope[]): void {
+export function requireScopes(held: readonly Scope[], required: readonly Scope[], purpose?: string): void {
   const missing = required.filter((scope) => !held.includes(scope));
   if (missing.length === 0) return;
   const [named, them] = missing.length === 1 ? ['scope', 'it'] : ['scopes', 'them'];
+  const neededBy = purpose === undefined ? '' : `, which ${purpose} need`;
   throw new ApiError(
     'insufficient_scope',
-    `This access token does not have the ${named} ${missing.join(' and ')}; use a token that has ${them}.`,
+    `This access token does not have the ${named} ${missing.join(' and ')}${neededBy}; use a token that has ${them}.`,
   );
 }

@@ -1,9 +1,13 @@
+import { authorizeTools } from '../agents/agent-permissions.ts';
 import { promptImprover, qaReviewer } from '../agents/system-agents.ts';
 import type { Context } from '../context.ts';
+import { toolScopesOf } from '../contract/agent-operations.ts';
+import type { Scope } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Improvement, ImprovementDecision, NewImprovement } from '../contract/improvements.ts';
 import type { Organization } from '../contract/organization.ts';
+import { hasScopes } from '../contract/required-scopes.ts';
 import type { Tools } from '../executions/generate-output.ts';
 import { hashOf, type StoredAgent } from '../table/agents/agent-items.ts';
 import { changeAgent, readAgent, readAgentHead } from '../table/agents/agents.ts';
@@ -29,7 +33,9 @@ const triesOfChange = 5;
  * choice (docs/architecture.md#self-improvement). It changes the prompt only if the prompt is still the one that the pass
  * began with, and never the soul or the skills.
  *
- * @throws `ApiError` `not_found`, `improvement_in_progress`
+ * @param scopes the scopes of the caller
+ * @throws `ApiError` `not_found`, `improvement_in_progress`, `insufficient_scope` for tools of the agent that need other
+ *   scopes
  */
 export async function selfImproveAgent(
   context: ImprovementContext,
@@ -38,16 +44,18 @@ export async function selfImproveAgent(
   options: NewImprovement,
   tools: Tools,
   recordResponse: RecordResponse,
+  scopes: readonly Scope[],
 ): Promise<Improvement> {
   const startedAt = context.clock();
   const agent = await readAgentHead(context, organization, name);
   if (!agent) throw notFound('agent');
+  authorizeTools(scopes, agent);
   const leaseId = await leaseImprovement(context, organization, agent.id);
   try {
     const prepared = await readPreparedAgent(context, organization, name);
     if (prepared?.agent.id !== agent.id) throw notFound('agent');
     const result = await passOf(context, organization, prepared, options, tools, startedAt);
-    return await conclude(context, organization, prepared.agent, { ...result, startedAt }, recordResponse);
+    return await conclude(context, organization, prepared.agent, { ...result, startedAt }, recordResponse, scopes);
   } finally {
     // A lease that cannot be ended now expires; the response does not wait for it.
     await endImprovementLease(context, organization, agent.id, leaseId).catch(() => {});
@@ -79,6 +87,7 @@ async function conclude(
   agent: StoredAgent,
   pass: PassResult & { startedAt: number },
   recordResponse: RecordResponse,
+  scopes: readonly Scope[],
 ): Promise<Improvement> {
   const previousPromptHash = hashOf(agent.systemPrompt);
   const responseOf = (improved: boolean, changesSummary: string, prompt: string): Improvement => ({
@@ -101,7 +110,7 @@ async function conclude(
   if (pass.decision === 'adopted') {
     const adopted = responseOf(true, pass.summary, pass.prompt);
     const also = [...passWrites('adopted', adopted), ...recordsOf(adopted)];
-    const reason = await adopt(context, organization, agent, pass, also);
+    const reason = await adopt(context, organization, agent, pass, also, scopes);
     if (reason === undefined) return adopted;
     return notAdopted('superseded', reason);
   }
@@ -133,12 +142,15 @@ async function adopt(
   organization: Organization,
   { id, name, systemPrompt }: StoredAgent,
   { prompt, summary }: { prompt: string; summary: string },
-  also: readonly Write[] = [],
+  also: readonly Write[],
+  scopes: readonly Scope[],
 ): Promise<string | undefined> {
   for (let tries = 0; tries < triesOfChange; tries++) {
     const now = await readAgent(context, organization, name);
     if (now?.id !== id) return 'The agent was deleted meanwhile.';
     if (now.systemPrompt !== systemPrompt) return 'The prompt was changed meanwhile; that change stands.';
+    if (!hasScopes(scopes, toolScopesOf(now.capabilities)))
+      return 'The agent got other tools meanwhile, which need scopes that the access token does not have.';
     const after = { ...now, systemPrompt: prompt, version: now.version + 1, updatedAt: timestamp(context.clock()) };
     try {
       await changeAgent(context, organization, now, after, { why: 'self-improved', summary, also });

@@ -29,7 +29,7 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
     message: 'The access token is not valid; send a valid one, as in Authorization: Bearer crew_….',
   },
   insufficient_scope: {
-    when: 'The access token does not have the scope of this operation.',
+    when: 'The access token does not have a scope of this operation, or a scope of the tools of the agent that the request creates or changes.',
     message: 'This access token does not have the scope tasks:write; use a token that has it.',
   },
   system_agent: {

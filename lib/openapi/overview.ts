@@ -1,3 +1,8 @@
+import { toolScopesOf } from '../contract/agent-operations.ts';
+import { toolCapabilities } from '../contract/agents.ts';
+
+const code = (text: string) => `\`${text}\``;
+
 /** Links to the guides on the documentation page, which work wherever the service serves the document. */
 const agentsGuide = '[How agents work](/docs#tag/guide-agents)';
 const webhooksGuide = '[Receiving webhooks](/docs#tag/guide-receiving-webhooks)';
@@ -12,7 +17,13 @@ Guides:
 
 ## Authentication
 
-Every path below \`/api\` requires an access token: \`Authorization: Bearer crew_…\`. The operator of the service creates tokens with \`npm run token -- create\`. A token belongs to one organization and has scopes. Each operation names the scope that it requires, if any; no scope implies another. Resources of other organizations are treated as absent.
+Every path below \`/api\` requires an access token: \`Authorization: Bearer crew_…\`. The operator of the service creates tokens with \`npm run token -- create\`. A token belongs to one organization and has scopes. Each operation names the scopes that it requires, if any; no scope implies another. Resources of other organizations are treated as absent.
+
+To create an agent with tools, or to change what it does with them, an access token also needs the scopes of these tools. To run an agent, \`agents:execute\` is enough: the agent uses all its tools.
+
+| Capability | Scopes of its tools |
+|---|---|
+${toolCapabilities.map((one) => `| ${code(one)} | ${toolScopesOf([one]).map(code).join(', ')} |`).join('\n')}
 
 ## Responses
 

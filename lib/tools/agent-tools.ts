@@ -1,5 +1,5 @@
 import type { CatalogueSkill } from '../agents/skill-catalogue.ts';
-import type { ToolCapability } from '../contract/agents.ts';
+import { type AgentOperation, grantedOperations } from '../contract/agent-operations.ts';
 import { endpoints } from '../contract/endpoints.ts';
 import { ApiError } from '../contract/errors.ts';
 import { pick, type Schema } from '../contract/shapes.ts';
@@ -31,8 +31,6 @@ type Act =
 
 /** A tool of agents. */
 type AgentTool = {
-  /** The capabilities that grant the tool. */
-  grantedBy: readonly ToolCapability[];
   definition: () => ToolDefinition;
   /** Returns a call with valid arguments. @throws `ApiError` for invalid arguments */
   actOf: (context: ExecutionStartContext, caller: Caller, input: Input) => Act;
@@ -41,10 +39,9 @@ type AgentTool = {
 /** The path parameter that names the agent. An agent calls tools for itself only, so its model does not send it. */
 const agentParameter = 'name';
 
-/** All tools of agents. Models get them in this order. */
-const agentTools: readonly AgentTool[] = [
-  {
-    grantedBy: ['tasks.read'],
+/** The tool of each operation of agents. `agentOperations` has the capabilities that grant it. */
+const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
+  listTasks: {
     definition: () => narrowed('listTasks'),
     actOf: (context, { execution: { organization } }, input) => {
       const {
@@ -64,8 +61,7 @@ const agentTools: readonly AgentTool[] = [
       return { read };
     },
   },
-  {
-    grantedBy: ['tasks.read', 'tasks.write'],
+  getTask: {
     definition: () => narrowed('getTask'),
     actOf: (context, { execution: { organization } }, input) => {
       const { id } = inputOf('getTask', input).params;
@@ -77,8 +73,7 @@ const agentTools: readonly AgentTool[] = [
       };
     },
   },
-  {
-    grantedBy: ['tasks.write'],
+  createTask: {
     definition: () => narrowed('createTask', 'You can change the task later.'),
     actOf: (context, { execution: { organization }, agent }, input) => {
       const { body } = inputOf('createTask', input);
@@ -91,8 +86,7 @@ const agentTools: readonly AgentTool[] = [
       };
     },
   },
-  {
-    grantedBy: ['tasks.write'],
+  updateTask: {
     definition: () =>
       narrowed(
         'updateTask',
@@ -112,8 +106,7 @@ const agentTools: readonly AgentTool[] = [
       };
     },
   },
-  {
-    grantedBy: ['delegate'],
+  delegateTask: {
     definition: () =>
       narrowed(
         'delegateTask',
@@ -129,8 +122,7 @@ const agentTools: readonly AgentTool[] = [
       };
     },
   },
-  {
-    grantedBy: ['skills'],
+  listSkills: {
     definition: () => ({
       ...narrowed('assignSkill'),
       name: 'read_skill',
@@ -141,7 +133,7 @@ const agentTools: readonly AgentTool[] = [
       return { read: async () => ({ data: readSkill(skills, catalogue, skillId) }) };
     },
   },
-];
+};
 
 /** Returns the tools that capabilities grant, in a fixed order; none for an agent without a known capability. */
 export function grantedTools(capabilities: readonly string[]): ToolDefinition[] {
@@ -183,7 +175,7 @@ export async function callTool(
 }
 
 function grantedTo(capabilities: readonly string[]): AgentTool[] {
-  return agentTools.filter(({ grantedBy }) => grantedBy.some((capability) => capabilities.includes(capability)));
+  return grantedOperations(capabilities).map((operation) => agentTools[operation]);
 }
 
 /** @throws `ApiError` for an unknown tool or invalid arguments */

@@ -2,6 +2,7 @@ import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, expect, it } from 'vitest';
 import { updateAgent } from '../../lib/agents/agents.ts';
 import { getPrompt, listPrompts, restorePrompt } from '../../lib/agents/prompts.ts';
+import { scopes } from '../../lib/contract/endpoint.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { hashOf, promptChangeItem, type StoredAgent } from '../../lib/table/agents/agent-items.ts';
 import { insertAgent } from '../../lib/table/agents/agents.ts';
@@ -21,9 +22,9 @@ beforeEach(() => {
 const list = () => listPrompts(context, organization, 'writer', { limit: 20, offset: 0 });
 const get = (text: string) => getPrompt(context, organization, 'writer', hashOf(text));
 const restore = (text: string, through = table) =>
-  restorePrompt({ ...context, table: through }, organization, 'writer', hashOf(text), always, undefined);
+  restorePrompt({ ...context, table: through }, organization, 'writer', hashOf(text), always, undefined, scopes);
 const update = (patch: { systemPrompt: string } | { soul: string }) =>
-  updateAgent(context, organization, 'writer', patch, always);
+  updateAgent(context, organization, 'writer', patch, always, scopes);
 
 /** Inserts an agent as a version of the service without changes of prompts stored it. */
 async function insertEarlyAgent(version: number): Promise<StoredAgent> {

@@ -1,17 +1,31 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { toolScopesOf } from '../../lib/contract/agent-operations.ts';
+import { toolCapabilities } from '../../lib/contract/agents.ts';
 import { type ErrorCode, errorStatus } from '../../lib/contract/errors.ts';
 import { delegateTask } from '../../lib/contract/executions.ts';
 import { ImprovementPass, improvementDecisions } from '../../lib/contract/improvements.ts';
 import { PromptListItem } from '../../lib/contract/prompts.ts';
 import { routes } from '../../lib/contract/routes.ts';
 import { userPromptOf } from '../../lib/executions/prompts.ts';
+import { grantedTools } from '../../lib/tools/agent-tools.ts';
 import { firstColumnOf, sectionOf as sectionOfPage } from './markdown.ts';
 
 const page = readFileSync('docs/agents.md', 'utf8');
 const sectionOf = (heading: string) => sectionOfPage(page, heading);
 
 describe('the page on agents', () => {
+  it('lists the tools and the scopes of each capability', () => {
+    const rows = [...sectionOf('## Tools').matchAll(/^\| `([\w.]+)` \| (.*) \| (.*) \|$/gm)];
+    const codes = (text = '') => [...text.matchAll(/`([\w:]+)`/g)].map(([, name]) => name);
+    const listed = rows
+      .slice(0, toolCapabilities.length)
+      .map(([, one, tools, scopes]) => [one, codes(tools), codes(scopes)]);
+    expect(listed).toEqual(
+      toolCapabilities.map((one) => [one, grantedTools([one]).map(({ name }) => name), toolScopesOf([one])]),
+    );
+  });
+
   it('lists the parts of a system prompt in their order', () => {
     const parts = [...sectionOf('## The prompt').matchAll(/^\d\. .*?`?(soul|systemPrompt|skills)`?/gm)];
     expect(parts.map(([, part]) => part)).toEqual(['soul', 'systemPrompt', 'skills']);

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { expect, it } from 'vitest';
 import { program } from '../../infra/cli/program.ts';
+import { scopes } from '../../lib/contract/endpoint.ts';
+import { firstColumnOf, sectionOf } from './markdown.ts';
 
 const page = readFileSync('docs/command-line.md', 'utf8');
 
@@ -22,4 +24,9 @@ it('the page names only existing options', () => {
   const named = [...page.matchAll(/(?<= |`)--[a-z][a-z-]*/g)].map(([option]) => option);
   const ofNpm = ['--silent', '--help'];
   expect(named.filter((option) => !options.includes(option) && !ofNpm.includes(option))).toEqual([]);
+});
+
+it('the page lists all scopes', () => {
+  const listed = firstColumnOf(sectionOf(page, '### Scopes of an access token'));
+  expect(listed).toEqual(scopes.map((scope) => `\`${scope}\``));
 });

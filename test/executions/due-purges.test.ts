@@ -33,7 +33,7 @@ const dump = () => dumpOf(board.table, board.organization) as Promise<Record<str
 async function deleted(name: string): Promise<void> {
   const texts = { systemPrompt: 'Write.', soul: 'Calm.', capabilities: [] };
   const agent = { name, displayName: name, category: 'business', status: 'active', ...texts } as const;
-  await createAgent(board, board.organization, agent, undefined);
+  await createAgent(board, board.organization, agent, undefined, []);
   await deleteAgent(board, board.organization, name, always);
 }
 

@@ -136,7 +136,7 @@ describe('the question', () => {
     await fixture.addAgent('skilled');
     // Not in the order of their names, and two of them in the same millisecond.
     for (const id of ['sk_write', 'sk_read', 'sk_draw']) {
-      await assignSkill(fixture.app, organization, 'skilled', id, catalogue, undefined);
+      await assignSkill(fixture.app, organization, 'skilled', id, catalogue, undefined, []);
       fixture.clock.now += id === 'sk_write' ? 1 : 0;
     }
     const skills = ['write', 'draw', 'read'].map((name) => `# Skill: ${name}\n\nHow to ${name}. 🧭`).join('\n\n');

@@ -1,6 +1,7 @@
 import { createAgent, updateAgent } from '../../lib/agents/agents.ts';
 import type { Context } from '../../lib/context.ts';
 import type { Agent, NewAgent } from '../../lib/contract/agents.ts';
+import { scopes } from '../../lib/contract/endpoint.ts';
 import type { NewDelegation, NewExecution } from '../../lib/contract/executions.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { NewTask, Task } from '../../lib/contract/tasks.ts';
@@ -52,7 +53,7 @@ export async function createTestExecutions({ cap = 50, stream = false, through =
   const { app, table } = service;
   if (!stream) await withoutStream(table);
   const { organization } = await newCaller(app);
-  await createAgent(app, organization, agentFields, undefined);
+  await createAgent(app, organization, agentFields, undefined, scopes);
 
   /** Counts an operation of a test during an execution; the timeline waits for it as for requests of the execution. */
   const counted = <Result>(work: Promise<Result>): Promise<Result> => {
@@ -82,11 +83,12 @@ export async function createTestExecutions({ cap = 50, stream = false, through =
   const fixture = {
     ...{ service, app, table, organization, timeline, clock, context, sent },
 
-    update: (name: string, patch: Partial<Agent>) => counted(updateAgent(app, organization, name, patch, () => {})),
+    update: (name: string, patch: Partial<Agent>) =>
+      counted(updateAgent(app, organization, name, patch, () => {}, scopes)),
 
     /** Adds an agent with the fields of `writer`, except those that are given. */
     addAgent: (name: string, fields: Partial<NewAgent> = {}) =>
-      counted(createAgent(app, organization, { ...agentFields, name, ...fields }, undefined)),
+      counted(createAgent(app, organization, { ...agentFields, name, ...fields }, undefined, scopes)),
 
     addTask: (fields: Partial<NewTask> = {}): Promise<Task> =>
       counted(createTask(app, organization, newTask(fields), undefined)),

@@ -27,7 +27,7 @@ const kept = (changesSummary: string) => ({
 
 it('a better prompt becomes that of the agent in a new version, and nothing else of the agent changes', async () => {
   const name = await service.createReviewedAgent();
-  await assignSkill(app, organization, name, 'sk_a', [{ id: 'sk_a', name: 'a', description: 'A.' }], undefined);
+  await assignSkill(app, organization, name, 'sk_a', [{ id: 'sk_a', name: 'a', description: 'A.' }], undefined, []);
   const before = await readPreparedAgent(app, organization, name);
   clock.now += 1_000;
   expect((await service.improve(name)).answer).toEqual(adopted);
@@ -110,6 +110,17 @@ it('during a pass a change of other fields stays, and the prompt is adopted', as
   const { answer } = await service.improve(name, { says: meanwhile(() => service.update(name, patch)) });
   expect(answer).toEqual(adopted);
   expect(await service.agent(name)).toMatchObject({ ...patch, systemPrompt: better, version: 3 });
+});
+
+it('during a pass the agent can get tools that need other scopes: the pass does not change it', async () => {
+  const name = await service.createReviewedAgent();
+  const capabilities = ['tasks.read'];
+  const says = meanwhile(() => service.update(name, { capabilities }));
+  const { answer } = await service.improve(name, { says, scopes: ['agents:execute', 'agents:write'] });
+  expect(answer).toEqual(
+    kept('The agent got other tools meanwhile, which need scopes that the access token does not have.'),
+  );
+  expect(await service.agent(name)).toMatchObject({ capabilities, systemPrompt: 'Write.', version: 2 });
 });
 
 it.each([

@@ -1,4 +1,5 @@
 import { ulid } from 'ulid';
+import { scopes as allScopes, type Scope } from '../../lib/contract/endpoint.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import type { NewImprovement } from '../../lib/contract/improvements.ts';
 import { selfImproveAgent } from '../../lib/improvements/improvements.ts';
@@ -16,7 +17,14 @@ import { completed } from '../table/executions/execution-table.ts';
 import { learningModel, type Script, usual } from './learning-model.ts';
 
 /** The options of a pass. */
-type PassOptions = { says?: Script; once?: RecordResponse; through?: Table; body?: Partial<NewImprovement> };
+type PassOptions = {
+  says?: Script;
+  once?: RecordResponse;
+  through?: Table;
+  body?: Partial<NewImprovement>;
+  /** The scopes of the caller; all by default. */
+  scopes?: readonly Scope[];
+};
 
 /** Creates a test service with executions and self-improvement. Its clock does not advance by itself. */
 export async function createTestImprovements() {
@@ -44,7 +52,7 @@ export async function createTestImprovements() {
     },
 
     /** Runs a pass for an agent. `says` replaces steps of the default model, which proposes a better prompt. */
-    async improve(name: string, { says, once, through = table, body }: PassOptions = {}) {
+    async improve(name: string, { says, once, through = table, body, scopes = allScopes }: PassOptions = {}) {
       const { tools, asked } = learningModel(says);
       const fields = { lookbackExecutions: 20, ...body };
       const context = {
@@ -54,7 +62,7 @@ export async function createTestImprovements() {
         defaultModel: 'm',
         preparedAgents: new Map(),
       };
-      const answer = await selfImproveAgent(context, organization, name, fields, tools, once);
+      const answer = await selfImproveAgent(context, organization, name, fields, tools, once, scopes);
       return { answer, asked };
     },
 

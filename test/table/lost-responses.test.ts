@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { ulid } from 'ulid';
 import { afterEach, describe, expect, it } from 'vitest';
+import { assignSkill } from '../../lib/agents/agents.ts';
 import { ApiError } from '../../lib/contract/errors.ts';
-import { headOf } from '../../lib/table/agents/agent-items.ts';
-import { insertAgentSkill } from '../../lib/table/agents/agents.ts';
 import { endImprovementLease, leaseImprovement } from '../../lib/table/agents/improvements.ts';
-import { openTable } from '../../lib/table/client.ts';
+import { openTable, type Table } from '../../lib/table/client.ts';
 import { closeAttemptCounts, readAttemptCounts } from '../../lib/table/deliveries/attempt-counts.ts';
 import { attemptKey } from '../../lib/table/deliveries/attempt-items.ts';
 import { beginAttempt, insertAttempt, placeOf, unlistAttempt } from '../../lib/table/deliveries/attempt-log.ts';
@@ -15,7 +14,12 @@ import { replaceSecret } from '../../lib/table/deliveries/secret-rotation.ts';
 import { bookAttempt, leaseSlowAttempt, updatePace } from '../../lib/table/deliveries/webhook-attempts.ts';
 import { insertWebhook, readTarget } from '../../lib/table/deliveries/webhooks.ts';
 import { leaseExecution, readExecutionHead, returnLease } from '../../lib/table/executions/executions.ts';
-import { idempotencyRecordWrite, leaseIdempotencyRecord, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
+import {
+  idempotencyRecordWrite,
+  leaseIdempotencyRecord,
+  type RecordResponse,
+  readIdempotencyRecord,
+} from '../../lib/table/idempotency.ts';
 import { sweep } from '../../lib/table/lists/due.ts';
 import { takeFromBucket } from '../../lib/table/organizations/request-bucket.ts';
 import { changeSettings, readSettings } from '../../lib/table/organizations/settings.ts';
@@ -232,12 +236,12 @@ describe('after the response to a single write was lost,', () => {
   });
   itHappensOnce('an assigned skill stays, and the response is recorded', { data: {} }, async (lose) => {
     const request = newRequest();
-    const skill = { id: 'sk_code-review', assignedAt: at(0) };
-    await insertAgentSkill(board, organization, headOf(board.agent), skill, undefined);
+    const skill = { id: 'sk_code-review', name: 'code-review', description: 'Reviews.' };
+    const assign = (through: Table, recordResponse: RecordResponse) =>
+      assignSkill({ ...board, table: through }, organization, board.agent.name, skill.id, [skill], recordResponse, []);
+    await assign(table, undefined);
     lose();
-    await insertAgentSkill(context, organization, headOf(board.agent), skill, (answer) => [
-      idempotencyRecordWrite(context, organization, request, { data: answer }),
-    ]);
+    await assign(lossy, (answer) => [idempotencyRecordWrite(context, organization, request, { data: answer })]);
     return readIdempotencyRecord(context, organization, request);
   });
 

@@ -191,35 +191,45 @@ export async function readAgentSkills(
     .sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
+/** Returns whether a skill is assigned to an agent, strongly consistent. */
+export async function hasAgentSkill(
+  { table }: TableContext,
+  organization: Organization,
+  agentId: string,
+  skillId: string,
+): Promise<boolean> {
+  return (await getItem(table, keys.agentSkill(organization, ulidOf(agentId), skillId))) !== undefined;
+}
+
 /**
- * Assigns a skill to an agent. A skill that is already assigned stays as it is.
+ * Assigns a skill to an agent, together with further writes.
  *
- * @throws `ApiError` `not_found` if the agent was deleted
+ * @param agent the agent as it was read
+ * @throws `Conflict` if the agent has changed since it was read, or has the skill
  */
 export async function insertAgentSkill(
   { table }: TableContext,
   organization: Organization,
   agent: AgentHead,
-  skill: Assignment,
-  recordResponse: RecordResponse,
+  { id, assignedAt }: Assignment,
+  also: readonly Write[] = [],
 ): Promise<void> {
-  const Key = keys.agentSkill(organization, ulidOf(agent.id), skill.id);
-  const assign: Write = {
-    Put: { Item: { ...Key, assignedAt: skill.assignedAt }, ConditionExpression: 'attribute_not_exists(pk)' },
-    onConditionFailed: () => new Conflict(),
-  };
-  const records = recordResponse?.({}) ?? [];
-  await retryOnConflict(table, async () => {
-    const isAssigned = (await getItem(table, Key)) !== undefined;
-    if (isAssigned && records.length === 0) return;
-    await transact(table, isAssigned ? records : [incrementVersion(organization, agent), assign, ...records]);
-  });
+  const Key = keys.agentSkill(organization, ulidOf(agent.id), id);
+  await transact(table, [
+    incrementVersion(organization, agent),
+    {
+      Put: { Item: { ...Key, assignedAt }, ConditionExpression: 'attribute_not_exists(pk)' },
+      onConditionFailed: () => new Conflict(),
+    },
+    ...also,
+  ]);
 }
 
 /**
  * Removes a skill from an agent.
  *
- * @throws `ApiError` `not_found` if the skill is not assigned or the agent was deleted
+ * @param agent the agent as it was read
+ * @throws `Conflict` if the agent has changed since it was read; `ApiError` `not_found` if the skill is not assigned
  */
 export async function removeAgentSkill(
   { table }: TableContext,
@@ -272,16 +282,19 @@ function unchanged({ id, version }: Pick<AgentHead, 'id' | 'version'>) {
   };
 }
 
-/** Returns the write that increments an agent's version. Skills are sent to its model, so they change its version. */
-function incrementVersion(organization: Organization, { name, id }: AgentHead): Write {
+/**
+ * Returns the write that increments an agent's version. Skills are sent to its model, so they change its version. The
+ * write fails if the agent has changed since it was read: its tools decide who may change its skills.
+ */
+function incrementVersion(organization: Organization, agent: AgentHead): Write {
+  const { ExpressionAttributeValues, ...condition } = unchanged(agent);
   return {
     Update: {
-      Key: keys.agent(organization, name),
+      Key: keys.agent(organization, agent.name),
       UpdateExpression: 'ADD #version :one',
-      ConditionExpression: 'id = :id',
-      ExpressionAttributeNames: { '#version': 'version' },
-      ExpressionAttributeValues: { ':id': id, ':one': 1 },
+      ...condition,
+      ExpressionAttributeValues: { ...ExpressionAttributeValues, ':one': 1 },
     },
-    onConditionFailed: () => notFound('agent'),
+    onConditionFailed: () => new Conflict(),
   };
 }

@@ -22,7 +22,7 @@ async function deleteOneAgent() {
   const texts = { systemPrompt: 'Write.', soul: 'Calm.', capabilities: [] };
   const agent = { name: 'writer', displayName: 'Writer', category: 'business', status: 'active', ...texts } as const;
   const before = Object.keys(await dump()).length;
-  await createAgent(processContext(), organization, agent, undefined);
+  await createAgent(processContext(), organization, agent, undefined, []);
   await deleteAgent(processContext(), organization, 'writer', always);
   return async () => Object.keys(await dump()).length > before;
 }

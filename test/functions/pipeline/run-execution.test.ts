@@ -3,6 +3,7 @@ import { afterAll, expect, it, vi } from 'vitest';
 import { converseClient } from '../../../infra/local/model/converse-client.ts';
 import { updateAgent } from '../../../lib/agents/agents.ts';
 import { processContext } from '../../../lib/context.ts';
+import { scopes } from '../../../lib/contract/endpoint.ts';
 import { getExecution, listSteps } from '../../../lib/executions/executions.ts';
 import { setConverseClient } from '../../../lib/model/bedrock.ts';
 import type { ConverseClient } from '../../../lib/model/converse.ts';
@@ -37,7 +38,7 @@ it('run-execution runs an execution by the model of this deployment, and an inva
 
 it('run-execution lets the model of an agent call the tools that its capabilities grant', async () => {
   const context = processContext();
-  await updateAgent(context, organization, 'qa-reviewer', { capabilities: ['tasks.write'] }, () => {});
+  await updateAgent(context, organization, 'qa-reviewer', { capabilities: ['tasks.write'] }, () => {}, scopes);
   const toolUse = { toolUseId: 'call-1', name: 'create_task', input: { title: 'Created by an agent' } };
   const send = async ({ input: { toolConfig, messages = [] } }: { input: ConverseCommandInput }) => {
     const calls = toolConfig !== undefined && messages.length === 1;

@@ -56,8 +56,8 @@ async function insert(fields: Partial<StoredAgent> = {}): Promise<StoredAgent> {
 const next = (agent: StoredAgent, fields: Partial<StoredAgent> = {}): StoredAgent => ({
   ...{ ...agent, version: agent.version + 1, ...fields },
 });
-const assign = (agent: StoredAgent, assigned = skill, once?: RecordResponse) =>
-  insertAgentSkill(context, organization, headOf(agent), assigned, once);
+const assign = (agent: StoredAgent, assigned = skill) =>
+  insertAgentSkill(context, organization, headOf(agent), assigned);
 const remove = (agent: StoredAgent) => removeAgent(context, organization, headOf(agent), purgeDueAt);
 
 describe('an inserted agent', () => {
@@ -151,13 +151,14 @@ it('a deletion deletes the item of the agent and writes its purge', async () => 
   expect(await dump()).toEqual({ ...rest, [`O#${organization}#PU ${agent.id.slice(3)}`]: purge });
 });
 
-it('the assignment of a skill to an agent that was deleted throws `not_found` and writes nothing', async () => {
+it('the assignment of a skill to an agent that has changed or was deleted throws `Conflict` and writes nothing', async () => {
   const agent = await insert();
-  await remove(agent);
+  await changeAgent(context, organization, agent, next(agent, { capabilities: ['tasks.write'] }));
+  await expect(assign(agent)).rejects.toBeInstanceOf(Conflict);
+  await remove(next(agent));
   const namesake = await insert();
   const before = await dump();
-  const refused = await errorOf(assign(agent, skill, record));
-  expect(refused?.code).toBe('not_found');
+  await expect(assign(agent)).rejects.toBeInstanceOf(Conflict);
   expect(await dump()).toEqual(before);
   expect(await readAgentSkills(context, organization, namesake.id)).toEqual([]);
 });
@@ -166,7 +167,8 @@ it('the assignment of a skill by two concurrent requests is made once, and incre
   const agent = await insert();
   sendTransactionsTogether(table, 2);
   const times = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
-  await Promise.all(times.map((assignedAt) => assign(agent, { ...skill, assignedAt })));
+  const made = await Promise.allSettled(times.map((assignedAt) => assign(agent, { ...skill, assignedAt })));
+  expect(made.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   expect(await readAgentSkills(context, organization, agent.id)).toMatchObject([{ id: skill.id }]);
   expect((await readAgentHead(context, organization, 'writer'))?.version).toBe(2);
 });
@@ -174,8 +176,8 @@ it('the assignment of a skill by two concurrent requests is made once, and incre
 it('the assignment of a skill that the agent does not have cannot be removed: `not_found`', async () => {
   const agent = await insert();
   const before = await dump();
-  for (const one of [agent, storedAgent({ name: 'unknown' })])
-    expect((await errorOf(removeAgentSkill(context, organization, headOf(one), skill.id)))?.code).toBe('not_found');
+  const refused = await errorOf(removeAgentSkill(context, organization, headOf(agent), skill.id));
+  expect(refused?.code).toBe('not_found');
   expect(await dump()).toEqual(before);
 });
 
@@ -215,8 +217,8 @@ it('an agent of a version without models has the default model and can be change
   await table.client.send(new PutCommand({ TableName: table.name, Item }));
   const { data } = await getAgent(context, organization, 'old');
   expect(data).toMatchObject({ model: 'default.model', systemPrompt: '', soul: '', capabilities: [] });
-  expect((await updateAgent(context, organization, 'old', { model: null, soul: '' }, always)).version).toBe(1);
-  const changed = await updateAgent(context, organization, 'old', { soul: 'New.' }, always);
+  expect((await updateAgent(context, organization, 'old', { model: null, soul: '' }, always, [])).version).toBe(1);
+  const changed = await updateAgent(context, organization, 'old', { soul: 'New.' }, always, []);
   expect(changed).toMatchObject({ version: 2, data: { model: 'default.model', soul: 'New.' } });
   expect(await getAgent(context, organization, 'old')).toEqual(changed);
 });

@@ -46,7 +46,7 @@ describe('a mark', () => {
       table,
       running.flatMap((execution) => [executionItem(execution, at(60)), rowOf(execution)]),
     );
-    await updateAgent(app, organization, 'writer', { status: 'inactive' }, always);
+    await updateAgent(app, organization, 'writer', { status: 'inactive' }, always, []);
     const marks = await Promise.all(running.map(markOf));
     expect(new Set(marks).size).toBe(1);
     expect(marks[0]).toMatch(/^[\da-f-]{36}$/);
@@ -100,7 +100,7 @@ describe('a start at the same time as the deactivation of its agent', () => {
       afterChange ||= writes && names('inactive');
     });
     const { app, organization } = board;
-    await updateAgent({ ...app, table }, organization, 'writer', { status: 'inactive' }, always);
+    await updateAgent({ ...app, table }, organization, 'writer', { status: 'inactive' }, always, []);
     return { outcome, markOfStarted: await markOf(execution) };
   }
 
@@ -125,6 +125,6 @@ it('a change whose marks fail throws an error that says that the agent is change
   const { app, organization } = board;
   const message = expect.stringMatching(/^writer is changed, but the service is busy; its running executions/);
   await expect(
-    updateAgent({ ...app, table }, organization, 'writer', { status: 'draft' }, always),
+    updateAgent({ ...app, table }, organization, 'writer', { status: 'draft' }, always, []),
   ).rejects.toMatchObject({ code: 'unavailable', message, headers: { 'Retry-After': '5' } });
 });

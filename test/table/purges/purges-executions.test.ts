@@ -63,7 +63,7 @@ async function deleted(name = 'reader') {
   const agent = await board.createAgent(name, { systemPrompt: 'Read.', soul: 'Calm.' });
   const { organization } = board;
   const skill = { id: 'sk_one', assignedAt: at(0) };
-  await insertAgentSkill(board, organization, headOf(agent), skill, undefined);
+  await insertAgentSkill(board, organization, headOf(agent), skill);
   const { id: taskId } = await board.put();
   const execution = await board.leased(await board.startOn(taskId, agent));
   const waiting = await board.start(board.newExecution(delegated('writer', 1), agent));

@@ -1,0 +1,32 @@
+import { toolScopesOf } from '../contract/agent-operations.ts';
+import type { Scope } from '../contract/endpoint.ts';
+import { requireScopes } from '../contract/required-scopes.ts';
+import type { StoredAgent } from '../table/agents/agent-items.ts';
+
+/** The fields that decide which tools an agent has, and what its model does with them. Skills do too. */
+const guidingFields = ['capabilities', 'systemPrompt', 'soul', 'model'] as const;
+
+/**
+ * Checks that a caller may decide what an agent does with its tools: the caller has the scopes that they stand for
+ * (docs/agents.md#who-may-give-an-agent-tools).
+ *
+ * @throws `ApiError` `insufficient_scope`
+ */
+export function authorizeTools(
+  scopes: readonly Scope[],
+  { name, capabilities }: Pick<StoredAgent, 'name' | 'capabilities'>,
+): void {
+  requireScopes(scopes, toolScopesOf(capabilities), `the tools of ${name}`);
+}
+
+/**
+ * Checks that a caller may make a change of an agent. A change that does not concern the tools needs no further scope, so
+ * an agent can always be set inactive. Both the tools before the change and those after it count.
+ *
+ * @throws `ApiError` `insufficient_scope`
+ */
+export function authorizeChange(scopes: readonly Scope[], before: StoredAgent, after: StoredAgent): void {
+  const isGuided = guidingFields.some((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
+  const capabilities = [...before.capabilities, ...after.capabilities];
+  if (isGuided) authorizeTools(scopes, { name: before.name, capabilities });
+}
