@@ -88,6 +88,17 @@ it.each<[string, Change]>([
   expect(errorOf(await change({ token: tokens.agents }))).toBeUndefined();
 });
 
+it.each<[Scope, Scope]>([
+  ['agents:execute', 'agents:write'],
+  ['agents:write', 'agents:execute'],
+])('self-improvement with %s alone is rejected, also without tools, because %s is missing', async (held, missing) => {
+  const token = await issueToken(processContext(), { organization: api.organization, scopes: [held] });
+  const improve = () => api.selfImproveAgent({ params: { name: 'unarmed' }, token });
+  expect((await api.refuses(improve, 403, 'insufficient_scope')).message).toBe(
+    `This access token does not have the scope ${missing}; use a token that has it.`,
+  );
+});
+
 it('the scopes of tools are checked after the version and the values, and before the state', async () => {
   const by = { token: tokens.agents };
   const late = { ...by, headers: { 'If-Match': '"other"' } };
