@@ -2,7 +2,7 @@ import { Link, Outlet, useLocation, useRouteContext } from '@tanstack/react-rout
 import { useEffect, useRef } from 'react';
 import { CommandButton } from './command-menu/command-button.tsx';
 import { Ago } from './components/time.tsx';
-import { useLive } from './live.ts';
+import { useLive } from './live/live.ts';
 import { useScreens } from './navigation.ts';
 import { useSession } from './session.ts';
 import { chooseTheme, type Theme, themes, useTheme } from './theme.ts';

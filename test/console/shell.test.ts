@@ -88,6 +88,23 @@ describe.runIf(program)('the frame of the console', () => {
     expect(await sentAt()).toHaveLength(before + 4);
   });
 
+  it('continues after an event that was published late, whose id is older than its position', async () => {
+    const { page } = await consoles.open();
+    const [next, later] = ['ev_01K9Z3T6V0QW8E5R7T9Y1AB2CD', 'ev_01K9Z3T6V1QW8E5R7T9Y1AB2CD'];
+    const task = { id: 'tk_01K9Z3T6V0QW8E5R7T9Y1AB2CD', title: 'Late', status: 'backlog' };
+    const occurredAt = '2026-03-01T12:00:00.000Z';
+    const late = { id: 'ev_01JA0000000000000000000000', event: 'task.created', occurredAt, data: { task, occurredAt } };
+    const positions: (string | null)[] = [];
+    await page.route(`${eventLog}after=*`, (route) => {
+      positions.push(new URL(route.request().url()).searchParams.get('after'));
+      const isFirst = positions.length === 1;
+      const pagination = { limit: 100, next: isFirst ? next : later };
+      return route.fulfill({ json: { success: true, data: isFirst ? [late] : [], pagination } });
+    });
+    await expect.poll(() => positions.length).toBeGreaterThanOrEqual(3);
+    expect(positions.slice(1, 3)).toEqual([next, later]);
+  });
+
   it('says that the screen is not updated, and reads again on demand', async () => {
     const one = await consoles.open();
     await one.page.getByText('Updated').waitFor();

@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Event, EventName } from '../../../client/operations.ts';
 import { timesOf } from '../../components/time-range.ts';
+import { type Position, readAfter, readPosition } from '../../live/follow-events.ts';
 import { useClient } from '../../session.ts';
 
 /** The filters of the event log, as the API names them. `since` can be the name of a ready range. */
@@ -14,18 +15,12 @@ export type EventFilters = {
 
 const pageSize = 50;
 
-/** The number of new events that a request reads. */
-const newPageSize = 100;
-
-/** The position before the oldest event. */
-const beginning = `ev_${'0'.repeat(26)}`;
-
 /** Returns the filters as the API takes them: a ready range ends now. */
 export function requestOf(filters: EventFilters) {
   return { ...filters, ...timesOf(filters, Date.now()) };
 }
 
-type NewEvents = { events: readonly Event[]; next: string };
+type NewEvents = { events: readonly Event[]; after: string };
 
 /**
  * Reads the event log. `older` are the events at the first read and before, newest first; `newer` those that were
@@ -36,40 +31,45 @@ export function useEventLog(filters: EventFilters) {
   const queries = useQueryClient();
   const older = useInfiniteQuery({
     queryKey: ['event-log', filters],
-    queryFn: ({ signal, pageParam: before }) =>
-      client.listEvents({
-        query: { ...requestOf(filters), limit: pageSize, ...(before !== null && { before }) },
-        signal,
-      }),
+    queryFn: async ({ signal, pageParam: before }) => {
+      // Before the list, so that no event is between the two.
+      const start = before === null ? await readPosition(client, signal) : undefined;
+      const query = { ...requestOf(filters), limit: pageSize, ...(before !== null && { before }) };
+      const { data, pagination } = await client.listEvents({ query, signal });
+      return { events: data, next: pagination.next, start };
+    },
     initialPageParam: null as string | null,
-    getNextPageParam: ({ pagination }) => pagination.next,
+    getNextPageParam: ({ next }) => next,
     gcTime: 0,
   });
   const first = older.data?.pages[0];
-  const start = first && (first.data[0]?.id ?? beginning);
-  const newerKey = ['events', 'newer', filters, start];
+  const start = first?.start;
+  const newerKey = ['events', 'newer', filters, start?.after];
   const newer = useQuery({
     queryKey: newerKey,
     enabled: start !== undefined,
     gcTime: 0,
     queryFn: async ({ signal }): Promise<NewEvents> => {
-      let read = queries.getQueryData<NewEvents>(newerKey) ?? { events: [], next: start ?? beginning };
+      const { after = '', known = [] } = start ?? {};
+      let read = queries.getQueryData<NewEvents>(newerKey) ?? { events: [], after };
+      const idsOf = (events: readonly Event[] = []) => events.map(({ id }) => id);
       for (;;) {
-        const query = { ...requestOf(filters), after: read.next, limit: newPageSize };
-        const { data, pagination } = await client.listEvents({ query, signal });
-        // The log can list an event twice to its followers.
-        const known = new Set(read.events.map(({ id }) => id));
-        const added = data.filter(({ id }) => !known.has(id));
-        read = { events: [...read.events, ...added], next: pagination.next ?? read.next };
-        if (data.length < newPageSize) return read;
+        const position: Position = {
+          after: read.after,
+          known: new Set([...known, ...idsOf(first?.events), ...idsOf(read.events)]),
+        };
+        const page = await readAfter(client, position, requestOf(filters), signal);
+        read = { events: [...read.events, ...page.events], after: page.after };
+        if (!page.isFull) return read;
       }
     },
   });
-  const olderEvents = older.data?.pages.flatMap(({ data }) => data) ?? [];
-  const olderIds = new Set(olderEvents.map(({ id }) => id));
+  const newerEvents = newer.data?.events ?? [];
+  const newerIds = new Set(newerEvents.map(({ id }) => id));
   return {
-    older: olderEvents,
-    newer: (newer.data?.events ?? []).filter(({ id }) => !olderIds.has(id)).toReversed(),
+    // A page that is read later has the events that were published late in the meantime.
+    older: older.data?.pages.flatMap(({ events }) => events).filter(({ id }) => !newerIds.has(id)) ?? [],
+    newer: newerEvents.toReversed(),
     isRead: older.data !== undefined,
     error: older.error ?? newer.error,
     retry: () => void (older.error ? older.refetch() : newer.refetch()),

@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
-import type { Client } from '../client/client.ts';
-import { type Noun, nouns } from './queries.ts';
-import { useClient, useScope } from './session.ts';
+import type { Client } from '../../client/client.ts';
+import { type Noun, nouns } from '../queries.ts';
+import { useClient, useScope } from '../session.ts';
+import { type Position, readAfter, readPosition } from './follow-events.ts';
 
 /** The interval between two requests while the page is visible, in milliseconds. */
 const intervalMs = 2_000;
@@ -20,8 +21,8 @@ function nounsOf(event: string): readonly Noun[] {
 /** The state of the follower: when it last succeeded, and its error. */
 export type Live = { updatedAt: number; error: Error | null; retry: () => void };
 
-/** What the follower has read: the newest event, if it has looked at least once. */
-type Position = { newest: string | undefined; known: boolean; failures: number };
+/** The state between two requests: the position, if there was a successful one, and how many have failed since the last. */
+type Follower = { position: Position | undefined; failures: number };
 
 /**
  * Follows the event log while the page is visible, and invalidates the queries that new events change: one request every
@@ -32,31 +33,31 @@ export function useLive(): Live {
   const client = useClient();
   const canFollow = useScope('webhooks:read');
   const queries = useQueryClient();
-  const { current: position } = useRef<Position>({ newest: undefined, known: false, failures: 0 });
+  const { current: follower } = useRef<Follower>({ position: undefined, failures: 0 });
   const { dataUpdatedAt, error, refetch } = useQuery({
     queryKey: ['live'],
     queryFn: async ({ signal }) => {
-      position.failures++;
-      const changed = canFollow ? await readNewEvents(client, position, signal) : nouns;
-      position.failures = 0;
+      follower.failures++;
+      const changed = canFollow ? await readChanges(client, follower, signal) : nouns;
+      follower.failures = 0;
       for (const noun of new Set(changed)) void queries.invalidateQueries({ queryKey: [noun] });
       return null;
     },
     refetchInterval: () =>
-      Math.min((canFollow ? intervalMs : blindIntervalMs) * 2 ** position.failures, longestIntervalMs),
+      Math.min((canFollow ? intervalMs : blindIntervalMs) * 2 ** follower.failures, longestIntervalMs),
     refetchOnWindowFocus: 'always',
     gcTime: 0,
   });
   return { updatedAt: dataUpdatedAt, error, retry: () => void refetch() };
 }
 
-/** Reads the events after the position, moves it, and returns the nouns that they change. */
-async function readNewEvents(client: Client, position: Position, signal: AbortSignal): Promise<readonly Noun[]> {
-  const { newest, known } = position;
-  const query = newest === undefined ? { limit: 1 } : { after: newest, limit: 100 };
-  const { data } = await client.listEvents({ query, signal });
-  // Without `after`, the newest event is first; with it, the newest is last.
-  position.newest = (newest === undefined ? data[0] : data.at(-1))?.id ?? newest;
-  position.known = true;
-  return known ? data.flatMap(({ event }) => nounsOf(event)) : [];
+/** Moves the follower to the end of the next page, and returns the nouns that the new events of the page change. */
+async function readChanges(client: Client, follower: Follower, signal: AbortSignal): Promise<readonly Noun[]> {
+  if (!follower.position) {
+    follower.position = await readPosition(client, signal);
+    return [];
+  }
+  const { events, after } = await readAfter(client, follower.position, {}, signal);
+  follower.position = { ...follower.position, after };
+  return events.flatMap(({ event }) => nounsOf(event));
 }
