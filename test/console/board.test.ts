@@ -414,6 +414,9 @@ describe.runIf(program)('the board', () => {
     await create({ projectId: 'proj_hostile', title, description });
     const quotes = await create({ projectId: 'proj_hostile', description: '>'.repeat(9_000) });
     const lists = await create({ projectId: 'proj_hostile', description: `${'- '.repeat(2_000)}end` });
+    // Each row has as many columns as the header.
+    const table = `${'a|'.repeat(1_500)}a\n${'-|'.repeat(1_500)}-\n${'b\n'.repeat(1_800)}end`;
+    const wide = await create({ projectId: 'proj_hostile', description: table });
     const { page } = await openBoard('proj_hostile');
     await page.getByRole('link', { name: title }).click();
     const panel = page.getByRole('dialog', { name: title });
@@ -428,11 +431,16 @@ describe.runIf(program)('the board', () => {
     for (const [deep, shown] of [
       [quotes, '>>>>'],
       [lists, 'end'],
+      [wide, 'end'],
     ] as const) {
       await page.keyboard.press('Escape');
       await page.getByRole('link', { name: deep.title, exact: true }).click();
-      await page.getByRole('dialog', { name: deep.title }).locator('.markdown').getByText(shown).waitFor();
+      const plain = page.getByRole('dialog', { name: deep.title }).locator('.markdown');
+      await plain.getByText(shown).waitFor();
+      await plain.getByText('It is shown as it was written.').waitFor();
+      expect(await plain.locator('*').count()).toBe(2);
     }
+    expect(await accessibilityProblems(page)).toEqual([]);
   });
 
   it.each(['light', 'dark'] as const)('has no accessibility problems in %s', async (colorScheme) => {

@@ -1,46 +1,33 @@
-import { Lexer, type Token, type Tokens } from 'marked';
+import type { Token, Tokens } from 'marked';
 import { Fragment, type ReactNode, useMemo } from 'react';
-
-/** The longest text that is shown as Markdown. Longer ones are shown as they are. */
-const longestText = 100_000;
-
-/** Matches a line with more quotes in each other than the stack of the lexer is deep enough for. */
-const deepQuotes = /^[ \t]*(?:>[ \t]*){20}/m;
-
-/** The deepest nesting that is shown as Markdown. Deeper parts are shown as they are. */
-const deepestNesting = 20;
+import { readMarkdown } from './markdown-tokens.ts';
 
 /**
  * Shows a Markdown text. Its parts become React elements, and no HTML is parsed: HTML in the text is shown as it is, as are
  * links to anything but web pages and mail addresses. Images become links, because the console loads nothing from others.
+ * A text that exceeds the limits of Markdown is shown as it is, with a note.
  */
 export function Markdown({ text }: { text: string }) {
-  const tokens = useMemo(() => tokensOf(text), [text]);
-  return <div className="markdown">{tokens ? partsOf(tokens, 0) : <pre>{text}</pre>}</div>;
+  const { tokens } = useMemo(() => readMarkdown(text), [text]);
+  if (tokens) return <div className="markdown">{partsOf(tokens)}</div>;
+  return (
+    <div className="markdown">
+      <p className="muted">This text has too many parts to be formatted. It is shown as it was written.</p>
+      <pre>{text}</pre>
+    </div>
+  );
 }
 
-/** Returns the tokens of a text, or `undefined` if it is too large or too deep. */
-function tokensOf(text: string): Token[] | undefined {
-  if (text.length > longestText || deepQuotes.test(text)) return undefined;
-  try {
-    return new Lexer({ gfm: true }).lex(text);
-  } catch (error) {
-    // The lexer calls itself for each level.
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
-}
-
-function partsOf(tokens: readonly Token[] | undefined, depth: number): ReactNode {
+function partsOf(tokens: readonly Token[] | undefined): ReactNode {
   return (tokens ?? []).map((token, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: a changed text is rendered anew, and parts have no state
-    <Fragment key={at}>{depth > deepestNesting ? token.raw : partOf(token, depth + 1)}</Fragment>
+    <Fragment key={at}>{partOf(token)}</Fragment>
   ));
 }
 
-function partOf(token: Token, depth: number): ReactNode {
+function partOf(token: Token): ReactNode {
   const any = token as Tokens.Generic;
-  const parts = () => partsOf(any.tokens, depth);
+  const parts = () => partsOf(any.tokens);
   switch (any.type) {
     case 'space':
     case 'def':
@@ -63,7 +50,7 @@ function partOf(token: Token, depth: number): ReactNode {
     case 'blockquote':
       return <blockquote>{parts()}</blockquote>;
     case 'list':
-      return listOf(token as Tokens.List, depth);
+      return listOf(token as Tokens.List);
     case 'checkbox':
       return <input type="checkbox" checked={any.checked} disabled aria-label={any.checked ? 'done' : 'not done'} />;
     case 'strong':
@@ -81,7 +68,7 @@ function partOf(token: Token, depth: number): ReactNode {
     case 'image':
       return linkOf(any.href, any.text || any.href);
     case 'table':
-      return tableOf(token as Tokens.Table, depth);
+      return tableOf(token as Tokens.Table);
     case 'text':
       return any.tokens ? parts() : decoded(any.text);
     case 'escape':
@@ -91,13 +78,13 @@ function partOf(token: Token, depth: number): ReactNode {
   }
 }
 
-function listOf({ items, ordered, start }: Tokens.List, depth: number): ReactNode {
+function listOf({ items, ordered, start }: Tokens.List): ReactNode {
   // biome-ignore lint/suspicious/noArrayIndexKey: see above
-  const entries = items.map(({ tokens }, at) => <li key={at}>{partsOf(tokens, depth)}</li>);
+  const entries = items.map(({ tokens }, at) => <li key={at}>{partsOf(tokens)}</li>);
   return ordered ? <ol start={start === '' ? 1 : start}>{entries}</ol> : <ul>{entries}</ul>;
 }
 
-function tableOf({ header, rows }: Tokens.Table, depth: number): ReactNode {
+function tableOf({ header, rows }: Tokens.Table): ReactNode {
   return (
     <div className="table">
       <table>
@@ -105,7 +92,7 @@ function tableOf({ header, rows }: Tokens.Table, depth: number): ReactNode {
           <tr>
             {header.map(({ tokens }, at) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: see above
-              <th key={at}>{partsOf(tokens, depth)}</th>
+              <th key={at}>{partsOf(tokens)}</th>
             ))}
           </tr>
         </thead>
@@ -115,7 +102,7 @@ function tableOf({ header, rows }: Tokens.Table, depth: number): ReactNode {
             <tr key={nth}>
               {row.map(({ tokens }, at) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: see above
-                <td key={at}>{partsOf(tokens, depth)}</td>
+                <td key={at}>{partsOf(tokens)}</td>
               ))}
             </tr>
           ))}
