@@ -1,6 +1,7 @@
 import { createContext, useContext } from 'react';
 import { type Client, CrewboardError, createClient } from '../client/client.ts';
 import type { Operations } from '../client/operations.ts';
+import { readStored, store } from './storage.ts';
 
 /** The caller that `GET /api/me` returns. */
 type Me = Operations['getMe']['data'];
@@ -41,13 +42,12 @@ export function takeToken(): string | undefined {
     storeToken(decodeURIComponent(linked));
     history.replaceState(null, '', location.pathname);
   }
-  return sessionStorage.getItem(storageKey) ?? undefined;
+  return readStored('sessionStorage', storageKey);
 }
 
 /** Stores the token for this tab; `undefined` deletes it. */
 export function storeToken(token: string | undefined): void {
-  if (token === undefined) sessionStorage.removeItem(storageKey);
-  else sessionStorage.setItem(storageKey, token);
+  store('sessionStorage', storageKey, token);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { readStored, store } from './storage.ts';
 
 /** The themes that the user can choose. `system` follows the setting of the device. */
 export const themes = ['system', 'light', 'dark'] as const;
@@ -11,7 +12,7 @@ const subscribers = new Set<() => void>();
 
 /** Returns the chosen theme. */
 function chosenTheme(): Theme {
-  const stored = localStorage.getItem(storageKey);
+  const stored = readStored('localStorage', storageKey);
   return themes.find((theme) => theme === stored) ?? 'system';
 }
 
@@ -34,7 +35,7 @@ export function applyTheme(): void {
 
 /** Stores and applies a theme. */
 export function chooseTheme(theme: Theme): void {
-  localStorage.setItem(storageKey, theme);
+  store('localStorage', storageKey, theme);
   applyTheme();
   for (const changed of subscribers) changed();
 }

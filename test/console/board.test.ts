@@ -409,7 +409,7 @@ describe.runIf(program)('the board', () => {
       '[script](javascript:alert(1)) [data](data:text/html,x) [relative](/docs) [page](https://example.com/)',
       '[entity](javascript&colon;alert(1)) [tab](java&#9;script:alert(1)) ![picture](https://example.com/x.png)',
       '<a href="javascript:alert(1)" onclick="alert(1)">raw</a>',
-      '&lt;b&gt; **bold**',
+      '&lt;b&gt; **bold** &constructor;',
     ].join('\n\n');
     await create({ projectId: 'proj_hostile', title, description });
     const quotes = await create({ projectId: 'proj_hostile', description: '>'.repeat(9_000) });
@@ -421,7 +421,11 @@ describe.runIf(program)('the board', () => {
     await page.getByRole('link', { name: title }).click();
     const panel = page.getByRole('dialog', { name: title });
     const text = panel.locator('.markdown');
-    for (const shown of ['<script>alert(1)</script> <img src=x onerror=alert(1)>', '<b> bold', 'onclick="alert(1)"'])
+    for (const shown of [
+      '<script>alert(1)</script> <img src=x onerror=alert(1)>',
+      '<b> bold &constructor;',
+      'onclick="alert(1)"',
+    ])
       await text.getByText(shown).waitFor();
     expect(await page.locator('img, script[src=x], .markdown :is(script, iframe), [onclick], [onerror]').count()).toBe(
       0,

@@ -148,4 +148,46 @@ describe.runIf(program)('the frame of the console', () => {
     });
     expect(JSON.parse(output)).toMatchObject({ success: true, data: [{ title: 'Copied' }] });
   });
+
+  it.each([
+    '#%',
+    '#/%',
+    '#/agents/%E0%A4%A',
+    '#/runs/%/%',
+    '#/board?project=%&priority=constructor',
+    '#/agents/qa-reviewer?tab=constructor&period=__proto__',
+    '#/events?since=garbage',
+    '#/events?since=%2B275760-09-13T00:00:00Z',
+  ])('shows a screen for the address %s', async (fragment) => {
+    const one = await consoles.open(undefined, { viewport: screens.desktop, timezoneId: 'Asia/Tokyo' });
+    await one.page.goto('about:blank');
+    await one.page.goto(`${consoles.service().url}/${fragment}`);
+    await one.page.locator('main').getByRole('heading').first().waitFor();
+    // Values that the API does not accept are said to be wrong on the screen.
+    expect(one.problems.splice(0).filter((problem) => !problem.includes('400'))).toEqual([]);
+  });
+
+  it('works in a browser that does not let pages store anything', async () => {
+    const { page } = await consoles.open({ token: undefined });
+    await page.addInitScript(`
+      for (const area of ['localStorage', 'sessionStorage'])
+        Object.defineProperty(window, area, { get() { throw new DOMException('denied', 'SecurityError'); } });
+    `);
+    await page.goto('about:blank');
+    await page.goto(`${consoles.service().url}/#token=${consoles.service().token}`);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  });
+
+  it.each([
+    ['a screen', 'fetch = async () => Response.json({ success: true, data: null })'],
+    ['the console', "Object.defineProperty(history, 'state', { get() { throw new Error('broken'); } })"],
+  ])('shows an error instead of a blank page if %s cannot be shown', async (_, script) => {
+    const one = await consoles.open({ token: undefined });
+    await one.page.addInitScript(script);
+    await one.page.goto('about:blank');
+    await one.page.goto(`${consoles.service().url}/#token=${consoles.service().token}`);
+    await one.page.getByRole('alert').getByRole('button', { name: 'Retry' }).waitFor();
+    // The browser reports the error too.
+    expect(one.problems.splice(0)).not.toEqual([]);
+  });
 });

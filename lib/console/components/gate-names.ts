@@ -7,5 +7,5 @@ export const gates = Object.keys(gateNames) as Gate[];
 
 /** Returns whether a name is that of a quality gate. */
 export function isGate(name: string): name is Gate {
-  return name in gateNames;
+  return Object.hasOwn(gateNames, name);
 }

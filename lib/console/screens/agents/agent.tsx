@@ -67,7 +67,7 @@ function AgentParts({ name }: { name: string }) {
   const agent = useAgent(name);
   // Changes that are not saved stay while another part is shown.
   const [draft, setDraft] = useState<Draft>();
-  const tab = tabs[chosen] ?? (tabs.overview as Tab);
+  const tab = (Object.hasOwn(tabs, chosen) ? tabs[chosen] : tabs.overview) as Tab;
   return (
     <>
       <PageHead

@@ -128,5 +128,5 @@ const errorTexts: Readonly<Record<string, string>> = {
 
 /** Returns why an execution failed, as a sentence. */
 function errorText(error: string): string {
-  return errorTexts[error] ?? error;
+  return Object.hasOwn(errorTexts, error) ? (errorTexts[error] as string) : error;
 }
