@@ -1,19 +1,30 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
+import { messageOf } from './components/failure.tsx';
 import { Notices } from './components/notices.tsx';
 import { createQueryClient } from './queries.ts';
 import { createConsoleRouter } from './router.tsx';
-import { openSession, type Session, SessionContext, storeToken, takeToken } from './session.ts';
-import { SignIn } from './sign-in.tsx';
+import { openSession, type Session, SessionContext, storedToken, storeToken } from './session.ts';
+import { closeTokenLink, useTokenLink } from './sign-in/opened-token-link.ts';
+import { SecondLink } from './sign-in/second-link.tsx';
+import { SignIn } from './sign-in/sign-in.tsx';
 
 /** The console: the sign-in page until the service has accepted a token, then the screens. */
 export function App() {
-  const [token, setToken] = useState(takeToken);
+  // The token that the service is asked about. It becomes that of the session if the service accepts it.
+  const [token, setToken] = useState(storedToken);
   const [session, setSession] = useState<Session>();
   const [problem, setProblem] = useState<string>();
+  const link = useTokenLink();
 
-  const signOut = useCallback((message?: string) => {
+  const enter = useCallback((accepted: Session) => {
+    storeToken(accepted.token);
+    setToken(undefined);
+    setSession(accepted);
+  }, []);
+
+  const leave = useCallback((message?: string) => {
     storeToken(undefined);
     setToken(undefined);
     setSession(undefined);
@@ -22,32 +33,41 @@ export function App() {
 
   useEffect(() => {
     if (token === undefined) return;
-    let current = true;
+    let isCurrent = true;
     openSession(token).then(
-      (opened) => {
-        if (!current) return;
-        storeToken(token);
-        setSession(opened);
-      },
-      (error: Error) => {
-        if (current) signOut(error.message);
-      },
+      (accepted) => isCurrent && enter(accepted),
+      (error) => isCurrent && leave(messageOf(error)),
     );
     return () => {
-      current = false;
+      isCurrent = false;
     };
-  }, [token, signOut]);
+  }, [token, enter, leave]);
 
-  // A link with a token can be opened in a tab that already shows the console: only the fragment changes then.
+  // Without a session, the link signs in at once.
   useEffect(() => {
-    const read = () => {
-      if (!location.hash.startsWith('#token=')) return;
-      setSession(undefined);
-      setToken(takeToken());
-    };
-    addEventListener('hashchange', read);
-    return () => removeEventListener('hashchange', read);
-  }, []);
+    if (!link || token !== undefined || session) return;
+    closeTokenLink();
+    if ('token' in link) setToken(link.token);
+    setProblem('token' in link ? undefined : link.problem);
+  }, [link, token, session]);
+
+  const signOut = useCallback(
+    (message?: string) => {
+      closeTokenLink();
+      leave(message);
+    },
+    [leave],
+  );
+
+  const replace = useCallback(
+    (accepted: Session) => {
+      closeTokenLink();
+      // The screen in the address is one of the other organization.
+      history.replaceState(null, '', location.pathname);
+      enter(accepted);
+    },
+    [enter],
+  );
 
   if (!session)
     return (
@@ -60,10 +80,16 @@ export function App() {
         }}
       />
     );
-  return <Screens key={session.token} session={session} signOut={signOut} />;
+  return (
+    <Screens key={session.token} session={session} signOut={signOut}>
+      <SecondLink link={link} replace={replace} />
+    </Screens>
+  );
 }
 
-function Screens({ session, signOut }: { session: Session; signOut: (message?: string) => void }) {
+type ScreensProps = { session: Session; signOut: (message?: string) => void; children: ReactNode };
+
+function Screens({ session, signOut, children }: ScreensProps) {
   const queries = useMemo(() => createQueryClient(signOut), [signOut]);
   const router = useMemo(() => createConsoleRouter(() => signOut()), [signOut]);
   return (
@@ -71,6 +97,7 @@ function Screens({ session, signOut }: { session: Session; signOut: (message?: s
       <QueryClientProvider client={queries}>
         <Notices>
           <RouterProvider router={router} />
+          {children}
         </Notices>
       </QueryClientProvider>
     </SessionContext>

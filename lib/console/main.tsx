@@ -4,8 +4,11 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { Failure } from './components/failure.tsx';
+import { takeTokenLinks } from './sign-in/opened-token-link.ts';
 import { applyTheme } from './theme.ts';
 
+// First, so that the token of a link is not in the address bar for longer than necessary.
+takeTokenLinks();
 applyTheme();
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>

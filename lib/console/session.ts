@@ -35,13 +35,8 @@ export function useScope(scope: Scope): boolean {
 /** The key of the token in `sessionStorage`, which a browser deletes with the tab. */
 const storageKey = 'crewboard.token';
 
-/** Returns the stored token. A link with `#token=…` replaces it, and the token leaves the address bar and the history. */
-export function takeToken(): string | undefined {
-  const linked = /^#token=([^&]+)$/.exec(location.hash)?.[1];
-  if (linked) {
-    storeToken(decodeURIComponent(linked));
-    history.replaceState(null, '', location.pathname);
-  }
+/** Returns the stored token. */
+export function storedToken(): string | undefined {
   return readStored('sessionStorage', storageKey);
 }
 

@@ -1,4 +1,4 @@
-import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
 import { messageOf } from './failure.tsx';
 
 type Notice = { id: number; text: string; isError: boolean };
@@ -40,5 +40,5 @@ export function Notices({ children }: { children: ReactNode }) {
 /** Returns functions that show a notice, and the message of an error. */
 export function useNotices(): { say: (text: string) => void; fail: (error: unknown) => void } {
   const add = useContext(NoticeContext);
-  return { say: (text) => add(text), fail: (error) => add(messageOf(error), true) };
+  return useMemo(() => ({ say: (text) => add(text), fail: (error) => add(messageOf(error), true) }), [add]);
 }
