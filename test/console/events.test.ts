@@ -1,5 +1,6 @@
 import type { BrowserContextOptions } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import type { Event } from '../../lib/client/operations.ts';
 import { successOf } from '../api.ts';
 import { createAgent, createTask, endOf, execute, moveTask, newScript } from '../journeys/requests.ts';
 import { startReceiver } from '../webhooks/sender/receiver.ts';
@@ -90,6 +91,24 @@ describe.runIf(program)('the event log in the console', () => {
     await page.getByRole('button', { name: '1 new' }).click();
     await page.getByRole('listitem').first().getByText('A late task').waitFor();
     expect(await page.evaluate('document.getElementById("main").scrollTop')).toBe(0);
+  });
+
+  it('keeps each new event, once, also if an earlier page has it because it was published late', async () => {
+    for (let number = 1; number <= 55; number++) await createTask(consoles.service(), `Early ${number}`);
+    const { page } = await openLog();
+    await page.getByRole('button', { name: 'Early 55' }).waitFor();
+    const titles = ['The first arrival', 'The second arrival', 'The third arrival'];
+    for (const title of titles) await createTask(consoles.service(), title);
+    for (const title of titles) await page.getByRole('button', { name: title }).waitFor();
+    const [newest] = successOf<Event[]>(await consoles.service().api.listEvents({ query: 'limit=1' }));
+    await page.route('**/api/webhooks/events?*before=*', async (route) => {
+      const response = await route.fetch();
+      const { data, ...rest } = (await response.json()) as { data: Event[] };
+      await route.fulfill({ response, json: { ...rest, data: [newest, ...data] } });
+    });
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await page.getByRole('button', { name: 'Early 1 (' }).waitFor();
+    for (const title of titles) expect(await page.getByRole('button', { name: title }).count()).toBe(1);
   });
 
   it('filters by the URL, also what is new', async () => {
