@@ -57,8 +57,14 @@ export const namedModels: readonly string[] = [
   ...formerStandardModels,
 ];
 
+/** How hard a model thinks: by its own default, or with little effort. */
+export type Effort = 'low' | undefined;
+
 /** The number of tokens that a model may use for thinking. */
 const thinkingTokens = 16_384;
+
+/** The number of tokens for thinking with low effort. A judge or a trial that needs more has no answer. */
+const lowThinkingTokens = 2_048;
 
 /**
  * Returns the number of tokens to add to the output limit of a model for thinking; 0 for a model that does not think by
@@ -66,8 +72,9 @@ const thinkingTokens = 16_384;
  * limit could leave no tokens for the answer. The name of an application inference profile does not reveal its model;
  * the result is 0.
  */
-export function thinkingTokensOf(model: string): number {
-  return /\banthropic\.claude-[a-z]+-(?:[5-9]|\d\d)(?:-|$)/.test(model) ? thinkingTokens : 0;
+export function thinkingTokensOf(model: string, effort?: Effort): number {
+  if (!/\banthropic\.claude-[a-z]+-(?:[5-9]|\d\d)(?:-|$)/.test(model)) return 0;
+  return effort === 'low' ? lowThinkingTokens : thinkingTokens;
 }
 
 /**

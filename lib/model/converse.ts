@@ -5,7 +5,7 @@ import {
   type TokenUsage,
 } from '@aws-sdk/client-bedrock-runtime';
 import * as v from 'valibot';
-import { supportsPromptCache, thinkingTokensOf } from '../contract/models.ts';
+import { type Effort, supportsPromptCache, thinkingTokensOf } from '../contract/models.ts';
 import { failureOf, unreadable } from './failures.ts';
 import {
   addCachePoints,
@@ -34,8 +34,8 @@ export type Question = {
   tools?: readonly ToolDefinition[];
   /** The maximum number of tokens of the answer without the tokens for thinking. */
   maxTokens: number;
-  /** The effort of a thinking model; its own default if absent. */
-  effort?: 'low';
+  /** The effort of a thinking model, which decides its tokens for thinking; its own default if absent. */
+  effort?: Effort;
   /** Aborts the call. */
   signal: AbortSignal;
 };
@@ -112,7 +112,7 @@ export function createConverseModel(client: ConverseClient, onFailure: (error: u
     const isCached = hasTools && supportsPromptCache(model);
     const messages = messagesOf(model, user, turns);
     if (isCached) addCachePoints(messages);
-    const thinkingTokens = thinkingTokensOf(model);
+    const thinkingTokens = thinkingTokensOf(model, effort);
     // Bedrock rejects blank texts.
     const command = new ConverseCommand({
       modelId: model,

@@ -1,9 +1,19 @@
+import { readFileSync } from 'node:fs';
+import type { ConverseCommand } from '@aws-sdk/client-bedrock-runtime';
 import { describe, expect, it } from 'vitest';
 import { newSystemAgents } from '../../lib/agents/system-agents.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
+import { standardModel } from '../../lib/contract/models.ts';
+import { grouped } from '../../lib/contract/shapes.ts';
 import { evidenceOf } from '../../lib/improvements/evidence.ts';
 import { improvementPass, type PassMaterial } from '../../lib/improvements/improvement-pass.ts';
-import type { Answer, Model, Question } from '../../lib/model/converse.ts';
+import {
+  type Answer,
+  type ConverseClient,
+  createConverseModel,
+  type Model,
+  type Question,
+} from '../../lib/model/converse.ts';
 import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
 import type { PreparedAgent } from '../../lib/table/agents/prepared-agents.ts';
 import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
@@ -43,6 +53,8 @@ type PassOptions = Partial<Omit<PassMaterial, 'evidence'>> & {
   latencyMs?: Record<Step, number>;
   /** The time between the start of the request and the start of the pass. */
   lateMs?: number;
+  /** Returns the model of the pass, which gets its answers from this one. */
+  through?: (answers: Model) => Model;
 };
 
 /** Runs a pass on its own timeline. Returns the result, the duration, and the questions to the model. */
@@ -51,6 +63,7 @@ async function runTestPass({
   says,
   latencyMs,
   lateMs = 0,
+  through = (answers) => answers,
   ...more
 }: PassOptions = {}) {
   const timeline = createTimeline(opening + lateMs);
@@ -63,12 +76,31 @@ async function runTestPass({
   const readInput = async ({ id }: ExecutionHead) => ({ input: `Question ${id}?` });
   const material = { prepared: learner, improver, reviewer, focusArea: undefined, readInput, ...more };
   const passed = await timeline.finish(
-    improvementPass(timeline, { ...material, evidence: evidenceOf(executions) }, { model, catalogue: [] }, opening),
+    improvementPass(
+      timeline,
+      { ...material, evidence: evidenceOf(executions) },
+      { model: through(model), catalogue: [] },
+      opening,
+    ),
   );
   const { proposal, trials, tokensUsed, decision, ...result } = passed;
   const proof = { proposal, trials, tokensUsed, decision };
   const reason = 'reason' in result ? result.reason : undefined;
   return { result, reason, proof, tookMs: clock() - opening, waiting: timeline.waiting(), ...scripted };
+}
+
+/** Returns a model that records the limit of tokens of each request to Converse. */
+function recordingLimits(answers: Model, limits: number[]): Model {
+  const send: unknown = async ({ input }: ConverseCommand) => {
+    const { system, messages, inferenceConfig } = input;
+    limits.push(inferenceConfig?.maxTokens as number);
+    const asked = { system: system?.[0]?.text ?? '', user: messages?.[0]?.content?.[0]?.text ?? '' };
+    const { signal } = new AbortController();
+    const answer = await answers({ ...asked, model: 'm', maxTokens: 1, signal });
+    const content = [{ text: 'text' in answer ? answer.text : '' }];
+    return { output: { message: { role: 'assistant', content } }, stopReason: 'end_turn', usage: { totalTokens: 1 } };
+  };
+  return createConverseModel({ send } as ConverseClient);
 }
 
 const clean = { qaReview: 'passed' } as const;
@@ -87,6 +119,24 @@ describe('a pass', () => {
       'run writer.model: Calm.\n\nWrite.',
       `run writer.model: Calm.\n\nWrite.\n\n${additions.better}`,
     ]);
+  });
+
+  it('sends limits of tokens whose sum is in the documentation, with thinking models and with others', async () => {
+    const sumOfLimits = async (model: string) => {
+      const limits: number[] = [];
+      const agents = {
+        prepared: as(learner, { model }),
+        improver: as(improver, { model }),
+        reviewer: as(reviewer, { model }),
+      };
+      const { result } = await runTestPass({ ...agents, through: (answers) => recordingLimits(answers, limits) });
+      expect([result, limits.length]).toEqual([adopted, 61]);
+      return grouped(limits.reduce((sum, limit) => sum + limit, 0));
+    };
+    const documented = readFileSync('docs/agents.md', 'utf8').replaceAll(/\s+/g, ' ');
+    expect(/The answers of a pass have [^.]*\./.exec(documented)?.[0]).toBe(
+      `The answers of a pass have at most ${await sumOfLimits('a-model')} tokens; with thinking models, thoughts and answers have at most ${await sumOfLimits(standardModel)}.`,
+    );
   });
 
   it('has the texts of users only in the user message, and shows each choice in both orders', async () => {

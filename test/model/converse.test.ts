@@ -66,7 +66,7 @@ describe('a request', () => {
 
   it.each<[Partial<Question>, number, object]>([
     [{ model: `eu.${standardModel}` }, 100 + 16_384, {}],
-    [{ model: standardModel, effort: 'low' }, 100 + 16_384, { outputConfig: { effort: 'low' } }],
+    [{ model: standardModel, effort: 'low' }, 100 + 2_048, { outputConfig: { effort: 'low' } }],
     [{ effort: 'low' }, 100, {}],
   ])('has more tokens for a thinking model, and its effort if the caller sets it: %j', async (more, tokens, effort) => {
     await ask(hello(), more);

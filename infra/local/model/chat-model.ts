@@ -142,7 +142,7 @@ async function firstModel(server: ChatServer, signal: AbortSignal): Promise<stri
   return data[0].id;
 }
 
-function chatRequest(serverModel: string, { model, system, user, later, tools, maxTokens }: Request) {
+function chatRequest(serverModel: string, { model, system, user, later, tools, maxTokens, effort }: Request) {
   const messages = [
     ...(system === '' ? [] : [{ role: 'system', content: system }]),
     { role: 'user', content: user },
@@ -154,7 +154,7 @@ function chatRequest(serverModel: string, { model, system, user, later, tools, m
   }));
   // `max_tokens` is deprecated at OpenAI, but not all other servers know its successor.
   // `maxTokens` includes tokens for the thinking of the named model, but another model answers here.
-  const max_tokens = maxTokens - thinkingTokensOf(model);
+  const max_tokens = maxTokens - thinkingTokensOf(model, effort);
   return { model: serverModel, messages, ...(functions.length > 0 && { tools: functions }), max_tokens, stream: false };
 }
 

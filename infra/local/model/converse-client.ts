@@ -1,5 +1,6 @@
 import type { ContentBlock, ConverseCommand, ConverseCommandOutput } from '@aws-sdk/client-bedrock-runtime';
 import * as v from 'valibot';
+import type { Effort } from '../../../lib/contract/models.ts';
 import type { ConverseClient, ToolCall, ToolDefinition, ToolResult } from '../../../lib/model/converse.ts';
 import { ModelServerError } from '../../../lib/model/failures.ts';
 import { type BedrockError, bedrockErrorOf } from './bedrock-errors.ts';
@@ -19,7 +20,9 @@ export type Request = {
   /** The messages after the first one, in turns of the model and the user. */
   later: LaterMessage[];
   tools: ToolDefinition[];
+  /** The maximum number of tokens of the answer, with those for the thinking of a thinking model. */
   maxTokens: number;
+  effort?: Effort;
 };
 
 /** A call that a model requests. Its input may be invalid: models of Bedrock return any JSON. */
@@ -63,7 +66,7 @@ async function replyTo(input: object, model: LocalModel, signal: AbortSignal): P
   if (!read.success) return { kind: 'error', name: 'ValidationException' };
   const problem = problemOf(read.output);
   if (problem) return { kind: 'error', ...problem };
-  const { modelId, system = [], messages, inferenceConfig, toolConfig } = read.output;
+  const { modelId, system = [], messages, inferenceConfig, outputConfig, toolConfig } = read.output;
   const [first, ...later] = messages as [Message, ...Message[]];
   const request: Request = {
     model: modelId,
@@ -74,6 +77,7 @@ async function replyTo(input: object, model: LocalModel, signal: AbortSignal): P
       'toolSpec' in tool ? [{ ...tool.toolSpec, inputSchema: tool.toolSpec.inputSchema.json }] : [],
     ),
     maxTokens: inferenceConfig.maxTokens,
+    ...outputConfig,
   };
   // The message of another error is not passed on, because it may contain a key.
   return model(request, signal).catch((error: unknown): Reply => {

@@ -54,6 +54,12 @@ describe('a request', () => {
       { defaultModel: standardModel },
       { max_tokens: 100 },
     ],
+    [
+      'a thinking model with low effort has none either',
+      { model: standardModel, effort: 'low' },
+      { defaultModel: standardModel },
+      { max_tokens: 100 },
+    ],
     ['an agent without a system prompt has no system message', { system: '' }, {}, { messages: messages.slice(1) }],
     ['an agent with another model goes to that model', { model: 'qwen3:8b' }, {}, { model: 'qwen3:8b' }],
   ])('of %s', async (_, question, options, body) => {
