@@ -159,7 +159,7 @@ const schema = group({
   /** The limits of requests and of new executions in a minute, for an organization without its own limits. */
   requestsPerMinute: v.optional(number(1, highestLimit), standardLimits.requestsPerMinute),
   executionsPerMinute: v.optional(number(1, highestLimit), standardLimits.executionsPerMinute),
-  /** The budget of tokens of executions in a UTC day, for an organization without its own. Unlimited by default. */
+  /** The budget of tokens of executions and self-improvement in a UTC day, for an organization without its own. Unlimited by default. */
   dailyTokens: v.optional(number(1, highestDailyTokens)),
   /**
    * The ARN of the stream of an existing table, which contains the name of the table. The stack uses that table, and keeps

@@ -1493,7 +1493,7 @@ export type Operations = {
   /**
    * Improve an agent.
    *
-   * Reviews recent executions for failures and slow runs, and proposes an edit of the system prompt. Tests the old and the new prompt on recent inputs, and adopts the edit only if a blind comparison, made in both orders, rates it better. Does not change the soul and the skills. Responds within 30 seconds. An agent can have one pass at a time. `GET /api/agents/{name}/improvements` has the proof of each pass. For an agent with tools, the access token also needs the scopes of these tools.
+   * Reviews recent executions for failures and slow runs, and proposes an edit of the system prompt. Tests the old and the new prompt on recent inputs, and adopts the edit only if a blind comparison, made in both orders, rates it better. Does not change the soul and the skills. Responds within 30 seconds. An agent can have one pass at a time. A pass counts as the start of an execution, and its tokens in the daily budget of the organization. `GET /api/agents/{name}/improvements` has the proof of each pass. For an agent with tools, the access token also needs the scopes of these tools.
    *
    * Required scopes: `agents:execute` and `agents:write`.
    */

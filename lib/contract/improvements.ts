@@ -168,7 +168,7 @@ export const selfImproveAgent = endpoint({
 });
 
 export const selfImproveAgentReference = (): ApiReference<typeof selfImproveAgent> => ({
-  description: `Reviews recent executions for failures and slow runs, and proposes an edit of the system prompt. Tests the old and the new prompt on recent inputs, and adopts the edit only if a blind comparison, made in both orders, rates it better. Does not change the soul and the skills. Responds within 30 seconds. An agent can have one pass at a time. \`GET /api/agents/{name}/improvements\` has the proof of each pass. ${needsToolScopes}`,
+  description: `Reviews recent executions for failures and slow runs, and proposes an edit of the system prompt. Tests the old and the new prompt on recent inputs, and adopts the edit only if a blind comparison, made in both orders, rates it better. Does not change the soul and the skills. Responds within 30 seconds. An agent can have one pass at a time. A pass counts as the start of an execution, and its tokens in the daily budget of the organization. \`GET /api/agents/{name}/improvements\` has the proof of each pass. ${needsToolScopes}`,
   body: { lookbackExecutions: 20, focusArea: 'answers that are too long' },
   data: exampleImprovement,
 });

@@ -5,9 +5,9 @@ import { environment } from './environment.ts';
 export type Limits = {
   /** The number of requests in a minute, successful or not; at least 1. */
   requestsPerMinute: number;
-  /** The number in a minute of executions started by `executeAgent`, `delegateTask` and `rerunExecution`; at least 1. */
+  /** The number of calls of `executeAgent`, `delegateTask`, `rerunExecution` and `selfImproveAgent` in a minute; at least 1. */
   executionsPerMinute: number;
-  /** The number of tokens that executions use in a UTC day; at least 1, any number if absent. */
+  /** The number of tokens that executions and self-improvement use in a UTC day; at least 1, any number if absent. */
   dailyTokens?: number;
 };
 

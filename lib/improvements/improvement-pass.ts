@@ -31,6 +31,10 @@ export type PassMaterial = {
   focusArea: string | undefined;
   /** Reads the input of an execution; `undefined` if the execution was deleted. */
   readInput: (execution: ExecutionHead) => Promise<ExecutionInput | undefined>;
+  /** Called before the first question to a model. It throws if the organization may not begin a pass now. */
+  begin: () => Promise<void>;
+  /** Notes the used tokens of a question. */
+  spend: (tokens: number) => void;
 };
 
 /** Why a pass ended as it did. A pass that did not start has asked no model. */
@@ -61,13 +65,14 @@ const maxTokens = { proposal: 1_024, run: 768, choice: 256 };
 const effort = 'low';
 
 /**
- * Makes a pass of self-improvement. It writes nothing.
+ * Makes a pass of self-improvement. It writes nothing itself.
  *
  * @param startedAt when the request came in (Unix time, in ms)
+ * @throws the error of `begin`, of `readInput`
  */
 export async function improvementPass(
   context: Pick<Context, 'clock' | 'pause'>,
-  { prepared, improver, reviewer, evidence, focusArea, readInput }: PassMaterial,
+  { prepared, improver, reviewer, evidence, focusArea, readInput, begin, spend }: PassMaterial,
   { model, catalogue }: Tools,
   startedAt: number,
 ): Promise<PassResult> {
@@ -102,6 +107,7 @@ export async function improvementPass(
     return input === undefined ? one : { ...one, input };
   });
 
+  await begin();
   const { systemPrompt } = prepared.agent;
   const proposed = await until(endsAt.proposal, (signal) =>
     ask({
@@ -168,6 +174,7 @@ export async function improvementPass(
   async function ask(question: Omit<Parameters<typeof model>[0], 'effort'>): Promise<Answered> {
     const answered = await askModel(context, model, { ...question, effort }, 1);
     proof.tokensUsed += answered.tokens;
+    spend(answered.tokens);
     return answered;
   }
 

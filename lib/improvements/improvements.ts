@@ -15,6 +15,7 @@ import { agentExists, endImprovementLease, improvementWrites, leaseImprovement }
 import { type PreparedAgent, type PreparingContext, readPreparedAgent } from '../table/agents/prepared-agents.ts';
 import type { ExecutionHead } from '../table/executions/execution-items.ts';
 import { readExecutionInput, readRecentExecutions } from '../table/executions/executions.ts';
+import { countImprovementStart, countTokens, type StartContext } from '../table/executions/running.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { Conflict, transact } from '../table/transact.ts';
 import type { Write } from '../table/write.ts';
@@ -23,7 +24,7 @@ import { improvementPass, type PassResult } from './improvement-pass.ts';
 import { shownProof } from './proof.ts';
 
 /** The part of a context that self-improvement needs. */
-export type ImprovementContext = PreparingContext & Pick<Context, 'clock' | 'pause' | 'ulid'>;
+export type ImprovementContext = PreparingContext & StartContext & Pick<Context, 'clock' | 'pause' | 'ulid'>;
 
 /** How often the change of an agent is tried that other requests change at the same time. */
 const triesOfChange = 5;
@@ -34,8 +35,8 @@ const triesOfChange = 5;
  * began with, and never the soul or the skills.
  *
  * @param scopes the scopes of the caller
- * @throws `ApiError` `not_found`, `improvement_in_progress`, `insufficient_scope` for tools of the agent that need other
- *   scopes
+ * @throws `ApiError` `not_found`, `improvement_in_progress`, `rate_limited`, `insufficient_scope` for tools of the agent that
+ *   need other scopes
  */
 export async function selfImproveAgent(
   context: ImprovementContext,
@@ -62,6 +63,7 @@ export async function selfImproveAgent(
   }
 }
 
+/** Makes a pass, and counts its start and its tokens in the limits of the organization. */
 async function passOf(
   context: ImprovementContext,
   organization: Organization,
@@ -76,8 +78,20 @@ async function passOf(
     readPreparedAgent(context, organization, qaReviewer),
   ]);
   const readInput = (execution: ExecutionHead) => readExecutionInput(context, execution);
-  const material = { prepared, improver, reviewer, evidence: evidenceOf(recent), focusArea, readInput };
-  return improvementPass(context, material, tools, startedAt);
+  let tokens = 0;
+  const material = {
+    ...{ prepared, improver, reviewer, evidence: evidenceOf(recent), focusArea, readInput },
+    begin: () => countImprovementStart(context, organization, startedAt),
+    spend: (used: number) => {
+      tokens += used;
+    },
+  };
+  try {
+    return await improvementPass(context, material, tools, startedAt);
+  } finally {
+    // Before the result is written, and however the pass ended: the tokens are paid.
+    if (tokens > 0) await countTokens(context, organization, tokens, context.clock());
+  }
 }
 
 /** Adopts the new prompt, or says why there is none; stores the pass and records the response in the same transaction. */

@@ -74,7 +74,8 @@ async function runTestPass({
     return question.signal.aborted ? { kind: 'aborted', tokens: 0 } : scripted.tools.model(question);
   };
   const readInput = async ({ id }: ExecutionHead) => ({ input: `Question ${id}?` });
-  const material = { prepared: learner, improver, reviewer, focusArea: undefined, readInput, ...more };
+  const counting = { begin: async () => {}, spend: () => {} };
+  const material = { prepared: learner, improver, reviewer, focusArea: undefined, readInput, ...counting, ...more };
   const passed = await timeline.finish(
     improvementPass(
       timeline,

@@ -6,9 +6,11 @@ import { hashOf } from '../../lib/table/agents/agent-items.ts';
 import { readAgent } from '../../lib/table/agents/agents.ts';
 import { endImprovementLease, leaseImprovement } from '../../lib/table/agents/improvements.ts';
 import { readPreparedAgent } from '../../lib/table/agents/prepared-agents.ts';
+import { readTokensToday } from '../../lib/table/executions/running.ts';
 import { idempotencyRecordWrite, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { purgeAgent } from '../../lib/table/purges/purges.ts';
+import { getItem } from '../../lib/table/reads.ts';
 import { AlreadyDone } from '../../lib/table/transact.ts';
 import { watchedTable } from '../table/fixtures/watched-table.ts';
 import { always, errorOf } from '../table/tasks/test-table.ts';
@@ -36,10 +38,12 @@ it('a better prompt becomes that of the agent in a new version, and nothing else
   expect(await readPreparedAgent(app, organization, name)).toEqual({ skills: before?.skills, agent });
 });
 
-it('a prompt that is not better changes nothing: only the pass is stored', async () => {
+it('a prompt that is not better changes nothing: only the pass is stored and counted', async () => {
   const name = await service.createReviewedAgent();
   const { pk } = keys.improvement(organization, ulidOf((await service.agent(name)).id));
-  const withoutPasses = async () => Object.entries(await service.dump()).filter(([key]) => !key.startsWith(pk));
+  const counted = keys.running(organization).pk;
+  const withoutPasses = async () =>
+    Object.entries(await service.dump()).filter(([key]) => !key.startsWith(pk) && !key.startsWith(counted));
   const before = await withoutPasses();
   const { answer } = await service.improve(name, { says: idle });
   expect(answer).toEqual(kept('The proposal was not seen to do better: It asks for more.'));
@@ -188,6 +192,89 @@ it('a purge of an agent deletes its prompts, their changes and the lease of a pa
   expect(await errorOf(service.improve(name))).toMatchObject({ status: 404, code: 'not_found' });
 });
 
+describe('in the limits of the organization, a pass', () => {
+  const paid = { proposal: { ...proposes(additions.better), tokens: 7 } };
+  const limits = { executionsPerMinute: 1_000 };
+  const stored = async () => (await getItem(table, keys.running(organization))) ?? {};
+  const counts = async () => {
+    const { running, starts } = await stored();
+    return { running, starts, tokens: await readTokensToday(app, organization, clock()) };
+  };
+  /** Each pass begins in a minute of its own. */
+  const nextMinute = () => {
+    clock.now += 60_000;
+  };
+
+  it.each<[string, (name: string) => Promise<unknown>]>([
+    ['adopts a prompt', (name) => service.improve(name, { says: paid, limits })],
+    [
+      'fails at a model',
+      (name) => service.improve(name, { says: { ...paid, run: { kind: 'failed', error: 'No.', tokens: 0 } }, limits }),
+    ],
+    [
+      'cannot store its result',
+      (name) => {
+        const { table: through } = watchedTable(table, ({ names }) => {
+          if (names('self-improved')) throw outage;
+        });
+        return expect(service.improve(name, { says: paid, limits, through })).rejects.toThrow(outage);
+      },
+    ],
+    [
+      'has an agent that is deleted meanwhile',
+      (name) => {
+        const says = { ...paid, ...meanwhile(() => deleteAgent(app, organization, name, always)) };
+        return service.improve(name, { says, limits });
+      },
+    ],
+    [
+      'breaks off',
+      (name) => {
+        const says = { ...paid, run: () => Promise.reject(outage) };
+        return expect(service.improve(name, { says, limits })).rejects.toThrow(outage);
+      },
+    ],
+  ])('that %s is one start, its tokens are those of the day, and it is not running', async (_, improve) => {
+    const name = await service.createReviewedAgent();
+    nextMinute();
+    const { running, tokens } = await counts();
+    await improve(name);
+    expect(await counts()).toEqual({ running, starts: 1, tokens: tokens + 7 });
+  });
+
+  it('gets 429 rate_limited when the starts of the minute or the tokens of the day are used, and changes nothing', async () => {
+    const name = await service.createReviewedAgent();
+    nextMinute();
+    const first = { executionsPerMinute: 1 };
+    await service.improve(name, { says: { proposal: { ...proposes(additions.idle), tokens: 7 } }, limits: first });
+    const before = await service.dump();
+    for (const [rejecting, message] of [
+      [first, 'The organization has started 1 executions in this minute'],
+      [{ dailyTokens: 7 }, 'The organization has used its budget of 7 tokens'],
+    ] as const) {
+      const proposal = () => expect.unreachable();
+      const error = await errorOf(service.improve(name, { says: { proposal }, limits: rejecting }));
+      expect(error).toMatchObject({ status: 429, code: 'rate_limited', message: expect.stringContaining(message) });
+      expect(Number(error?.headers['Retry-After'])).toBeGreaterThan(0);
+    }
+    expect(await service.dump()).toEqual(before);
+  });
+
+  it('begins also while as many executions are running as may run', async () => {
+    const name = await service.createReviewedAgent();
+    await service.start();
+    expect((await service.improve(name, { limits })).answer.improved).toBe(true);
+  });
+
+  it('that asks no model does not count', async () => {
+    await service.create('idle');
+    nextMinute();
+    const before = await stored();
+    expect((await service.improve('idle', { limits })).answer.improved).toBe(false);
+    expect(await stored()).toEqual(before);
+  });
+});
+
 const inProgress = { status: 409, code: 'improvement_in_progress' };
 const outage = new Error('outage');
 
@@ -267,7 +354,8 @@ describe('the next pass can begin after a pass that', () => {
   it('could not end its lease, 30 seconds later; its response is returned nevertheless', async () => {
     const name = await service.createReviewedAgent();
     const { table: through } = watchedTable(table, ({ writes, names }) => {
-      if (writes && !names('leaseUntil') && !names('self-improved')) throw outage;
+      if (writes && !names('leaseUntil') && !names('self-improved') && !names(keys.running(organization).pk))
+        throw outage;
     });
     expect((await service.improve(name, { through })).answer.improved).toBe(true);
     expect(await errorOf(service.improve(name))).toMatchObject(inProgress);

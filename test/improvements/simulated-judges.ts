@@ -77,7 +77,12 @@ export async function adoptionsOf(
   const evidence = evidenceOf(executions.slice(0, inputs));
   let adopted = 0;
   for (let pass = 0; pass < passes; pass++) {
-    const { decision } = await improvementPass(context, { ...material, evidence }, tools, 0);
+    const { decision } = await improvementPass(
+      context,
+      { ...material, evidence, begin: async () => {}, spend: () => {} },
+      tools,
+      0,
+    );
     if (decision === 'adopted') adopted++;
   }
   return adopted;

@@ -9,6 +9,7 @@ import { readAgent } from '../../lib/table/agents/agents.ts';
 import { readPrompt, readPromptChanges } from '../../lib/table/agents/prompts.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { endExecution } from '../../lib/table/executions/executions.ts';
+import type { StartContext } from '../../lib/table/executions/running.ts';
 import type { RecordResponse } from '../../lib/table/idempotency.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
@@ -24,6 +25,7 @@ type PassOptions = {
   body?: Partial<NewImprovement>;
   /** The scopes of the caller; all by default. */
   scopes?: readonly Scope[];
+  limits?: StartContext['limits'];
 };
 
 /** Creates a test service with executions and self-improvement. Its clock does not advance by itself. */
@@ -52,7 +54,10 @@ export async function createTestImprovements() {
     },
 
     /** Runs a pass for an agent. `says` replaces steps of the default model, which proposes a better prompt. */
-    async improve(name: string, { says, once, through = table, body, scopes = allScopes }: PassOptions = {}) {
+    async improve(
+      name: string,
+      { says, once, through = table, body, scopes = allScopes, limits = {} }: PassOptions = {},
+    ) {
       const { tools, asked } = learningModel(says);
       const fields = { lookbackExecutions: 20, ...body };
       const context = {
@@ -61,6 +66,7 @@ export async function createTestImprovements() {
         table: through,
         defaultModel: 'm',
         preparedAgents: new Map(),
+        ...{ runningCap: 1, limits, startMinutes: new Map() },
       };
       const answer = await selfImproveAgent(context, organization, name, fields, tools, once, scopes);
       return { answer, asked };

@@ -101,7 +101,7 @@ const set = command(
   .addOption(
     limitOption(
       'daily-tokens',
-      'the budget of tokens of executions in a UTC day; starts over it get 429',
+      'the budget of tokens of executions and self-improvement in a UTC day; starts over it get 429',
       highestDailyTokens,
     ),
   )
@@ -118,7 +118,7 @@ const unset = command(
   .option('--default-model', 'the default model of agents')
   .option('--requests-per-minute', 'the limit of requests a minute')
   .option('--executions-per-minute', 'the limit of new executions a minute')
-  .option('--daily-tokens', 'the budget of tokens of executions in a UTC day')
+  .option('--daily-tokens', 'the budget of tokens of executions and self-improvement in a UTC day')
   .addOption(stackOption())
   .action(async ({ org, stack, ...given }) =>
     change(org, stack, Object.fromEntries(Object.keys(given).map((name) => [name, undefined]))),

@@ -6,18 +6,21 @@ import { type Limits, limitHeaders } from '../../deployment/limits.ts';
 import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
 import { getItem } from '../reads.ts';
-import { Conflict } from '../transact.ts';
+import { Conflict, retryOnConflict, transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 
 /** The part of a context that starts of executions need. */
 export type StartContext = TableContext & {
   /** How many executions of an organization may run at the same time. */
   runningCap: number;
-  /** The limits of an organization that has none of its own: executions started in a minute, tokens used in a day. */
+  /** The limits of an organization that has none of its own: starts in a minute, tokens used in a day. */
   limits: Pick<Partial<Limits>, 'executionsPerMinute' | 'dailyTokens'>;
   /** The minute that the counter of an organization covers, as far as this process has read it. */
   startMinutes: Map<Organization, number>;
 };
+
+/** What a start begins: an execution, which is running then, or a pass of self-improvement. */
+type Started = 'execution' | 'improvement';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -27,7 +30,8 @@ const organizationsAtMost = 1_000;
 
 /**
  * Returns the write that counts the start of an execution: the executions that are running, and those that were started
- * in a minute of the clock. It fails if the organization has used its tokens of the UTC day, which `countRunningDown` adds.
+ * in a minute of the clock. It fails if the organization has used its tokens of the UTC day, which `countRunningDown` and
+ * `countTokens` add. A pass of self-improvement counts as a start, and never as running.
  * All counters are in one item, which the transactions of each start and end update. So they are exact and need no request
  * of their own.
  *
@@ -37,32 +41,38 @@ const organizationsAtMost = 1_000;
  *
  * @param now when the execution starts (Unix time, in ms)
  */
-export function countStart(context: StartContext, organization: Organization, now: number): Write {
-  const { runningCap, limits, startMinutes } = context;
+export function countStart(
+  context: StartContext,
+  organization: Organization,
+  now: number,
+  started: Started = 'execution',
+): Write {
+  const { limits, startMinutes } = context;
   const { executionsPerMinute: perMinute } = limits;
-  if (perMinute === undefined) return countRunningUp(context, organization, now);
+  if (perMinute === undefined) return countWithoutMinute(context, organization, now, started);
   const minute = minuteOf(startMinutes, organization, now);
   const isCounted = startMinutes.get(organization) === minute;
   const budget = budgetCondition(limits.dailyTokens, now);
   const old = isCounted ? undefined : oldTokens(now);
+  const slot = slotOf(context, started);
   return {
     Update: {
       Key: keys.running(organization),
       UpdateExpression: isCounted
-        ? 'ADD running :one, starts :one'
-        : `SET startsMinute = :minute, starts = :one ${old?.remove} ADD running :one`,
-      ConditionExpression: `${hasRoom} AND ${budget.condition} AND ${isCounted ? `startsMinute = :minute AND ${mayStart}` : isNewMinute}`,
+        ? 'ADD running :running, starts :one'
+        : `SET startsMinute = :minute, starts = :one ${old?.remove} ADD running :running`,
+      ConditionExpression: allOf(slot.condition, budget.condition, isCounted ? mayStart : isNewMinute),
       ExpressionAttributeNames: { ...budget.names, ...old?.names },
       ExpressionAttributeValues: {
         ':one': 1,
-        ':cap': runningCap,
         ':minute': minute,
+        ...slot.values,
         ...(isCounted && { ':perMinute': perMinute }),
         ...budget.values,
       },
     },
     onConditionFailed: (found) => {
-      const rejected = rejectionOf(found, context, now);
+      const rejected = rejectionOf(found, context, now, started);
       if (rejected) return rejected;
       const counted = (found?.startsMinute as number | undefined) ?? 0;
       const limit = (found?.executionsPerMinute as number | undefined) ?? perMinute;
@@ -89,31 +99,45 @@ function noteMinute(startMinutes: StartContext['startMinutes'], organization: Or
   startMinutes.set(organization, minute);
 }
 
-const hasRoom = '(attribute_not_exists(running) OR running < :cap)';
-const isNewMinute = '(attribute_not_exists(startsMinute) OR startsMinute < :minute)';
-/** The organization's own limit, which the command line sets, is in the item. */
+const hasRoom = 'attribute_not_exists(running) OR running < :cap';
+const isNewMinute = 'attribute_not_exists(startsMinute) OR startsMinute < :minute';
+/** The minute is counted and has room. The organization's own limit, which the command line sets, is in the item. */
 const mayStart =
-  '(starts < executionsPerMinute OR (attribute_not_exists(executionsPerMinute) AND starts < :perMinute))';
+  'startsMinute = :minute AND (starts < executionsPerMinute OR (attribute_not_exists(executionsPerMinute) AND starts < :perMinute))';
 
-/** Returns the write that counts one more running execution, up to the cap, and no starts. */
-function countRunningUp(context: StartContext, organization: Organization, now: number): Write {
+/** Returns the condition that all of these are true. DynamoDB rejects redundant parentheses. */
+function allOf(...conditions: (string | undefined)[]): string {
+  const given = conditions.filter((condition) => condition !== undefined);
+  return given.length === 1 ? (given[0] as string) : given.map((condition) => `(${condition})`).join(' AND ');
+}
+
+/** Returns the write of a start in a deployment without a limit of starts: it counts the running executions only. */
+function countWithoutMinute(context: StartContext, organization: Organization, now: number, started: Started): Write {
   const budget = budgetCondition(context.limits.dailyTokens, now);
   const old = oldTokens(now);
+  const slot = slotOf(context, started);
   return {
     Update: {
       Key: keys.running(organization),
-      UpdateExpression: `${old.remove} ADD running :one`,
-      ConditionExpression: `${hasRoom} AND ${budget.condition}`,
+      UpdateExpression: `${old.remove} ADD running :running`,
+      ConditionExpression: allOf(slot.condition, budget.condition),
       ExpressionAttributeNames: { ...budget.names, ...old.names },
-      ExpressionAttributeValues: { ':one': 1, ':cap': context.runningCap, ...budget.values },
+      ExpressionAttributeValues: { ...slot.values, ...budget.values },
     },
-    onConditionFailed: (found) => rejectionOf(found, context, now) ?? new Conflict(),
+    onConditionFailed: (found) => rejectionOf(found, context, now, started) ?? new Conflict(),
   };
 }
 
+/** Returns what a start adds to the running executions, and the condition for that. */
+function slotOf({ runningCap }: StartContext, started: Started) {
+  return started === 'execution'
+    ? { condition: hasRoom, values: { ':running': 1, ':cap': runningCap } }
+    : { condition: undefined, values: { ':running': 0 } };
+}
+
 /**
- * Returns the name of the attribute that counts the tokens of the executions that ended on a UTC day. Each day has an
- * attribute of its own: so an end adds its tokens without a condition, and the first end of a day needs no other write.
+ * Returns the name of the attribute that counts the tokens of what ended on a UTC day. Each day has an attribute of its
+ * own: so an end adds its tokens without a condition, and the first end of a day needs no other write.
  */
 const tokensOn = (time: number) => `tokens${timestamp(time).slice(0, 'YYYY-MM-DD'.length)}`;
 
@@ -137,31 +161,33 @@ function budgetCondition(dailyTokens: number | undefined, now: number) {
   const names = { '#tokens': tokensOn(now) };
   const own = 'attribute_not_exists(#tokens) OR #tokens < dailyTokens';
   return dailyTokens === undefined
-    ? { condition: `(${own} OR attribute_not_exists(dailyTokens))`, names, values: {} }
+    ? { condition: `${own} OR attribute_not_exists(dailyTokens)`, names, values: {} }
     : {
-        condition: `(${own} OR (attribute_not_exists(dailyTokens) AND #tokens < :dailyTokens))`,
+        condition: `${own} OR (attribute_not_exists(dailyTokens) AND #tokens < :dailyTokens)`,
         names,
         values: { ':dailyTokens': dailyTokens },
       };
 }
 
-/** Returns why an organization may start no execution now: its tokens are used, or too many executions are running. */
+/** Returns why an organization may start nothing now: its tokens are used, or too many executions are running. */
 function rejectionOf(
   found: Item | undefined,
   { runningCap, limits: { dailyTokens } }: StartContext,
   now: number,
+  started: Started,
 ): ApiError | undefined {
   const budget = (found?.dailyTokens as number | undefined) ?? dailyTokens;
   const used = tokensIn(found, now);
   // First, because a caller that only retries after the time for other executions to end would be rejected again.
   if (budget !== undefined && used >= budget) return tooManyTokens(budget, dayMs - (now % dayMs));
-  if (((found?.running as number | undefined) ?? 0) >= runningCap) return tooManyRunning(runningCap);
+  if (started === 'execution' && ((found?.running as number | undefined) ?? 0) >= runningCap)
+    return tooManyRunning(runningCap);
   return undefined;
 }
 
 const tokensIn = (found: Item | undefined, now: number) => (found?.[tokensOn(now)] as number | undefined) ?? 0;
 
-/** Returns the tokens of the executions of an organization that have ended on the current UTC day. */
+/** Returns the tokens of an organization on the current UTC day: of executions and passes of self-improvement that have ended. */
 export async function readTokensToday(
   { table }: TableContext,
   organization: Organization,
@@ -207,6 +233,47 @@ export function countRunningDown(
       ExpressionAttributeValues: { ':minusOne': -1, ...(hasTokens && { ':tokens': ended.tokensUsed }) },
     },
   };
+}
+
+/**
+ * Counts the start of a pass of self-improvement.
+ *
+ * @throws `ApiError` `rate_limited`
+ */
+export async function countImprovementStart(
+  context: StartContext,
+  organization: Organization,
+  now: number,
+): Promise<void> {
+  await retryOnConflict(context.table, () =>
+    transact(context.table, [countStart(context, organization, now, 'improvement')]),
+  );
+  noteCountedStart(context, organization, now);
+}
+
+/**
+ * Counts tokens of no execution on a UTC day.
+ *
+ * @param at a moment of that day (Unix time, in ms)
+ */
+export async function countTokens(
+  { table }: TableContext,
+  organization: Organization,
+  tokens: number,
+  at: number,
+): Promise<void> {
+  await transact(table, [
+    {
+      Update: {
+        Key: keys.running(organization),
+        UpdateExpression: 'ADD #tokens :tokens',
+        ExpressionAttributeNames: { '#tokens': tokensOn(at) },
+        ExpressionAttributeValues: { ':tokens': tokens },
+      },
+      // Only the mark of a repeated write is a condition.
+      onConditionFailed: () => new Conflict(),
+    },
+  ]);
 }
 
 function tooManyRunning(cap: number): ApiError {
