@@ -4,7 +4,8 @@ import { tableSchema } from '../deployment/table-schema.ts';
 import type { TableContext } from './client.ts';
 import { type Key, keys } from './keys.ts';
 import { createLease, deleteLease, leaseExpired, leaseHeld } from './lease.ts';
-import { getItem } from './reads.ts';
+import { getItem, getItems } from './reads.ts';
+import { partsOf } from './text-parts.ts';
 import { AlreadyDone, transact } from './transact.ts';
 import type { Write } from './write.ts';
 
@@ -39,7 +40,12 @@ export async function readIdempotencyRecord(
   if ('leaseUntil' in record && (record.leaseUntil as number) <= clock()) return undefined;
   if (record.fingerprint !== fingerprintOf(request)) return 'another request';
   if ('leaseUntil' in record) return 'in progress';
-  return { data: JSON.parse(record.answer as string), version: record.version as number | undefined };
+  const parts = partKeys(organization, request, (record.parts as number | undefined) ?? 0);
+  const further = await getItems(table, parts);
+  // The record has expired between the reads.
+  if (further.length < parts.length) return undefined;
+  const answer = [record, ...further].map((item) => item.answer as string).join('');
+  return { data: JSON.parse(answer), version: record.version as number | undefined };
 }
 
 /**
@@ -71,42 +77,50 @@ export function deleteIdempotencyLease(
 }
 
 /**
- * Returns the write that records the response; it fails with `AlreadyDone` if a duplicate request was faster.
+ * Returns the writes that record the response; they fail with `AlreadyDone` if a duplicate request was faster. A response that
+ * is larger than an item is split, so that it is returned as it was, whatever becomes of the resource.
  *
  * @param leaseId the id of the lease, for a request whose record is leased
  */
-export function idempotencyRecordWrite(
+export function idempotencyRecordWrites(
   context: RecordContext,
   organization: Organization,
   request: Request,
   { data, version }: RecordedResponse,
   leaseId?: string,
-): Write {
+): Write[] {
   const condition = leaseId ? { condition: leaseHeld, values: { ':claim': leaseId } } : undefined;
-  const fields = { answer: JSON.stringify(data ?? null), ...(version !== undefined && { version }) };
-  return recordWrite(context, organization, request, fields, condition);
+  const [answer, ...further] = partsOf(JSON.stringify(data ?? null));
+  const parts = further.length;
+  const fields = { answer, ...(parts > 0 && { parts }), ...(version !== undefined && { version }) };
+  const expiry = { [tableSchema.expiry]: expiryAt(context) };
+  return [
+    recordWrite(context, organization, request, fields, condition),
+    ...partKeys(organization, request, parts).map((key, at) => ({
+      Put: { Item: { ...key, answer: further[at], ...expiry } },
+    })),
+  ];
 }
 
 /** Returns the write of a record. It replaces a record that has expired, and one for which the condition `or` is true. */
 function recordWrite(
-  { clock }: RecordContext,
+  context: RecordContext,
   organization: Organization,
   request: Request,
   fields: Record<string, unknown>,
   or?: { condition: string; values: Record<string, unknown> },
 ): Write {
-  const now = inSeconds(clock());
   return {
     Put: {
       Item: {
         ...keyOf(organization, request),
         fingerprint: fingerprintOf(request),
         ...fields,
-        [tableSchema.expiry]: now + keptForSeconds,
+        [tableSchema.expiry]: expiryAt(context),
       },
       ConditionExpression: `attribute_not_exists(pk) OR #expiry <= :nowSeconds${or ? ` OR ${or.condition}` : ''}`,
       ExpressionAttributeNames: { '#expiry': tableSchema.expiry },
-      ExpressionAttributeValues: { ':nowSeconds': now, ...or?.values },
+      ExpressionAttributeValues: { ':nowSeconds': inSeconds(context.clock()), ...or?.values },
     },
     onConditionFailed: () => new AlreadyDone(),
   };
@@ -114,9 +128,22 @@ function recordWrite(
 
 const inSeconds = (milliseconds: number) => Math.floor(milliseconds / 1000);
 
-/** The key of a record: the Idempotency-Key is stored hashed. */
-function keyOf(organization: Organization, { key, operation }: Request): Key {
-  return keys.idempotency(organization, createHash('sha256').update(`${operation}\n${key}`).digest('hex'));
+const expiryAt = ({ clock }: RecordContext) => inSeconds(clock()) + keptForSeconds;
+
+/** Returns the key of a record. */
+function keyOf(organization: Organization, request: Request): Key {
+  return keys.idempotency(organization, hashOf(request));
+}
+
+/** Returns the keys of the further parts of a recorded response. */
+function partKeys(organization: Organization, request: Request, count: number): Key[] {
+  const hash = hashOf(request);
+  return Array.from({ length: count }, (_, at) => keys.idempotencyPart(organization, hash, at + 1));
+}
+
+/** Returns the hash by which an Idempotency-Key is stored. */
+function hashOf({ key, operation }: Request): string {
+  return createHash('sha256').update(`${operation}\n${key}`).digest('hex');
 }
 
 /**

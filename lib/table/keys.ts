@@ -241,6 +241,11 @@ export const keys = {
     pk: partition(organization, 'I', hash),
     sk: only,
   }),
+  /** A further part of a recorded response that is too large for the record, from 1. */
+  idempotencyPart: (organization: Organization, hash: string, part: number): Key => ({
+    pk: partition(organization, 'I', hash),
+    sk: `P#${part}`,
+  }),
   /** The token bucket of the organization's requests, see `request-bucket.ts`. */
   requestBucket: (organization: Organization): Key => ({ pk: partition(organization, 'RL'), sk: only }),
   /** The last use of an access token. Every function may write this partition, and none the token itself. */

@@ -4,7 +4,7 @@ import type { ImprovementPass } from '../../lib/contract/improvements.ts';
 import { listImprovements } from '../../lib/improvements/improvement-list.ts';
 import type { Answer, Question } from '../../lib/model/converse.ts';
 import { hashOf } from '../../lib/table/agents/agent-items.ts';
-import { idempotencyRecordWrite, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
+import { idempotencyRecordWrites, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
 import { text } from '../executions/test-executions.ts';
 import { always, errorOf } from '../table/tasks/test-table.ts';
 import { additions, proposes, type Script } from './learning-model.ts';
@@ -133,7 +133,7 @@ it('the longest texts are stored with their first 2,000 characters', async () =>
 it('a pass of an agent that was deleted meanwhile is not stored, and its response is recorded', async () => {
   const name = await service.createReviewedAgent();
   const request = { key: 'deleted', operation: 'o', path: '/', body: {} };
-  const once = (answer: unknown) => [idempotencyRecordWrite(app, organization, request, { data: answer })];
+  const once = (answer: unknown) => idempotencyRecordWrites(app, organization, request, { data: answer });
   const { id } = await service.agent(name);
   const says = {
     ...meanwhile(() => deleteAgent(app, organization, name, always)),

@@ -7,7 +7,7 @@ import { readAgent } from '../../lib/table/agents/agents.ts';
 import { endImprovementLease, leaseImprovement } from '../../lib/table/agents/improvements.ts';
 import { readPreparedAgent } from '../../lib/table/agents/prepared-agents.ts';
 import { readTokensToday } from '../../lib/table/executions/running.ts';
-import { idempotencyRecordWrite, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
+import { idempotencyRecordWrites, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { purgeAgent } from '../../lib/table/purges/purges.ts';
 import { getItem } from '../../lib/table/reads.ts';
@@ -382,9 +382,8 @@ it('the lease of a pass that did not end expires after 30 seconds, and cannot en
 
 describe('under an Idempotency-Key', () => {
   const request = (key: string) => ({ key, operation: 'o', path: '/', body: {} });
-  const onceOf = (key: string) => (answer: unknown) => [
-    idempotencyRecordWrite(app, organization, request(key), { data: answer }),
-  ];
+  const onceOf = (key: string) => (answer: unknown) =>
+    idempotencyRecordWrites(app, organization, request(key), { data: answer });
   const recorded = (key: string) => readIdempotencyRecord(app, organization, request(key));
 
   it('the response of a pass is recorded, whether it kept, adopted or found a new prompt', async () => {

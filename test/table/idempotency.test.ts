@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   deleteIdempotencyLease,
-  idempotencyRecordWrite,
+  idempotencyRecordWrites,
   leaseIdempotencyRecord,
   type Request,
   readIdempotencyRecord,
@@ -25,8 +25,8 @@ const begin = (differing: Partial<Request> = {}) =>
   leaseIdempotencyRecord(board.app, board.organization, { ...request, ...differing });
 const release = (claim: string) => deleteIdempotencyLease(board.app, board.organization, request, claim);
 const write = (answer: unknown, claim?: string, differing: Partial<Request> = {}) =>
-  idempotencyRecordWrite(board.app, board.organization, { ...request, ...differing }, { data: answer }, claim);
-const record = (...args: Parameters<typeof write>) => transact(board.table, [write(...args)]);
+  idempotencyRecordWrites(board.app, board.organization, { ...request, ...differing }, { data: answer }, claim);
+const record = (...args: Parameters<typeof write>) => transact(board.table, write(...args));
 const lostOf = (results: PromiseSettledResult<unknown>[]) =>
   results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
 
@@ -43,6 +43,23 @@ describe('a recorded response', () => {
       expect(await find(differing)).toBeUndefined();
   });
 
+  it.each([
+    ['two', '😀'.repeat(150_000)],
+    ['ten', '\u0001'.repeat(480_000)],
+  ])('that is as large as %s items is found as it was, for 24 hours', async (_, text) => {
+    await record({ text });
+    board.clock.now += dayMs - 1000;
+    expect(await find()).toEqual({ data: { text } });
+    const [[, differing]] = otherRequests as [[string, Partial<Request>]];
+    expect(await find(differing)).toBe('another request');
+    board.clock.now += 1000;
+    await record('small');
+    expect(await find()).toEqual({ data: 'small' });
+    const items = Object.entries(await board.dump()).filter(([key]) => key.includes('#I#'));
+    expect(items.length).toBeGreaterThan(1);
+    for (const [, item] of items) expect(item).toHaveProperty('expiresAt');
+  });
+
   it('is not found after 24 hours, even if its item still exists; the key can record another response', async () => {
     await record('first');
     board.clock.now += dayMs - 1000;
@@ -55,9 +72,7 @@ describe('a recorded response', () => {
   });
 
   it('is recorded by one of eight concurrent duplicate requests, which creates a task', async () => {
-    const results = await Promise.allSettled(
-      Array.from({ length: 8 }, () => board.put({}, (answer) => [write(answer)])),
-    );
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => board.put({}, (answer) => write(answer))));
     expect(lostOf(results)).toEqual(Array(7).fill(expect.any(AlreadyDone)));
     const { total, items } = await listTasks(board, board.organization, {}, { limit: 20, offset: 0 });
     expect(total).toBe(1);

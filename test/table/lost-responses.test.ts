@@ -15,7 +15,7 @@ import { bookAttempt, leaseSlowAttempt, updatePace } from '../../lib/table/deliv
 import { insertWebhook, readTarget } from '../../lib/table/deliveries/webhooks.ts';
 import { leaseExecution, readExecutionHead, returnLease } from '../../lib/table/executions/executions.ts';
 import {
-  idempotencyRecordWrite,
+  idempotencyRecordWrites,
   leaseIdempotencyRecord,
   type RecordResponse,
   readIdempotencyRecord,
@@ -195,7 +195,7 @@ describe('after the response to a single write was lost,', () => {
       lose();
       const claim = await leaseIdempotencyRecord(context, organization, request);
       loseResponses(engine);
-      await transact(lossy, [idempotencyRecordWrite(context, organization, request, { data: 'done' }, claim)]);
+      await transact(lossy, idempotencyRecordWrites(context, organization, request, { data: 'done' }, claim));
       return readIdempotencyRecord(context, organization, request);
     },
   );
@@ -241,7 +241,7 @@ describe('after the response to a single write was lost,', () => {
       assignSkill({ ...board, table: through }, organization, board.agent.name, skill.id, [skill], recordResponse, []);
     await assign(table, undefined);
     lose();
-    await assign(lossy, (answer) => [idempotencyRecordWrite(context, organization, request, { data: answer })]);
+    await assign(lossy, (answer) => idempotencyRecordWrites(context, organization, request, { data: answer }));
     return readIdempotencyRecord(context, organization, request);
   });
 
@@ -332,9 +332,9 @@ describe('if the response to a single write is lost and another writer changes t
     const request = newRequest();
     beforeRetry(async () => {
       clock.now += 2 * dayMs;
-      await transact(table, [idempotencyRecordWrite({ table, clock }, organization, request, { data: 'duplicate' })]);
+      await transact(table, idempotencyRecordWrites({ table, clock }, organization, request, { data: 'duplicate' }));
     });
-    const late = transact(lossy, [idempotencyRecordWrite(context, organization, request, { data: 'own' })]);
+    const late = transact(lossy, idempotencyRecordWrites(context, organization, request, { data: 'own' }));
     await expect(late).rejects.toBeInstanceOf(AlreadyDone);
   });
 

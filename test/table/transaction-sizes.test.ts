@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { idempotencyRecordWrite } from '../../lib/table/idempotency.ts';
+import { idempotencyRecordWrites } from '../../lib/table/idempotency.ts';
 import { detachLimit } from '../../lib/table/tasks/task-edges.ts';
 import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
 import { readTask } from '../../lib/table/tasks/tasks.ts';
@@ -25,9 +25,8 @@ it('a creation and a change of all fields, with 25 dependencies and an Idempoten
   await seed(board.table, board.organization, tasks);
   const [before, after] = [idsOf(tasks.slice(0, 25)), idsOf(tasks.slice(25))];
   const request = { key: 'k', operation: 'o', path: '/', body: {} };
-  const record = (response: unknown) => [
-    idempotencyRecordWrite(board.app, board.organization, request, { data: response }),
-  ];
+  const record = (response: unknown) =>
+    idempotencyRecordWrites(board.app, board.organization, request, { data: response });
   let id = '';
   const creation = await metered.transactionsOf(async () => {
     ({ id } = await board.put({ assignedAgent, projectId, dependsOn: before }, record));

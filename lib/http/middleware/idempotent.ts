@@ -5,7 +5,7 @@ import { ApiError } from '../../contract/errors.ts';
 import { pick } from '../../contract/shapes.ts';
 import {
   deleteIdempotencyLease,
-  idempotencyRecordWrite,
+  idempotencyRecordWrites,
   leaseIdempotencyRecord,
   type Request,
   readIdempotencyRecord,
@@ -36,7 +36,7 @@ export function idempotent(row: Endpoint, getContext: () => Context): Middleware
       const recordResponse = (result: unknown) => {
         const { data, version } = row.versioned ? (result as Versioned<unknown>) : { data: result };
         const response = { data: row.data && pick(row.data, data), version };
-        return [idempotencyRecordWrite(context, organization, request, response, lease)];
+        return idempotencyRecordWrites(context, organization, request, response, lease);
       };
       event.state = { ...event.state, recordResponse, lease };
       return undefined;

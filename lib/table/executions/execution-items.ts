@@ -14,6 +14,7 @@ import type { TaskFields } from '../deliveries/task-filters.ts';
 import { type Key, keys, organizationOf } from '../keys.ts';
 import { dueEntry } from '../lists/due.ts';
 import type { ListMembership } from '../lists/listing.ts';
+import { partsOf } from '../text-parts.ts';
 import { Conflict } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 
@@ -231,29 +232,17 @@ export function inputFrom({ input, context }: Item): ExecutionInput {
   };
 }
 
-/** The bytes of an output in one item. An item holds 400 KB; an output may be larger. */
-const partBytes = 300_000;
-
 /** Returns the items of an output, which is split between characters. The first also has the reasons of the gates. */
 export function outputItems(
   { organization, id }: ExecutionHead,
   output: string,
   gateReasons: GateReasons = {},
 ): Item[] {
-  const bytes = Buffer.from(output);
-  const items: Item[] = [];
-  for (let from = 0; from < bytes.length; ) {
-    let to = Math.min(from + partBytes, bytes.length);
-    // In UTF-8, bytes 10xxxxxx continue a character.
-    while (to < bytes.length && ((bytes[to] as number) & 0xc0) === 0x80) to--;
-    items.push({
-      ...keys.executionOutput(organization, ulidOf(id), items.length),
-      text: bytes.toString('utf8', from, to),
-      ...(from === 0 && gateReasons),
-    });
-    from = to;
-  }
-  return items;
+  return partsOf(output).map((text, part) => ({
+    ...keys.executionOutput(organization, ulidOf(id), part),
+    text,
+    ...(part === 0 && gateReasons),
+  }));
 }
 
 /** Returns the write that adds reasons of gates to a stored output; none without reasons. */

@@ -17,7 +17,7 @@ import {
 } from '../../../lib/table/agents/agents.ts';
 import { findUsersOfModel } from '../../../lib/table/agents/model-users.ts';
 import { readPreparedAgent } from '../../../lib/table/agents/prepared-agents.ts';
-import { idempotencyRecordWrite, type RecordResponse } from '../../../lib/table/idempotency.ts';
+import { idempotencyRecordWrites, type RecordResponse } from '../../../lib/table/idempotency.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { changeSettings } from '../../../lib/table/organizations/settings.ts';
 import { Conflict, transact } from '../../../lib/table/transact.ts';
@@ -40,7 +40,7 @@ beforeEach(() => {
 const dump = () => dumpOf(table, organization);
 const record: NonNullable<RecordResponse> = (answer) => {
   const request = { key: 'k', operation: 'o', path: '/', body: {} };
-  return [idempotencyRecordWrite(context.app, organization, request, { data: answer })];
+  return idempotencyRecordWrites(context.app, organization, request, { data: answer });
 };
 const skill = { id: 'sk_a', assignedAt: '2026-01-01T00:00:00.000Z' };
 const purgeDueAt = '2026-01-01T00:01:00.000Z';

@@ -20,7 +20,7 @@ import {
   readExecutionPage,
 } from '../../../lib/table/executions/executions.ts';
 import { LeaseLost } from '../../../lib/table/executions/lease-writes.ts';
-import { idempotencyRecordWrite, readIdempotencyRecord } from '../../../lib/table/idempotency.ts';
+import { idempotencyRecordWrites, readIdempotencyRecord } from '../../../lib/table/idempotency.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { postponeDue, readDue } from '../../../lib/table/lists/due.ts';
 import { AlreadyDone, Conflict, transactionLimit } from '../../../lib/table/transact.ts';
@@ -37,9 +37,8 @@ beforeEach(async () => {
   board = await createExecutionTable(2);
 });
 
-const recordResponse = (answer: unknown) => [
-  idempotencyRecordWrite(board.app, board.organization, request, { data: answer }),
-];
+const recordResponse = (answer: unknown) =>
+  idempotencyRecordWrites(board.app, board.organization, request, { data: answer });
 const overdue = (until: string) => Array.fromAsync(readDue(board, [executionPartition], until));
 
 /** Returns an execution on a new task, and the move of the task. */
@@ -235,9 +234,8 @@ it('the largest start and the largest end are one transaction each', async () =>
   const { transactionsOf } = meter(board.table);
   const { id: taskId } = await board.put({ assignedAgent: 'qa-reviewer', projectId: 'proj_apollo' });
   const request = { key: 'k', operation: 'executeAgent', path: '/', body: {} };
-  const recordResponse = (answer: unknown) => [
-    idempotencyRecordWrite(board.app, board.organization, request, { data: answer }),
-  ];
+  const recordResponse = (answer: unknown) =>
+    idempotencyRecordWrites(board.app, board.organization, request, { data: answer });
   const delegated = { delegationId: 'dl_01K00000000000000000000000', delegatedBy: 'reader', ancestors: [], depth: 1 };
   const execution = board.newExecution({ taskId, ...delegated });
   const task = moveOnStart(await board.stored(taskId), execution, false, at(1));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RecoveryStarted } from '../../../lib/contract/recoveries.ts';
-import { idempotencyRecordWrite, readIdempotencyRecord } from '../../../lib/table/idempotency.ts';
+import { idempotencyRecordWrites, readIdempotencyRecord } from '../../../lib/table/idempotency.ts';
 import { getRecovery } from '../../../lib/webhooks/recoveries/recovery.ts';
 import { updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { type Fault, fault } from './faults.ts';
@@ -40,7 +40,7 @@ async function createMissed() {
 /** Requests a recovery with an Idempotency-Key until it is answered, and returns the response. */
 async function recover(pipeline: Pipeline, id: string): Promise<RecoveryStarted> {
   const { organization } = pipeline;
-  const record = (data: unknown) => [idempotencyRecordWrite(pipeline, organization, request, { data })];
+  const record = (data: unknown) => idempotencyRecordWrites(pipeline, organization, request, { data });
   for (let turn = 0; turn < 3; turn++) {
     await pipeline.recover(id, record);
     const recorded = await readIdempotencyRecord(pipeline, organization, request);

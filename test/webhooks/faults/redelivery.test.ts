@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ulidOf } from '../../../lib/contract/ids.ts';
-import { idempotencyRecordWrite, readIdempotencyRecord } from '../../../lib/table/idempotency.ts';
+import { idempotencyRecordWrites, readIdempotencyRecord } from '../../../lib/table/idempotency.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { countItems } from '../../../lib/table/reads.ts';
 import { type Fault, fault } from './faults.ts';
@@ -103,7 +103,7 @@ describe('a request with an Idempotency-Key that is repeated until it is answere
   ])('%s', async (_, struck) => {
     const { pipeline, delivery, posted } = await createEnded();
     const request = { key: 'key', operation: 'POST', path: '/redeliver', body: undefined };
-    const record = (data: unknown) => [idempotencyRecordWrite(pipeline, pipeline.organization, request, { data })];
+    const record = (data: unknown) => idempotencyRecordWrites(pipeline, pipeline.organization, request, { data });
     pipeline.faults.plan(struck);
     await pipeline.redeliver(delivery, record);
     await pipeline.redeliver(delivery, record);
