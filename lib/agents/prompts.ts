@@ -103,8 +103,9 @@ async function readPrompts(
 }
 
 /**
- * Returns a prompt of an agent. Versions of the service without changes of prompts stored the text of a prompt alone, so a
- * text that is not the soul is a prompt too.
+ * Returns a prompt of an agent. A text without a change is one that only was a soul. But versions of the service without
+ * changes of prompts stored prompts and souls alike: of an agent that they created, each text except the current soul
+ * counts as a prompt.
  *
  * @throws `ApiError` `not_found`
  */
@@ -119,7 +120,9 @@ async function requirePrompt(
     readPrompt(context, organization, agent.id, hash),
   ]);
   const prompt = prompts.find((one) => one.hash === hash);
-  if (systemPrompt === undefined || (!prompt && [agent.soulHash, hashOf('')].includes(hash))) throw notFound('prompt');
+  const isComplete = prompts.some(({ source }) => source === 'create');
+  const isNone = !prompt && (isComplete || [agent.soulHash, hashOf('')].includes(hash));
+  if (systemPrompt === undefined || isNone) throw notFound('prompt');
   return { hash, ...prompt, systemPrompt };
 }
 

@@ -49,8 +49,9 @@ describe('the prompts of an agent', () => {
     expect(dataOf<Prompt>(await get(empty.hash))).toEqual({ ...empty, systemPrompt: '' });
   });
 
-  it('do not have texts that never were a prompt, such as the soul: 404', async () => {
-    for (const text of ['Kind.', '', 'Other.']) {
+  it('do not have texts that never were a prompt, such as the soul and former souls: 404', async () => {
+    await api.setSoul('writer', { soul: 'Calm.' });
+    for (const text of ['Calm.', 'Kind.', '', 'Other.']) {
       await api.refuses(() => get(hashOf(text)), 404, 'not_found');
       await api.refuses(() => restore(text), 404, 'not_found');
     }
@@ -107,5 +108,20 @@ describe('a restored prompt', () => {
       expect((await writer()).systemPrompt).toBe('Later.');
       await restore('Write.');
     }
+  });
+
+  it('is recorded whole if the agent is larger than an item of the table, also after the agent is deleted', async () => {
+    const [systemPrompt, soul] = ['😀'.repeat(50_000), '😁'.repeat(50_000)];
+    await update(systemPrompt);
+    await api.setSoul('writer', { soul });
+    await api.update('writer', { systemPrompt: 'Read.', description: '🤣'.repeat(10_000) });
+    const headers = { 'Idempotency-Key': 'large' };
+    const first = await restore(systemPrompt, { headers });
+    expect([first.status, agentOf(first)]).toMatchObject([200, { systemPrompt, soul }]);
+    await api.delete('writer');
+    const again = await restore(systemPrompt, { headers });
+    expect(again.headers['Idempotency-Replayed']).toBe('true');
+    expect([again.status, again.headers.ETag]).toEqual([200, first.headers.ETag]);
+    expect(JSON.stringify(again.body)).toBe(JSON.stringify(first.body));
   });
 });
