@@ -3,6 +3,7 @@ import type { ToolCapability } from '../contract/agents.ts';
 import type { PreparedAgent } from '../table/agents/prepared-agents.ts';
 import type { ExecutionInput } from '../table/executions/execution-items.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
+import { section } from './sections.ts';
 
 /** The capability of agents that read their skills by a tool. */
 const skillCapability: ToolCapability = 'skills';
@@ -96,10 +97,6 @@ export function lastWordOf(answer: string, name: string, words: string): string 
   const namesOneWord = new RegExp(`^[\\s*_\`]*${name}[\\s*_\`]*:[\\s*_\`]*(${words})[\\s*_\`.]*$`, 'i');
   if (lines.filter((line) => startsWithName.test(line)).length !== 1) return undefined;
   return namesOneWord.exec(lines.at(-1) as string)?.[1]?.toUpperCase();
-}
-
-function section(name: string, text: string): string {
-  return `<${name}>\n${text}\n</${name}>`;
 }
 
 function joined(parts: readonly (string | undefined)[]): string {

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { codePoints, startOf } from '../contract/code-points.ts';
+import { unescaped } from '../executions/sections.ts';
 
 /** An edit of a prompt: a text to append, or a passage to replace. */
 export type Edit = { append: string } | { replace: string; with: string };
@@ -19,12 +20,16 @@ const Answer = v.object({
   with: v.optional(v.string()),
 });
 
-/** Reads the proposal of an answer, from its first brace to its last; `undefined` if it has none. */
+/**
+ * Reads the proposal of an answer, from its first brace to its last; `undefined` if it has none. The improver has read the
+ * prompt in a section, so its texts can have escaped tags.
+ */
 export function proposalOf(answer: string): Proposal | undefined {
   const parsed = v.safeParse(Answer, jsonIn(answer));
   if (!parsed.success) return undefined;
-  const { summary, append, replace, with: by } = parsed.output;
-  const short = startOf(summary.toWellFormed(), longestSummary);
+  const { summary, ...texts } = parsed.output;
+  const [append, replace, by] = [texts.append, texts.replace, texts.with].map((text) => text && unescaped(text));
+  const short = startOf(unescaped(summary).toWellFormed(), longestSummary);
   if (append !== undefined && replace === undefined) return { summary: short, edit: { append } };
   if (replace !== undefined && by !== undefined && append === undefined)
     return { summary: short, edit: { replace, with: by } };

@@ -27,6 +27,12 @@ describe('a proposal is read', () => {
     expect(proposalOf(`So: ${json(edit ?? {})}`)).toEqual({ summary: 'Why.', edit });
   });
 
+  it('with the tags of sections as they are in the prompt, which the improver has read escaped', () => {
+    const escaped = { replace: 'Read &lt;input> and &lt;b>.', with: 'Read &lt;/task> & <input>.' };
+    const edit = { replace: 'Read <input> and &lt;b>.', with: 'Read </task> & <input>.' };
+    expect(proposalOf(json(escaped))?.edit).toEqual(edit);
+  });
+
   it('with the first 500 characters of its summary, well-formed and without white space around it', () => {
     const summaryOf = (summary: string) => proposalOf(json({ summary }))?.summary;
     expect(summaryOf(` ${'😀'.repeat(501)} `)).toBe('😀'.repeat(500));

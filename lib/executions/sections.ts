@@ -1,0 +1,34 @@
+/** The sections of all prompts. Their tags tell a model where a text of somebody else begins and ends. */
+const sectionNames = [
+  ...(['delegated-by', 'task', 'context', 'input', 'work'] as const),
+  ...(['prompt', 'executions', 'focus', 'answer-1', 'answer-2'] as const),
+];
+
+/** The name of a section. */
+export type SectionName = (typeof sectionNames)[number];
+
+/**
+ * What follows the `<` of a tag of a section, opening or closing, with or without attributes. A model also reads a tag with
+ * other letter case, with white space, or with invisible characters in it.
+ */
+const restOfTag = `(?=[\\s\\p{Cc}\\p{Cf}/]*(?:${sectionNames.map((name) => [...name].join('\\p{Cf}*')).join('|')})(?![\\w-]))`;
+
+/** The `<` of a tag of a section, also if it is escaped already. */
+const startOfTag = new RegExp(`(?:<|&(?:amp;)*lt;)${restOfTag}`, 'giu');
+const escapedStart = new RegExp(`&((?:amp;)*)(lt;)${restOfTag}`, 'giu');
+
+/**
+ * Returns a section of a prompt. Tags of sections in the text are escaped, so that it can neither end its section nor begin
+ * another. All other text stays as it is, also other tags.
+ */
+export function section(name: SectionName, text: string): string {
+  const escaped = text.replace(startOfTag, (found) => (found === '<' ? '&lt;' : `&amp;${found.slice(1)}`));
+  return `<${name}>\n${escaped}\n</${name}>`;
+}
+
+/** Returns a text of a section as it was before `section` escaped its tags. */
+export function unescaped(text: string): string {
+  return text.replace(escapedStart, (_, amps: string, end: string) =>
+    amps === '' ? '<' : `&${amps.slice('amp;'.length)}${end}`,
+  );
+}
