@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isDeeper, isNested, maxDepth } from './depth.ts';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
 import {
@@ -42,9 +43,8 @@ export const GateReasons = v.object({
 });
 export type GateReasons = v.InferOutput<typeof GateReasons>;
 
-/** The maximum size of a context as JSON, in bytes, and its maximum nesting depth. */
+/** The maximum size of a context as JSON, in bytes. */
 const contextBytes = 64 * 1024;
-const contextDepth = 32;
 
 /**
  * Key-values for an execution. This is not a `v.record`, which drops keys such as `constructor`: the agent gets the
@@ -59,7 +59,7 @@ const Context = v.pipe(
   // Stands before the transform: the JSON Schema of the input ignores metadata after it.
   v.metadata({
     type: 'object',
-    description: `Key-values that the agent gets with its input: at most ${grouped(contextBytes)} bytes as JSON, nested at most ${contextDepth} levels deep.`,
+    description: `Key-values that the agent gets with its input: at most ${grouped(contextBytes)} bytes as JSON, nested at most ${maxDepth} levels deep.`,
   }),
   v.transform((value) => value as Record<string, unknown>),
 );
@@ -67,26 +67,11 @@ const Context = v.pipe(
 /** Returns the error message for an invalid context. */
 function errorOf(context: unknown): string | undefined {
   if (!isNested(context) || Array.isArray(context)) return 'must be an object';
-  if (depthOf(context) > contextDepth) return `must be nested at most ${contextDepth} levels deep`;
+  if (isDeeper(context, maxDepth)) return `must be nested at most ${maxDepth} levels deep`;
   if (!isWellFormed(context)) return 'must not contain a lone surrogate';
   const bytes = new TextEncoder().encode(JSON.stringify(context)).length;
   if (bytes > contextBytes) return `must have at most ${grouped(contextBytes)} bytes as JSON`;
   return undefined;
-}
-
-function isNested(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}
-
-/**
- * Returns the nesting depth of objects and arrays. It is not recursive: a body can be nested deeper than the call
- * stack.
- */
-function depthOf(value: object): number {
-  let depth = 0;
-  for (let level: object[] = [value]; level.length > 0; depth++)
-    level = level.flatMap((one): unknown[] => Object.values(one)).filter(isNested);
-  return depth;
 }
 
 function isWellFormed(value: unknown): boolean {

@@ -1,10 +1,11 @@
 import type { Agent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { NodeHttpHandler, streamCollector } from '@smithy/node-http-handler';
 import { clientConfig } from '../aws/client-config.ts';
 import { isAllowed, readAllowedModels } from '../contract/models.ts';
 import { environment } from '../deployment/environment.ts';
+import { withBoundedDepth } from './bounded-depth.ts';
 import { type ConverseClient, createConverseModel, type Model } from './converse.ts';
 import { notAllowed } from './failures.ts';
 
@@ -79,6 +80,7 @@ function createClient(endpoint: string | undefined, region: string | undefined):
     ...(region && { region }),
     ...clientConfig(endpoint),
     maxAttempts: 1,
+    streamCollector: async (stream) => withBoundedDepth(await streamCollector(stream)),
     requestHandler: new NodeHttpHandler({
       connectionTimeout: connectionTimeoutMs,
       httpAgent: withoutPool(new HttpAgent(unlimited)),

@@ -1,11 +1,12 @@
 import type { ContentBlock, Message, ToolConfiguration, ToolInputSchema } from '@aws-sdk/client-bedrock-runtime';
 import * as v from 'valibot';
+import { isDeeper, maxDepth } from '../contract/depth.ts';
 import { hasResultStatus, rejectsTextBesideTools } from '../contract/models.ts';
 
 /** A tool that a model may call. `inputSchema` is a JSON Schema of an object. */
 export type ToolDefinition = { name: string; description: string; inputSchema: Record<string, unknown> };
 
-/** A call of a tool that a model requests. `input` is `undefined` if the arguments were no JSON object. */
+/** A call of a tool that a model requests. `input` is `undefined` if the arguments were no JSON object, or nested too deep. */
 export type ToolCall = { id: string; name: string; input: Record<string, unknown> | undefined };
 
 /** The result of a call: JSON or plain text. */
@@ -50,6 +51,12 @@ export const cachePoint = { cachePoint: { type: 'default' } } as const;
 /** What the model reads instead of a blank result: Bedrock rejects blank text in most places. */
 const blankOutput = '(empty)';
 
+/** The maximum nesting depth of the arguments of a call: that of a free-form member, and the arguments themselves. */
+const maxInputDepth = maxDepth + 1;
+
+/** What the model reads instead of arguments that are nested deeper. */
+const tooDeep = `(nested more than ${maxInputDepth} levels deep)`;
+
 /** The longest name of a tool, in characters. */
 const longestName = 64;
 
@@ -79,10 +86,11 @@ const callOf = ({ toolUseId, name, input }: NonNullable<Block['toolUse']>): Tool
 
 /**
  * Returns the arguments of a call: an object, the JSON of one, or nothing, which some models send for a tool without
- * parameters.
+ * parameters. Arguments that are nested too deep would overflow the stack of functions that use them.
  */
 function inputOf(input: unknown): ToolCall['input'] {
   if (input === undefined || input === null) return {};
+  if (isDeeper(input, maxInputDepth)) return undefined;
   if (typeof input === 'object') return Array.isArray(input) ? undefined : (input as Record<string, unknown>);
   if (typeof input !== 'string') return undefined;
   if (input.trim() === '') return {};
@@ -94,7 +102,8 @@ function inputOf(input: unknown): ToolCall['input'] {
   }
 }
 
-function storedBlock({ reasoningContent, ...block }: Block): StoredBlock {
+function storedBlock({ reasoningContent, toolUse, ...rest }: Block): StoredBlock {
+  const block = { ...rest, ...(toolUse && { toolUse: { ...toolUse, input: shallow(toolUse.input) } }) };
   if (!reasoningContent) return block;
   const { redactedContent: bytes, ...reasoning } = reasoningContent;
   return {
@@ -152,7 +161,10 @@ function sentBlocks(model: string, { text, toolUse, reasoningContent }: StoredBl
 
 const sentName = (name: string) => name.replace(/[^\w-]/g, '_').slice(0, longestName) || 'unknown';
 
-const sentInput = (input: unknown) => (inputOf(input) ?? { invalid: input }) as Json;
+const sentInput = (input: unknown) => (inputOf(input) ?? { invalid: shallow(input) }) as Json;
+
+/** Returns the input of a call, or a note instead of a value that is nested too deep for JSON. */
+const shallow = (input: unknown) => (isDeeper(input, maxInputDepth) ? tooDeep : input);
 
 /** Returns the configuration of tools. A cache point after them caches them for all agents with the same tools. */
 export function toolConfigOf(tools: readonly ToolDefinition[], isCached: boolean): ToolConfiguration {

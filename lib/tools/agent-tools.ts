@@ -186,7 +186,7 @@ function actOf(context: ExecutionStartContext, caller: Caller, { name, input }: 
   if (!input)
     throw new ApiError(
       'validation_failed',
-      'The arguments are not a JSON object; send an object that matches the schema of the tool.',
+      'The arguments are not a JSON object, or nested too deep; send an object that matches the schema of the tool.',
     );
   return tool.actOf(context, caller, input);
 }

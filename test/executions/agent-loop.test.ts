@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { converseClient } from '../../infra/local/model/converse-client.ts';
+import type { Rule } from '../../infra/local/model/model-script.ts';
+import { createSimulator } from '../../infra/local/model/simulator.ts';
 import { deleteAgent } from '../../lib/agents/agents.ts';
 import type { NewAgent } from '../../lib/contract/agents.ts';
 import { runDuePurges } from '../../lib/executions/purges.ts';
-import type { Answer, Question } from '../../lib/model/converse.ts';
+import { type Answer, createConverseModel, type Question } from '../../lib/model/converse.ts';
 import { readSteps } from '../../lib/table/executions/steps.ts';
+import { nested } from '../nested.ts';
 import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
 import { conversation, lastResults, requesting, type Script } from './tool-scripts.ts';
 
@@ -163,6 +167,27 @@ describe.each<[string, Answer]>([
     const error = 'The model made an invalid tool call twice in a row.';
     expect(execution).toMatchObject({ status: 'failed', error, tokensUsed: 30 });
     expect(asked).toHaveLength(3);
+  });
+});
+
+describe.each([34, 5_000, 100_000])('arguments that are nested %i levels deep', (levels) => {
+  const deep = nested(levels);
+  it.each<[string, unknown]>([
+    ['an object', deep],
+    ['JSON text', `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`],
+    ['a list', [deep]],
+  ])('as %s are invalid, and the execution goes on and counts its tokens', async (_, input) => {
+    const rule = { match: () => true, tokens: 10 };
+    const rules = [
+      { ...rule, step: 1, tools: [{ name: 'create_task', input }] },
+      { ...rule, step: 2, text: 'I could not.' },
+    ] as Rule[];
+    const model = createConverseModel(
+      converseClient(createSimulator({ defaultModel: 'writer.model', latencyMs: 0, rules })),
+    );
+    const { execution, steps } = await run((question) => model(question));
+    expect(execution).toMatchObject({ status: 'completed', output: 'I could not.', tokensUsed: 31 });
+    expect(steps[1]).toMatchObject({ name: 'create_task', input: '', isInvalid: true });
   });
 });
 

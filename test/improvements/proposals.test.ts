@@ -14,6 +14,10 @@ describe('a proposal is read', () => {
     ['in a code fence in prose', `Look:\n\n\`\`\`\n${answer}\n\`\`\`\n\nThat is all.`],
     ['after a byte order mark', `\ufeff${answer}`],
     ['with unknown fields', json({ append: 'Be brief.', confidence: 0.9, notes: { a: [{}] } })],
+    [
+      'with unknown fields that are nested deep',
+      `{"summary":"Why.","append":"Be brief.","a":${'['.repeat(1e5)}${']'.repeat(1e5)}}`,
+    ],
     ['with the text of a replacement, which it ignores', json({ append: 'Be brief.', with: 'x' })],
   ])('%s', (_, said) => {
     expect(proposalOf(said)).toEqual({ summary: 'Why.', edit: { append: 'Be brief.' } });

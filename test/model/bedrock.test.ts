@@ -47,3 +47,20 @@ it('answers with a failure for a model that the deployment does not allow', asyn
   expect(await model({ ...question, model: 'other' })).toEqual({ kind: 'failed', error, tokens: 0 });
   expect(bedrock.received).toEqual([]);
 });
+
+it.each([5_000, 20_000, 200_000])(
+  'counts an answer that is nested %i levels deep, whose call is invalid',
+  async (levels) => {
+    const input = `{"quote":"[\\"[","deep":${'['.repeat(levels)}"\\\\"${']'.repeat(levels)}}`;
+    const content = `[{"text":"[ \\" ]"},{"toolUse":{"toolUseId":"a","name":"t","input":${input}}},{"text":"!"}]`;
+    bedrock.answer = (response) =>
+      response
+        .writeHead(200, { 'Content-Type': 'application/json' })
+        .end(`{"output":{"message":{"content":${content}}},"stopReason":"tool_use","usage":{"totalTokens":7}}`);
+    const tools = [{ name: 't', description: 'A tool.', inputSchema: { type: 'object' } }];
+    expect(await model({ ...question, tools })).toEqual({
+      ...{ kind: 'tools', tokens: 7, text: '[ " ]!', calls: [{ id: 'a', name: 't', input: undefined }] },
+      content: expect.stringContaining('nested more than 33 levels deep'),
+    });
+  },
+);

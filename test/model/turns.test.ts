@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { standardModel } from '../../lib/contract/models.ts';
 import { createBedrockModel } from '../../lib/model/bedrock.ts';
 import type { Answer, Model, Question, ToolDefinition, Turn } from '../../lib/model/converse.ts';
+import { nested } from '../nested.ts';
 import { type BedrockServer, json, startBedrock } from './bedrock-server.ts';
 
 let bedrock: BedrockServer;
@@ -221,6 +222,10 @@ describe('an answer to a question with tools', () => {
     ['JSON text of a text', '"{}"', undefined],
     ['a list', [1], undefined],
     ['a number', 1, undefined],
+    ['an object of 33 levels', nested(33), nested(33)],
+    ['an object of 34 levels', nested(34), undefined],
+    ['JSON text of 34 levels', JSON.stringify(nested(34)), undefined],
+    ['JSON text of 100,000 levels', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, undefined],
   ])('with %s for input has the arguments, or none', async (_, input, expected) => {
     expect(await ask(message([toolUse(input)]))).toMatchObject({ calls: [{ input: expected }] });
   });

@@ -1,3 +1,4 @@
+import { isDeeper } from '../../../lib/contract/depth.ts';
 import type { Request } from './converse-client.ts';
 
 /** The result of a call, with the name of its tool. */
@@ -32,15 +33,19 @@ export type Values = {
   results: readonly NamedResult[];
 };
 
+/** The deepest value that has references, in levels. */
+const deepest = 1_000;
+
 /** A reference: `match` and a group, or `results`, the number of a result from 0, and the path of a value in its JSON. */
 const reference = /\{\{(match|results)\.(\d+)((?:\.[\w-]+)*)\}\}/;
 
 /**
  * Replaces references such as `{{results.0.id}}` and `{{match.1}}` in all texts of a value. A text that is only a
- * reference becomes the referenced value. A reference without a value stays as it is.
+ * reference becomes the referenced value. A reference without a value stays as it is, and so does a value that is nested
+ * deeper than a recursive function can read.
  */
 export function withValues<Value>(value: Value, values: Values): Value {
-  return replaced(value, values) as Value;
+  return isDeeper(value, deepest) ? value : (replaced(value, values) as Value);
 }
 
 function replaced(value: unknown, values: Values): unknown {

@@ -1,8 +1,9 @@
 import { setTimeout as timer } from 'node:timers/promises';
+import { isDeeper, maxDepth } from '../../../lib/contract/depth.ts';
 import { namedModels } from '../../../lib/contract/models.ts';
 import { verdictLine } from '../../../lib/executions/prompts.ts';
 import { type Conversation, conversationOf, withValues } from './conversation.ts';
-import type { LocalModel, Reply, Request } from './converse-client.ts';
+import type { LocalModel, Reply, Request, RequestedCall } from './converse-client.ts';
 import type { Rule } from './model-script.ts';
 
 /** The options of a simulator. */
@@ -72,7 +73,7 @@ function scriptedReply(rule: Rule, request: Request, { step, results }: Conversa
   const reply = {
     ...answer(
       request,
-      calls.length > 0 ? JSON.stringify(calls) : (withValues(text, values) ?? 'The simulator stops here.'),
+      calls.length > 0 ? textOf(calls) : (withValues(text, values) ?? 'The simulator stops here.'),
       calls.length > 0 ? 'tool_use' : (stopReason ?? otherReason),
     ),
     ...(calls.length > 0 && { text: '', calls }),
@@ -81,6 +82,10 @@ function scriptedReply(rule: Rule, request: Request, { step, results }: Conversa
   const input = Math.min(reply.tokens.input, tokens);
   return { ...reply, tokens: { input, output: tokens - input } };
 }
+
+/** Returns the text of calls, by which their tokens are estimated. JSON cannot have arguments of any depth. */
+const textOf = (calls: readonly RequestedCall[]) =>
+  calls.map(({ name, input }) => (isDeeper(input, maxDepth) ? name : JSON.stringify([name, input]))).join(' ');
 
 function standardReply(request: Request): Reply {
   if (request.user.includes(verdictLine)) return answer(request, 'VERDICT: PASS');
