@@ -91,7 +91,7 @@ export type NewExecution = {
   input: string;
   /** The task to work on. The execution changes its status. */
   taskId?: string;
-  /** Key-values that the agent gets with its input: at most 65,536 bytes as JSON, nested at most 32 levels deep. */
+  /** Key-values that the agent gets with its input: at most 65,536 bytes as JSON, nested at most 32 levels deep. A whole number beyond ±9,007,199,254,740,991, and a number too large for JSON, is rejected; send it as a string. */
   context?: Record<string, unknown>;
 };
 
@@ -102,7 +102,7 @@ export type NewDelegation = {
   taskId?: string;
   /** The input of the other agent, passed on unchanged. */
   instruction: string;
-  /** Key-values that the agent gets with its input: at most 65,536 bytes as JSON, nested at most 32 levels deep. */
+  /** Key-values that the agent gets with its input: at most 65,536 bytes as JSON, nested at most 32 levels deep. A whole number beyond ±9,007,199,254,740,991, and a number too large for JSON, is rejected; send it as a string. */
   context?: Record<string, unknown>;
 };
 

@@ -39,6 +39,8 @@ export type Endpoint = {
   params?: Readonly<Record<string, Schema>>;
   query?: ObjectSchema;
   body?: ObjectSchema;
+  /** The members of the body that have any JSON. A number that JSON cannot keep is an error there. */
+  freeForm?: readonly string[];
   status: 200 | 201;
   /**
    * The created resource, if the response contains only some of its fields. A request that sets one of the other fields

@@ -59,7 +59,7 @@ const Context = v.pipe(
   // Stands before the transform: the JSON Schema of the input ignores metadata after it.
   v.metadata({
     type: 'object',
-    description: `Key-values that the agent gets with its input: at most ${grouped(contextBytes)} bytes as JSON, nested at most ${maxDepth} levels deep.`,
+    description: `Key-values that the agent gets with its input: at most ${grouped(contextBytes)} bytes as JSON, nested at most ${maxDepth} levels deep. A whole number beyond ±9,007,199,254,740,991, and a number too large for JSON, is rejected; send it as a string.`,
   }),
   v.transform((value) => value as Record<string, unknown>),
 );
@@ -244,6 +244,7 @@ export const executeAgent = endpoint({
   summary: 'Run an agent',
   params: { name: AgentName },
   body: NewExecution,
+  freeForm: ['context'],
   status: 200,
   resource: v.object({ ...Execution.entries, ...ExecutionStarted.entries }),
   data: ExecutionStarted,
@@ -272,6 +273,7 @@ export const delegateTask = endpoint({
   summary: 'Delegate to another agent',
   params: { name: AgentName },
   body: NewDelegation,
+  freeForm: ['context'],
   status: 200,
   data: Delegation,
   startsExecution: true,

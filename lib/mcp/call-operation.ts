@@ -37,12 +37,17 @@ export async function callOperation(
   const handler = handlers[operation];
   if (!handler) throw new Error(`The operation ${operation} is not offered as a tool.`);
   try {
-    readToolInput(operation, input);
+    readToolInput(operation, input, { json: bodyOf(event), at: ['params', 'arguments'] });
   } catch (error) {
     if (error instanceof ApiError) return parsed(errorResponse(event, error));
     throw error;
   }
   return parsed(await handler(eventFor(event, operation, input), lambda));
+}
+
+/** Returns the body of a request as text. */
+export function bodyOf({ body = '', isBase64Encoded }: ApiEvent): string {
+  return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8').toString();
 }
 
 /** Returns the event that API Gateway would send for a valid input of an operation. */

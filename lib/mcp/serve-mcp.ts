@@ -15,7 +15,7 @@ import { limitRequests } from '../http/middleware/limit-requests.ts';
 import { parse } from '../http/middleware/parse.ts';
 import { requestHooks } from '../http/serve.ts';
 import { runWithRequest } from '../request-context.ts';
-import type { Handlers, McpRequest } from './call-operation.ts';
+import { bodyOf, type Handlers, type McpRequest } from './call-operation.ts';
 import { checkOrigin } from './check-origin.ts';
 import { createMcpServer } from './server.ts';
 
@@ -85,16 +85,9 @@ function requestOf(event: ApiEvent): Request {
   return new Request(`https://localhost${rawPath}`, { method: 'POST', headers: sent, body: bodyOf(event) });
 }
 
-function bodyOf({ body = '', isBase64Encoded }: ApiEvent): string {
-  return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8').toString();
-}
-
 /** Returns whether the body is a list of messages: revision 2025-03-26 had them, and each would count as one request. */
-function isBatch({ body = '', isBase64Encoded }: ApiEvent): boolean {
-  return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8')
-    .toString()
-    .trimStart()
-    .startsWith('[');
+function isBatch(event: ApiEvent): boolean {
+  return bodyOf(event).trimStart().startsWith('[');
 }
 
 function batchResponse(): Response {

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import type { ErrorDetail } from '../contract/errors.ts';
 import { ApiError } from '../contract/errors.ts';
+import { lostNumbers } from '../contract/lost-numbers.ts';
 import type { ObjectSchema } from '../contract/shapes.ts';
 import { unknownFieldErrors, type Validated, validate } from './validate.ts';
 
@@ -33,6 +34,26 @@ export function checkBody(row: Endpoint, json: unknown): Validated {
   const unknown = unknownFieldErrors(Object.keys(json), schema.entries, 'field', readOnly);
   const checked = validate(schema, json);
   return { output: checked.output, errors: [...unknown, ...checked.errors] };
+}
+
+/**
+ * Returns an error for each number in the free-form members of a body that its parser has changed.
+ *
+ * @param json the text that has the body
+ * @param at the path of the body in it
+ */
+export function lostNumberErrors({ freeForm }: Endpoint, json: string, at: readonly string[] = []): ErrorDetail[] {
+  if (!freeForm) return [];
+  const inBody = lostNumbers(json)
+    .filter((path) => at.every((name, nth) => name === path[nth]))
+    .map((path) => path.slice(at.length));
+  return inBody
+    .filter(([member = '']) => freeForm.includes(member))
+    .map((names) => {
+      const path = names.join('.');
+      const message = `${path} is a number beyond ±9,007,199,254,740,991, which JSON does not keep; send it as a string`;
+      return { path, code: 'invalid_value', message };
+    });
 }
 
 /** Returns the error `validation_failed` for the problems of a request, of which there is at least one. */

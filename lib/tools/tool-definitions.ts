@@ -2,7 +2,7 @@ import type * as v from 'valibot';
 import { type Endpoint, pathParameters } from '../contract/endpoint.ts';
 import { endpoints } from '../contract/endpoints.ts';
 import type { ErrorDetail } from '../contract/errors.ts';
-import { checkBody, checkQuery, queryEntries, validationFailed } from '../requests/check.ts';
+import { checkBody, checkQuery, lostNumberErrors, queryEntries, validationFailed } from '../requests/check.ts';
 import { validate } from '../requests/validate.ts';
 import { type OperationTool, readTools } from './tool-list.ts';
 
@@ -71,19 +71,22 @@ type OutputOf<Row, Part extends 'query' | 'body'> =
 /**
  * Returns the validated input of a tool as the HTTP API would pass it to the operation.
  *
+ * @param sent the text of JSON that has the input, and its path in it, if they are known
  * @throws `ApiError` `validation_failed` with the details that the HTTP API would send, and one for each missing or
  * malformed path parameter
  */
 export function readToolInput<const Id extends OperationId>(
   operationId: Id,
   input: Readonly<Record<string, unknown>>,
+  sent?: { json: string; at: readonly string[] },
 ): ToolInput<Id> {
   const row: Endpoint = endpoints[operationId];
   const parts = splitToolInput(operationId, input);
   const params = checkParams(row, parts.params);
   const query = checkQuery(row, parts.query);
   const body = row.body ? checkBody(row, parts.body) : { output: undefined, errors: [] };
-  const errors = [...params.errors, ...query.errors, ...body.errors];
+  const numbers = sent ? lostNumberErrors(row, sent.json, sent.at) : [];
+  const errors = [...params.errors, ...query.errors, ...body.errors, ...numbers];
   if (errors.length > 0) throw validationFailed(errors);
   return { params: params.output, query: query.output, body: body.output } as ToolInput<Id>;
 }

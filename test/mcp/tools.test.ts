@@ -113,6 +113,20 @@ describe.each(revisions)('a client of revision %s', (revision, negotiation) => {
     expect(malformed.error.details).toMatchObject([{ path: 'id', code: 'invalid_value' }]);
   });
 
+  it('gets the path of a number that JSON does not keep, and nothing is changed', async () => {
+    const { address, api } = await newOrganization();
+    const client = await connect(address, negotiation);
+    const input = { name: 'qa-reviewer', input: 'Go.', context: { a: [2 ** 53] } };
+    const { error } = await callTool<Failed>(client, 'execute_agent', input);
+    expect(error).toMatchObject({
+      code: 'validation_failed',
+      details: [{ path: 'context.a.0', code: 'invalid_value' }],
+    });
+    expect(paginationOf(await api.listExecutions()).total).toBe(0);
+    const kept = await callTool<Failed>(client, 'execute_agent', { ...input, context: { a: [2 ** 53 - 1, 0.5] } });
+    expect(kept).toMatchObject({ isError: false });
+  });
+
   it('gets an error for a tool that its token does not allow, and nothing is changed', async () => {
     const { address, api } = await newOrganization(['tasks:read']);
     const client = await connect(address, negotiation);

@@ -1,7 +1,7 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { ApiError, type ErrorDetail, notFound, type Resource } from '../../contract/errors.ts';
-import { checkBody, checkQuery, queryEntries, validationFailed } from '../../requests/check.ts';
+import { checkBody, checkQuery, lostNumberErrors, queryEntries, validationFailed } from '../../requests/check.ts';
 import { validate } from '../../requests/validate.ts';
 import { type ApiEvent, type ApiResult, header } from '../api-event.ts';
 import { preconditionOf } from '../preconditions.ts';
@@ -25,11 +25,16 @@ export function parse(row: Endpoint): MiddlewareObj<ApiEvent, ApiResult> {
       const rawBody = readBody(event);
       if (rawBody.length > bodyLimit)
         throw new ApiError('payload_too_large', `The body has ${rawBody.length} bytes; send at most ${bodyLimit}.`);
-      const json = row.body ? parseJson(event, rawBody) : undefined;
+      const { text, json } = row.body ? parseJson(event, rawBody) : { text: '', json: undefined };
       const params = parseParams(row, event);
       const query = parseQuery(row, event.rawQueryString);
       const body = row.body ? checkBody(row, json) : { output: undefined, errors: [] };
-      const errors = [...query.errors, ...body.errors, ...idempotencyKeyErrors(row, event)];
+      const errors = [
+        ...query.errors,
+        ...body.errors,
+        ...lostNumberErrors(row, text),
+        ...idempotencyKeyErrors(row, event),
+      ];
       if (errors.length > 0) throw validationFailed(errors);
       const ifMatch = preconditionOf(row.versioned ? header(event, 'If-Match') : undefined);
       event.state = { ...event.state, params, query: query.output, body: body.output, ifMatch };
@@ -41,9 +46,9 @@ function readBody({ body = '', isBase64Encoded }: ApiEvent): Buffer {
   return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
 }
 
-/** Returns the parsed body; `{}` for a request without a body. */
-function parseJson(event: ApiEvent, rawBody: Buffer): unknown {
-  if (rawBody.length === 0) return {};
+/** Returns the body as text and parsed; `{}` for a request without a body. */
+function parseJson(event: ApiEvent, rawBody: Buffer): { text: string; json: unknown } {
+  if (rawBody.length === 0) return { text: '', json: {} };
   const [type = ''] = (header(event, 'Content-Type') ?? '').split(';');
   if (!/^application\/([^/\s]+\+)?json$/i.test(type.trim()))
     throw new ApiError(
@@ -51,7 +56,8 @@ function parseJson(event: ApiEvent, rawBody: Buffer): unknown {
       'The Content-Type of the body is not JSON; send JSON with Content-Type: application/json.',
     );
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(rawBody));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(rawBody);
+    return { text, json: JSON.parse(text) };
   } catch {
     throw new ApiError('invalid_json', 'The body is not well-formed JSON in UTF-8; check its syntax and its encoding.');
   }

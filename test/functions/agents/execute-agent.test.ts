@@ -54,7 +54,31 @@ it.each([
   await api.refuses(() => send(other), 422, 'idempotency_key_reused');
 });
 
+it('keeps the numbers of a context as JSON has them', async () => {
+  const context = '{"a":[9007199254740991,1.5,1e+21,-1e-7],"b":"9007199254740993"}';
+  const id = startedOf(await api.execute(`{"input":"x","context":${context}}`)).executionId;
+  const stored = await readExecutionInput(service, { organization: api.organization, id });
+  expect(JSON.stringify(stored?.context)).toBe(context);
+});
+
 describe('a start is rejected, and nothing is written,', () => {
+  it('with 400 validation_failed for numbers of the context that JSON does not keep', async () => {
+    const context = '{"a":{"b":[1,9007199254740993]},"c":-1e999,"d":1.0}';
+    for (const send of [
+      () => api.execute(`{"input":"x","context":${context}}`),
+      () => api.delegate(`{"toAgent":"qa-reviewer","instruction":"x","context":${context}}`),
+    ]) {
+      const { details } = await api.refuses(send, 400, 'validation_failed');
+      expect(details?.map(({ path, code }) => [path, code])).toEqual([
+        ['context.a.b.1', 'invalid_value'],
+        ['context.c', 'invalid_value'],
+      ]);
+      expect(details?.[0]?.message).toBe(
+        'context.a.b.1 is a number beyond ±9,007,199,254,740,991, which JSON does not keep; send it as a string',
+      );
+    }
+  });
+
   it('with 422 unknown_reference at taskId for an absent task', async () => {
     const { details } = await api.refuses(() => onTask(absent), 422, 'unknown_reference');
     expect(details).toMatchObject([{ path: 'taskId', code: 'not_found', message: expect.stringContaining(absent) }]);
