@@ -5,7 +5,7 @@ import { NodeHttpHandler, streamCollector } from '@smithy/node-http-handler';
 import { clientConfig } from '../aws/client-config.ts';
 import { isAllowed, readAllowedModels } from '../contract/models.ts';
 import { environment } from '../deployment/environment.ts';
-import { withBoundedDepth } from './bounded-depth.ts';
+import { boundedJson } from './bounded-json.ts';
 import { type ConverseClient, createConverseModel, type Model } from './converse.ts';
 import { notAllowed } from './failures.ts';
 
@@ -80,7 +80,7 @@ function createClient(endpoint: string | undefined, region: string | undefined):
     ...(region && { region }),
     ...clientConfig(endpoint),
     maxAttempts: 1,
-    streamCollector: async (stream) => withBoundedDepth(await streamCollector(stream)),
+    streamCollector: async (stream) => boundedJson(await streamCollector(stream)),
     requestHandler: new NodeHttpHandler({
       connectionTimeout: connectionTimeoutMs,
       httpAgent: withoutPool(new HttpAgent(unlimited)),

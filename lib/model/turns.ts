@@ -1,6 +1,6 @@
 import type { ContentBlock, Message, ToolConfiguration, ToolInputSchema } from '@aws-sdk/client-bedrock-runtime';
 import * as v from 'valibot';
-import { isDeeper, maxDepth } from '../contract/depth.ts';
+import { isDeeper, isNested, maxDepth } from '../contract/depth.ts';
 import { hasResultStatus, rejectsTextBesideTools } from '../contract/models.ts';
 
 /** A tool that a model may call. `inputSchema` is a JSON Schema of an object. */
@@ -54,8 +54,9 @@ const blankOutput = '(empty)';
 /** The maximum nesting depth of the arguments of a call: that of a free-form member, and the arguments themselves. */
 const maxInputDepth = maxDepth + 1;
 
-/** What the model reads instead of arguments that are nested deeper. */
+/** What the model reads instead of arguments that cannot be used. */
 const tooDeep = `(nested more than ${maxInputDepth} levels deep)`;
+const tooLarge = '(a number beyond ±9,007,199,254,740,991; send it as a string)';
 
 /** The longest name of a tool, in characters. */
 const longestName = 64;
@@ -68,7 +69,12 @@ const longestName = 64;
 export function readMessage(content: unknown): ReadMessage | undefined {
   const read = v.safeParse(v.array(Block), content);
   if (!read.success) return undefined;
-  const blocks = read.output.filter((block) => Object.keys(block).length > 0);
+  const blocks = read.output
+    .filter((block) => Object.keys(block).length > 0)
+    .map(({ toolUse, ...block }) => ({
+      ...block,
+      ...(toolUse && { toolUse: { ...toolUse, input: usable(toolUse.input) } }),
+    }));
   const calls = blocks.flatMap(({ toolUse }) => (toolUse ? [callOf(toolUse)] : []));
   if (new Set(calls.map(({ id }) => id)).size < calls.length) return undefined;
   return {
@@ -86,11 +92,12 @@ const callOf = ({ toolUseId, name, input }: NonNullable<Block['toolUse']>): Tool
 
 /**
  * Returns the arguments of a call: an object, the JSON of one, or nothing, which some models send for a tool without
- * parameters. Arguments that are nested too deep would overflow the stack of functions that use them.
+ * parameters. Arguments that are nested too deep would overflow the stack of functions that use them, and a number beyond the
+ * safe ones may have been changed by the parser.
  */
 function inputOf(input: unknown): ToolCall['input'] {
   if (input === undefined || input === null) return {};
-  if (isDeeper(input, maxInputDepth)) return undefined;
+  if (isDeeper(input, maxInputDepth) || hasLargeNumber(input)) return undefined;
   if (typeof input === 'object') return Array.isArray(input) ? undefined : (input as Record<string, unknown>);
   if (typeof input !== 'string') return undefined;
   if (input.trim() === '') return {};
@@ -102,8 +109,7 @@ function inputOf(input: unknown): ToolCall['input'] {
   }
 }
 
-function storedBlock({ reasoningContent, toolUse, ...rest }: Block): StoredBlock {
-  const block = { ...rest, ...(toolUse && { toolUse: { ...toolUse, input: shallow(toolUse.input) } }) };
+function storedBlock({ reasoningContent, ...block }: Block): StoredBlock {
   if (!reasoningContent) return block;
   const { redactedContent: bytes, ...reasoning } = reasoningContent;
   return {
@@ -161,10 +167,29 @@ function sentBlocks(model: string, { text, toolUse, reasoningContent }: StoredBl
 
 const sentName = (name: string) => name.replace(/[^\w-]/g, '_').slice(0, longestName) || 'unknown';
 
-const sentInput = (input: unknown) => (inputOf(input) ?? { invalid: shallow(input) }) as Json;
+const sentInput = (input: unknown) => (inputOf(input) ?? { invalid: usable(input) }) as Json;
 
-/** Returns the input of a call, or a note instead of a value that is nested too deep for JSON. */
-const shallow = (input: unknown) => (isDeeper(input, maxInputDepth) ? tooDeep : input);
+/**
+ * Returns the input of a call as JSON has it, or a note instead of one that JSON cannot have. The client of Bedrock returns
+ * whole numbers beyond the safe ones as `bigint`, and other numbers with many digits as objects of a class of its own.
+ */
+function usable(input: unknown): unknown {
+  if (isDeeper(input, maxInputDepth)) return tooDeep;
+  return hasLargeNumber(input) ? tooLarge : plain(input);
+}
+
+function hasLargeNumber(value: unknown): boolean {
+  if (typeof value === 'number')
+    return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
+  return typeof value === 'bigint' || (isNested(value) && Object.values(value).some(hasLargeNumber));
+}
+
+function plain(value: unknown): unknown {
+  if (!isNested(value)) return value;
+  if (Array.isArray(value)) return value.map(plain);
+  if (![Object.prototype, null].includes(Object.getPrototypeOf(value))) return Number(String(value));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one)]));
+}
 
 /** Returns the configuration of tools. A cache point after them caches them for all agents with the same tools. */
 export function toolConfigOf(tools: readonly ToolDefinition[], isCached: boolean): ToolConfiguration {

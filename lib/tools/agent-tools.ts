@@ -186,7 +186,7 @@ function actOf(context: ExecutionStartContext, caller: Caller, { name, input }: 
   if (!input)
     throw new ApiError(
       'validation_failed',
-      'The arguments are not a JSON object, or nested too deep; send an object that matches the schema of the tool.',
+      'The arguments are not a JSON object, are nested too deep, or have a number beyond ±9,007,199,254,740,991; send an object that matches the schema of the tool, with such a number as a string.',
     );
   return tool.actOf(context, caller, input);
 }

@@ -64,3 +64,24 @@ it.each([5_000, 20_000, 200_000])(
     });
   },
 );
+
+it.each([
+  ['a whole number that JSON does not keep', '{"a":[9007199254740993]}', undefined],
+  ['an infinite number', '{"a":1e999}', undefined],
+  ['a number that would fill the memory', '{"a":-1.5E+00400000000}', undefined],
+  [
+    'numbers and a text with exponents',
+    '{"a":[1e3,1e-0007,true],"b":"1e400000000"}',
+    { a: [1e3, 1e-7, true], b: '1e400000000' },
+  ],
+  ['a number with many digits', '{"a":[0.1000000000000000055]}', { a: [0.1] }],
+])('reads a call with %s, and counts its tokens', async (_, input, expected) => {
+  const content = `[{"toolUse":{"toolUseId":"a","name":"t","input":${input}}}]`;
+  bedrock.answer = (response) =>
+    response
+      .writeHead(200, { 'Content-Type': 'application/json' })
+      .end(`{"output":{"message":{"content":${content}}},"stopReason":"tool_use","usage":{"totalTokens":7}}`);
+  const tools = [{ name: 't', description: 'A tool.', inputSchema: { type: 'object' } }];
+  const calls = [{ id: 'a', name: 't', input: expected }];
+  expect(await model({ ...question, tools })).toMatchObject({ kind: 'tools', tokens: 7, calls });
+});

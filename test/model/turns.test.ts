@@ -225,6 +225,9 @@ describe('an answer to a question with tools', () => {
     ['an object of 33 levels', nested(33), nested(33)],
     ['an object of 34 levels', nested(34), undefined],
     ['JSON text of 34 levels', JSON.stringify(nested(34)), undefined],
+    ['JSON text with a number that JSON does not keep', '{"id":[9007199254740993]}', undefined],
+    ['a number that its parser may have changed', { id: [2 ** 53] }, undefined],
+    ['other numbers', { id: [1.5, 2 ** 53 - 1] }, { id: [1.5, 2 ** 53 - 1] }],
     ['JSON text of 100,000 levels', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, undefined],
   ])('with %s for input has the arguments, or none', async (_, input, expected) => {
     expect(await ask(message([toolUse(input)]))).toMatchObject({ calls: [{ input: expected }] });
