@@ -196,7 +196,7 @@ describe('the model', () => {
     expect((await callModel({ ...choice, model: standardModel })).state).toBe('ok');
     expect(asked.map(({ body }) => [body.inferenceConfig, body.outputConfig])).toEqual([
       [{ maxTokens: 16 }, undefined],
-      [{ maxTokens: 16 + 16_384 }, { effort: 'low' }],
+      [{ maxTokens: 16 + 2_048 }, { effort: 'low' }],
     ]);
   });
 
