@@ -78,14 +78,14 @@ const minDelayMs = 1_000;
  * while the attempt waits for other attempts in this process, the message is sent to the queue of slow webhooks.
  *
  * Several calls for one message are safe. If a call is interrupted between two steps, the next call repeats the steps, and
- * nothing is lost. SQS may deliver a message twice, and deletes it after the first success. So a duplicate message whose
- * attempt is in progress in this process waits for that attempt, and fails if it fails.
+ * nothing is lost. While a call for the same attempt is in progress in this process, a further message waits for it, and
+ * fails if it fails. Then it is processed as any other message: the call before may not have made the attempt, and may
+ * have sent this very message, to another queue or with a delay.
  */
 export async function deliverWebhook(context: Context, message: DeliveryMessage): Promise<Delivered> {
   const { attemptsInProgress } = context;
   const key = `${message.deliveryId} ${message.attempt}`;
-  const inProgress = attemptsInProgress.get(key);
-  if (inProgress) return inProgress.then(() => ({}));
+  for (let other = attemptsInProgress.get(key); other; other = attemptsInProgress.get(key)) await other;
   const delivered = processMessage(context, message).finally(() => attemptsInProgress.delete(key));
   attemptsInProgress.set(key, delivered);
   return delivered;

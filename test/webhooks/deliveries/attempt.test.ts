@@ -1,7 +1,15 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import * as v from 'valibot';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { environment } from '../../../lib/deployment/environment.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
-import { deleteWebhook, listWebhooks } from '../../../lib/webhooks/webhooks.ts';
+import { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import type { QueueSender } from '../../../lib/sqs/queue.ts';
+import { lateAfterMs } from '../../../lib/table/deliveries/attempt-log.ts';
+import { markWebhookSlow } from '../../../lib/table/deliveries/webhook-attempts.ts';
+import { deliveryQueues } from '../../../lib/webhooks/deliveries/attempt-messages.ts';
+import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
+import { deleteWebhook, listWebhooks, updateWebhook } from '../../../lib/webhooks/webhooks.ts';
+import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
 import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from '../test-webhooks.ts';
 
 const createTestWebhooks = await prepareTestWebhooks();
@@ -37,6 +45,65 @@ describe('an attempt', () => {
     await webhooks.deliver(message, send);
     expect(posts).toMatchObject([{ headers: { 'X-Service-Signature': expect.any(String) } }]);
     expect(await webhooks.history(message.webhookId)).toHaveLength(1);
+  });
+
+  // The call that sends a message still runs when the queue has it.
+  it.each<[string, (message: DeliveryMessage) => Promise<DeliveryMessage>]>([
+    [
+      'moved to the queue of slow webhooks',
+      async (message) => {
+        await markWebhookSlow(webhooks, webhooks.organization, message.webhookId);
+        return message;
+      },
+    ],
+    [
+      'sent again because it was early',
+      async (message) => {
+        const retry = await webhooks.retry(message);
+        webhooks.clock.now = Date.parse(retry.dueAt) - 1;
+        return retry;
+      },
+    ],
+    [
+      'delayed until another worker must have ended',
+      async (message) => {
+        webhooks.clock.now += lateAfterMs;
+        return message;
+      },
+    ],
+    [
+      'released because its pause had ended',
+      async (message) => {
+        webhooks.clock.now += 1;
+        await updateWebhook(webhooks, webhooks.organization, message.webhookId, { active: false }, () => {});
+        return message;
+      },
+    ],
+  ])('is made by its message that was %s, although the queue has it before the sending call ends', async (_, prepare) => {
+    const message = await prepare(await webhooks.message());
+    const { posts, send } = notingSender();
+    const calls: Promise<unknown>[] = [];
+    const receiveAtOnce: QueueSender = async (sent) => {
+      webhooks.clock.now += 60_000;
+      const received = sent.map((one) => v.parse(DeliveryMessage, one.message));
+      calls.push(...received.map((one) => deliverWebhook(process, one)));
+      await turn();
+    };
+    const table = interceptTable(webhooks.table, async (request, { input }) => {
+      const answer = await request();
+      // The pause ends after the worker has parked the attempt.
+      if (/"sk":"P#/.test(JSON.stringify(input))) {
+        const { organization } = webhooks;
+        await updateWebhook(webhooks, organization, message.webhookId, { active: true }, () => {});
+      }
+      return answer;
+    });
+    const queues = new Map(deliveryQueues.map((name) => [name, receiveAtOnce]));
+    const process = { ...webhooks.createContainer(), table, queues, sender: send };
+    await deliverWebhook(process, message);
+    // Each call may send further messages.
+    for (const call of calls) await call;
+    expect(posts).toHaveLength(1);
   });
 
   it.each([
