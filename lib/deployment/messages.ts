@@ -21,6 +21,8 @@ const attemptFields = {
   attempt: v.number(),
   /** The sort key of the previous, failed attempt. Its row lists this attempt for the sweeper until it is made. */
   listedBy: v.optional(v.string()),
+  /** The attempt has an item of its own, which lists it for the sweeper until it is made; see `parked-attempts.ts`. */
+  parked: v.optional(v.literal(true)),
   /**
    * The message was sent to the queue of slow webhooks. The attempt is made there even if the webhook is no longer
    * slow.

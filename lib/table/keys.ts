@@ -199,16 +199,18 @@ export const keys = {
     pk: partition(organization, 'WB', webhook),
     sk: attempt,
   }),
-  /** An attempt that waits for the end of a pause, in the partition of the attempt log. */
+  /** The sort keys of parked attempts. */
+  parkedPrefix: 'P#',
+  /** An attempt that has come due in a pause, in the partition of the attempt log. */
   parkedAttempt: (organization: Organization, webhook: string, delivery: string, attempt: number): Key => ({
     pk: partition(organization, 'WD', webhook),
-    sk: `P#${delivery}#${String(attempt).padStart(6, '0')}`,
+    sk: `${keys.parkedPrefix}${delivery}#${String(attempt).padStart(6, '0')}`,
   }),
   /** The range of the parked attempts of a webhook. */
   parkedAttempts: (organization: Organization, webhook: string) => ({
     pk: partition(organization, 'WD', webhook),
-    from: 'P#',
-    to: 'P#~',
+    from: keys.parkedPrefix,
+    to: `${keys.parkedPrefix}~`,
   }),
   /** The order to send the parked attempts of a webhook. */
   parkedRelease: (organization: Organization, webhook: string): Key => ({

@@ -12,6 +12,7 @@ import { type Attempt, type AttemptPlace, attemptItem, attemptKey, retryOf } fro
 import type { EventToSend } from './event-log.ts';
 import { historyExpiry } from './history-days.ts';
 import { isDoneByOldVersion } from './old-deliveries.ts';
+import { removeParkedAttempt } from './parked-attempts.ts';
 import { type Target, targetFrom } from './webhooks.ts';
 
 /**
@@ -156,8 +157,13 @@ export async function readAttemptsFrom(
   return { rows, ...(next && { next }) };
 }
 
-/** Removes an attempt from the sweeper's index, because it was made or will never be made. */
+/** Removes an attempt from the sweeper's index with its parked item, because it was made or will never be made. */
 export async function unlistAttempt(context: TableContext, message: DeliveryMessage): Promise<void> {
+  await Promise.all([unlistParked(context, message), message.parked && removeParkedAttempt(context, message)]);
+}
+
+/** Removes an attempt that is parked from the sweeper's index, in which another item has listed it. */
+export async function unlistParked(context: TableContext, message: DeliveryMessage): Promise<void> {
   const listed = listingKey(message) ?? (message.eventId === undefined ? sourceKey(message) : undefined);
   if (listed) await unlistItem(context, listed);
 }

@@ -4,7 +4,19 @@
  */
 export const deliveryPartitions = ['d0', 'd1', 'd2', 'd3'] as const;
 
+/** The partitions that list parked attempts after their pause. Versions before 0.3.0 do not read them. */
+export const parkedPartitions = ['p0', 'p1', 'p2', 'p3'] as const;
+
 /** Returns the partition of the `due` index for a ULID. */
 export function deliveryPartition(ulid: string): string {
-  return deliveryPartitions[ulid.charCodeAt(ulid.length - 1) % deliveryPartitions.length] as string;
+  return partitionOf(deliveryPartitions, ulid);
+}
+
+/** Returns the partition of the `due` index for the parked attempt of a delivery. */
+export function parkedPartition(ulid: string): string {
+  return partitionOf(parkedPartitions, ulid);
+}
+
+function partitionOf(partitions: readonly string[], ulid: string): string {
+  return partitions[ulid.charCodeAt(ulid.length - 1) % partitions.length] as string;
 }

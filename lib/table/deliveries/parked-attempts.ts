@@ -4,20 +4,26 @@ import type { DeliveryMessage } from '../../deployment/messages.ts';
 import { tableSchema } from '../../deployment/table-schema.ts';
 import { type BatchingContext, putInBatch } from '../batchers.ts';
 import type { TableContext } from '../client.ts';
-import { type Key, keys, organizationOf } from '../keys.ts';
+import { type Key, keys, organizationOf, webhookOf } from '../keys.ts';
 import { dueEntry } from '../lists/due.ts';
 import { queryItems } from '../reads.ts';
 import { Conflict, ignoreConflict, transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
-import { deliveryPartition } from './delivery-partitions.ts';
+import { deliveryPartition, parkedPartition } from './delivery-partitions.ts';
 import { historyExpiry } from './history-days.ts';
 
 /**
- * A parked attempt is one that came due while its webhook was paused. It is an item in the partition of the attempt log,
- * without an entry in the sweeper's index, so that it costs nothing while the webhook stays paused. The end of the pause
- * writes a release, which is due at once: the sweeper sends the messages of all parked attempts and removes them.
+ * A parked attempt is one that came due while its webhook was paused. It is an item in the partition of the attempt log.
+ * While the webhook stays paused, the sweeper's index does not list it, so that it costs nothing. The end of the pause
+ * writes a release, which is due at once: the sweeper lists all parked attempts in its index and sends their messages. The
+ * item stays until the attempt is made, or never will be made. So no message is needed to remember it.
  */
-export type ParkedAttempt = { message: DeliveryMessage; key: Key; pausedFrom: string };
+export type ParkedAttempt = {
+  message: DeliveryMessage;
+  pausedFrom: string;
+  /** Whether the sweeper's index lists it, because its pause has ended. */
+  listed: boolean;
+};
 
 /** The fields of a message that its parked attempt stores under the same names. */
 type ParkedFields = Pick<
@@ -26,7 +32,7 @@ type ParkedFields = Pick<
 >;
 
 /** The item of a parked attempt. */
-type ParkedItem = Key & ParkedFields & { nextAttemptAt: string; pausedFrom: string };
+type ParkedItem = Key & ParkedFields & { nextAttemptAt: string; pausedFrom: string; due?: string };
 
 /** Returns the parked fields of a message or of an item, without those that it does not have. */
 function parkedFieldsOf(from: ParkedFields): ParkedFields {
@@ -46,7 +52,7 @@ function parkedFieldsOf(from: ParkedFields): ParkedFields {
 export const parkedAtOnce = 50;
 
 /**
- * Parks an attempt. An attempt that is parked already is parked again.
+ * Parks an attempt. An attempt that is parked already is parked again, and no longer listed.
  *
  * @param pausedFrom the start of the pause; ISO 8601
  */
@@ -55,16 +61,28 @@ export async function parkAttempt(
   message: DeliveryMessage,
   pausedFrom: string,
 ): Promise<ParkedAttempt> {
-  const { organization, webhookId, deliveryId, attempt, dueAt } = message;
-  const key = keys.parkedAttempt(organization, ulidOf(webhookId), ulidOf(deliveryId), attempt);
-  await putInBatch(context, {
-    ...key,
+  const item = {
+    ...keyOf(message),
     ...parkedFieldsOf(message),
-    nextAttemptAt: dueAt,
+    nextAttemptAt: message.dueAt,
     pausedFrom,
-    [tableSchema.expiry]: historyExpiry(timeOf(ulidOf(deliveryId))),
-  });
-  return { message, key, pausedFrom };
+    [tableSchema.expiry]: historyExpiry(timeOf(ulidOf(message.deliveryId))),
+  };
+  await putInBatch(context, item);
+  return parkedFrom(item);
+}
+
+/** Returns whether an item is a parked attempt. */
+export function isParked({ sk }: Item): boolean {
+  return (sk as string).startsWith(keys.parkedPrefix);
+}
+
+/** Returns the parked attempt of an item. */
+export function parkedFrom(item: Item): ParkedAttempt {
+  const { pk, nextAttemptAt, pausedFrom, [tableSchema.dueIndex.partitionKey]: due, ...fields } = item as ParkedItem;
+  const [organization, webhookId] = [organizationOf(pk), `wh_${webhookOf(pk)}`];
+  const message = { organization, webhookId, ...parkedFieldsOf(fields), dueAt: nextAttemptAt, parked: true as const };
+  return { message, pausedFrom, listed: due !== undefined };
 }
 
 /** Yields the parked attempts of a webhook, strongly consistent. */
@@ -73,53 +91,58 @@ export async function* readParkedAttempts(
   organization: Organization,
   webhookId: string,
 ): AsyncGenerator<ParkedAttempt> {
-  for await (const item of queryItems(table, keys.parkedAttempts(organization, ulidOf(webhookId)))) {
-    const { pk, sk, nextAttemptAt, pausedFrom, ...fields } = item as ParkedItem;
-    const message = { organization, webhookId, ...parkedFieldsOf(fields), dueAt: nextAttemptAt };
-    yield { message, key: { pk, sk }, pausedFrom };
-  }
+  for await (const item of queryItems(table, keys.parkedAttempts(organization, ulidOf(webhookId))))
+    yield parkedFrom(item);
 }
 
-/** Lists an attempt in the sweeper's index again, in the item that listed it before it was parked. */
-export async function listAgain(
+/**
+ * Lists a parked attempt in the sweeper's index, unless it was removed, or parked again in a later pause.
+ *
+ * @param listedFrom when the sweeper begins to look for it; ISO 8601
+ * @returns whether it is listed
+ */
+export async function listParkedAttempt(
   { table }: TableContext,
-  { organization, webhookId, deliveryId, listedBy, dueAt }: DeliveryMessage,
-  listedFrom: number,
-): Promise<void> {
-  if (listedBy === undefined) return;
+  { message, pausedFrom }: ParkedAttempt,
+  listedFrom: string,
+): Promise<boolean> {
   const { partitionKey, sortKey } = tableSchema.dueIndex;
-  const entry = dueEntry(deliveryPartition(ulidOf(deliveryId)), timestamp(listedFrom));
   const write: Write = {
     Update: {
-      Key: { pk: keys.attemptScope(organization, ulidOf(webhookId)).rows, sk: listedBy },
+      Key: keyOf(message),
       UpdateExpression: 'SET #due = :due, #listed = :listed',
-      // Another retry has replaced the parked one if the item names another time.
-      ConditionExpression: '#next = :next',
-      ExpressionAttributeNames: { '#due': partitionKey, '#listed': sortKey, '#next': 'nextAttemptAt' },
-      ExpressionAttributeValues: { ':due': entry[partitionKey], ':listed': entry[sortKey], ':next': dueAt },
+      ConditionExpression: 'pausedFrom = :from',
+      ExpressionAttributeNames: { '#due': partitionKey, '#listed': sortKey },
+      ExpressionAttributeValues: {
+        ':due': parkedPartition(ulidOf(message.deliveryId)),
+        ':listed': listedFrom,
+        ':from': pausedFrom,
+      },
+      ReturnValues: 'UPDATED_NEW',
     },
     onConditionFailed: () => new Conflict(),
   };
-  await transact(table, [write]).catch(ignoreConflict);
+  return (await transact(table, [write]).catch(ignoreConflict)) !== undefined;
 }
 
-/** Removes a parked attempt, unless it was parked again in a later pause. */
-export async function removeParkedAttempt(
-  { table }: TableContext,
-  { key, pausedFrom }: Omit<ParkedAttempt, 'message'>,
-): Promise<void> {
+/** Removes a parked attempt, unless a retry at another time has replaced it. */
+export async function removeParkedAttempt({ table }: TableContext, message: DeliveryMessage): Promise<void> {
   const write: Write = {
     Delete: {
-      Key: key,
-      ConditionExpression: 'pausedFrom = :from',
-      ExpressionAttributeValues: { ':from': pausedFrom },
+      Key: keyOf(message),
+      ConditionExpression: 'nextAttemptAt = :dueAt',
+      ExpressionAttributeValues: { ':dueAt': message.dueAt },
     },
     onConditionFailed: () => new Conflict(),
   };
   await transact(table, [write]).catch(ignoreConflict);
 }
 
-/** An order to the sweeper to send the parked attempts of a webhook, or to remove those of a deleted one. */
+function keyOf({ organization, webhookId, deliveryId, attempt }: DeliveryMessage): Key {
+  return keys.parkedAttempt(organization, ulidOf(webhookId), ulidOf(deliveryId), attempt);
+}
+
+/** An order to the sweeper to list and send the parked attempts of a webhook, or to remove those of a deleted one. */
 export type Release = { organization: Organization; webhookId: string; version: number };
 
 /** Returns the write of a release, which is due now. It replaces an earlier one of the webhook. */

@@ -13,6 +13,8 @@ import {
   insertAttempt,
   unlistAttempt,
 } from '../../table/deliveries/attempt-log.ts';
+import { removeParkedAttempt } from '../../table/deliveries/parked-attempts.ts';
+import { lastResume } from '../../table/deliveries/pauses.ts';
 import { responseItem, responsesEnd } from '../../table/deliveries/responses.ts';
 import { bookAttempt, leaseSlowAttempt, markWebhookSlow, updatePace } from '../../table/deliveries/webhook-attempts.ts';
 import type { Target } from '../../table/deliveries/webhooks.ts';
@@ -91,11 +93,18 @@ export async function deliverWebhook(context: Context, message: DeliveryMessage)
   return delivered;
 }
 
-async function processMessage(context: Context, message: DeliveryMessage): Promise<Delivered> {
+async function processMessage(context: Context, received: DeliveryMessage): Promise<Delivered> {
   const { clock } = context;
-  const { attempt, dueAt, webhookId } = message;
-  const { made, superseded, target, loggedEvent } = await findAttempt(context, message);
-  if (superseded) return {};
+  const { attempt, dueAt, webhookId } = received;
+  const { made, superseded, target, loggedEvent } = await findAttempt(context, received);
+  // The row that has listed the attempt lists the one that replaces it.
+  if (superseded) {
+    if (received.parked) await removeParkedAttempt(context, received);
+    return {};
+  }
+  // A worker that was lost while it parked the attempt has left its item.
+  const mayBeParked = target !== undefined && lastResume(target) > Date.parse(dueAt);
+  const message = mayBeParked ? { ...received, parked: true as const } : received;
   if (made || !target || !loggedEvent) {
     await unlistAttempt(context, message);
     return {};
@@ -233,7 +242,7 @@ async function makeAttempt(
   await unlistAttempt(context, message);
   if (retry) {
     // The retry is sent to its own queue, even if this message was in the queue of slow webhooks.
-    const { slow: _, bookedAt: __, ...rest } = message;
+    const { slow: _, bookedAt: __, parked: ___, ...rest } = message;
     const { sk: listedBy } = attemptKey(place);
     const next = { ...rest, attempt: attempt + 1, dueAt: retry.nextAttemptAt, listedBy };
     await sendAttemptMessages(context, [next]);

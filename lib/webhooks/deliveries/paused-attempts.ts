@@ -1,10 +1,10 @@
 import { inGroups } from '../../batching/in-groups.ts';
-import { timeOf, ulidOf } from '../../contract/ids.ts';
+import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import type { BatchingContext } from '../../table/batchers.ts';
-import { unlistAttempt } from '../../table/deliveries/attempt-log.ts';
+import { unlistAttempt, unlistParked } from '../../table/deliveries/attempt-log.ts';
 import {
-  listAgain,
+  listParkedAttempt,
   type ParkedAttempt,
   parkAttempt,
   parkedAtOnce,
@@ -62,24 +62,26 @@ export function isSkipped(webhook: Pausable, message: DeliveryMessage): boolean 
 }
 
 /**
- * Parks an attempt, and removes it from the sweeper's index. The pause may have ended since it was read, and the sweeper
- * may have released the parked attempts already. So the webhook is read again, and an attempt to an active one is
- * released here. A worker that is interrupted does not delete its message, which comes again.
+ * Parks an attempt, and then removes it from the sweeper's index. The pause may have ended since it was read, and the
+ * sweeper may have released the parked attempts already. So the webhook is read again, and an attempt to an active one is
+ * released here. Only after that nothing else lists the attempt: if a worker is interrupted, its message comes again, or
+ * the sweeper sends it.
  *
  * @param pausedFrom the start of the pause; ISO 8601
  */
 export async function park(context: PausedAttemptContext, message: DeliveryMessage, pausedFrom: string): Promise<void> {
   const parked = await parkAttempt(context, message, pausedFrom);
-  await unlistAttempt(context, message);
   const webhook = await readWebhook(context, message.organization, message.webhookId);
-  if (!webhook) await removeParkedAttempt(context, parked);
+  if (!webhook) await removeParkedAttempt(context, message);
   else if (!isPaused(webhook)) await release(context, [parked]);
+  await unlistParked(context, message);
 }
 
 /**
- * Sends the messages of all parked attempts of a webhook, and removes the attempts and then the release. Only removes them
- * if the webhook is deleted, and only removes the release if the webhook is paused again. A call that is interrupted is
- * repeated by the next sweep of the release. An attempt whose message is sent twice is made once.
+ * Lists all parked attempts of a webhook in the sweeper's index, sends their messages, and then removes the release. Only
+ * removes the attempts if the webhook is deleted, and only removes the release if the webhook is paused again. A call that
+ * is interrupted is repeated by the next sweep of the release, without the attempts that are listed. An attempt whose
+ * message is sent twice is made once.
  *
  * @param hasTime whether there is time for another step; the next sweep of the release does the rest
  * @returns the number of sent messages
@@ -95,24 +97,26 @@ export async function releaseParked(
   if (!webhook || !isPaused(webhook)) {
     for await (const some of inGroups(readParkedAttempts(context, organization, webhookId), parkedAtOnce)) {
       if (!hasTime()) return sent;
-      if (webhook) await release(context, some);
-      else await Promise.all(some.map((parked) => removeParkedAttempt(context, parked)));
-      sent += webhook ? some.length : 0;
+      if (webhook) sent += await release(context, some);
+      else await Promise.all(some.map(({ message }) => removeParkedAttempt(context, message)));
     }
   }
   await removeRelease(context, ordered);
   return sent;
 }
 
-/** Lists parked attempts in the sweeper's index as before, sends their messages, and then removes them. */
-async function release(context: PausedAttemptContext, parked: readonly ParkedAttempt[]): Promise<void> {
-  const listedFrom = context.clock() + graceMs;
-  await Promise.all(parked.map(({ message }) => listAgain(context, message, listedFrom)));
-  await sendAttemptMessages(
-    context,
-    parked.map(({ message }) => message),
-  );
-  await Promise.all(parked.map((one) => removeParkedAttempt(context, one)));
+/**
+ * Lists parked attempts in the sweeper's index, and sends their messages. Those that are listed were sent, or the sweeper
+ * sends them.
+ *
+ * @returns the number of sent messages
+ */
+async function release(context: PausedAttemptContext, parked: readonly ParkedAttempt[]): Promise<number> {
+  const dueAt = timestamp(context.clock() + graceMs);
+  const isSent = await Promise.all(parked.map((one) => !one.listed && listParkedAttempt(context, one, dueAt)));
+  const messages = parked.filter((_, at) => isSent[at]).map(({ message }) => message);
+  await sendAttemptMessages(context, messages);
+  return messages.length;
 }
 
 /** Returns the time of the event of an attempt (Unix time, in ms); in messages of old versions, that of the delivery. */

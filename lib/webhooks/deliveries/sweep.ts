@@ -3,10 +3,10 @@ import type { Counts, Waits } from '../../deployment/metrics.ts';
 import type { BatchingContext } from '../../table/batchers.ts';
 import { retryOf } from '../../table/deliveries/attempt-items.ts';
 import { unlistItem } from '../../table/deliveries/attempt-log.ts';
-import { deliveryPartitions } from '../../table/deliveries/delivery-partitions.ts';
+import { deliveryPartitions, parkedPartitions } from '../../table/deliveries/delivery-partitions.ts';
 import { eventFrom, isEvent } from '../../table/deliveries/event-log.ts';
 import { isOldDelivery, oldDeliveryPartitions, oldMessageOf } from '../../table/deliveries/old-deliveries.ts';
-import { releaseFrom } from '../../table/deliveries/parked-attempts.ts';
+import { isParked, parkedFrom, releaseFrom } from '../../table/deliveries/parked-attempts.ts';
 import { isPaused, openPauseOf } from '../../table/deliveries/pauses.ts';
 import type { Key } from '../../table/keys.ts';
 import { type SweepCall, type Swept, sweep } from '../../table/lists/due.ts';
@@ -17,6 +17,9 @@ import { park, releaseParked } from './paused-attempts.ts';
 import { addWaits, createWaits, isReceiverSlow, type LongestWaits, secondsOf } from './waits.ts';
 
 type SweepContext = BatchingContext & AttemptMessageContext;
+
+/** The partitions of the `due` index that list attempts, releases, and events to check. */
+const partitions = [...deliveryPartitions, ...parkedPartitions, ...oldDeliveryPartitions];
 
 /**
  * Sends the messages of overdue retries again, and those of parked attempts after the end of a pause. Checks that sampled
@@ -34,7 +37,7 @@ export async function sweepDeliveries(
   // The events without lost attempts, and the releases, for which no message is sent.
   let complete = 0;
   let released = 0;
-  const swept = await sweep(context, [...deliveryPartitions, ...oldDeliveryPartitions], call, async (items) => {
+  const swept = await sweep(context, partitions, call, async (items) => {
     const retries = items.flatMap((item) => retryIn(item) ?? []);
     await sendAttemptMessages(context, retries);
     await addWaits(context, waits, waitsOf(retries, now));
@@ -86,7 +89,8 @@ function waitsOf(messages: readonly DeliveryMessage[], now: number) {
   return messages.map((message) => ({ message, lateMs: now - Date.parse(message.dueAt) }));
 }
 
-/** Returns the message of the retry that an item lists; `undefined` for other items. */
+/** Returns the message of the attempt that an item lists; `undefined` for other items. */
 function retryIn(item: Item): DeliveryMessage | undefined {
+  if (isParked(item)) return parkedFrom(item).message;
   return isOldDelivery(item) ? oldMessageOf(item) : retryOf(item);
 }

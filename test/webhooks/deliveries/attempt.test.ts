@@ -79,32 +79,35 @@ describe('an attempt', () => {
         return message;
       },
     ],
-  ])('is made by its message that was %s, although the queue has it before the sending call ends', async (_, prepare) => {
-    const message = await prepare(await webhooks.message());
-    const { posts, send } = notingSender();
-    const calls: Promise<unknown>[] = [];
-    const receiveAtOnce: QueueSender = async (sent) => {
-      webhooks.clock.now += 60_000;
-      const received = sent.map((one) => v.parse(DeliveryMessage, one.message));
-      calls.push(...received.map((one) => deliverWebhook(process, one)));
-      await turn();
-    };
-    const table = interceptTable(webhooks.table, async (request, { input }) => {
-      const answer = await request();
-      // The pause ends after the worker has parked the attempt.
-      if (/"sk":"P#/.test(JSON.stringify(input))) {
-        const { organization } = webhooks;
-        await updateWebhook(webhooks, organization, message.webhookId, { active: true }, () => {});
-      }
-      return answer;
-    });
-    const queues = new Map(deliveryQueues.map((name) => [name, receiveAtOnce]));
-    const process = { ...webhooks.createContainer(), table, queues, sender: send };
-    await deliverWebhook(process, message);
-    // Each call may send further messages.
-    for (const call of calls) await call;
-    expect(posts).toHaveLength(1);
-  });
+  ])(
+    'is made by its message that was %s, although the queue has it before the sending call ends',
+    async (_, prepare) => {
+      const message = await prepare(await webhooks.message());
+      const { posts, send } = notingSender();
+      const calls: Promise<unknown>[] = [];
+      const receiveAtOnce: QueueSender = async (sent) => {
+        webhooks.clock.now += 60_000;
+        const received = sent.map((one) => v.parse(DeliveryMessage, one.message));
+        calls.push(...received.map((one) => deliverWebhook(process, one)));
+        await turn();
+      };
+      const table = interceptTable(webhooks.table, async (request, { input }) => {
+        const answer = await request();
+        // The pause ends after the worker has parked the attempt.
+        if (/"sk":"P#/.test(JSON.stringify(input))) {
+          const { organization } = webhooks;
+          await updateWebhook(webhooks, organization, message.webhookId, { active: true }, () => {});
+        }
+        return answer;
+      });
+      const queues = new Map(deliveryQueues.map((name) => [name, receiveAtOnce]));
+      const process = { ...webhooks.createContainer(), table, queues, sender: send };
+      await deliverWebhook(process, message);
+      // Each call may send further messages.
+      for (const call of calls) await call;
+      expect(posts).toHaveLength(1);
+    },
+  );
 
   it.each([
     ['delivered', {}],

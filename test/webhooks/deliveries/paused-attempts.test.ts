@@ -123,12 +123,13 @@ describe('an event outside a pause is delivered', () => {
     pass(1);
     await pause();
     expect(await webhooks.attempt(first)).toEqual({ posts: 0, sent: [] });
-    expect(await parked()).toMatchObject([{ message: first }]);
+    expect(await parked()).toMatchObject([{ message: first, listed: false }]);
     pass(dayMs);
     await resume();
     const { sent, woken } = await sweep();
-    expect([sent, woken]).toEqual([[first], 1]);
-    expect((await webhooks.attempt(first)).posts).toBe(1);
+    expect([sent, woken]).toEqual([[{ ...first, parked: true }], 1]);
+    expect(await parked()).toMatchObject([{ listed: true }]);
+    expect((await webhooks.attempt(sent[0] as DeliveryMessage)).posts).toBe(1);
     expect(await parked()).toEqual([]);
   });
 
@@ -173,7 +174,7 @@ describe('a retry that comes due in a pause', () => {
     pass(dayMs);
     await resume();
     const [again] = (await sweep()).sent;
-    expect(again).toEqual(retry);
+    expect(again).toEqual({ ...retry, parked: true });
     const { send } = notingSender(failed);
     await webhooks.attemptAll(again as DeliveryMessage, send);
     expect(await webhooks.delivery(retry)).toEqual({ state: 'exhausted', attempt: 4, listed: false });
@@ -187,19 +188,23 @@ describe('a retry that comes due in a pause', () => {
     await resume();
     await sweep();
     pass(2 * minuteMs);
-    expect(await sweep()).toMatchObject({ sent: [retry], waits: { DeliveriesLate: 120 }, counts: {} });
+    expect(await sweep()).toMatchObject({
+      sent: [{ ...retry, parked: true }],
+      waits: { DeliveriesLate: 120 },
+      counts: {},
+    });
     const now = webhooks.clock();
     const compared = await compareDeliveries(webhooks, webhooks.organization, { from: startTime, to: now, now });
     expect(compared).toMatchObject({ waiting: [retry], lost: [] });
   });
 
-  it('is parked again in a second pause, although the first release has not removed it yet', async () => {
+  it('is parked again in a second pause, although the first release has not listed it yet', async () => {
     const retry = await dueRetry();
     await pause();
     await webhooks.attempt(retry);
     pass(1);
     await resume();
-    // The worker parks the retry again before the sweep removes the parked attempt.
+    // The worker parks the retry again before the sweep lists the parked attempt.
     const table = interceptTable(webhooks.table, async (send, { input }) => {
       if (/"Key":\{"pk":"[^"]+","sk":"P#/.test(JSON.stringify(input))) {
         pass(1);
@@ -209,14 +214,19 @@ describe('a retry that comes due in a pause', () => {
       return send();
     });
     await sweepDeliveries({ ...webhooks, table }, { until: webhooks.clock() });
-    expect(await parked()).toHaveLength(1);
+    expect(await parked()).toMatchObject([{ listed: false }]);
     pass(dayMs);
     await resume();
     expect(await deliverAll((await sweep()).sent)).toBe(1);
   });
 });
 
-describe('a retry is not left behind if the pause ends', () => {
+describe.each([
+  ['', Number.POSITIVE_INFINITY],
+  [', and the process ends at once,', 0],
+  [', and the process ends after one more request to the table,', 1],
+  [', and the process ends after two more requests to the table,', 2],
+])('a retry is not left behind if the pause ends%s', (_, requests) => {
   it.each([
     ['before it is parked', /"sk":"P#/, 'before'],
     ['after it is parked', /"sk":"P#/, 'after'],
@@ -228,6 +238,7 @@ describe('a retry is not left behind if the pause ends', () => {
     const retry = await dueRetry();
     await pause();
     let ended = false;
+    let remaining = requests;
     const swept: DeliveryMessage[] = [];
     const endPause = async () => {
       if (ended) return;
@@ -239,16 +250,23 @@ describe('a retry is not left behind if the pause ends', () => {
     const table = interceptTable(webhooks.table, async (send, { input }) => {
       const isStep = request.test(JSON.stringify(input));
       if (isStep && when === 'before') await endPause();
+      if (ended && remaining-- <= 0) throw new Error('The process has ended.');
       const answer = await send();
       if (isStep && when === 'after') await endPause();
       return answer;
     });
-    const { posts, sent } = await webhooks.attempt(retry, {}, { ...webhooks.createContainer(), table });
+    const worker = webhooks.attempt(retry, {}, { ...webhooks.createContainer(), table });
+    // The message of a process that has ended is lost with it.
+    const { posts, sent } = await worker.catch(() => ({ posts: 0, sent: [] }));
     expect([posts, ended]).toEqual([0, true]);
     const messages = [...swept, ...sent.map(({ message }) => message)];
-    pass(10 * minuteMs);
-    messages.push(...(await sweep()).sent);
+    for (let nth = 0; nth < 2; nth++) {
+      pass(10 * minuteMs);
+      messages.push(...(await sweep()).sent);
+    }
     expect(await deliverAll(messages)).toBe(1);
+    pass(10 * minuteMs);
+    expect(await deliverAll((await sweep()).sent)).toBe(0);
     expect(await parked()).toEqual([]);
   });
 });
@@ -267,7 +285,7 @@ it('a redelivery that comes due in a pause waits for its end, and none can be re
   expect((await sweep()).sent).toEqual([]);
   await resume();
   const [again] = (await sweep()).sent;
-  expect(again).toEqual(message);
+  expect(again).toEqual({ ...message, parked: true });
   expect(await webhooks.attempt(again as DeliveryMessage, failed)).toEqual({ posts: 1, sent: [] });
 });
 

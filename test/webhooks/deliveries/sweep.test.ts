@@ -121,7 +121,7 @@ describe('the sweep of sampled events', () => {
     expect(await readListed()).toEqual([]);
     webhooks.clock.now = startTime + 24 * 60 * minuteMs;
     await updateWebhook(webhooks, webhooks.organization, id, { active: true }, () => {});
-    const sent = [{ to: 'deliveries', message, delaySeconds: 0 }];
+    const sent = [{ to: 'deliveries', message: { ...message, parked: true }, delaySeconds: 0 }];
     expect(await sweepAt(webhooks.clock())).toEqual({ ...nothing, sent, woken: 1 });
   });
 
