@@ -36,15 +36,15 @@ export async function getItems(table: Table, wanted: readonly Key[]): Promise<It
 
 /**
  * Returns the item of each key, strongly consistent; `undefined` for a key without an item. Keys that DynamoDB leaves
- * unprocessed are sent again.
+ * unprocessed are sent again. A key that is wanted twice is sent once: DynamoDB rejects duplicate keys.
  *
- * @param wanted different keys
  * @throws `ApiError` `unavailable` when keys stay unprocessed
  */
 export async function getEach(table: Table, wanted: readonly Key[]): Promise<(Item | undefined)[]> {
   const found = new Map<string, Item>();
-  for (let at = 0; at < wanted.length; at += batchReadLimit) {
-    let missing: Key[] = wanted.slice(at, at + batchReadLimit);
+  const different = [...new Map(wanted.map((key) => [`${key.pk} ${key.sk}`, key])).values()];
+  for (let at = 0; at < different.length; at += batchReadLimit) {
+    let missing: Key[] = different.slice(at, at + batchReadLimit);
     const attempt = async () => {
       const { Responses, UnprocessedKeys } = await finishRead(
         table.client.send(

@@ -47,6 +47,13 @@ describe('a batch of items', () => {
     for (const { RequestItems } of inputs()) expect(RequestItems).toMatchObject({ mocked: { ConsistentRead: true } });
   });
 
+  it('has the item of each key although keys are repeated, which DynamoDB would reject', async () => {
+    const { table, inputs } = mockBatches((keys) => output(keys));
+    const wanted = [...keysOf(100), ...keysOf(2)];
+    expect(await getEach(table, wanted)).toEqual(wanted);
+    expect(inputs().map(keysIn)).toEqual([keysOf(100)]);
+  });
+
   it('of more than 100 keys is read in requests of 100 keys, and leaves out keys without an item', async () => {
     const { table, inputs } = mockBatches((keys) => output(keys.filter(({ sk }) => sk !== '1002')));
     expect(await getItems(table, keysOf(250))).toEqual(keysOf(250).filter(({ sk }) => sk !== '1002'));

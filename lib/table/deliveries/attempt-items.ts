@@ -141,6 +141,14 @@ export function retryOf(row: Item): DeliveryMessage | undefined {
   };
 }
 
+/**
+ * Returns the rows of a delivery without those that are there already. A first attempt that a recovery makes late is found
+ * from the time of the event and from the item of the recovery.
+ */
+export function uniqueRows(rows: readonly Item[]): Item[] {
+  return [...new Map(rows.map((row) => [row.sk, row])).values()];
+}
+
 /** Returns the record of a row. */
 export function recordFrom(row: Item): DeliveryRecord {
   const { id, deliveryId, attempt, event, httpStatus, durationMs, deliveredAt, redelivery, error, test } = row;

@@ -5,7 +5,7 @@ import type { BatchingContext } from '../batchers.ts';
 import { keys } from '../keys.ts';
 import { queryItems } from '../reads.ts';
 import type { Item } from '../write.ts';
-import { retryOf } from './attempt-items.ts';
+import { retryOf, uniqueRows } from './attempt-items.ts';
 import { readAttemptsFrom } from './attempt-log.ts';
 import { isPausedAt, type Pausable } from './pauses.ts';
 
@@ -36,7 +36,7 @@ export async function readDeliveryAttempts(
   // A redelivery is requested after the end of the delivery, so only the last part can have a next attempt.
   const last = parts.at(-1);
   const requested = redeliveries.length > 0 && last?.rows.length === 0;
-  return { rows: parts.flatMap(({ rows }) => rows), ...(last?.next && { next: last.next }), requested };
+  return { rows: uniqueRows(parts.flatMap(({ rows }) => rows)), ...(last?.next && { next: last.next }), requested };
 }
 
 /**

@@ -2,7 +2,7 @@ import { timeOf, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import { type BatchingContext, readInBatch } from '../batchers.ts';
-import { attemptFacet, attemptKey, retryOf, timeLetters } from '../deliveries/attempt-items.ts';
+import { attemptFacet, attemptKey, retryOf, timeLetters, uniqueRows } from '../deliveries/attempt-items.ts';
 import { placeOf } from '../deliveries/attempt-log.ts';
 import { keys } from '../keys.ts';
 import { queryItems } from '../reads.ts';
@@ -82,7 +82,7 @@ export async function readDelivery(
   // Only the last part can have a next attempt: a redelivery is stored after the end of the delivery.
   const next = parts.at(-1)?.next;
   return {
-    rows: parts.flatMap(({ rows }) => rows),
+    rows: uniqueRows(parts.flatMap(({ rows }) => rows)),
     inProgress: next !== undefined && next !== first,
     redeliveries,
   };

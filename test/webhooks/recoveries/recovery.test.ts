@@ -1,12 +1,14 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { TaskEvent } from '../../../lib/contract/events.ts';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
 import type { WebhookPatch } from '../../../lib/contract/webhooks.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { attemptKey } from '../../../lib/table/deliveries/attempt-items.ts';
+import { type Key, keys } from '../../../lib/table/keys.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { getDelivery } from '../../../lib/webhooks/delivery-details.ts';
+import { getEvent } from '../../../lib/webhooks/events.ts';
 import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
 import { deleteWebhook, updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';
@@ -181,6 +183,63 @@ describe('a recovery sends', () => {
     expect(await progressOf(webhooks, id, recoveryId)).toMatchObject({ matched, sent: 1, delivered: 1 });
   });
 });
+
+describe.each(['never_sent', 'skipped'] as const)(
+  'the first attempt of a %s event that a recovery sends late',
+  (kind) => {
+    let webhookId: string;
+    let deliveryId: string;
+    let eventId: string;
+
+    // The attempt begins two minutes after it was due, and fails; its retry is delivered.
+    beforeEach(async () => {
+      const change = webhooks.change('task.created');
+      await webhooks.publish(change);
+      webhookId = id;
+      if (kind === 'never_sent') {
+        webhooks.clock.now += minuteMs;
+        ({ id: webhookId } = await webhooks.register());
+      } else await pause({ from: timestamp(webhooks.clock()), until: timestamp(webhooks.clock() + minuteMs) });
+      webhooks.clock.now += 2 * minuteMs;
+      await recover(webhooks, webhookId, { include: [kind] });
+      const [sent] = await sweep(webhooks);
+      const message = sent?.message as DeliveryMessage;
+      webhooks.clock.now = Date.parse(message.dueAt) + 2 * minuteMs;
+      const retry = await webhooks.attempt(message, { ...failed, responseBody: 'down' });
+      webhooks.clock.now += 5 * minuteMs;
+      await webhooks.attempt(retry.sent[0]?.message as DeliveryMessage);
+      ({ deliveryId, eventId = '' } = message);
+    });
+
+    const readAttempts = async () => {
+      const { attempts, state } = await getDelivery(webhooks, webhooks.organization, { webhookId, deliveryId });
+      return [attempts.map(({ attempt, responseBody }) => [attempt, responseBody]), state];
+    };
+
+    it('is there once: in its delivery, in its event, in the history, and for further recoveries', async () => {
+      const both = [
+        [1, 'down'],
+        [2, ''],
+      ];
+      expect(await readAttempts()).toEqual([both, 'delivered']);
+      const { deliveries } = await getEvent(webhooks, webhooks.organization, eventId);
+      expect(deliveries).toContainEqual({ webhookId, deliveryId, state: 'delivered', attempts: 2 });
+      expect(await attemptsOf(webhookId)).toHaveLength(2);
+      expect((await recover(webhooks, webhookId, { dryRun: true })).matched).toBe(0);
+    });
+
+    it('can be read, also from a table in which it was made twice', async () => {
+      const rows = Object.values(await webhooks.dump()) as (Key & { attempt: number })[];
+      const row = rows.find(({ sk, attempt }) => sk.startsWith('A#') && attempt === 1) as Key;
+      const item = rows.find(({ sk }) => sk.startsWith('R#')) as unknown as { nextAttemptAt: string };
+      const place = { organization: webhooks.organization, webhookId, deliveryId, attempt: 1, at: item.nextAttemptAt };
+      const copy = new PutCommand({ TableName: webhooks.table.name, Item: { ...row, ...attemptKey(place) } });
+      await webhooks.table.client.send(copy);
+      expect((await attemptsOf(webhookId)).map(([, attempt]) => attempt).toSorted()).toEqual([1, 1, 2]);
+      expect(await readAttempts()).toMatchObject([expect.arrayContaining([[2, '']]), 'delivered']);
+    });
+  },
+);
 
 describe('a failed attempt of a recovery', () => {
   it('has the retry schedule, and can be recovered again after the last retry', async () => {
