@@ -28,7 +28,7 @@ export type ReceivedMessage = {
   sentAt: number;
   firstReceivedAt: number;
   receiveCount: number;
-  /** The batches of stream records to which it belongs. */
+  /** The batches of stream records to which it belongs: at most one of each shard. */
   recordBatches: readonly RecordBatch[];
 };
 

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { contextOf, type Handler } from '../functions.ts';
 import { deleteMessage, type MemoryQueue, onVisible, type ReceivedMessage, receiveMessages } from './memory-queue.ts';
-import { runForBatches } from './record-batches.ts';
+import { oldestBatches, runForBatches } from './record-batches.ts';
 
 /** An event source mapping of a queue: the queue, the handler, the settings of the consumer. */
 export type QueueMapping = {
@@ -82,8 +82,8 @@ export function pollQueue(mapping: QueueMapping, wait: Wait = waited): Stop {
 async function handle({ name, queue, handler, timeoutSeconds }: QueueMapping, messages: ReceivedMessage[]) {
   const event: SQSEvent = { Records: messages.map(recordOf) };
   const call = () => handler(event, contextOf(name, timeoutSeconds));
-  const recordBatches = new Set(messages.flatMap((message) => message.recordBatches));
-  const result = (await runForBatches([...recordBatches], call)) as SQSBatchResponse;
+  const recordBatches = oldestBatches(messages.flatMap((message) => message.recordBatches));
+  const result = (await runForBatches(recordBatches, call)) as SQSBatchResponse;
   const failed = new Set(result.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
   for (const { id, receiptHandle } of messages) if (!failed.has(id)) deleteMessage(queue, receiptHandle);
 }

@@ -8,12 +8,27 @@ import { AsyncLocalStorage } from 'node:async_hooks';
  * stored position must stay below the first record that still has such a message.
  *
  * A message belongs to the batch of records whose handler call sent it. A message that is sent while other messages are
- * handled belongs to their batches: a consumer sends a message on before it deletes the received one. A batch is finished
- * when each of its messages is deleted or is a dead letter.
+ * handled belongs to the oldest of their batches: a consumer sends a message on before it deletes the received one. The
+ * oldest batch of a shard is enough, because the stored position stays below it and all later ones. So a message that is
+ * sent on again and again has no more batches than there are shards. A batch is finished when each of its messages is
+ * deleted or is a dead letter.
  */
 
 /** A batch of stream records, with the number of its messages of first attempts that are in the queues. */
-export type RecordBatch = { messages: number };
+export type RecordBatch = {
+  readonly shard: string;
+  /** The batches of a shard are numbered in the order of the stream. */
+  readonly number: number;
+  messages: number;
+};
+
+/** Returns the oldest batch of each shard. */
+export function oldestBatches(batches: Iterable<RecordBatch>): readonly RecordBatch[] {
+  const oldest = new Map<string, RecordBatch>();
+  for (const batch of batches)
+    if (batch.number <= (oldest.get(batch.shard)?.number ?? Number.POSITIVE_INFINITY)) oldest.set(batch.shard, batch);
+  return [...oldest.values()];
+}
 
 const currentBatches = new AsyncLocalStorage<readonly RecordBatch[]>();
 

@@ -56,6 +56,7 @@ export function pollStream(
   /** The position from which each shard is read. The stored position is behind it while first attempts are unfinished. */
   const positions = { ...stored };
   const handled = new Map<string, HandledBatch[]>();
+  let batchNumber = 0;
   /** The number of changes that were handled since the positions were stored. */
   let handledSinceStored = 0;
   const seen = new Set<string>();
@@ -151,7 +152,7 @@ export function pollStream(
   async function handleAll(records: DynamoDBRecord[], shard: string): Promise<boolean> {
     for (let at = 0; at < records.length && !stopping.signal.aborted; at += mapping.batchSize) {
       const part = records.slice(at, at + mapping.batchSize);
-      const batch: RecordBatch = { messages: 0 };
+      const batch: RecordBatch = { shard, number: batchNumber++, messages: 0 };
       const failed = await runForBatches([batch], () =>
         handleBatch(part.filter((record) => isOfKind(record, mapping.kinds))),
       );

@@ -135,7 +135,7 @@ describe('a message of a queue that holds the stream position', () => {
   function newAttempts() {
     const deadLetters = { queue: createMemoryQueue({ visibilitySeconds: 5 }), maxReceiveCount: 1 };
     const create = () => createMemoryQueue({ visibilitySeconds: 30, deadLetters, holdsPosition: true });
-    const batch: RecordBatch = { messages: 0 };
+    const batch: RecordBatch = { shard: '0', number: 0, messages: 0 };
     return { batch, queue: create(), slowQueue: create(), deadLetters: deadLetters.queue };
   }
 

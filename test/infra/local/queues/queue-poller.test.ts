@@ -2,7 +2,7 @@ import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createMemoryQueue, type MemoryQueue, sendMessages } from '../../../../infra/local/queues/memory-queue.ts';
 import { pollQueue, type Wait } from '../../../../infra/local/queues/queue-poller.ts';
-import { runForBatches } from '../../../../infra/local/queues/record-batches.ts';
+import { type RecordBatch, runForBatches } from '../../../../infra/local/queues/record-batches.ts';
 
 // The poller receives in the next turn of the event loop.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] }));
@@ -27,6 +27,8 @@ function newQueue() {
       for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
     },
     send: (bodies: Iterable<string>) => send(queue, bodies),
+    queue,
+    messages: () => [...queue.visible, ...queue.received.values()],
     size: () => queue.visible.size + queue.received.size,
     /** Polls, and records every batch before it is handled. `handle` returns the bodies of the messages that fail. */
     poll: (
@@ -167,18 +169,43 @@ it('stops at once if no call runs', async () => {
   await expect(stop()).resolves.toBeUndefined();
 });
 
-it('a message that a call sends belongs to the record batches of the messages of that call only', async () => {
+const newBatch = (number: number): RecordBatch => ({ shard: '0', number, messages: 0 });
+
+it('a message that a call sends belongs to the oldest record batch of the messages of that call only', async () => {
   const queue = newQueue();
   const next = createMemoryQueue({ visibilitySeconds: 30, holdsPosition: true });
-  const [one, other, third] = [{ messages: 0 }, { messages: 0 }, { messages: 0 }];
-  const sendOn: Handling = ([first]) => void (first?.body === 'a' && send(next, ['sent on']));
+  const [one, other, third] = [newBatch(1), newBatch(2), newBatch(3)];
+  const sendOn: Handling = ([first]) => void (first?.body === 'c' && send(next, ['sent on']));
   queue.poll(sendOn, { batchSize: 3 });
   for (const [batch, bodies] of [
-    [one, 'ab'],
     [other, 'c'],
+    [one, 'ab'],
     [third, 'de'],
   ] as const)
     runForBatches([batch], () => queue.send(bodies));
   await queue.pass();
-  expect([one, other, third]).toEqual([{ messages: 1 }, { messages: 1 }, { messages: 0 }]);
+  expect([one, other, third].map(({ messages }) => messages)).toEqual([1, 0, 0]);
+});
+
+it('messages of many record batches that are sent on again and again keep one batch each, until they are done', async () => {
+  const queue = newQueue();
+  const batches = Array.from({ length: 100 }, (_, number) => newBatch(number));
+  const held: number[] = [];
+  let rounds = 0;
+  const sendOn: Handling = (records) => {
+    for (const { recordBatches } of queue.messages()) held.push(recordBatches.length);
+    if (rounds++ < 500)
+      send(
+        queue.queue,
+        records.map(({ body }) => body),
+      );
+    return undefined;
+  };
+  for (const batch of batches) runForBatches([batch], () => queue.send([String(batch.number)]));
+  queue.poll(sendOn, { batchSize: 9 });
+  for (let turn = 0; turn < 600; turn++) await queue.pass();
+  expect(rounds).toBeGreaterThan(500);
+  expect(Math.max(...held)).toBe(1);
+  expect(queue.size()).toBe(0);
+  expect(batches.filter(({ messages }) => messages !== 0)).toEqual([]);
 });

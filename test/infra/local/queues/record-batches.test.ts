@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createQueues, sendersOf } from '../../../../infra/local/queues/queues.ts';
 import {
   type HandledBatch,
+  oldestBatches,
   type RecordBatch,
   removeFinished,
   runForBatches,
@@ -10,7 +11,11 @@ import type { Organization } from '../../../../lib/contract/organization.ts';
 import type { DeliveryMessage } from '../../../../lib/deployment/messages.ts';
 import { sendAttemptMessages } from '../../../../lib/webhooks/deliveries/attempt-messages.ts';
 
-const batch = (position: string, messages: number): HandledBatch => ({ batch: { messages }, position });
+const newBatch = (number = 0, messages = 0, shard = '0'): RecordBatch => ({ shard, number, messages });
+const batch = (position: string, messages: number): HandledBatch => ({
+  batch: newBatch(Number(position), messages),
+  position,
+});
 
 describe('removeFinished', () => {
   it('returns the position of the last finished batch before the first open one, and the last once all are finished', () => {
@@ -30,13 +35,21 @@ describe('removeFinished', () => {
   });
 });
 
+describe('oldestBatches', () => {
+  it('returns the oldest batch of each shard, once', () => {
+    const [first, second, other] = [newBatch(1), newBatch(2), newBatch(3, 0, '1')];
+    expect(oldestBatches([second, other, first, second, first, other])).toEqual([first, other]);
+    expect(oldestBatches([])).toEqual([]);
+  });
+});
+
 it('a message belongs to the batches of the call that sends it, even if another call sends in the same turn of the event loop', async () => {
   const context = { variables: {}, clients: {}, queues: sendersOf(createQueues()), clock: Date.now };
-  const batches: RecordBatch[] = [{ messages: 0 }, { messages: 0 }];
+  const batches = [newBatch(0), newBatch(1)];
   const message: DeliveryMessage = {
     ...{ organization: 'local' as Organization, webhookId: 'wh_01K00000000000000000000000' },
     ...{ deliveryId: 'dlv_01K00000000000000000000000', attempt: 1, dueAt: '2026-03-01T12:00:00.000Z', slow: true },
   };
   await Promise.all(batches.map((batch) => runForBatches([batch], () => sendAttemptMessages(context, [message]))));
-  expect(batches).toEqual([{ messages: 1 }, { messages: 1 }]);
+  expect(batches.map(({ messages }) => messages)).toEqual([1, 1]);
 });
