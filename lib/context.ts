@@ -22,6 +22,7 @@ import type { QueueContext, QueueSender } from './sqs/queue.ts';
 import type { PreparedAgent } from './table/agents/prepared-agents.ts';
 import type { Batchers } from './table/batchers.ts';
 import { openTable, type Table } from './table/client.ts';
+import type { EventCheckContext } from './table/deliveries/event-checks.ts';
 import type { StoredToken } from './table/organizations/tokens.ts';
 import {
   type AttemptLimitContext,
@@ -98,6 +99,8 @@ export type Context = {
   attemptsInProgress: Map<string, Promise<unknown>>;
   /** The attempts that run and wait in this process, by the id of their webhook. */
   webhookAttempts: AttemptLimitContext['webhookAttempts'];
+  /** When the checks of events are due that this process has planned (Unix time, in ms). */
+  plannedChecks: EventCheckContext['plannedChecks'];
   startTimer: StartTimer;
   /** Resolves the names of receivers; `undefined`: the DNS servers of the system do. */
   resolve: SenderContext['resolve'];
@@ -159,6 +162,7 @@ export function createContext({
     attemptLimits: readAttemptLimits(variables),
     attemptsInProgress: new Map(),
     webhookAttempts: new Map(),
+    plannedChecks: new Map(),
     startTimer,
     resolve: undefined,
     sender: undefined,

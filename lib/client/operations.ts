@@ -1710,6 +1710,8 @@ export type Operations = {
    *
    * Sends a delivery of the last 90 days again, whether it succeeded or failed. The attempt is made within about two minutes after the response. It has the same `deliveryId`, event and data, the next attempt number, and `redelivery: true` in the list of deliveries. A redelivery is one attempt, and is not retried if it fails.
    *
+   * A delivery that still has no attempt two minutes after the event gets its first attempt, which is retried as usual.
+   *
    * While the first attempt, a retry or a redelivery is due or running, the response is 409 `delivery_in_progress`; while the webhook is paused, it is 409 `webhook_paused`. `deliveryId` must be the `deliveryId` of an attempt, not the `id` of a retry. A test event, an event that the webhook skipped, and an event that is no longer stored, lead to 404. Send an Idempotency-Key: a request that is repeated without one can be another redelivery.
    *
    * Required scope: `webhooks:write`.
@@ -1898,7 +1900,7 @@ export type Operations = {
         until?: string;
         /** Only these events; by default all. Of `skipped` and `never_sent`, only subscribed events are sent. */
         events?: EventName[];
-        /** `exhausted`: all attempts failed. `skipped`: the webhook was paused. `never_sent`: the webhook was not subscribed yet. */
+        /** `exhausted`: all attempts failed. `skipped`: the webhook was paused. `never_sent`: the webhook was not subscribed yet, or the message of the first attempt is lost. */
         include: ('exhausted' | 'skipped' | 'never_sent')[];
         /** Only count the events, and send nothing. */
         dryRun?: boolean;

@@ -25,7 +25,7 @@ const endOfRange = (description: string) => v.pipe(described(QueryTime, descript
 
 const include = described(
   listOf(oneOf(missedKinds), { min: 1, max: missedKinds.length }),
-  '`exhausted`: all attempts failed. `skipped`: the webhook was paused. `never_sent`: the webhook was not subscribed yet.',
+  '`exhausted`: all attempts failed. `skipped`: the webhook was paused. `never_sent`: the webhook was not subscribed yet, or the message of the first attempt is lost.',
 );
 
 const events = described(

@@ -14,8 +14,8 @@ export const metricUnits = {
   ExecutionsCompleted: 'Count',
   ExecutionsFailed: 'Count',
   /**
-   * Lost work: executions that failed because two of their workers were lost, and deliveries of sampled events whose
-   * messages are presumed lost and sent again.
+   * Lost work: executions that failed because two of their workers were lost, and first attempts that are missing 15
+   * minutes after they were due, although their messages were sent again.
    */
   WorkLost: 'Count',
   /** Model calls that were throttled. */

@@ -182,6 +182,8 @@ export const keys = {
     pk: partition(organization, 'E'),
     sk: `L#${position}`,
   }),
+  /** The check of a part of the event log, which begins at a time (the letters of a ULID). */
+  eventCheck: (organization: Organization, start: string): Key => ({ pk: partition(organization, 'EC'), sk: start }),
   /** The attempt log of a webhook. */
   attemptScope: (organization: Organization, webhook: string): ListScope => scope(organization, 'WD', webhook),
   /** The start of a late attempt, in the partition of the attempt log. */

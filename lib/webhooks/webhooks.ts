@@ -161,7 +161,8 @@ function versioned(webhook: StoredWebhook, newest: readonly AttemptOutcome[]): V
 }
 
 /** Returns a webhook without its internal attributes. */
-function shownFrom({ version: _, pauses: __, failing: ___, taskFilters: ____, ...webhook }: StoredWebhook): Webhook {
+function shownFrom(stored: StoredWebhook): Webhook {
+  const { version: _, pauses: __, failing: ___, taskFilters: ____, slow: _____, ...webhook } = stored;
   return webhook;
 }
 

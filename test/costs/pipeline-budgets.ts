@@ -10,7 +10,7 @@ const log = (logBytes: number, logLines = 1) => ({ logLines, logBytes });
  */
 export const pipelineBudgets = {
   sweepOverdue: {
-    'no delivery overdue': usage({ requests: 8, rounds: 1, rcu: 4, ...log(208) }),
+    'no delivery overdue': usage({ requests: 13, rounds: 2, rcu: 6.5, ...log(208) }),
     'no execution overdue': usage({ requests: 1, rounds: 1, rcu: 0.5, ...log(185) }),
     'no recovery due': usage({ requests: 1, rounds: 1, rcu: 0.5, ...log(185) }),
     'a recovery of five events': usage({
@@ -23,11 +23,12 @@ export const pipelineBudgets = {
       ...log(185),
     }),
     'a heartbeat': usage({ requests: 1, rounds: 1, wcu: 1, ...log(136) }),
-    'a sampled event': usage({ requests: 12, rounds: 5, rcu: 7, wcu: 2, indexWcu: 3, ...log(208) }),
+    'a check of one event': usage({ requests: 18, rounds: 7, rcu: 9.5, wcu: 2, indexWcu: 3, ...log(208) }),
+    'a check of a hundred events': usage({ requests: 18, rounds: 7, rcu: 25.5, wcu: 2, indexWcu: 3, ...log(208) }),
     'a retry overdue': usage({
-      requests: 9,
-      rounds: 2,
-      rcu: 4,
+      requests: 14,
+      rounds: 3,
+      rcu: 6.5,
       wcu: 1,
       indexWcu: 2,
       sends: 1,
@@ -37,7 +38,14 @@ export const pipelineBudgets = {
   publishEvents: {
     'a new task without subscribers': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 1 }),
     'a new task with a subscriber': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 1, sends: 1 }),
-    'a new task with a subscriber, sampled': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 1, indexWcu: 1, sends: 1 }),
+    'a new task with a subscriber, the first of five minutes': usage({
+      requests: 3,
+      rounds: 2,
+      rcu: 1,
+      wcu: 2,
+      indexWcu: 1,
+      sends: 1,
+    }),
     'a new task with ten subscribers': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 1, sends: 1 }),
     'a new task that its only subscriber filters out': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 1 }),
     'a change that is no event': usage({}),

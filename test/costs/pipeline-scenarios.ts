@@ -1,6 +1,6 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import * as v from 'valibot';
-import { onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { handler as deliverWebhook } from '../../functions/pipeline/deliver-webhook.ts';
 import { handler as publishEvents } from '../../functions/pipeline/publish-events.ts';
 import { handler as runExecution } from '../../functions/pipeline/run-execution.ts';
@@ -11,20 +11,22 @@ import { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { isTurnToCount } from '../../lib/table/deliveries/attempt-counts.ts';
 import { attemptKey, retryOf } from '../../lib/table/deliveries/attempt-items.ts';
 import { placeOf } from '../../lib/table/deliveries/attempt-log.ts';
-import { sampledAfterMs } from '../../lib/table/deliveries/event-log.ts';
+import { checkPartition } from '../../lib/table/deliveries/event-checks.ts';
 import { leaseExecution, renewLease } from '../../lib/table/executions/executions.ts';
-import type { Key } from '../../lib/table/keys.ts';
-import { postponeDue } from '../../lib/table/lists/due.ts';
+import { type Key, organizationOf } from '../../lib/table/keys.ts';
+import { type Overdue, postponeDue, readDue } from '../../lib/table/lists/due.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import type { Item } from '../../lib/table/write.ts';
 import { sentForm } from '../../lib/webhooks/deliveries/attempt-messages.ts';
+import { publishEvents as publishChange } from '../../lib/webhooks/deliveries/publish-events.ts';
 import { runJob } from '../functions/pipeline/call-functions.ts';
 import type { TestPipeline } from '../functions/pipeline/test-pipeline.ts';
 import { queueEvent } from '../queue-event.ts';
 import { streamed } from '../table-stream.ts';
+import { createChange } from '../webhooks/test-webhooks.ts';
 import { agentScenarios, executed, newAgent, onTask } from './agent-scenarios.ts';
 import { type TestOrganization, text } from './test-organization.ts';
-import { answeringReceiver, isSampled, missedFive, register, secret } from './webhook-scenarios.ts';
+import { answeringReceiver, missedFive, register, secret } from './webhook-scenarios.ts';
 
 /** A receiver that does not answer. */
 const unreachableUrl = 'https://127.0.0.1:8443/unreachable';
@@ -53,9 +55,7 @@ async function changesOf({ service, organization }: TestOrganization, kind: stri
 /** Returns the stream records of the start and of the end of an execution. */
 async function startAndEnd(caller: TestOrganization): Promise<DynamoDBRecord[]> {
   await newAgent(caller);
-  let id: string;
-  do id = await executed(caller, 1);
-  while (isSampled(id, 'agent.spawned') || isSampled(id, 'agent.completed'));
+  const id = await executed(caller, 1);
   const changes = (await changesOf(caller, 'execution')).filter(({ dynamodb }) =>
     dynamodb?.Keys?.pk?.S?.includes(ulidOf(id)),
   );
@@ -78,28 +78,31 @@ const publishing =
 export function pipelineScenarios({ receive }: TestPipeline) {
   const created = async (
     caller: TestOrganization,
-    {
-      webhooks = 0,
-      sampled = false,
-      fields,
-    }: { webhooks?: number; sampled?: boolean | undefined; fields?: object | undefined } = {},
+    { webhooks = 0, fields }: { webhooks?: number; fields?: object | undefined } = {},
   ): Promise<DynamoDBRecord[]> => {
     for (let nth = 0; nth < webhooks; nth++) await register(caller, fields);
-    let id: string;
-    do ({ id } = await caller.ask('createTask', { body: { title: 'A task', description: text } }));
-    while (isSampled(id, 'task.created') !== sampled);
+    await caller.ask('createTask', { body: { title: 'A task', description: text } });
     return (await changesOf(caller, 'task')).slice(-1);
   };
 
+  /** Returns the change of a new task after one of the same five minutes, whose check is planned. */
+  const createdNext = async (caller: TestOrganization, webhooks: number) => {
+    await publish(await created(caller, { webhooks }));
+    return created(caller);
+  };
+
+  /** Returns the checks of a caller's events in the sweeper's index. */
+  const checksOf = async ({ service, organization }: TestOrganization): Promise<Overdue[]> => {
+    const checks = await Array.fromAsync(readDue(service, [checkPartition], '9999-12-31T23:59:59.999Z'));
+    return checks.filter(({ key }) => organizationOf(key.pk) === organization);
+  };
+
   /** Returns the message of a new task's only delivery, which does not count the attempts of its webhook. */
-  const awaited = async (
-    caller: TestOrganization,
-    { url, sampled, ...signed }: { url?: string; sampled?: boolean; secret?: string } = {},
-  ) => {
+  const awaited = async (caller: TestOrganization, { url, ...signed }: { url?: string; secret?: string } = {}) => {
     await register(caller, url ? { url, ...signed } : undefined);
     let messages: string[];
     do {
-      await publish(await created(caller, { sampled }));
+      await publish(await created(caller));
       // Messages of other scenarios can become visible late, such as those of a recovery.
       messages = (await receive()).filter((body) => JSON.parse(body).organization === caller.organization);
     } while (messages.some((body) => isTurnToCount(JSON.parse(body).deliveryId)));
@@ -145,10 +148,26 @@ export function pipelineScenarios({ receive }: TestPipeline) {
         return () => runJob('recoveries');
       },
       'a heartbeat': async () => () => runJob('heartbeat'),
-      'a sampled event': async (caller) => {
-        await deliver(await awaited(caller, { sampled: true }));
-        const until = timestamp(processContext().clock() + sampledAfterMs);
-        return () => runJob('deliveries', until);
+      'a check of one event': async (caller) => {
+        await deliver(await awaited(caller));
+        const [check = expect.fail('no check')] = await checksOf(caller);
+        await postponeDue(caller.service, check, timestamp(processContext().clock()));
+        return () => runJob('deliveries');
+      },
+      'a check of a hundred events': async (caller) => {
+        await register(caller);
+        // At one moment, so that all events have one check, and no attempt is late.
+        const time = Date.now();
+        const clock = vi.spyOn(processContext(), 'clock').mockReturnValue(time);
+        const changes = Array.from({ length: 100 }, () =>
+          createChange(caller.organization, 'task.created', time, `tk_${processContext().ulid()}`),
+        );
+        for (const change of changes) await publishChange(processContext(), change);
+        await deliver(await receive());
+        clock.mockRestore();
+        const [check = expect.fail('no check')] = await checksOf(caller);
+        await postponeDue(caller.service, check, timestamp(processContext().clock()));
+        return () => runJob('deliveries');
       },
       'a retry overdue': async (caller) => {
         const [body = ''] = await awaited(caller, { url: unreachableUrl });
@@ -161,9 +180,11 @@ export function pipelineScenarios({ receive }: TestPipeline) {
     },
     publishEvents: {
       'a new task without subscribers': publishing((caller) => created(caller)),
-      'a new task with a subscriber': publishing((caller) => created(caller, { webhooks: 1 })),
-      'a new task with a subscriber, sampled': publishing((caller) => created(caller, { webhooks: 1, sampled: true })),
-      'a new task with ten subscribers': publishing((caller) => created(caller, { webhooks: 10 })),
+      'a new task with a subscriber': publishing((caller) => createdNext(caller, 1)),
+      'a new task with a subscriber, the first of five minutes': publishing((caller) =>
+        created(caller, { webhooks: 1 }),
+      ),
+      'a new task with ten subscribers': publishing((caller) => createdNext(caller, 10)),
       'a new task that its only subscriber filters out': publishing((caller) =>
         created(caller, {
           webhooks: 1,

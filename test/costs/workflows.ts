@@ -39,13 +39,15 @@ const delivered: Step = {
   waitMs: receiverMs.value,
   ...memoryOf('deliverWebhook'),
 };
-/** The additional usage of an event that the sweeper checks: its entry in the index is written, read, moved and deleted. */
-const check = usage({
-  ...difference(sweepOverdue['a sampled event'], sweepOverdue['no delivery overdue']),
-  indexWcu: sweepOverdue['a sampled event'].indexWcu + publishEvents['a new task with a subscriber, sampled'].indexWcu,
-});
-/** One event of 32 is checked. */
-const checked = (events: number): Step => ({ what: 'check', usage: check, by: 'part', times: events / 32 });
+/** The check of five minutes of events: its item is written, moved in the index, and deleted after the events are read. */
+const planned = difference(
+  publishEvents['a new task with a subscriber, the first of five minutes'],
+  publishEvents['a new task with a subscriber'],
+);
+const made = difference(sweepOverdue['a check of a hundred events'], sweepOverdue['no delivery overdue']);
+const check = usage(sumOfUsages(planned, made));
+/** A million events of an organization in a month are 115 in five minutes. */
+const checked: Step = { what: 'check', usage: check, by: 'part', times: 1 / 100 };
 const decrypted: Step = { ...delivered, usage: deliverWebhook.delivered };
 
 const started = (what: keyof typeof endpointBudgets.executeAgent): Step[] => [
@@ -94,15 +96,14 @@ export const steps = Object.entries(pipelineBudgets).flatMap(([name, cases]) =>
 );
 
 export const workflows = {
-  delivery: [created, published, delivered, checked(1)],
-  deliveryForAgent: [createdForAgent, published, delivered, checked(1)],
-  deliveryDecrypted: [created, published, decrypted, checked(1)],
-  execution: [...started('without a task'), ...ranFor('without a task'), checked(2)],
+  delivery: [created, published, delivered, checked],
+  deliveryForAgent: [createdForAgent, published, delivered, checked],
+  deliveryDecrypted: [created, published, decrypted, checked],
+  execution: [...started('without a task'), ...ranFor('without a task')],
   executionOnTask: [
     ...started('with a task'),
     ...ranFor('with a task'),
     { ...published, what: 'publish both changes of the task', usage: withoutSubscribers, times: 2 },
-    checked(4),
   ],
   /** A fifth of a sweep for five events. */
   recovered: [
@@ -110,6 +111,11 @@ export const workflows = {
     delivered,
   ],
 } as const satisfies Record<string, readonly Step[]>;
+
+function sumOfUsages(one: Usage, other: Usage): Usage {
+  const units = Object.keys(one) as (keyof Usage)[];
+  return Object.fromEntries(units.map((unit) => [unit, one[unit] + other[unit]])) as Usage;
+}
 
 function difference(more: Usage, less: Usage): Usage {
   const units = Object.keys(more) as (keyof Usage)[];

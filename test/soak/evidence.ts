@@ -4,7 +4,7 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { findDifferences } from '../../lib/reconcile/differences.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { deliveryPartitions } from '../../lib/table/deliveries/delivery-partitions.ts';
+import { deliveryPartitions, parkedPartitions } from '../../lib/table/deliveries/delivery-partitions.ts';
 import { readEvents } from '../../lib/table/deliveries/event-log.ts';
 import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 import { executionPartition } from '../../lib/table/executions/execution-items.ts';
@@ -64,13 +64,13 @@ const writtenWithinMs = 5_000;
 const distantFuture = '9999-12-31T23:59:59.999Z';
 
 /**
- * Returns the keys in the sweeper's index, of retries and of executions that have not ended, whenever they are due. Sampled
- * events are left out: they are listed until the sweeper checks them, minutes later.
+ * Returns the keys in the sweeper's index, of attempts and of executions that have not ended, whenever they are due. Checks
+ * of events are left out: they are listed until the sweeper makes them, minutes later.
  */
 export async function dueIn(table: Table): Promise<string[]> {
-  const due = await Array.fromAsync(readDue({ table }, [...deliveryPartitions, executionPartition], distantFuture));
-  const underWay = due.filter(({ key }) => key.pk !== keys.events(organization));
-  return underWay.map(({ key }) => `${key.pk} ${key.sk}`);
+  const partitions = [...deliveryPartitions, ...parkedPartitions, executionPartition];
+  const due = await Array.fromAsync(readDue({ table }, partitions, distantFuture));
+  return due.map(({ key }) => `${key.pk} ${key.sk}`);
 }
 
 export async function gather(sources: Sources): Promise<Evidence> {

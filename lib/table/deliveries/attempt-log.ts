@@ -4,7 +4,7 @@ import { tableSchema } from '../../deployment/table-schema.ts';
 import { type BatchingContext, putInBatch, readInBatch } from '../batchers.ts';
 import type { Table, TableContext } from '../client.ts';
 import { type Key, keys } from '../keys.ts';
-import { getEach } from '../reads.ts';
+import { getEach, queryItems } from '../reads.ts';
 import { Conflict, ignoreConflict, transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 import { closedAfterMs } from './attempt-counts.ts';
@@ -126,6 +126,25 @@ export async function readNextAttempt(
   firstAttempt: DeliveryMessage,
 ): Promise<DeliveryMessage | undefined> {
   return (await readProgress(context, firstAttempt)).next;
+}
+
+/**
+ * Returns those of some attempts to one webhook that have no row. The attempts are due at about the same time, so one query
+ * reads most of the rows.
+ */
+export async function readUnmade(
+  context: BatchingContext,
+  messages: readonly DeliveryMessage[],
+): Promise<DeliveryMessage[]> {
+  const wanted = messages.map((message) => attemptKey(placeOf(message)));
+  const inOrder = wanted.toSorted((a, b) => (a.sk < b.sk ? -1 : 1));
+  const [first, last] = [inOrder[0], inOrder.at(-1)];
+  if (!first || !last) return [];
+  const rowsBetween = queryItems(context.table, { pk: first.pk, from: first.sk, to: last.sk, only: [] });
+  const made = new Set((await Array.fromAsync(rowsBetween)).map(({ sk }) => sk));
+  const left = messages.filter((_, at) => !made.has(wanted[at]?.sk));
+  const rows = await Promise.all(left.map((message) => findRow(context, message)));
+  return left.filter((_, at) => !rows[at]);
 }
 
 /** The row of the last attempt that was made, if there is one, and the message of the next attempt, unless there is none. */

@@ -1,14 +1,12 @@
 import type { EventName } from '../../contract/events.ts';
-import { timeOf, timestamp, ulidFrom, ulidOf } from '../../contract/ids.ts';
+import { timeOf, ulidFrom, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { tableSchema } from '../../deployment/table-schema.ts';
 import { type BatchingContext, putInBatch } from '../batchers.ts';
 import type { TableContext } from '../client.ts';
 import { keys, organizationOf } from '../keys.ts';
-import { dueEntry } from '../lists/due.ts';
 import { getItem, queryItems } from '../reads.ts';
 import type { Item } from '../write.ts';
-import { deliveryPartition } from './delivery-partitions.ts';
 import { historyExpiry } from './history-days.ts';
 import type { TaskFields } from './task-filters.ts';
 
@@ -32,21 +30,13 @@ export type LoggedEvent = {
 /** The part of an event that is sent, with `data` as JSON. */
 export type EventToSend = Pick<LoggedEvent, 'event' | 'data'>;
 
-/** How long after a sampled event the sweeper checks its deliveries, in milliseconds. */
-export const sampledAfterMs = 2 * 60_000;
-
-/** Returns whether the sweeper checks that an event is delivered to its subscribers: one of 32 events, by random bits of the id. */
-const isSampled = (ulid: string) => ulid.endsWith('0');
-
 /** Returns the item of an event. The same event always has the same item. */
 export function eventItem({ organization, id, ...rest }: LoggedEvent): Item {
   const ulid = ulidOf(id);
-  const time = timeOf(ulid);
   return {
     ...keys.event(organization, ulid),
     ...rest,
-    ...(isSampled(ulid) && dueEntry(deliveryPartition(ulid), timestamp(time + sampledAfterMs))),
-    [tableSchema.expiry]: historyExpiry(time),
+    [tableSchema.expiry]: historyExpiry(timeOf(ulid)),
   };
 }
 
@@ -72,7 +62,7 @@ export async function* readEventsInOrder(
   for await (const item of items) yield eventFrom(item);
 }
 
-/** Returns whether an item is an event. */
+/** Returns whether an item is an event. Versions before 0.3.0 listed one of 32 events in the sweeper's index. */
 export function isEvent({ pk }: Item): boolean {
   return pk === keys.events(organizationOf(pk as string));
 }

@@ -2,7 +2,7 @@ import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import { tableSchema } from '../../deployment/table-schema.ts';
-import { type BatchingContext, putInBatch } from '../batchers.ts';
+import { type BatchingContext, putInBatch, readInBatch } from '../batchers.ts';
 import type { TableContext } from '../client.ts';
 import { type Key, keys, organizationOf, webhookOf } from '../keys.ts';
 import { dueEntry } from '../lists/due.ts';
@@ -20,7 +20,8 @@ import { historyExpiry } from './history-days.ts';
  */
 export type ParkedAttempt = {
   message: DeliveryMessage;
-  pausedFrom: string;
+  /** The start of the pause; ISO 8601. Absent if the attempt was lost and a caller has requested it again. */
+  pausedFrom?: string | undefined;
   /** Whether the sweeper's index lists it, because its pause has ended. */
   listed: boolean;
 };
@@ -32,7 +33,7 @@ type ParkedFields = Pick<
 >;
 
 /** The item of a parked attempt. */
-type ParkedItem = Key & ParkedFields & { nextAttemptAt: string; pausedFrom: string; due?: string };
+type ParkedItem = Key & ParkedFields & { nextAttemptAt: string; pausedFrom?: string; due?: string };
 
 /** Returns the parked fields of a message or of an item, without those that it does not have. */
 function parkedFieldsOf(from: ParkedFields): ParkedFields {
@@ -61,20 +62,39 @@ export async function parkAttempt(
   message: DeliveryMessage,
   pausedFrom: string,
 ): Promise<ParkedAttempt> {
-  const item = {
-    ...keyOf(message),
-    ...parkedFieldsOf(message),
-    nextAttemptAt: message.dueAt,
-    pausedFrom,
-    [tableSchema.expiry]: historyExpiry(timeOf(ulidOf(message.deliveryId))),
-  };
+  const item = { ...itemOf(message), pausedFrom };
   await putInBatch(context, item);
   return parkedFrom(item);
+}
+
+/**
+ * Puts a lost first attempt, which the sweeper's index lists as due now, and the idempotency record, or nothing.
+ *
+ * @throws `Conflict` if the attempt is parked, or another request was first
+ */
+export async function insertLostAttempt(
+  { table, clock }: TableContext & { clock: () => number },
+  message: DeliveryMessage,
+  records: readonly Write[] = [],
+): Promise<void> {
+  const item = {
+    ...itemOf(message),
+    ...dueEntry(parkedPartition(ulidOf(message.deliveryId)), timestamp(clock())),
+  };
+  await transact(table, [
+    { Put: { Item: item, ConditionExpression: 'attribute_not_exists(pk)' }, onConditionFailed: () => new Conflict() },
+    ...records,
+  ]);
 }
 
 /** Returns whether an item is a parked attempt. */
 export function isParked({ sk }: Item): boolean {
   return (sk as string).startsWith(keys.parkedPrefix);
+}
+
+/** Returns whether an attempt is parked, so that its item leads to it. Reads in one turn of the event loop are batched. */
+export async function isAttemptParked(context: BatchingContext, message: DeliveryMessage): Promise<boolean> {
+  return (await readInBatch(context, keyOf(message))) !== undefined;
 }
 
 /** Returns the parked attempt of an item. */
@@ -116,7 +136,7 @@ export async function listParkedAttempt(
       ExpressionAttributeValues: {
         ':due': parkedPartition(ulidOf(message.deliveryId)),
         ':listed': listedFrom,
-        ':from': pausedFrom,
+        ':from': pausedFrom ?? '',
       },
       ReturnValues: 'UPDATED_NEW',
     },
@@ -136,6 +156,16 @@ export async function removeParkedAttempt({ table }: TableContext, message: Deli
     onConditionFailed: () => new Conflict(),
   };
   await transact(table, [write]).catch(ignoreConflict);
+}
+
+/** Returns the item of an attempt, without an entry in the sweeper's index. */
+function itemOf(message: DeliveryMessage): Item {
+  return {
+    ...keyOf(message),
+    ...parkedFieldsOf(message),
+    nextAttemptAt: message.dueAt,
+    [tableSchema.expiry]: historyExpiry(timeOf(ulidOf(message.deliveryId))),
+  };
 }
 
 function keyOf({ organization, webhookId, deliveryId, attempt }: DeliveryMessage): Key {

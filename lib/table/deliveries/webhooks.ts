@@ -69,9 +69,12 @@ const pausesOf = ({ pauses }: Item) => (pauses === undefined ? {} : { pauses: pa
 const taskFiltersOf = ({ taskFilters }: Item) =>
   taskFilters === undefined ? {} : { taskFilters: taskFilters as readonly TaskFilterChange[] };
 
-/** A webhook with its version, its pauses, what is known of its failures, and its filters over time if it has had one. */
+/**
+ * A webhook with its version, its pauses, whether it is slow, what is known of its failures, and its filters over time if it
+ * has had one.
+ */
 export type StoredWebhook = Webhook &
-  Pausable & { version: number; failing?: Failing; taskFilters?: readonly TaskFilterChange[] };
+  Pausable & { version: number; slow: boolean; failing?: Failing; taskFilters?: readonly TaskFilterChange[] };
 
 /** The attributes of a webhook's item that reads do not return. */
 const internal = ['pk', 'sk', 'signed', 'slow', 'version', 'pauses', 'failing', 'taskFilters', 'bookedUntil'];
@@ -95,7 +98,8 @@ function webhookFrom(item: Item): Webhook {
 /** Returns a webhook from its item, with the attributes that reads do not return. It has no version until it is changed. */
 export function storedFrom(item: Item): StoredWebhook {
   const version = (item.version as number | undefined) ?? 1;
-  return { ...webhookFrom(item), ...pausesOf(item), ...failingOf(item), ...taskFiltersOf(item), version };
+  const slow = item.slow === true;
+  return { ...webhookFrom(item), ...pausesOf(item), ...failingOf(item), ...taskFiltersOf(item), version, slow };
 }
 
 /** Returns a webhook, strongly consistent; `undefined` if it does not exist. */

@@ -156,14 +156,21 @@ export async function deleteRecovery({ table }: TableContext, recovery: StoredRe
  * Stores an attempt of a recovery as a redelivery that the sweeper's index does not list: the recovery itself sends its
  * message again if it was lost. Its key has the number of the attempt, so an attempt is stored once.
  *
- * @param last the number of the delivery's last attempt; 0 if none was made
+ * @param last the number of the delivery's last attempt; 0 if none was made. `lost` says that the message of the first
+ *   attempt is lost, and may still arrive
  * @param dueAt Unix time, in ms
  * @returns the message of the attempt; `undefined` if the attempt is already stored
  */
 export async function insertRecoveredAttempt(
   { table }: TableContext,
   recovery: StoredRecovery,
-  { deliveryId, eventId, last, requestId }: { deliveryId: string; eventId: string; last: number; requestId?: string },
+  {
+    deliveryId,
+    eventId,
+    last,
+    requestId,
+    lost,
+  }: { deliveryId: string; eventId: string; last: number; requestId?: string; lost: boolean },
   dueAt: number,
 ): Promise<DeliveryMessage | undefined> {
   const { organization, webhookId, id } = recovery;
@@ -175,6 +182,7 @@ export async function insertRecoveredAttempt(
     scheduleStart: last + 1,
     ...(requestId && { requestId }),
     recovery: ulidOf(id),
+    ...(lost && { lost }),
     nextAttemptAt: timestamp(dueAt),
     [tableSchema.expiry]: historyExpiry(dueAt),
   };
@@ -195,11 +203,19 @@ export function isRecoveredBy({ id }: StoredRecovery, item: Item): boolean {
   return item.recovery === ulidOf(id);
 }
 
-/** Returns the message of a stored attempt of a recovery. */
+/**
+ * Returns the message of a stored attempt of a recovery. A lost first attempt is due at the time of its event, as in its
+ * first message: if that message arrives after all, both lead to one row.
+ */
 export function recoveredMessage(item: Item): DeliveryMessage {
   // The item is in no index from which the worker could remove it.
   const { listedBy: _, ...message } = retryOf(item) as DeliveryMessage;
-  return message;
+  return item.lost ? { ...message, dueAt: timestamp(timeOf(ulidOf(message.deliveryId))) } : message;
+}
+
+/** Returns when a stored attempt of a recovery may begin, by the rate of the webhook (Unix time, in ms). */
+export function slotOf({ nextAttemptAt }: Item): number {
+  return Date.parse(nextAttemptAt as string);
 }
 
 /** Returns the recovery as the API shows it. */

@@ -1,7 +1,7 @@
 import type { PublicEvent } from '../../contract/events.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { requestFields } from '../../request-context.ts';
-import type { BatchingContext } from '../../table/batchers.ts';
+import { type EventCheckContext, planEventCheck } from '../../table/deliveries/event-checks.ts';
 import { appendEvent } from '../../table/deliveries/event-log.ts';
 import { isLate, listLateEvent } from '../../table/events/late-events.ts';
 import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';
@@ -14,11 +14,11 @@ export type Change = { organization: Organization; item: string; version: number
 /**
  * Publishes the events of a change: appends them to the log, then sends a message for each webhook that was subscribed
  * before and whose filter matches. It may run again for the same change: events and deliveries have derived ids, so
- * nothing is delivered twice. An event that the log has late is also listed for followers, before the change counts as
+ * nothing is delivered twice. An event with first attempts has a check, which finds lost messages. An event that the log has late is also listed for followers, before the change counts as
  * published.
  */
 export async function publishEvents(
-  context: BatchingContext & AttemptMessageContext,
+  context: EventCheckContext & AttemptMessageContext,
   { organization, item, version, events }: Change,
 ): Promise<void> {
   await Promise.all(
@@ -41,6 +41,7 @@ export async function publishEvents(
       const [messages, late] = await Promise.all([readFirstAttempts(context, logged), append()]);
       await Promise.all([
         sendAttemptMessages(context, messages),
+        messages.length > 0 ? planEventCheck(context, organization, id) : undefined,
         late ? listLateEvent(context, organization, id) : undefined,
       ]);
     }),

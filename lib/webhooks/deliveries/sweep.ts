@@ -4,84 +4,70 @@ import type { BatchingContext } from '../../table/batchers.ts';
 import { retryOf } from '../../table/deliveries/attempt-items.ts';
 import { unlistItem } from '../../table/deliveries/attempt-log.ts';
 import { deliveryPartitions, parkedPartitions } from '../../table/deliveries/delivery-partitions.ts';
+import { checkPartition, eventCheckFrom } from '../../table/deliveries/event-checks.ts';
 import { eventFrom, isEvent } from '../../table/deliveries/event-log.ts';
 import { isOldDelivery, oldDeliveryPartitions, oldMessageOf } from '../../table/deliveries/old-deliveries.ts';
 import { isParked, parkedFrom, releaseFrom } from '../../table/deliveries/parked-attempts.ts';
-import { isPaused, openPauseOf } from '../../table/deliveries/pauses.ts';
 import type { Key } from '../../table/keys.ts';
 import { type SweepCall, type Swept, sweep } from '../../table/lists/due.ts';
 import type { Item } from '../../table/write.ts';
 import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';
-import { isLost, readEventDeliveries } from './compare-deliveries.ts';
-import { park, releaseParked } from './paused-attempts.ts';
-import { addWaits, createWaits, isReceiverSlow, type LongestWaits, secondsOf } from './waits.ts';
+import { checkEvents, type FoundByChecks, sendLostAttempts } from './check-events.ts';
+import { releaseParked } from './paused-attempts.ts';
+import { addWaits, createWaits, secondsOf } from './waits.ts';
+
+/** How many checks are made at the same time. */
+const checksAtOnce = 5;
 
 type SweepContext = BatchingContext & AttemptMessageContext;
 
-/** The partitions of the `due` index that list attempts, releases, and events to check. */
+/** The partitions of the `due` index that list attempts, releases, and events that an earlier version listed. */
 const partitions = [...deliveryPartitions, ...parkedPartitions, ...oldDeliveryPartitions];
 
 /**
- * Sends the messages of overdue retries again, and those of parked attempts after the end of a pause. Checks that sampled
- * events are delivered to all of their subscribers.
+ * Sends the messages of overdue retries again, and those of parked attempts after the end of a pause. Then makes the checks
+ * of events that are due, which find lost first attempts.
  *
- * @returns also how long attempts have waited, and how many attempts of sampled events were lost
+ * @returns also how long attempts have waited, and how many first attempts are missing although they were sent again
  */
 export async function sweepDeliveries(
   context: SweepContext,
   call: SweepCall,
 ): Promise<Swept & { waits: Waits; counts: Counts }> {
   const now = context.clock();
-  const waits = createWaits();
-  let missing = 0;
-  // The events without lost attempts, and the releases, for which no message is sent.
-  let complete = 0;
-  let released = 0;
+  const found: FoundByChecks = { sent: 0, missing: 0, waits: createWaits() };
+  let sent = 0;
   const swept = await sweep(context, partitions, call, async (items) => {
-    const retries = items.flatMap((item) => retryIn(item) ?? []);
-    await sendAttemptMessages(context, retries);
-    await addWaits(context, waits, waitsOf(retries, now));
+    const attempts = items.flatMap((item) => attemptIn(item) ?? []);
+    await sendAttemptMessages(context, attempts);
+    sent += attempts.length;
+    await addWaits(context, found.waits, waitsOf(attempts, now));
+    // Versions before 0.3.0 listed some events instead of their checks.
     for (const item of items.filter(isEvent)) {
-      const lost = await checkEvent(context, item, now, waits);
-      missing += lost;
-      if (lost === 0) complete++;
+      const open = await sendLostAttempts(context, [eventFrom(item)], found);
+      if (open.size === 0) await unlistItem(context, { pk: item.pk, sk: item.sk } as Key);
     }
-    for (const release of items.flatMap((item) => releaseFrom(item) ?? [])) {
-      released += await releaseParked(context, release, call.hasTime);
-      complete++;
+    for (const release of items.flatMap((item) => releaseFrom(item) ?? []))
+      sent += await releaseParked(context, release, call.hasTime);
+  });
+  // A check is made when it is due, also by a sweep of what is not due yet: its events may have no attempts before.
+  const dueCall = { ...call, until: Math.min(call.until, now) };
+  const checked = await sweep(context, [checkPartition], dueCall, async (items) => {
+    let failure: { reason: unknown } | undefined;
+    for (let at = 0; at < items.length; at += checksAtOnce) {
+      const checks = items.slice(at, at + checksAtOnce).map(eventCheckFrom);
+      const done = await Promise.allSettled(checks.map((check) => checkEvents(context, check, found, call.hasTime)));
+      // A check that failed does not hold up the others. It is made again when its entry is due.
+      failure ??= done.find((one) => one.status === 'rejected');
     }
+    if (failure) throw failure.reason;
   });
   return {
-    ...swept,
-    woken: swept.woken - complete + released,
-    waits: secondsOf(waits),
-    counts: missing > 0 ? { WorkLost: missing } : {},
+    woken: sent + found.sent,
+    unfinished: swept.unfinished || checked.unfinished,
+    waits: secondsOf(found.waits),
+    counts: found.missing > 0 ? { WorkLost: found.missing } : {},
   };
-}
-
-/**
- * Checks the deliveries of a sampled event, and sends lost messages again. The event stays in the sweeper's index until all
- * of its first attempts are made. Messages for slow receivers wait in their queue and are not lost.
- *
- * @returns the number of lost attempts
- */
-async function checkEvent(context: SweepContext, item: Item, now: number, waits: LongestWaits): Promise<number> {
-  const { nextAttempts, webhooks } = await readEventDeliveries(context, eventFrom(item));
-  // A first attempt to a paused webhook is parked even if its message is lost, so that nothing waits for it here.
-  for (const message of nextAttempts.filter(({ attempt }) => attempt === 1)) {
-    const pause = openPauseOf(webhooks.get(message.webhookId) ?? {});
-    if (pause) await park(context, message, pause.from);
-  }
-  const late = nextAttempts.filter(({ dueAt }) => Date.parse(dueAt) <= now);
-  const isParked = ({ webhookId }: DeliveryMessage) => isPaused(webhooks.get(webhookId) ?? {});
-  if (nextAttempts.every((message) => message.attempt > 1 || isParked(message)))
-    await unlistItem(context, { pk: item.pk, sk: item.sk } as Key);
-  await addWaits(context, waits, waitsOf(late, now));
-  const old = late.filter((message) => isLost(message, now, webhooks.get(message.webhookId)));
-  const slow = await Promise.all(old.map((message) => isReceiverSlow(context, waits, message)));
-  const lost = old.filter((_, at) => !slow[at]);
-  await sendAttemptMessages(context, lost);
-  return lost.length;
 }
 
 /** Returns how long attempts have waited since they were due. */
@@ -90,7 +76,7 @@ function waitsOf(messages: readonly DeliveryMessage[], now: number) {
 }
 
 /** Returns the message of the attempt that an item lists; `undefined` for other items. */
-function retryIn(item: Item): DeliveryMessage | undefined {
+function attemptIn(item: Item): DeliveryMessage | undefined {
   if (isParked(item)) return parkedFrom(item).message;
   return isOldDelivery(item) ? oldMessageOf(item) : retryOf(item);
 }

@@ -41,16 +41,6 @@ function waitedMs({ pauses }: Target, { message: { dueAt }, lateMs }: Wait): num
   return pauses === undefined ? lateMs : Math.min(lateMs, Date.parse(dueAt) + lateMs - activeSince({ pauses }));
 }
 
-/** Returns whether the receiver of an attempt is slow, or limits the attempts in a second. */
-export async function isReceiverSlow(
-  context: TableContext,
-  waits: LongestWaits,
-  message: DeliveryMessage,
-): Promise<boolean> {
-  const target = await targetOf(context, waits, message);
-  return target !== undefined && needsLease(target);
-}
-
 /** Returns the longest waits in whole seconds. */
 export function secondsOf({ promptMs, slowMs }: LongestWaits): Waits {
   return { DeliveriesLate: Math.round(promptMs / 1000), SlowDeliveriesLate: Math.round(slowMs / 1000) };

@@ -11,6 +11,7 @@ import { isMatch, matchesFilter } from '../../table/deliveries/task-filters.ts';
 import type { StoredWebhook } from '../../table/deliveries/webhooks.ts';
 import { type DeliveryAttempts, type DeliveryRows, readDelivery } from '../../table/recoveries/delivery-rows.ts';
 import type { StoredRecovery } from '../../table/recoveries/recoveries.ts';
+import { isFirstAttemptLost } from '../deliveries/check-events.ts';
 import { firstAttemptOf } from '../deliveries/first-attempts.ts';
 
 /** The events that a recovery sends. */
@@ -21,6 +22,14 @@ export type SubscribedWebhook = { webhook: StoredWebhook; subscriptions: Readonl
 
 /** The part of an event that decides whether it was missed, with the fields of its task. */
 export type WalkedEvent = Omit<LoggedEvent, 'data'>;
+
+/** The delivery of an event: the message of its first attempt, its attempts, and its kind if it is to be sent. */
+export type Missed = {
+  first: DeliveryMessage;
+  delivery: DeliveryAttempts;
+  kind: MissedKind | undefined;
+  lost: boolean;
+};
 
 /** Returns the part of an event that decides whether it was missed, without its data. */
 export function walkedEvent(event: LoggedEvent): WalkedEvent {
@@ -43,38 +52,44 @@ export async function readSubscriptions(
   return { webhook, subscriptions: new Map(own) };
 }
 
-/** Reads the delivery of an event, and returns it with its kind if the webhook has missed the event and it is wanted. */
+/**
+ * Reads the delivery of an event, and returns it with its kind if the webhook has missed the event and it is wanted. `lost`
+ * says that the message of its first attempt is lost, and may still arrive.
+ */
 export async function readMissed(
-  context: BatchingContext,
+  context: BatchingContext & { clock: () => number },
   to: SubscribedWebhook,
   { events, include }: Wanted,
   event: WalkedEvent,
   found: DeliveryRows,
-): Promise<{ first: DeliveryMessage; delivery: DeliveryAttempts; kind: MissedKind | undefined } | undefined> {
+): Promise<Missed | undefined> {
   if (events && !events.includes(event.event)) return undefined;
   const first = firstAttemptOf(event, to.webhook.id);
   const delivery = await readDelivery(context, found, first);
-  const kind = missedKindOf(to, event, delivery);
-  return { first, delivery, kind: kind && include.includes(kind) ? kind : undefined };
+  const missed = missedKindOf(to, event, delivery);
+  if (missed !== 'not attempted')
+    return { first, delivery, kind: missed && include.includes(missed) ? missed : undefined, lost: false };
+  const lost = include.includes('never_sent') && (await isFirstAttemptLost(context, to.webhook, first));
+  return { first, delivery, kind: lost ? 'never_sent' : undefined, lost };
 }
 
 /**
- * Returns why a webhook has not received an event; `undefined` if it was delivered, if an attempt is due or running, for
- * an event that the webhook never was subscribed to, and for one that its filter leaves out. Events from before a
- * subscription are compared with the current filter, others with the filter at their time.
+ * Returns why a webhook has not received an event; `undefined` if it was delivered, if a further attempt is due or running,
+ * for an event that the webhook never was subscribed to, and for one that its filter leaves out. The first attempt of an
+ * event that was `not attempted` is due, running or lost. Events from before a subscription are compared with the current
+ * filter, others with the filter at their time.
  */
 function missedKindOf(
   { webhook, subscriptions }: SubscribedWebhook,
   { id, event, taskFields }: WalkedEvent,
   { rows, inProgress }: DeliveryAttempts,
-): MissedKind | undefined {
+): MissedKind | 'not attempted' | undefined {
   if (inProgress) return undefined;
   if (rows.length > 0) return rows.some(({ error }) => error === undefined) ? undefined : 'exhausted';
   const subscription = subscriptions.get(event);
   if (!subscription) return undefined;
   const time = timeOf(ulidOf(id));
   if (subscription.since > time) return isMatch(webhook.taskFilter, () => taskFields) ? 'never_sent' : undefined;
-  // Otherwise the first attempt is due or running.
-  if (!isPausedAt(webhook, time)) return undefined;
-  return matchesFilter(subscription.taskFilters, time, () => taskFields) ? 'skipped' : undefined;
+  if (!matchesFilter(subscription.taskFilters, time, () => taskFields)) return undefined;
+  return isPausedAt(webhook, time) ? 'skipped' : 'not attempted';
 }

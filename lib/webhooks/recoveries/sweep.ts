@@ -18,6 +18,7 @@ import {
   recoveryFrom,
   recoveryPartition,
   type StoredRecovery,
+  slotOf,
   storeProgress,
 } from '../../table/recoveries/recoveries.ts';
 import { type AttemptMessageContext, sendAttemptMessages } from '../deliveries/attempt-messages.ts';
@@ -115,14 +116,15 @@ async function readMade(
   const { organization, webhookId, confirmed, position } = recovery;
   const range = { from: timeOf(confirmed), to: timeOf(position) };
   const found = await readDeliveryRows(context, organization, webhookId, range);
-  const messages = [...found.redeliveries.values()]
+  const stored = [...found.redeliveries.values()]
     .flat()
     .filter((item) => isRecoveredBy(recovery, item))
-    .map(recoveredMessage)
-    .filter((message) => eventOf(message) > confirmed && eventOf(message) <= position)
-    .sort((a, b) => (eventOf(a) < eventOf(b) ? -1 : 1));
+    .map((item) => ({ message: recoveredMessage(item), slotAt: slotOf(item) }))
+    .filter(({ message }) => eventOf(message) > confirmed && eventOf(message) <= position)
+    .sort((a, b) => (eventOf(a.message) < eventOf(b.message) ? -1 : 1));
+  const messages = stored.map(({ message }) => message);
   const rows = await Promise.all(messages.map((message) => findRowOf(context, found, message)));
-  const overdue = messages.filter(({ dueAt }, at) => !rows[at] && Date.parse(dueAt) + graceMs <= until);
+  const overdue = messages.filter((_, at) => !rows[at] && (stored[at]?.slotAt ?? 0) + graceMs <= until);
   // An event that has expired in the meantime can no longer be sent: it counts as failed.
   const kept = await Promise.all(overdue.map((message) => readEvent(context, organization, message.eventId as string)));
   const expired = new Set(overdue.filter((_, at) => !kept[at]));
@@ -177,7 +179,7 @@ async function sendNext(
   const end = now + aheadMs;
   const subscribed = await readSubscriptions(context, organization, webhook);
   let { position, sent, nextSlotAt } = { ...before, nextSlotAt: startOf(now, before) };
-  const messages: DeliveryMessage[] = [];
+  const messages: { message: DeliveryMessage; slotAt: number }[] = [];
   let isFull = false;
   const events = readEventsInOrder(context, organization, { after: position, to });
   for await (const step of inGroups(events, stepSize)) {
@@ -187,7 +189,7 @@ async function sendNext(
     const read = await Promise.all(
       step.map((event) => readMissed(context, subscribed, recovery, walkedEvent(event), found)),
     );
-    const puts: Promise<DeliveryMessage | undefined>[] = [];
+    const puts: Promise<{ message: DeliveryMessage; slotAt: number } | undefined>[] = [];
     for (const [at, one] of read.entries()) {
       // An interrupted sweep has stored this attempt. If its message is lost, it is sent again later.
       const isStored = one?.delivery.redeliveries.some((item) => isRecoveredBy(recovery, item));
@@ -199,16 +201,25 @@ async function sendNext(
         const { deliveryId, requestId } = one.first;
         const last = Math.max(0, ...one.delivery.rows.map(({ attempt }) => attempt as number));
         const ids = { deliveryId, eventId: one.first.eventId as string, ...(requestId && { requestId }) };
-        puts.push(insertRecoveredAttempt(context, recovery, { ...ids, last }, Math.floor(nextSlotAt)));
+        const slotAt = Math.floor(nextSlotAt);
+        const put = insertRecoveredAttempt(context, recovery, { ...ids, last, lost: one.lost }, slotAt);
+        puts.push(put.then((message) => message && { message, slotAt }));
       }
       position = ids[at] as string;
     }
-    messages.push(...(await Promise.all(puts)).filter((message) => message !== undefined));
+    messages.push(...(await Promise.all(puts)).filter((one) => one !== undefined));
     isFull ||= !hasTime();
     if (isFull) break;
   }
   // Sent at once: SQS delays messages by whole seconds from the time when they are sent.
-  await sendAttemptMessages(context, messages);
+  const slots = Map.groupBy(messages, ({ slotAt }) => slotAt);
+  const send = ([slotAt, some]: [number, typeof messages]) =>
+    sendAttemptMessages(
+      context,
+      some.map(({ message }) => message),
+      slotAt,
+    );
+  await Promise.all([...slots].map(send));
   return {
     ...before,
     messages: messages.length,

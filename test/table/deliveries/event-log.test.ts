@@ -8,10 +8,9 @@ import {
   isEvent,
   type LoggedEvent,
   readEvents,
-  sampledAfterMs,
 } from '../../../lib/table/deliveries/event-log.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { postponeDue, readDue } from '../../../lib/table/lists/due.ts';
+import { dueEntry, readDue } from '../../../lib/table/lists/due.ts';
 import { getItem } from '../../../lib/table/reads.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { createTestTable, newOrganization } from '../tasks/test-table.ts';
@@ -71,20 +70,11 @@ describe('the event log', () => {
   });
 });
 
-it('a sampled event is one of 32, chosen by the last letter of its id', async () => {
-  const letters = [...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'];
-  await Promise.all(letters.map((letter) => append(newEvent(opening, letter))));
-  const listed = await due(opening + sampledAfterMs);
-  expect(listed.map(({ key }) => key.sk.slice(-1)).sort()).toEqual(['0']);
-});
-
-it('a sampled event is listed for the sweeper two minutes after the change, with all its fields', async () => {
+it('an event is not listed for the sweeper, and one that an earlier version has listed is read with all its fields', async () => {
   const event = newEvent(opening, '0');
   await append(event);
-  expect(await due(opening + 119_999)).toEqual([]);
-  const [overdue] = await due(opening + 120_000);
-  const later = timestamp(opening + 2 * sampledAfterMs);
-  const item = (overdue && (await postponeDue({ table }, overdue, later))) ?? {};
-  expect(isEvent(item)).toBe(true);
-  expect(eventFrom(item)).toEqual(event);
+  expect(await due(Date.parse('9999-12-31T23:59:59.999Z'))).toEqual([]);
+  const listed = { ...(await itemOf(event)), ...dueEntry('d0', timestamp(opening)) };
+  expect(isEvent(listed)).toBe(true);
+  expect(eventFrom(listed)).toEqual(event);
 });

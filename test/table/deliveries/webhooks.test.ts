@@ -38,7 +38,7 @@ const newWebhook = (events: EventName[] = ['task.created']): Webhook => {
 
 async function insert(webhook = newWebhook(), encryptedSecret?: string): Promise<StoredWebhook> {
   await insertWebhook(board, organization, webhook, encryptedSecret, undefined);
-  return { ...webhook, version: 1 };
+  return { ...webhook, version: 1, slow: false };
 }
 
 const dump = () => dumpOf(board.table, organization);

@@ -1,6 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import { markWebhookSlow } from '../../../lib/table/deliveries/webhook-attempts.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
+import { getDelivery } from '../../../lib/webhooks/delivery-details.ts';
+import { recoverWebhook } from '../../../lib/webhooks/recoveries/recovery.ts';
+import { sweepRecoveries } from '../../../lib/webhooks/recoveries/sweep.ts';
 import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
 import { deleteWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';
@@ -120,5 +124,63 @@ describe('a redelivery', () => {
     expect(await webhooks.attempt(message)).toEqual({ posts: 0, sent: [] });
     webhooks.clock.now += 10 * minuteMs;
     expect(await sweep()).toEqual([]);
+  });
+});
+
+describe('a first attempt whose message is lost', () => {
+  const detailsOf = ({ webhookId, deliveryId }: DeliveryMessage) =>
+    getDelivery(webhooks, webhooks.organization, { webhookId, deliveryId });
+
+  it('is requested again from two minutes after it was due, and has the retry schedule of its delivery', async () => {
+    const first = await webhooks.message();
+    webhooks.clock.now += 2 * minuteMs - 1;
+    const before = await webhooks.dump();
+    await expect(redeliver(first)).rejects.toMatchObject({ code: 'delivery_in_progress' });
+    expect(await webhooks.dump()).toEqual(before);
+    webhooks.clock.now += 1;
+    const requests = await Promise.allSettled(Array.from({ length: 5 }, () => redeliver(first)));
+    const rejected = requests.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+    expect(rejected).toEqual(Array(4).fill('delivery_in_progress'));
+    expect(await detailsOf(first)).toMatchObject({ state: 'pending', nextAttemptAt: first.dueAt, attempts: [] });
+    const [{ to, message } = {}] = await sweep();
+    expect([to, message]).toEqual(['deliveries', { ...first, parked: true }]);
+    const { posts, sent } = await webhooks.attempt(message as DeliveryMessage, failed);
+    expect([posts, sent.map(({ message: next }) => next.attempt)]).toEqual([1, [2]]);
+    expect(await detailsOf(first)).toMatchObject({ state: 'retrying', attempts: [{ attempt: 1, redelivery: false }] });
+  });
+
+  it.each([
+    ['before', (messages: DeliveryMessage[]) => messages],
+    ['after', (messages: DeliveryMessage[]) => messages.toReversed()],
+  ])('is made once, although the lost message arrives %s the other one', async (_, inOrder) => {
+    const first = await webhooks.message();
+    webhooks.clock.now += 3 * minuteMs;
+    await redeliver(first);
+    const [{ message } = {}] = await sweep();
+    let posts = 0;
+    for (const one of inOrder([first, message as DeliveryMessage]))
+      posts += (await webhooks.attempt(one, {}, webhooks.createContainer())).posts;
+    expect(posts).toBe(1);
+    expect(await attemptsOf(first)).toEqual([1]);
+    webhooks.clock.now += 24 * 60 * minuteMs;
+    expect(await sweep()).toEqual([]);
+  });
+
+  it('is requested again from an hour after it was due if its receiver is slow', async () => {
+    const first = await webhooks.message();
+    await markWebhookSlow(webhooks, webhooks.organization, first.webhookId);
+    webhooks.clock.now += 60 * minuteMs - 1;
+    await expect(redeliver(first)).rejects.toMatchObject({ code: 'delivery_in_progress' });
+    webhooks.clock.now += 1;
+    expect(await redeliver(first)).toMatchObject({ state: 'pending' });
+  });
+
+  it('is left to a recovery that sends it', async () => {
+    const first = await webhooks.message();
+    webhooks.clock.now += 2 * minuteMs;
+    const body = { since: Date.parse(first.dueAt), include: ['never_sent' as const] };
+    await recoverWebhook(webhooks, webhooks.organization, first.webhookId, body, undefined);
+    await sweepRecoveries(webhooks, { until: webhooks.clock(), hasTime: () => true });
+    await expect(redeliver(first)).rejects.toMatchObject({ code: 'delivery_in_progress' });
   });
 });

@@ -1,8 +1,13 @@
+import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { markWebhookSlow } from '../../../lib/table/deliveries/webhook-attempts.ts';
+import { type Key, keys } from '../../../lib/table/keys.ts';
+import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { deleteWebhook, updateWebhook } from '../../../lib/webhooks/webhooks.ts';
+import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
 import { failed, prepareTestWebhooks, startTime, type TestWebhooks } from '../test-webhooks.ts';
 
 const minuteMs = 60_000;
@@ -38,13 +43,7 @@ describe('the sweep of retries', () => {
   });
 
   it('sends a retry whose message was lost for a minute, again each five minutes, and measures the wait since it was due', async () => {
-    let first = await webhooks.message();
-    // A sampled event in the same table is swept and measured too.
-    while (first.eventId?.endsWith('0')) {
-      webhooks = (await prepareTestWebhooks())();
-      first = await webhooks.message();
-    }
-    const message = await webhooks.retry(first);
+    const message = await webhooks.retry();
     for (const minutes of [1, 6, 11]) {
       const due = retryDue + minutes * minuteMs;
       expect(await sweepAt(due - 1)).toMatchObject({ sent: [], late: 0 });
@@ -82,66 +81,179 @@ describe('the sweep of retries', () => {
   });
 });
 
-describe('the sweep of sampled events', () => {
-  const lost = startTime + 15 * minuteMs;
+describe('the check of events', () => {
+  /** The check of the first five minutes, and the time when it is made again if it has an open attempt. */
+  const checkAt = startTime + 7 * minuteMs;
+  const againAt = checkAt + 5 * minuteMs;
   let id: string;
   let message: DeliveryMessage;
 
-  // Publishes events until one of them is sampled.
   beforeEach(async () => {
     ({ id } = await webhooks.register());
-    do message = await webhooks.nextMessage();
-    while (!message.eventId?.endsWith('0'));
+    message = await webhooks.nextMessage();
   });
 
   const nothing = { sent: [], woken: 0, missing: 0, late: 0 };
+  const sent = () => [{ to: 'deliveries', message, delaySeconds: 0 }];
 
   /** The keys of the items that a sweep looks at. */
   const readListed = async () =>
     Object.entries(await webhooks.dump()).flatMap(([key, item]) => ('dueAt' in (item as object) ? [key] : []));
 
-  it('sends a first attempt again that was lost for 15 minutes, counts it, and measures how long it waits before', async () => {
-    expect(await sweepAt(startTime + 2 * minuteMs)).toEqual({ ...nothing, late: 120 });
-    expect(await sweepAt(lost - 1)).toEqual({ ...nothing, late: 900 });
-    const sent = [{ to: 'deliveries', message, delaySeconds: 0 }];
-    expect(await sweepAt(lost + 5 * minuteMs)).toEqual({ sent, woken: 1, missing: 1, late: 1_200 });
+  it('is one item for all events of five minutes with a subscriber, whose process writes it once', async () => {
+    const written: number[] = [];
+    const table = interceptTable(webhooks.table, (send, { input }) => {
+      if (JSON.stringify(input).includes('#EC"')) written.push(webhooks.clock());
+      return send();
+    });
+    const process = { ...webhooks.createContainer(), table };
+    for (let second = 0; second < 600; second += 100) {
+      webhooks.clock.now = startTime + second * 1_000;
+      await publishEvents(process, webhooks.change());
+    }
+    expect(written).toEqual([startTime, startTime + 5 * minuteMs]);
+    webhooks.clock.now += 5 * minuteMs;
+    await publishEvents(process, webhooks.change('task.completed'));
+    expect(written).toHaveLength(2);
+    expect(await readListed()).toHaveLength(2);
   });
 
-  it('looks at no event again that its webhook skips', async () => {
+  it('sends a lost first attempt again, measures how long it waits, and counts it if it is lost again', async () => {
+    expect(await sweepAt(checkAt - 1)).toEqual(nothing);
+    expect(await sweepAt(checkAt)).toEqual({ sent: sent(), woken: 1, missing: 0, late: 420 });
+    expect(await sweepAt(againAt - 1)).toEqual(nothing);
+    expect(await sweepAt(againAt)).toEqual({ sent: sent(), woken: 1, missing: 0, late: 720 });
+    const thirdAt = againAt + 5 * minuteMs;
+    expect(await sweepAt(thirdAt)).toEqual({ sent: sent(), woken: 1, missing: 1, late: 1_020 });
+  });
+
+  it('is not made again when all first attempts were made', async () => {
+    await webhooks.attempt(message, failed);
+    // Begun late, so that its row has another place.
+    webhooks.clock.now = startTime + 2 * minuteMs;
+    await webhooks.attempt(await webhooks.nextMessage());
+    webhooks.clock.now += 2 * minuteMs;
+    await webhooks.attempt(await webhooks.nextMessage());
+    expect((await sweepAt(checkAt)).sent).toMatchObject([{ to: 'firstRetry' }]);
+    // Of the retry, which is listed by itself.
+    expect(await readListed()).toEqual([expect.stringContaining(' A#')]);
+  });
+
+  it('reads an event without an open attempt once, although a later one is open', async () => {
+    for (const _ of [1, 2, 3]) {
+      webhooks.clock.now += 1_000;
+      await webhooks.attempt(await webhooks.nextMessage());
+    }
+    await webhooks.attempt(message);
+    webhooks.clock.now += 1_000;
+    message = await webhooks.nextMessage();
+    webhooks.clock.now += 1_000;
+    await webhooks.attempt(await webhooks.nextMessage());
+    const read: string[] = [];
+    const table = interceptTable(webhooks.table, async (send, { input }) => {
+      const answer = await send();
+      if (/:pk":"[^"]+#E"/.test(JSON.stringify(input)))
+        read.push(...((answer as { Items: { sk: string }[] }).Items ?? []).map(({ sk }) => sk));
+      return answer;
+    });
+    for (const [at, events] of [
+      [checkAt, 6],
+      [againAt, 2],
+    ] as const) {
+      webhooks.clock.now = at;
+      read.length = 0;
+      await sweepDeliveries({ ...webhooks, table }, { until: at });
+      expect(read).toHaveLength(events);
+    }
+  });
+
+  it('is continued by the next sweep if the time is over, also after an open attempt', async () => {
+    const messages = [message];
+    for (let nth = 0; nth < 450; nth++) {
+      webhooks.clock.now += 100;
+      messages.push(await webhooks.nextMessage());
+    }
+    await Promise.all(messages.slice(1).map((one) => webhooks.attempt(one)));
+    let steps = 0;
+    const found: string[] = [];
+    webhooks.clock.now = checkAt;
+    for (let nth = 0; nth < 5; nth++) {
+      const before = webhooks.queue.sent.length;
+      // Time for one step of a sweep, and one step of a check.
+      steps = 2;
+      await sweepDeliveries(webhooks, { until: webhooks.clock(), hasTime: () => steps-- > 0 });
+      found.push(...webhooks.queue.sent.slice(before).map(({ message: one }) => one.deliveryId));
+    }
+    expect(found).toEqual([message.deliveryId]);
+    await webhooks.attempt(message);
+    expect(await sweepAt(againAt)).toEqual(nothing);
+    expect(await readListed()).toEqual([]);
+  });
+
+  it('covers an event that is published after the check of its time', async () => {
+    const late = webhooks.change();
+    await webhooks.attempt(message);
+    expect(await sweepAt(checkAt)).toEqual(nothing);
+    expect(await readListed()).toEqual([]);
+    [message] = (await webhooks.publish(late)) as [DeliveryMessage];
+    expect(await sweepAt(checkAt + 2 * minuteMs)).toMatchObject({ sent: sent(), woken: 1 });
+  });
+
+  it('is not made again for an event that its webhook skips', async () => {
     // The event has the time of the pause.
     await updateWebhook(webhooks, webhooks.organization, id, { active: false }, () => {});
-    expect(await sweepAt(startTime + 2 * minuteMs)).toEqual(nothing);
+    expect(await sweepAt(checkAt)).toEqual(nothing);
     expect(await readListed()).toEqual([]);
   });
 
   it('parks the first attempt of an event from before a pause, although its message is lost', async () => {
     webhooks.clock.now += 1;
     await updateWebhook(webhooks, webhooks.organization, id, { active: false }, () => {});
-    expect(await sweepAt(startTime + 2 * minuteMs)).toEqual(nothing);
+    expect(await sweepAt(checkAt)).toEqual(nothing);
     expect(await readListed()).toEqual([]);
     webhooks.clock.now = startTime + 24 * 60 * minuteMs;
     await updateWebhook(webhooks, webhooks.organization, id, { active: true }, () => {});
-    const sent = [{ to: 'deliveries', message: { ...message, parked: true }, delaySeconds: 0 }];
-    expect(await sweepAt(webhooks.clock())).toEqual({ ...nothing, sent, woken: 1 });
+    const released = [{ to: 'deliveries', message: { ...message, parked: true }, delaySeconds: 0 }];
+    expect(await sweepAt(webhooks.clock())).toEqual({ ...nothing, sent: released, woken: 1 });
   });
 
-  it('looks at no event again whose first attempts were made', async () => {
-    await webhooks.attempt(message, failed);
-    expect(await sweepAt(startTime + 2 * minuteMs)).toEqual(nothing);
-    // Of the retry, which is listed by itself.
-    expect(await readListed()).toEqual([expect.stringContaining(' A#')]);
-  });
-
-  it('counts nothing of a webhook that is slow: its attempts have their place in the queue', async () => {
+  it('sends the attempts for a slow webhook after an hour: until then they have their place in the queue', async () => {
     await markWebhookSlow(webhooks, webhooks.organization, id);
-    expect(await sweepAt(lost)).toEqual(nothing);
+    const sentAt: number[] = [];
+    for (let minute = 7; minute <= 200; minute++)
+      if ((await sweepAt(startTime + minute * minuteMs)).sent.length > 0) sentAt.push(minute);
+    expect(sentAt).toEqual([72, 106, 157]);
   });
 
-  it('counts nothing of a webhook that is deleted, or was registered after the event', async () => {
+  it('ends with a deleted webhook, and ignores one that was registered after the event', async () => {
     await deleteWebhook(webhooks, webhooks.organization, id, () => {});
     webhooks.clock.now += 1;
     await webhooks.register();
-    expect(await sweepAt(lost)).toEqual(nothing);
+    expect(await sweepAt(checkAt)).toEqual(nothing);
+    expect(await readListed()).toEqual([]);
+  });
+
+  it('is also made for an event that an earlier version has listed', async () => {
+    await webhooks.attempt(message);
+    webhooks.clock.now += 6 * minuteMs;
+    message = await webhooks.nextMessage();
+    const { table, organization } = webhooks;
+    for (const [key, item] of Object.entries(await webhooks.dump()))
+      if (key.includes('#EC ')) {
+        const { pk, sk } = item as Key;
+        await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
+      }
+    await table.client.send(
+      new UpdateCommand({
+        TableName: table.name,
+        Key: keys.event(organization, ulidOf(message.eventId as string)),
+        UpdateExpression: 'SET due = :due, dueAt = :dueAt',
+        ExpressionAttributeValues: { ':due': 'd0', ':dueAt': timestamp(webhooks.clock() + 2 * minuteMs) },
+      }),
+    );
+    expect(await sweepAt(webhooks.clock() + 2 * minuteMs)).toMatchObject({ sent: sent(), woken: 1 });
+    await webhooks.attempt(message);
+    expect(await sweepAt(webhooks.clock() + 5 * minuteMs)).toEqual(nothing);
     expect(await readListed()).toEqual([]);
   });
 });

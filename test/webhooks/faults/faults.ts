@@ -11,6 +11,8 @@ const requests = {
   'find subscribers': /#S#task/,
   append: /"PutRequest":\{"Item":\{"pk":"[^"]+#E","sk":"[0-7]/,
   'list late': /"PutRequest":\{"Item":\{"pk":"[^"]+#E","sk":"L#/,
+  'plan check': /"PutRequest":\{"Item":\{"pk":"[^"]+#EC"/,
+  'end check': /#entry = :entry/,
   find: /"Keys":/,
   'begin late': /"Item":\{"pk":"[^"]+","sk":"L#/,
   pace: /SET #mark = :mark, slow|REMOVE slow/,

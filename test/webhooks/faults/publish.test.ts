@@ -104,15 +104,48 @@ describe('records of the stream', () => {
   });
 });
 
-describe('the deliveries of a sampled event that the stream never brings again', () => {
-  it.each<[string, Fault]>([
-    ['the queue lost', fault('dies before send')],
-    ['were to be sent when the publisher died', fault('dies after append')],
-  ])('and %s are made after 17 minutes, by the sweeper', async (_, fault) => {
+describe('a first attempt is made once,', () => {
+  it.each([1, 2, 3])('within %i checks of its event if the queue loses as many messages', async (losses) => {
     const pipeline = createPipeline();
     await pipeline.register();
-    pipeline.faults.plan(fault);
-    expect(await pipeline.publish([pipeline.change('task.created', true)])).toBe('dead');
-    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs: 17 * 60_000, posts: 1 });
+    for (let nth = 0; nth < losses; nth++) pipeline.queues.lost.add(nth);
+    pipeline.put(pipeline.change());
+    const { latestMs, ...rest } = await pipeline.rest();
+    expect(rest).toEqual({ wrong: [], ends: { delivered: 1 }, posts: 1 });
+    // The check is due seven minutes after the event at the latest, and is made again after five minutes at first.
+    expect(latestMs).toBeLessThanOrEqual((8 + (losses - 1) * 6) * 60_000);
+  });
+
+  it('although its message is a dead letter, which is redriven later', async () => {
+    const pipeline = createPipeline();
+    await pipeline.register();
+    pipeline.faults.plan(fault('fails before find', { until: startTime + 20 * 60_000 }));
+    pipeline.put(pipeline.change());
+    const { latestMs, ...rest } = await pipeline.rest();
+    expect(rest).toEqual({ wrong: [], ends: { delivered: 1 }, posts: 1 });
+    expect(latestMs).toBeLessThan(35 * 60_000);
+    expect(pipeline.queues.redrive()).toBe(true);
+    expect(await pipeline.rest()).toMatchObject({ wrong: [], posts: 1 });
+  });
+
+  it.each<[string, Fault]>([
+    ['although the publisher dies before it plans the check', fault('dies before plan check')],
+    ['although the publisher dies after it plans the check', fault('dies after plan check')],
+    ['although the table does not store the plan', fault('fails before plan check')],
+    ['although the sweep dies before it takes the check', fault('dies before postpone')],
+    ['although the sweep dies after it takes the check', fault('dies after postpone')],
+    ['although the sweep dies before it sends the message', fault('dies before send', { after: 2 })],
+    ['although the sweep dies before it ends the check', fault('dies before end check')],
+    ['although the sweep dies after it ends the check', fault('dies after end check')],
+  ])('%s, and the queue loses its message', async (_, struck) => {
+    const pipeline = createPipeline();
+    await pipeline.register();
+    // The publisher sends it again if it dies.
+    for (let nth = 0; nth < 2; nth++) pipeline.queues.lost.add(nth);
+    pipeline.faults.plan(struck);
+    pipeline.put(pipeline.change());
+    const { latestMs, ...rest } = await pipeline.rest();
+    expect(rest).toEqual({ wrong: [], ends: { delivered: 1 }, posts: 1 });
+    expect(latestMs).toBeLessThanOrEqual(26 * 60_000);
   });
 });

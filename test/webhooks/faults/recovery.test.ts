@@ -13,7 +13,7 @@ const rate = 10;
 /** The number of events that the webhook has missed. */
 const missed = 12;
 /** A sweep reads this number of lists for its deliveries before it reads that of recoveries. */
-const otherLists = 8;
+const otherLists = 13;
 const request = { key: 'key', operation: 'POST', path: '/recover', body: undefined };
 
 /** Creates a pipeline with a webhook that has missed 12 events: 2 whose attempts all failed, and 10 before its subscription. */

@@ -2,9 +2,11 @@ import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { TaskEvent } from '../../../lib/contract/events.ts';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
+import type { MissedKind } from '../../../lib/contract/recoveries.ts';
 import type { WebhookPatch } from '../../../lib/contract/webhooks.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { attemptKey } from '../../../lib/table/deliveries/attempt-items.ts';
+import { markWebhookSlow } from '../../../lib/table/deliveries/webhook-attempts.ts';
 import { type Key, keys } from '../../../lib/table/keys.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { getDelivery } from '../../../lib/webhooks/delivery-details.ts';
@@ -155,13 +157,69 @@ describe('a recovery sends', () => {
   });
 
   it('no event with an attempt that is due: the first one, a retry or a redelivery', async () => {
-    await webhooks.nextMessage();
+    const first = await webhooks.nextMessage();
     await webhooks.retry(await webhooks.nextMessage());
     expect((await recover(webhooks, id, { dryRun: true })).matched).toBe(0);
+    await webhooks.attempt(first);
     const { deliveryId } = await exhaust(webhooks);
     expect((await recover(webhooks, id, { dryRun: true })).matched).toBe(1);
     await redeliverDelivery(webhooks, webhooks.organization, { webhookId: id, deliveryId }, undefined);
     expect((await recover(webhooks, id, { dryRun: true })).matched).toBe(0);
+  });
+
+  it('events whose first messages are lost, two minutes after they were due, each once although its message arrives', async () => {
+    const messages: DeliveryMessage[] = [];
+    for (let nth = 0; nth < 25; nth++) messages.push(await webhooks.nextMessage());
+    const matchedBy = async (include: MissedKind[]) => (await recover(webhooks, id, { include, dryRun: true })).matched;
+    webhooks.clock.now += 2 * minuteMs - 1;
+    expect(await matchedBy(['never_sent'])).toBe(0);
+    webhooks.clock.now += 1;
+    expect(await matchedBy(['exhausted', 'skipped'])).toBe(0);
+    const { matched, recoveryId } = await recover(webhooks, id, { include: ['never_sent'] });
+    expect(matched).toBe(25);
+    expect(await matchedBy(['never_sent'])).toBe(25);
+    // One arrives before the recovery stores its attempts, and one after that.
+    expect((await webhooks.attempt(messages[0] as DeliveryMessage)).posts).toBe(1);
+    const sent = await sweep(webhooks);
+    expect(await matchedBy(['never_sent'])).toBe(0);
+    expect((await webhooks.attempt(messages[1] as DeliveryMessage)).posts).toBe(1);
+    const perSecond = Map.groupBy(sent, ({ at }) => at);
+    expect(sent).toHaveLength(24);
+    expect(Math.max(...[...perSecond.values()].map((some) => some.length))).toBe(10);
+    const { posts, send } = notingSender();
+    for (const { message, at } of sent) {
+      webhooks.clock.now = Math.max(webhooks.clock(), at);
+      await webhooks.deliver(message, send);
+    }
+    expect(posts).toHaveLength(23);
+    for (const message of messages) expect((await webhooks.attempt(message)).posts).toBe(0);
+    webhooks.clock.now += minuteMs;
+    expect(await runToEnd(webhooks, id, recoveryId)).toEqual([]);
+    expect(await progressOf(webhooks, id, recoveryId)).toMatchObject({ status: 'completed', sent: 24, delivered: 24 });
+    expect(await attemptsOf()).toHaveLength(25);
+  });
+
+  it('events whose first messages are lost again, if the messages of the recovery are lost too', async () => {
+    await webhooks.nextMessage();
+    webhooks.clock.now += 2 * minuteMs;
+    const { recoveryId } = await recover(webhooks, id);
+    const [lost] = await sweep(webhooks);
+    webhooks.clock.now = (lost?.at as number) + minuteMs;
+    expect(await runToEnd(webhooks, id, recoveryId)).toMatchObject([{ attempt: 1 }]);
+    expect(await attemptsOf()).toHaveLength(1);
+  });
+
+  it('no event whose first attempt a caller has requested again, or that may wait for a slow receiver', async () => {
+    const message = await webhooks.nextMessage();
+    webhooks.clock.now += 2 * minuteMs;
+    await redeliverDelivery(webhooks, webhooks.organization, message, undefined);
+    await webhooks.nextMessage();
+    webhooks.clock.now += 2 * minuteMs;
+    expect((await recover(webhooks, id, { dryRun: true })).matched).toBe(1);
+    await markWebhookSlow(webhooks, webhooks.organization, id);
+    expect((await recover(webhooks, id, { dryRun: true })).matched).toBe(0);
+    webhooks.clock.now += 60 * minuteMs;
+    expect((await recover(webhooks, id, { dryRun: true })).matched).toBe(1);
   });
 
   it('no event that was delivered and whose redelivery failed', async () => {
