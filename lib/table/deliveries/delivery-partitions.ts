@@ -4,7 +4,7 @@
  */
 export const deliveryPartitions = ['d0', 'd1', 'd2', 'd3'] as const;
 
-/** The partitions that list parked attempts after their pause. Versions before 0.3.0 do not read them. */
+/** The partitions that list parked attempts after their pause. Earlier versions do not read them. */
 export const parkedPartitions = ['p0', 'p1', 'p2', 'p3'] as const;
 
 /** Returns the partition of the `due` index for a ULID. */

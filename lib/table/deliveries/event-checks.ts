@@ -23,7 +23,7 @@ export const checkedMs = 5 * 60_000;
 /** How long after its part of the log, or after a later event of that part, a check is due, in milliseconds. */
 export const checkAfterMs = 2 * 60_000;
 
-/** The partition of the `due` index that lists checks. Versions before 0.3.0 do not read it. */
+/** The partition of the `due` index that lists checks. Earlier versions do not read it. */
 export const checkPartition = 'checks';
 
 /** A check, as the sweeper has taken it. */

@@ -62,7 +62,7 @@ export async function* readEventsInOrder(
   for await (const item of items) yield eventFrom(item);
 }
 
-/** Returns whether an item is an event. Versions before 0.3.0 listed one of 32 events in the sweeper's index. */
+/** Returns whether an item is an event. Earlier versions listed one of 32 events in the sweeper's index. */
 export function isEvent({ pk }: Item): boolean {
   return pk === keys.events(organizationOf(pk as string));
 }

@@ -42,7 +42,7 @@ export async function sweepDeliveries(
     await sendAttemptMessages(context, attempts);
     sent += attempts.length;
     await addWaits(context, found.waits, waitsOf(attempts, now));
-    // Versions before 0.3.0 listed some events instead of their checks.
+    // Earlier versions listed some events instead of their checks.
     for (const item of items.filter(isEvent)) {
       const open = await sendLostAttempts(context, [eventFrom(item)], found);
       if (open.size === 0) await unlistItem(context, { pk: item.pk, sk: item.sk } as Key);
