@@ -21,7 +21,7 @@ import { historyExpiry } from './history-days.ts';
 export const checkedMs = 5 * 60_000;
 
 /** How long after its part of the log, or after a later event of that part, a check is due, in milliseconds. */
-export const checkAfterMs = 2 * 60_000;
+const checkAfterMs = 2 * 60_000;
 
 /** The partition of the `due` index that lists checks. Earlier versions do not read it. */
 export const checkPartition = 'checks';

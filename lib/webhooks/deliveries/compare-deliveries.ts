@@ -14,7 +14,7 @@ import { isSkipped } from './paused-attempts.ts';
 const lostAfterMs = 15 * 60_000;
 
 /** The deliveries of an event. Events that a webhook skips have no delivery to it. */
-export type EventDeliveries = {
+type EventDeliveries = {
   deliveries: number;
   /** The next attempt of each delivery that has not ended. */
   nextAttempts: DeliveryMessage[];
@@ -63,7 +63,7 @@ export async function compareDeliveries(
 }
 
 /** Compares an event with the attempts to deliver it. */
-export async function readEventDeliveries(context: BatchingContext, event: LoggedEvent): Promise<EventDeliveries> {
+async function readEventDeliveries(context: BatchingContext, event: LoggedEvent): Promise<EventDeliveries> {
   const first = await readFirstAttempts(context, event);
   const next = await Promise.all(first.map((message) => readNextAttempt(context, message)));
   const unfinished = next.filter((message) => message !== undefined);
