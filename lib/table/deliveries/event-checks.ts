@@ -64,7 +64,10 @@ export async function planEventCheck(
     ...dueEntry(checkPartition, timestamp(dueAt)),
     [tableSchema.expiry]: historyExpiry(from),
   });
-  for (const [other, otherDueAt] of plannedChecks) if (otherDueAt < now) plannedChecks.delete(other);
+  for (const [other, otherDueAt] of plannedChecks) {
+    if (otherDueAt >= now) break;
+    plannedChecks.delete(other);
+  }
   plannedChecks.set(name, dueAt);
 }
 
