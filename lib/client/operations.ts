@@ -345,6 +345,8 @@ export type Execution = {
   stepCount?: number;
   /** Tokens of all model calls, including the quality gates; absent while the execution runs. Lists have it with `include=results`. */
   tokensUsed?: number;
+  /** Present if `tokensUsed` contains estimates: a model call that was aborted counts its input, estimated from its length, and nothing of its answer. Lists have it with `include=results`. */
+  tokensEstimated?: true;
   qualityGates: QualityGates;
   input: string;
   /** The generated text; only present if the execution is completed. */
@@ -388,6 +390,8 @@ export type ExecutionListItem = {
   stepCount?: number;
   /** Tokens of all model calls, including the quality gates; absent while the execution runs. Lists have it with `include=results`. */
   tokensUsed?: number;
+  /** Present if `tokensUsed` contains estimates: a model call that was aborted counts its input, estimated from its length, and nothing of its answer. Lists have it with `include=results`. */
+  tokensEstimated?: true;
   /** The results of the quality gates. Lists have it with `include=results` once the execution has ended, unless an earlier version of the service ended it. */
   qualityGates?: {
     /** The evaluation of the output by the agent's own model. */
@@ -1320,7 +1324,7 @@ export type Operations = {
         status?: ExecutionStatus;
         /** Return only executions of the agent that currently has this name. */
         agentName?: string;
-        /** What to add to the executions, separated by commas. `results` adds `tokensUsed` and `qualityGates`, and takes no further reads. `subject` adds `inputStart`, and `taskTitle` if the access token has the scope `tasks:read`. It reads the whole input of each execution, with its context, and each different task: a read unit of the table for each 4 KB. */
+        /** What to add to the executions, separated by commas. `results` adds `tokensUsed`, `tokensEstimated` and `qualityGates`, and takes no further reads. `subject` adds `inputStart`, and `taskTitle` if the access token has the scope `tasks:read`. It reads the whole input of each execution, with its context, and each different task: a read unit of the table for each 4 KB. */
         include?: ('results' | 'subject')[];
         /** Page size. A value above 100 counts as 100. */
         limit?: number;
@@ -1349,7 +1353,7 @@ export type Operations = {
         status?: ExecutionStatus;
         /** Return only executions of the agent that currently has this name. */
         agentName?: string;
-        /** What to add to the executions, separated by commas. `results` adds `tokensUsed` and `qualityGates`, and takes no further reads. `subject` adds `inputStart`, and `taskTitle` if the access token has the scope `tasks:read`. It reads the whole input of each execution, with its context, and each different task: a read unit of the table for each 4 KB. */
+        /** What to add to the executions, separated by commas. `results` adds `tokensUsed`, `tokensEstimated` and `qualityGates`, and takes no further reads. `subject` adds `inputStart`, and `taskTitle` if the access token has the scope `tasks:read`. It reads the whole input of each execution, with its context, and each different task: a read unit of the table for each 4 KB. */
         include?: ('results' | 'subject')[];
         /** Page size. A value above 100 counts as 100. */
         limit?: number;
@@ -1382,7 +1386,7 @@ export type Operations = {
   /**
    * Cancel an execution.
    *
-   * Ends a running execution as `failed` with the `error` `cancelled`, whether it waits, a model works on it or its quality gates judge it. It never changes after the response. Work that is under way stops within 5 seconds; its result is not stored. If the execution is the one that moved its task to `in_progress`, the task moves to `assigned`. Metrics count the execution as failed. `tokensUsed` has the tokens of the model calls whose results were stored. The same happens to each running execution that it has delegated, before the response, unless `delegated` is `false`. An execution that has ended leads to 409 `execution_finished`: it stays as it is; if it was cancelled, its remaining delegated executions are cancelled first. Publishes `agent.failed` for each cancelled execution.
+   * Ends a running execution as `failed` with the `error` `cancelled`, whether it waits, a model works on it or its quality gates judge it. Nothing but its tokens changes after the response. Work that is under way stops within 5 seconds; its result is not stored. If the execution is the one that moved its task to `in_progress`, the task moves to `assigned`. Metrics count the execution as failed. `tokensUsed` of the response has the tokens that were stored; the worker adds the others when it stops, within 5 seconds. The same happens to each running execution that it has delegated, before the response, unless `delegated` is `false`. An execution that has ended leads to 409 `execution_finished`: it stays as it is; if it was cancelled, its remaining delegated executions are cancelled first. Publishes `agent.failed` for each cancelled execution.
    *
    * Required scope: `agents:execute`.
    */

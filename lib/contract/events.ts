@@ -37,7 +37,14 @@ export type TaskEventData = v.InferOutput<typeof TaskEventData>;
  */
 export const ExecutionEventData = v.object({
   execution: v.object({
-    ...v.omit(ExecutionListItem, ['stepCount', 'tokensUsed', 'qualityGates', 'inputStart', 'taskTitle']).entries,
+    ...v.omit(ExecutionListItem, [
+      'stepCount',
+      'tokensUsed',
+      'tokensEstimated',
+      'qualityGates',
+      'inputStart',
+      'taskTitle',
+    ]).entries,
     tokensUsed: v.optional(v.number()),
     error: v.optional(v.string()),
   }),

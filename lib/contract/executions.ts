@@ -119,6 +119,12 @@ const executionFields = {
       'Tokens of all model calls, including the quality gates; absent while the execution runs. Lists have it with `include=results`.',
     ),
   ),
+  tokensEstimated: v.optional(
+    described(
+      v.literal(true),
+      'Present if `tokensUsed` contains estimates: a model call that was aborted counts its input, estimated from its length, and nothing of its answer. Lists have it with `include=results`.',
+    ),
+  ),
   qualityGates: v.optional(
     described(
       QualityGates,
@@ -198,7 +204,7 @@ const ExecutionQuery = v.object({
   include: v.optional(
     someOf(
       ['results', 'subject'],
-      'What to add to the executions, separated by commas. `results` adds `tokensUsed` and `qualityGates`, and takes no further reads. `subject` adds `inputStart`, and `taskTitle` if the access token has the scope `tasks:read`. It reads the whole input of each execution, with its context, and each different task: a read unit of the table for each 4 KB.',
+      'What to add to the executions, separated by commas. `results` adds `tokensUsed`, `tokensEstimated` and `qualityGates`, and takes no further reads. `subject` adds `inputStart`, and `taskTitle` if the access token has the scope `tasks:read`. It reads the whole input of each execution, with its context, and each different task: a read unit of the table for each 4 KB.',
     ),
   ),
   ...pageQuery,

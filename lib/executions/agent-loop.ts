@@ -5,7 +5,7 @@ import type { Model, Question, ToolCall, ToolDefinition, Turn } from '../model/c
 import type { AgentHead } from '../table/agents/agent-items.ts';
 import type { PreparedAgent } from '../table/agents/prepared-agents.ts';
 import { noProgress, outputItems, type Progress, type RunningExecution } from '../table/executions/execution-items.ts';
-import { readStoredOutput } from '../table/executions/executions.ts';
+import { readStoredOutput, storeProgress } from '../table/executions/executions.ts';
 import { AgentChanged, LeaseLost } from '../table/executions/lease-writes.ts';
 import {
   longestShownBytes,
@@ -24,6 +24,7 @@ import { type Answered, askModel } from './ask-model.ts';
 import { agentNotActive, readAgain } from './changed-agent.ts';
 import { type HandOver, isTimeOver, maxInterruptions, noAnswerInTime } from './hand-over.ts';
 import { answerTooLong, isTooLong } from './output-size.ts';
+import { type Spending, totalOf } from './spending.ts';
 
 /** The outcome of a call of a tool: `output` is what the model gets, at most 16 KiB. `isInvalid`: an unknown tool or invalid arguments. */
 type ToolOutcome = { output: string; isError: boolean; isInvalid?: true };
@@ -64,6 +65,7 @@ export type StepOptions = {
   /** Aborts at the deadline, when the lease is lost, or when the agent is not active. */
   signal: AbortSignal;
   handOver: HandOver;
+  spending: Spending;
 };
 
 /** Why no further step follows in this worker. */
@@ -102,10 +104,16 @@ const noteOf = (error: string) =>
 const faultPausesMs = [500, 1_000, 2_000, 4_000];
 
 /**
- * The state of the steps: as they are stored, except for tokens of calls that were interrupted; and the agent, whose tools
+ * The state of the steps: as they are stored, except for tokens that no write has stored yet; and the agent, whose tools
  * the next step has.
  */
-type State = { execution: RunningExecution; agent: PreparedAgent; steps: Step[]; throttles: number };
+type State = {
+  execution: RunningExecution;
+  agent: PreparedAgent;
+  steps: Step[];
+  throttles: number;
+  spending: Spending;
+};
 
 /**
  * Runs the steps of an execution whose agent has tools. The model is asked, its calls of tools are carried out one after
@@ -120,16 +128,15 @@ type State = { execution: RunningExecution; agent: PreparedAgent; steps: Step[];
  * @throws LeaseLost; a fault of the table that lasts
  */
 export async function runSteps(context: Context, leased: RunningExecution, options: StepOptions): Promise<Stepped> {
-  const { signal, handOver } = options;
-  const { agent } = options;
+  const { agent, signal, handOver, spending } = options;
   const limits = limitsOf(context, agent);
-  const state: State = { execution: leased, agent, steps: await readSteps(context, leased), throttles: 0 };
+  const state: State = { execution: leased, agent, steps: await readSteps(context, leased), throttles: 0, spending };
   const result = (ended: Ended): Stepped => ({ ...ended, execution: state.execution, throttles: state.throttles });
   for (let pauses = faultPausesMs.values(); ; ) {
     if (state.agent.agent.status !== 'active') return result({ kind: 'failed', error: agentNotActive });
     const text = await readStoredOutput(context, state.execution);
     if (text !== undefined) return result({ kind: 'text', text });
-    const next = nextOf(state.steps, tokensOf(state), limits);
+    const next = nextOf(state.steps, spending.used, limits);
     if (next.kind === 'failed') return result(next);
     if (next.kind === 'answered') throw new Error(`The answer of ${leased.id} is missing.`);
     if (signal.aborted) return result({ kind: 'aborted' });
@@ -147,6 +154,7 @@ export async function runSteps(context: Context, leased: RunningExecution, optio
         await context.pause(wait, signal);
       }
       Object.assign(state, await reloaded(context, state.execution));
+      spending.stored = progressOf(state).tokens;
     }
   }
 }
@@ -159,7 +167,9 @@ function limitsOf({ executionLimits: { steps, tokens } }: Context, { agent }: Pr
 }
 
 const progressOf = ({ execution: { progress = noProgress } }: State): Progress => progress;
-const tokensOf = (state: State): number => progressOf(state).tokens;
+
+/** Returns the progress with all tokens, for a write that ends no step. */
+const currentProgress = (state: State): Progress => ({ ...progressOf(state), ...totalOf(state.spending) });
 
 /** Returns whether an agent was changed since it was read; `latest` is what a later read found. */
 function isOutdated({ agent }: PreparedAgent, latest: AgentHead | undefined): boolean {
@@ -167,7 +177,7 @@ function isOutdated({ agent }: PreparedAgent, latest: AgentHead | undefined): bo
 }
 
 /** Returns the execution, its agent and its steps as they are stored now. */
-async function reloaded(context: Context, execution: RunningExecution): Promise<Omit<State, 'throttles'>> {
+async function reloaded(context: Context, execution: RunningExecution): Promise<Omit<State, 'throttles' | 'spending'>> {
   const { execution: head, agent } = await readAgain(context, execution);
   // The hash of the prompt is not stored before the end.
   const { promptHash } = execution;
@@ -236,7 +246,7 @@ async function advance(
   limits: Limits,
 ): Promise<Ended | undefined> {
   if (!next.isStarted) {
-    const change = { started: startedStep(context, next, options), progress: progressOf(state) };
+    const change = { started: startedStep(context, next, options), progress: currentProgress(state) };
     await writeSteps(context, state.execution, change);
     note(state, change);
     return undefined;
@@ -264,26 +274,26 @@ function startedStep({ clock }: Context, next: NextStep, { modelName }: StepOpti
 /** Returns the change that ends a step, and starts the step that follows it. */
 function endOf(
   context: Context,
-  { steps }: State,
+  { steps, spending }: State,
   ended: Step,
-  tokens: number,
   options: StepOptions,
   limits: Limits,
 ): StepChange {
   const { startedAt } = ended;
   const durationMs = Math.max(0, context.clock() - Date.parse(startedAt));
   const finished = { ...ended, durationMs };
-  const following = nextOf([...steps.filter(isFinished), finished], tokens, limits);
+  const following = nextOf([...steps.filter(isFinished), finished], spending.used, limits);
   return {
     ended: finished,
     ...('number' in following && { started: startedStep(context, following, options) }),
-    progress: { ...noProgress, tokens },
+    progress: { ...noProgress, ...totalOf(spending) },
   };
 }
 
 /** Notes a change that was written. */
 function note(state: State, { ended, started, progress }: StepChange, outputParts = 0): void {
   const { step: _, ...execution } = state.execution;
+  state.spending.stored = progress.tokens;
   state.steps = [...state.steps.filter(isFinished), ended, started].filter((step) => step !== undefined);
   state.execution = {
     ...execution,
@@ -295,6 +305,37 @@ function note(state: State, { ended, started, progress }: StepChange, outputPart
   };
 }
 
+/** Returns the question of the next model call, without its signal. */
+function questionOf(steps: readonly Step[], { agent }: PreparedAgent, { question, agentTools }: StepOptions) {
+  const tools = agentTools.grantedTools(agent.capabilities);
+  return { ...question, turns: turnsOf(steps.filter(isFinished)), tools };
+}
+
+/** Returns the question of the model call that has started in the last stored step; none if it is a call of a tool. */
+export async function startedQuestions(context: Context, execution: RunningExecution, options: StepOptions) {
+  if (execution.step?.kind !== 'model') return [];
+  return [questionOf(await readSteps(context, execution), options.agent, options)];
+}
+
+/**
+ * Stores the tokens of a call that failed temporarily. After a fault of the table, a later write stores them.
+ *
+ * @throws `LeaseLost`
+ */
+export async function storeTokens(
+  context: Context,
+  execution: RunningExecution,
+  progress: Progress,
+  spending: Spending,
+): Promise<void> {
+  try {
+    await storeProgress(context, execution, progress, { isFinished: false });
+    spending.stored = progress.tokens;
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error;
+  }
+}
+
 /** Asks the model in a step, and ends the step. Its answer is stored, so that no worker pays for it again. */
 async function askInStep(
   context: Context,
@@ -303,20 +344,19 @@ async function askInStep(
   options: StepOptions,
   limits: Limits,
 ): Promise<Ended | undefined> {
-  const { signal, handOver, model, question, tries, patienceMs, agentTools } = options;
+  const { signal, handOver, model, tries, patienceMs, spending } = options;
   const before = progressOf(state);
-  const tools = agentTools.grantedTools(state.agent.agent.capabilities);
-  const turns = turnsOf(state.steps.filter(isFinished));
-  const calls = { ...question, turns, tools, signal: AbortSignal.any([signal, handOver.signal]) };
+  const asking = AbortSignal.any([signal, handOver.signal]);
+  const question = { ...questionOf(state.steps, state.agent, options), signal: asking };
+  const onFault = () => storeTokens(context, state.execution, currentProgress(state), spending);
   const asked: Answered =
-    tools.length > 0
-      ? await askModel(context, model, calls, tries, { faults: before.faults, patienceMs })
+    question.tools.length > 0
+      ? await askModel(context, model, question, tries, { faults: before.faults, patienceMs, spending, onFault })
       : { kind: 'failed', error: toolsLost, tokens: 0, throttles: 0 };
-  const tokens = before.tokens + asked.tokens;
   const interruptions = (before.interruptions ?? 0) + 1;
   state.throttles += asked.throttles;
   const continued = (progress: Partial<Progress>) => {
-    state.execution = { ...state.execution, progress: { ...before, tokens, ...progress } };
+    state.execution = { ...state.execution, progress: { ...currentProgress(state), ...progress } };
   };
   if (asked.kind === 'throttled') {
     continued({ waits: before.waits + 1, faults: asked.faults });
@@ -331,7 +371,7 @@ async function askInStep(
     return { kind: 'handed_over' };
   }
   const ended: ModelStep = { ...step, tokensUsed: asked.tokens, ...answerIn(asked) };
-  const change = endOf(context, state, ended, tokens, options, limits);
+  const change = endOf(context, state, ended, options, limits);
   const isAnswer = asked.kind === 'text' && ended.error === undefined;
   const outputs = isAnswer ? outputItems(state.execution, asked.text.toWellFormed()) : [];
   await retryFaults(context, signal, () => writeSteps(context, state.execution, change, outputs));
@@ -370,7 +410,7 @@ async function callInStep(
   const { agentTools, catalogue } = options;
   const changeOf = ({ output, isError, isInvalid: invalid }: ToolOutcome): StepChange => {
     const ended: ToolStep = { ...step, output: output.toWellFormed(), isError, ...(invalid && { isInvalid: true }) };
-    return endOf(context, state, ended, tokensOf(state), options, limits);
+    return endOf(context, state, ended, options, limits);
   };
   const { outcome, recorded } = await agentTools.callTool(context, execution, agent, catalogue, call, (made) =>
     stepWrites(execution, changeOf(made)),

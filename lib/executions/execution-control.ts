@@ -7,7 +7,9 @@ import type { AgentContext } from '../table/agents/agents.ts';
 import {
   type Ending,
   type ExecutionHead,
+  endingTokens,
   isRunning,
+  noProgress,
   type RunningExecution,
   stepCountOf,
   taskFieldsOf,
@@ -154,15 +156,20 @@ async function requireExecution(context: AgentContext, organization: Organizatio
   return { agent, ...found };
 }
 
-/** Returns the end of an execution that is cancelled now. It knows no tokens of the worker that holds the lease. */
-function cancelled({ startedAt, progress }: RunningExecution, now: number): Ending {
+/**
+ * Returns the end of an execution that is cancelled now, with the tokens that are stored. The worker that holds the lease
+ * counts the others when it stops.
+ */
+function cancelled(execution: RunningExecution, now: number): Ending {
+  const { startedAt, progress = noProgress } = execution;
   const endedAt = Math.max(now, Date.parse(startedAt));
   return {
     status: 'failed',
     error: 'cancelled',
     completedAt: timestamp(endedAt),
     durationMs: endedAt - Date.parse(startedAt),
-    tokensUsed: progress?.tokens ?? 0,
+    ...endingTokens(execution, progress),
+    ...(progress.timings && { timings: progress.timings }),
     selfTest: 'skipped',
     qaReview: 'skipped',
   };

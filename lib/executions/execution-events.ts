@@ -15,7 +15,7 @@ const events = {
 export function executionEvents(before: ExecutionHead | undefined, after: ExecutionHead): ExecutionEvent[] {
   if (before?.status === after.status) return [];
   const { status, error, taskFields } = after;
-  const { stepCount: _, qualityGates: __, ...listed } = listItemOf(after);
+  const { stepCount: _, qualityGates: __, tokensEstimated: ___, ...listed } = listItemOf(after);
   const execution = { ...listed, ...(error !== undefined && { error }) };
   const data = { execution, occurredAt: after.completedAt ?? after.startedAt };
   return [{ event: events[status], data, ...(taskFields && { taskFields }) }];

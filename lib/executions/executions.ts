@@ -110,9 +110,13 @@ async function including(
   include: ExecutionFilter['include'] = [],
   scopes: readonly Scope[],
 ): Promise<Page<ExecutionListItem>> {
-  const shown = include.includes('results') ? items : items.map(({ tokensUsed: _, qualityGates: __, ...item }) => item);
+  const shown = include.includes('results') ? items : items.map(withoutResults);
   if (!include.includes('subject')) return { items: shown, total };
   return { items: await withSubjects(context, organization, shown, scopes.includes('tasks:read')), total };
+}
+
+function withoutResults({ tokensUsed: _, tokensEstimated: __, qualityGates: ___, ...item }: ExecutionListItem) {
+  return item;
 }
 
 /**

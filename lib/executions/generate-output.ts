@@ -14,14 +14,16 @@ import {
   type Timings,
 } from '../table/executions/execution-items.ts';
 import { readMaterial } from '../table/executions/execution-material.ts';
-import { readStoredOutput } from '../table/executions/executions.ts';
-import { type AgentTools, type Ended, runSteps } from './agent-loop.ts';
+import { readStoredOutput, storeProgress } from '../table/executions/executions.ts';
+import { LeaseLost } from '../table/executions/lease-writes.ts';
+import { type AgentTools, type Ended, runSteps, startedQuestions, storeTokens } from './agent-loop.ts';
 import { type Answered, askModel } from './ask-model.ts';
 import { agentNotActive } from './changed-agent.ts';
 import { type HandOver, isTimeOver, maxInterruptions, noAnswerInTime, noHandOver } from './hand-over.ts';
 import { notePrompt } from './note-prompt.ts';
 import { answerTooLong, isTooLong } from './output-size.ts';
 import { reviewPromptOf, selfTestPrompt, systemPromptOf, userPromptOf, verdictOf } from './prompts.ts';
+import { addLosses, type Spending, startSpending, totalOf, uncountedLosses } from './spending.ts';
 
 /** The models, and the skills of this deployment. Few functions have them, so they are not part of the context. */
 export type Tools = {
@@ -79,7 +81,7 @@ const longestReason = 2_000;
 const patienceMs = 5_000;
 
 /** Returns the result of an execution that failed; the gates are skipped. */
-export function failed(error: string, { tokens, throttles } = { tokens: 0, throttles: 0 }): Result {
+export function failed(error: string, tokens: number, throttles = 0): Result {
   return { status: 'failed', error, tokensUsed: tokens, throttles, selfTest: 'skipped', qaReview: 'skipped' };
 }
 
@@ -89,6 +91,8 @@ export function failed(error: string, { tokens, throttles } = { tokens: 0, throt
  *
  * @param signal aborts at the deadline, when the lease is lost, or when the agent is not active
  * @param latestAgent returns the agent as it was last read in the meantime
+ * @param failure the error of an execution that has failed already: only the interrupted calls of its lost workers are
+ *   counted
  * @returns how the execution ends, or that another worker has to continue; `undefined` if its agent was deleted
  */
 export async function generateOutput(
@@ -98,6 +102,8 @@ export async function generateOutput(
   signal: AbortSignal,
   handOver: HandOver = noHandOver,
   latestAgent: () => AgentHead | undefined = () => undefined,
+  spending: Spending = startSpending(execution),
+  failure?: string,
 ): Promise<Result | Postponed | undefined> {
   const { organization, agentId, agentName } = execution;
   // Everything is read before a call to a model costs anything.
@@ -110,67 +116,122 @@ export async function generateOutput(
     heads.reviewer && readPreparedAgent(context, organization, qaReviewer, heads.reviewer),
   ]);
   if (!input || prepared?.agent.id !== agentId) return undefined;
-  if (prepared.agent.status !== 'active')
-    return failed(agentNotActive, { tokens: execution.progress?.tokens ?? 0, throttles: 0 });
-  if (stored === undefined) notePrompt(execution, prepared);
 
   const instructions = { ...input, task, delegatedBy: execution.delegatedBy };
-  const call: ModelCall = { model, signal, handOver };
+  const call: ModelCall = { model, signal, handOver, spending };
   const question = {
     model: execution.model,
     system: systemPromptOf(prepared, catalogue),
     user: userPromptOf(instructions),
     maxTokens: maxTokensOfOutput,
   };
+  const gatesOf = (output: string): Gates => {
+    const user = reviewPromptOf(instructions, output);
+    return {
+      selfTest: { model: execution.model, system: selfTestPrompt, user },
+      ...(mayReview(reviewer, agentId) && {
+        qaReview: {
+          model: reviewer.agent.model,
+          system: systemPromptOf(reviewer, catalogue, { withTools: false }),
+          user,
+        },
+      }),
+    };
+  };
+  const isOffered = execution.steps !== undefined || agentTools?.grantedTools(prepared.agent.capabilities).length;
+  const stepOptions =
+    agentTools && isOffered
+      ? {
+          ...{
+            ...call,
+            tries: triesOfOutput,
+            patienceMs,
+            agent: prepared,
+            latestAgent,
+            agentTools,
+            catalogue,
+            question,
+          },
+          modelName: answeringModel(execution.model),
+        }
+      : undefined;
+  if (uncountedLosses(execution) > 0) addLosses(spending, execution, await interruptedQuestions());
+  const fails = failure ?? (prepared.agent.status === 'active' ? undefined : agentNotActive);
+  if (fails !== undefined) return failed(fails, spending.used);
+  if (stored === undefined) notePrompt(execution, prepared);
   const worked = await work();
   const { progress, throttles } = worked;
   const current = worked.execution && { execution: worked.execution };
   if (worked.kind === 'throttled' || worked.kind === 'handed_over')
     return { status: worked.kind, progress, output: undefined, gateReasons: {}, throttles, ...current };
-  const spent = { tokens: progress.tokens, throttles };
   const { timings } = progress;
-  const failedWith = (error: string) => ({ ...failed(error, spent), ...(timings && { timings }), ...current });
+  const failedWith = (error: string) => ({
+    ...failed(error, spending.used, throttles),
+    ...(timings && { timings }),
+    ...current,
+  });
   if (worked.kind === 'aborted') return failedWith('deadline');
   if (worked.kind === 'failed') return failedWith(worked.error);
   const output = worked.text.toWellFormed();
   if (isTooLong(output)) return failedWith(answerTooLong);
-  const judged = await judgeOutput(context, worked.execution ?? execution, {
-    ...{ call, progress, throttles, output, user: reviewPromptOf(instructions, output) },
-    selfTest: { model: execution.model, system: selfTestPrompt },
-    qaReview: mayReview(reviewer, agentId)
-      ? { model: reviewer.agent.model, system: systemPromptOf(reviewer, catalogue, { withTools: false }) }
-      : undefined,
+  const toJudge = await storeOutput(context, worked.execution ?? execution, output, progress, spending);
+  return judgeOutput(context, toJudge.execution, {
+    ...{ call, throttles, output },
+    ...{ progress: toJudge.progress, gates: gatesOf(output) },
   });
-  return { ...judged, ...current };
 
   /** Returns the answer of the agent: the stored one, that of its steps, or that of its only model call. */
   async function work(): Promise<Worked> {
-    const { agent } = prepared as PreparedAgent;
     if (stored !== undefined) {
       const { progress: before = noProgress } = execution;
       return { kind: 'text', text: stored, progress: before, throttles: 0 };
     }
-    const isOffered = execution.steps !== undefined || agentTools?.grantedTools(agent.capabilities).length;
-    if (!agentTools || !isOffered) return askOnce(context, execution, call, question);
-    const modelName = answeringModel(execution.model);
-    const budget = { tries: triesOfOutput, patienceMs };
-    const options = {
-      ...call,
-      ...budget,
-      agent: prepared as PreparedAgent,
-      latestAgent,
-      agentTools,
-      catalogue,
-      question,
-      modelName,
-    };
-    const stepped = await runSteps(context, execution, options);
+    if (!stepOptions) return askOnce(context, execution, call, question);
+    const stepped = await runSteps(context, execution, stepOptions);
     return { ...stepped, progress: stepped.execution.progress ?? noProgress };
+  }
+
+  /** Returns the questions that a worker of this execution asks first: those in which a lost one was interrupted. */
+  async function interruptedQuestions() {
+    if (stored === undefined) return stepOptions ? startedQuestions(context, execution, stepOptions) : [question];
+    const { verdicts } = execution.progress ?? noProgress;
+    const gates = Object.entries(gatesOf(stored)) as [keyof Gates, GateQuestion][];
+    return gates.filter(([name]) => verdicts[name] === undefined).map(([, gate]) => gate);
   }
 }
 
-/** The model, and what ends a call of it. */
-type ModelCall = { model: Model; signal: AbortSignal; handOver: HandOver };
+/**
+ * Stores the output of an agent without tools before its gates are asked: then a worker that is lost during the gates
+ * loses neither the output nor its tokens. After a fault of the table, the end stores it.
+ *
+ * @returns the execution with its progress, as it is stored then
+ * @throws `LeaseLost`
+ */
+async function storeOutput(
+  context: Context,
+  execution: RunningExecution,
+  output: string,
+  progress: Progress,
+  spending: Spending,
+): Promise<{ execution: RunningExecution; progress: Progress }> {
+  if (execution.outputParts !== undefined) return { execution, progress };
+  const { lost: _, ...finished } = progress;
+  try {
+    const stored = await storeProgress(context, execution, finished, { output });
+    spending.stored = progress.tokens;
+    return { execution: stored, progress: finished };
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error;
+    return { execution, progress };
+  }
+}
+
+/** The model, what ends a call of it, and what counts its tokens. */
+type ModelCall = { model: Model; signal: AbortSignal; handOver: HandOver; spending: Spending };
+
+/** The questions of the gates. A gate without a question is skipped. */
+type Gates = { selfTest: GateQuestion; qaReview?: GateQuestion };
+type GateQuestion = { model: string; system: string; user: string };
 
 /**
  * The answer of an agent, or why there is none, with the progress of all workers and the throttled calls of this one.
@@ -182,16 +243,17 @@ type Worked = Ended & { progress: Progress; throttles: number; execution?: Runni
 async function askOnce(
   context: Context,
   execution: RunningExecution,
-  { model, signal, handOver }: ModelCall,
+  { model, signal, handOver, spending }: ModelCall,
   question: Omit<Question, 'signal'>,
 ): Promise<Worked> {
   const { progress: before = noProgress } = execution;
   const asked = { ...question, signal: AbortSignal.any([signal, handOver.signal]) };
+  const onFault = () => storeTokens(context, execution, { ...before, ...totalOf(spending) }, spending);
   const { answered, timings } = await timed(context, execution, before.timings, 'model', () =>
-    askModel(context, model, asked, triesOfOutput, { faults: before.faults, patienceMs }),
+    askModel(context, model, asked, triesOfOutput, { faults: before.faults, patienceMs, spending, onFault }),
   );
   const { throttles } = answered;
-  const progress = { ...before, tokens: before.tokens + answered.tokens, timings };
+  const progress = { ...before, ...totalOf(spending), timings };
   if (answered.kind === 'throttled')
     return {
       ...{ kind: 'throttled', throttles },
@@ -226,32 +288,29 @@ async function timed(
   return { answered, timings: { ...before, [name]: timing } };
 }
 
-/** An output to judge. A gate without a question is skipped. */
-type Judging = {
-  call: ModelCall;
-  progress: Progress;
-  throttles: number;
-  output: string;
-  user: string;
-  selfTest: { model: string; system: string };
-  qaReview: { model: string; system: string } | undefined;
-};
+/** An output to judge. */
+type Judging = { call: ModelCall; progress: Progress; throttles: number; output: string; gates: Gates };
 
-/** Has the two quality gates judge an output at the same time. */
+/**
+ * Has the two quality gates judge an output at the same time. If one answers while the other is still asked, its verdict
+ * and its tokens are stored.
+ */
 async function judgeOutput(
   context: Context,
   execution: RunningExecution,
-  { call, progress, throttles: before, output, user, ...judging }: Judging,
+  { call, progress, throttles: before, output, gates }: Judging,
 ): Promise<Result | Postponed> {
-  const { model, signal, handOver } = call;
-  const { tokens, verdicts, waits, interruptions = 0 } = progress;
+  const { model, signal, handOver, spending } = call;
+  const { verdicts, reasons, waits, interruptions = 0 } = progress;
+  let { lost } = progress;
+  const asking = new Set((['selfTest', 'qaReview'] as const).filter((name) => gates[name] && !verdicts[name]));
   const [selfTest, qaReview] = await Promise.all([
-    judge('selfTest', judging.selfTest),
-    judging.qaReview ? judge('qaReview', judging.qaReview) : judged('skipped'),
+    judge('selfTest', gates.selfTest),
+    gates.qaReview ? judge('qaReview', gates.qaReview) : judged('skipped'),
   ]);
-  const tokensUsed = tokens + selfTest.tokens + qaReview.tokens;
   const throttles = before + selfTest.throttles + qaReview.throttles;
   const gateReasons = {
+    ...reasons,
     ...(selfTest.reason !== undefined && { selfTest: selfTest.reason }),
     ...(qaReview.reason !== undefined && { qaReview: qaReview.reason }),
   };
@@ -263,7 +322,8 @@ async function judgeOutput(
       progress: {
         waits: isInterrupted ? waits : waits + 1,
         faults: 0,
-        tokens: tokensUsed,
+        ...totalOf(spending),
+        ...(lost !== undefined && { lost }),
         verdicts: {
           ...(selfTest.verdict && { selfTest: selfTest.verdict }),
           ...(qaReview.verdict && { qaReview: qaReview.verdict }),
@@ -274,29 +334,58 @@ async function judgeOutput(
       output: execution.outputParts === undefined ? output : undefined,
       gateReasons,
       throttles,
+      execution,
     };
   }
   return {
     status: 'completed',
     output,
     gateReasons,
-    tokensUsed,
+    tokensUsed: spending.used,
     throttles,
     timings,
     selfTest: selfTest.verdict,
     qaReview: qaReview.verdict,
+    execution,
   };
 
   /** Asks a gate, unless its verdict is known. Fails closed: without a verdict in time the output has not passed. */
-  async function judge(name: 'selfTest' | 'qaReview', gate: { model: string; system: string }): Promise<Judged> {
+  async function judge(name: keyof Gates, gate: GateQuestion): Promise<Judged> {
+    const result = await ask(name, gate);
+    asking.delete(name);
+    if (asking.size > 0 && result.verdict !== undefined) await storeVerdict(name, result);
+    return result;
+  }
+
+  /** Stores the verdict of the gate that answers first. If that fails, the next write stores it. */
+  async function storeVerdict(name: keyof Gates, { verdict, reason, timings }: Judged): Promise<void> {
+    // Without its output, a verdict would be about the output of the next worker.
+    if (execution.outputParts === undefined) return;
+    const { lost: _, ...finished } = progress;
+    const current = {
+      ...{ ...finished, ...totalOf(spending) },
+      verdicts: { ...verdicts, ...(verdict && { [name]: verdict }) },
+      ...(reason !== undefined && { reasons: { ...reasons, [name]: reason } }),
+      timings: { ...progress.timings, ...timings },
+    };
+    try {
+      await storeProgress(context, execution, current);
+      spending.stored = current.tokens;
+      lost = undefined;
+    } catch {
+      // Also with a lost lease the worker waits for the other gate: it aborts that call, and counts its tokens.
+    }
+  }
+
+  async function ask(name: keyof Gates, gate: GateQuestion): Promise<Judged> {
     const known = verdicts[name];
     if (known) return judged(known);
     const asked = AbortSignal.any([signal, handOver.signal]);
-    const question = { ...gate, user, maxTokens: maxTokensOfGate, effort: 'low' as const, signal: asked };
+    const question = { ...gate, maxTokens: maxTokensOfGate, effort: 'low' as const, signal: asked };
     const { answered, timings: all } = await timed(context, execution, progress.timings, name, () =>
-      askModel(context, model, question, triesOfGate, { patienceMs }),
+      askModel(context, model, question, triesOfGate, { patienceMs, spending }),
     );
-    const spent = { ...judged('skipped', answered), timings: { [name]: all[name] } };
+    const spent = { ...judged('skipped', answered.throttles), timings: { [name]: all[name] } };
     if (answered.kind === 'text')
       return { ...spent, verdict: verdictOf(answered.text), reason: reasonOf(answered.text) };
     if (answered.kind === 'throttled') return { ...spent, verdict: undefined };
@@ -315,14 +404,13 @@ function reasonOf(answer: string): string {
 type Judged = {
   verdict: GateResult | undefined;
   reason?: string;
-  tokens: number;
   throttles: number;
   timings?: Timings;
   isInterrupted?: boolean;
 };
 
-function judged(verdict: GateResult | undefined, { tokens, throttles } = { tokens: 0, throttles: 0 }): Judged {
-  return { verdict, tokens, throttles };
+function judged(verdict: GateResult | undefined, throttles = 0): Judged {
+  return { verdict, throttles };
 }
 
 /** Whether there is a reviewer that is active and another agent than that of the execution. */

@@ -43,8 +43,8 @@ export async function runDuePurges(context: Context, call: Required<SweepCall>):
  * repeated: after a worker has stopped, the next one does the rest.
  */
 export function runPurge(context: Pick<Context, 'table' | 'clock'>, purge: Purge): Promise<void> {
-  const now = () => timestamp(context.clock());
+  const now = timestamp(context.clock());
   return 'taskId' in purge
-    ? purgeTask(context, purge, now())
-    : purgeAgent(context, purge, (task, executionId) => moveOnEnd(task, executionId, 'assigned', now()));
+    ? purgeTask(context, purge, now)
+    : purgeAgent(context, purge, (task, executionId) => moveOnEnd(task, executionId, 'assigned', now), now);
 }

@@ -4,8 +4,15 @@ import type { GateReasons, QualityGates } from '../contract/executions.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { ExecutionMessage } from '../deployment/messages.ts';
 import type { Counts } from '../deployment/metrics.ts';
-import { type RunningExecution, stepCountOf, taskFieldsOf } from '../table/executions/execution-items.ts';
-import { endExecution, leaseExecution, returnLease, type TaskMove } from '../table/executions/executions.ts';
+import { endingTokens, type RunningExecution, stepCountOf, taskFieldsOf } from '../table/executions/execution-items.ts';
+import {
+  endExecution,
+  leaseExecution,
+  readExecutionHead,
+  returnLease,
+  type TaskMove,
+} from '../table/executions/executions.ts';
+import { countLateTokens } from '../table/executions/late-tokens.ts';
 import { AgentChanged, LeaseLost } from '../table/executions/lease-writes.ts';
 import { graceMs } from '../table/lists/due.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
@@ -16,6 +23,7 @@ import { sendExecutionMessages } from './execution-messages.ts';
 import { failed, generateOutput, type Postponed, type Result, type Tools } from './generate-output.ts';
 import { type HandOver, startHandOver } from './hand-over.ts';
 import { type KeptLease, keepLease, leaseMs } from './keep-lease.ts';
+import { leasesAllowed, type Spending, startSpending, totalOf, uncountedLosses } from './spending.ts';
 import { moveOnEnd } from './task-moves.ts';
 
 /** The log fields of an execution that a worker has ended, or that another worker has to continue. */
@@ -30,10 +38,10 @@ export type ExecutionFields = Partial<QualityGates> & {
 type Ran = { counts?: Counts } & Partial<ExecutionFields>;
 
 /**
- * How often an execution can be leased and not returned, without a finished step in between. After two lost workers it
- * fails as `lost`.
+ * An execution that was leased so often fails as `lost` without a further read. The leases before count what its lost
+ * workers have spent, which reads everything that a worker reads.
  */
-const leasesAllowed = 2;
+const leasesCounted = 5;
 
 /** How often the end of an execution tries to move its task. After as many conflicts the task stays as it is. */
 const maxMoveTries = 3;
@@ -70,10 +78,11 @@ export async function runExecution(
   const deadline = leasedAtOf(execution) + context.executionLimits.durationMs;
   const lease = keepLease(context, execution, deadline);
   const handOver = startHandOver(context, deadline);
+  const spending = startSpending(execution);
   try {
-    const outcome = await outcomeOf(context, execution, deadline, tools, lease, handOver);
+    const outcome = await outcomeOf(context, execution, deadline, tools, lease, handOver, spending);
     if (!outcome || lease.lost()) return {};
-    return await store(context, outcome.execution ?? execution, deadline, outcome, tools, lease);
+    return await store(context, outcome.execution ?? execution, deadline, outcome, tools, lease, spending);
   } catch (error) {
     // Another worker continues the execution, or has ended it.
     if (error instanceof LeaseLost) return {};
@@ -81,6 +90,26 @@ export async function runExecution(
   } finally {
     lease.stop();
     handOver.stop();
+    await countUnstored(context, execution, spending);
+  }
+}
+
+/**
+ * Counts the tokens that a worker has paid for and no write has stored: its lease is lost, or something failed. The count
+ * is repeated after a fault of the table.
+ */
+async function countUnstored(context: Context, execution: RunningExecution, spending: Spending): Promise<void> {
+  const { stored } = spending;
+  if (spending.used === stored) return;
+  const now = timestamp(context.clock());
+  for (const pauses = writePausesMs.values(); ; ) {
+    try {
+      return await countLateTokens(context, execution, { ...totalOf(spending), stored }, now);
+    } catch (error) {
+      const { value: wait } = pauses.next();
+      if (wait === undefined) throw error;
+      await context.pause(wait, new AbortController().signal);
+    }
   }
 }
 
@@ -95,15 +124,30 @@ async function outcomeOf(
   tools: Tools,
   { signal, agent }: KeptLease,
   handOver: HandOver,
+  spending: Spending,
 ): Promise<Result | Postponed | undefined> {
-  const spent = { tokens: execution.progress?.tokens ?? 0, throttles: 0 };
-  if (execution.claims > leasesAllowed) return failed('lost', spent);
-  const waitedMs = leasedAtOf(execution) - Date.parse(execution.startedAt);
-  if (waitedMs > context.waitingLimitMs) return failed('not_started', spent);
   const isOver = context.clock() >= deadline;
+  const failure = failureOf(context, execution, isOver);
+  // No worker of an execution that waited too long asks a model.
+  const isCounted = uncountedLosses(execution) === 0 || failure === 'not_started' || execution.claims > leasesCounted;
+  if (failure !== undefined && isCounted) return failed(failure, spending.used);
+  const ends = isOver ? AbortSignal.abort() : signal;
+  try {
+    return await generateOutput(context, execution, tools, ends, handOver, agent, spending, failure);
+  } catch (error) {
+    // What has made its workers fail must not keep the execution from its end.
+    if (failure === undefined || error instanceof LeaseLost) throw error;
+    return failed(failure, spending.used);
+  }
+}
+
+/** Returns the error of an execution that has failed before this worker; `undefined` if it goes on. */
+function failureOf(context: Context, execution: RunningExecution, isOver: boolean): string | undefined {
+  if (execution.claims > leasesAllowed) return 'lost';
+  const waitedMs = leasedAtOf(execution) - Date.parse(execution.startedAt);
+  if (waitedMs > context.waitingLimitMs) return 'not_started';
   // An execution with an output is completed, with the verdicts that it has.
-  if (isOver && execution.outputParts === undefined) return failed('deadline', spent);
-  return generateOutput(context, execution, tools, isOver ? AbortSignal.abort() : signal, handOver, agent);
+  return isOver && execution.outputParts === undefined ? 'deadline' : undefined;
 }
 
 /**
@@ -117,12 +161,13 @@ async function store(
   reached: Result | Postponed,
   tools: Tools,
   lease: KeptLease,
+  spending: Spending,
 ): Promise<Ran> {
-  const outcome = lease.isAgentActive() ? reached : stopped(reached);
+  const outcome = lease.isAgentActive() ? reached : stopped(reached, spending);
   try {
     return 'progress' in outcome
-      ? await postpone(context, execution, deadline, outcome, lease)
-      : await end(context, execution, outcome, tools, lease);
+      ? await postpone(context, execution, deadline, outcome, lease, spending)
+      : await end(context, execution, outcome, tools, lease, spending);
   } catch (error) {
     if (!(error instanceof AgentChanged)) throw error;
     let [current, isActive] = [execution, false];
@@ -132,17 +177,17 @@ async function store(
       current = { ...execution, ...(agentMark !== undefined && { agentMark }) };
       isActive = agent.agent.status === 'active';
     });
-    return isHeld ? store(context, current, deadline, isActive ? outcome : stopped(outcome), tools, lease) : {};
+    const allowed = isActive ? outcome : stopped(outcome, spending);
+    return isHeld ? store(context, current, deadline, allowed, tools, lease, spending) : {};
   }
 }
 
-/** Returns the failure of an execution whose agent is not active any more, with the tokens of its outcome. */
-function stopped(outcome: Result | Postponed): Result {
+/** Returns the failure of an execution whose agent is not active any more, in place of its outcome. */
+function stopped(outcome: Result | Postponed, { used }: Spending): Result {
   const { throttles, execution } = outcome;
-  const [tokens, timings] =
-    'progress' in outcome ? [outcome.progress.tokens, outcome.progress.timings] : [outcome.tokensUsed, outcome.timings];
+  const { timings } = 'progress' in outcome ? outcome.progress : outcome;
   return {
-    ...failed(agentNotActive, { tokens, throttles }),
+    ...failed(agentNotActive, used, throttles),
     ...(timings && { timings }),
     ...(execution && { execution }),
   };
@@ -153,16 +198,21 @@ async function postpone(
   context: Context,
   execution: RunningExecution,
   deadline: number,
-  { status, progress, output, gateReasons, throttles }: Postponed,
+  { status, output, gateReasons, throttles, ...postponed }: Postponed,
   lease: KeptLease,
+  spending: Spending,
 ): Promise<Ran> {
   const now = context.clock();
+  const progress = { ...postponed.progress, ...totalOf(spending) };
   const maxWaitMs = Math.min(laterMaxWaitMs, firstMaxWaitMs * 2 ** (progress.waits - 1));
   const resumeAt =
     status === 'handed_over' ? now - clockSkewMs : Math.min(now + (maxWaitMs * (1 + Math.random())) / 2, deadline);
   const until = timestamp(resumeAt);
   const dueAt = timestamp(Math.max(resumeAt, now) + graceMs);
-  await retryWrite(lease, () => returnLease(context, execution, { until, dueAt, progress }, output, gateReasons));
+  const isReturned = await retryWrite(lease, () =>
+    returnLease(context, execution, { until, dueAt, progress }, output, gateReasons),
+  );
+  if (isReturned) spending.stored = progress.tokens;
   // Send the message even if the lease is lost. The write may have been made, and a superfluous message does no harm.
   await sendExecutionMessages(context, [{ ...execution, leaseUntil: until }]);
   return { counts: throttled(throttles), agentName: execution.agentName, status };
@@ -175,6 +225,7 @@ async function end(
   outcome: Result & { output?: string; gateReasons?: GateReasons },
   { answeringModel = (model) => model }: Tools,
   lease: KeptLease,
+  spending: Spending,
 ): Promise<Ran> {
   const { output, gateReasons, throttles, execution: _, timings: known, ...result } = outcome;
   const timings = known ?? execution.progress?.timings;
@@ -190,16 +241,28 @@ async function end(
     stepCount: stepCountOf({ ...execution, ...result, timings }),
   };
   let moveTries = 1;
+  let { late } = execution;
   const hasEnded = await retryWrite(lease, async () => {
     const found = await readTaskOf(context, execution);
     const move = found && moveTries <= maxMoveTries ? moveOf(found, execution, result, ending.completedAt) : undefined;
-    const withTask = { ...ending, ...(found && { taskFields: taskFieldsOf(found) }) };
-    await endExecution(context, execution, withTask, { output, gateReasons, task: move }).catch((error: unknown) => {
-      if (error instanceof Conflict) moveTries++;
+    const current = { ...execution, ...(late && { late }) };
+    const whole = {
+      ...ending,
+      ...endingTokens(current, totalOf(spending)),
+      ...(found && { taskFields: taskFieldsOf(found) }),
+    };
+    try {
+      await endExecution(context, current, whole, { output, gateReasons, task: move });
+    } catch (error) {
+      if (error instanceof Conflict) {
+        moveTries++;
+        late = (await readExecutionHead(context, execution))?.late;
+      }
       throw error;
-    });
+    }
   });
   if (!hasEnded) return {};
+  spending.stored = spending.used;
   return { counts: countsOf(result, throttles), ...fieldsOf(execution, { ...result, durationMs: ending.durationMs }) };
 }
 

@@ -86,13 +86,13 @@ export const pipelineBudgets = {
     'received early': usage({ requests: 1, rounds: 1, rcu: 5, sends: 1, ...log(447) }),
   },
   runExecution: {
-    'without a task': usage({ requests: 9, rounds: 5, rcu: 9, wcu: 27, indexWcu: 3, ...log(562, 2) }),
-    'with a task': usage({ requests: 10, rounds: 6, rcu: 11, wcu: 41, indexWcu: 3, ...log(562, 2) }),
+    'without a task': usage({ requests: 11, rounds: 7, rcu: 9, wcu: 32, indexWcu: 3, ...log(562, 2) }),
+    'with a task': usage({ requests: 12, rounds: 8, rcu: 11, wcu: 46, indexWcu: 3, ...log(562, 2) }),
     'of an agent that ran before': usage({
-      requests: 3,
-      rounds: 3,
+      requests: 5,
+      rounds: 5,
       rcu: 3,
-      wcu: 27,
+      wcu: 32,
       indexWcu: 3,
       ...log(562, 2),
     }),

@@ -6,6 +6,7 @@ import { timestamp } from '../../lib/contract/ids.ts';
 import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import { runDuePurges } from '../../lib/executions/purges.ts';
 import type { Answer, Question } from '../../lib/model/converse.ts';
+import { estimatedInput } from '../../lib/model/input-estimate.ts';
 import { changeAgent, readAgent, removeAgent } from '../../lib/table/agents/agents.ts';
 import { readSteps } from '../../lib/table/executions/steps.ts';
 import { keys } from '../../lib/table/keys.ts';
@@ -236,12 +237,13 @@ describe('a change whose request dies before the marks', () => {
 
   it('to inactive ends its execution within 4 seconds', async () => {
     const name = await addAgent();
-    const { message, ended, isAborted } = await waiting(name);
+    const { message, ended, asked, isAborted } = await waiting(name);
     await updateUnmarked(name, { status: 'inactive' });
     await timeline.pass(4 * second);
     expect(isAborted()).toBe(true);
     await ended;
-    expect(await fixture.execution(message)).toMatchObject({ ...stopped, tokensUsed: 10 });
+    const tokensUsed = 10 + estimatedInput(asked[1] as Question);
+    expect(await fixture.execution(message)).toMatchObject({ ...stopped, tokensUsed, tokensEstimated: true });
   });
 
   it('to fewer tools is known to the next call of a tool after 4 seconds', async () => {
@@ -292,6 +294,18 @@ describe('an execution that no worker has when its agent is deactivated', () => 
     await update(name, { status: 'inactive' });
     await timeline.pass(60 * second);
     await expectStopped(message, 101);
+  });
+
+  it('fails after its worker was lost, with an estimate of the call that the worker had begun', async () => {
+    const name = await addAgent({ capabilities: [] });
+    const message = await fixture.start({}, name);
+    const { tools, asked } = scriptedModel({ work: () => new Promise(() => {}) });
+    void fixture.run(message, tools);
+    while (asked.length < 1) await turn();
+    await update(name, { status: 'inactive' });
+    // The lost worker renews its lease no more.
+    fixture.clock.now += 30 * second;
+    await expectStopped(message, estimatedInput(asked[0] as Question));
   });
 
   it('and was delegated fails, and the execution that delegated it goes on', async () => {

@@ -89,11 +89,12 @@ describe('a throttled model', () => {
 });
 
 describe('a signal', () => {
-  it('that has already aborted prevents the call; one that aborts a call keeps the tokens of those before', async () => {
+  it('that has already aborted prevents the call; one that aborts a call counts its estimated input, and the calls before', async () => {
     const { answered, askedAt } = await asked([text], { withinMs: 0 });
     expect([answered, askedAt]).toEqual([{ kind: 'aborted', tokens: 0, throttles: 0 }, []]);
-    const during = await asked([faulty, { kind: 'aborted', tokens: 1 }]);
-    expect(during.answered).toEqual({ kind: 'aborted', tokens: 3, throttles: 0 });
+    const during = await asked([faulty, { kind: 'aborted', tokens: 0 }]);
+    // 'Hi.' is estimated as one token.
+    expect(during.answered).toEqual({ kind: 'aborted', tokens: 3, throttles: 0, estimated: true });
   });
 
   it.each([

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import type { Question } from '../../lib/model/converse.ts';
+import { estimatedInput } from '../../lib/model/input-estimate.ts';
 import { readExecutionHead } from '../../lib/table/executions/executions.ts';
+import { readTokensToday } from '../../lib/table/executions/running.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
-import { createTestExecutions, scriptedModel, silent } from './test-executions.ts';
+import { faultsOf } from '../table/tasks/oracle.ts';
+import { createTestExecutions, scriptedModel, silent, withoutTokens } from './test-executions.ts';
 import { turn } from './timeline.ts';
 
 const fixture = await createTestExecutions();
@@ -26,25 +29,31 @@ async function stuck(step: 'work' | 'selfTest' | 'qaReview', message?: Execution
   });
   const ended = fixture.run(started, tools);
   while (questions.length === 0) await turn();
-  return { message: started, asked, ended, aborted: () => questions.every(({ signal }) => signal.aborted) };
+  return { message: started, asked, ended, questions, aborted: () => questions.every(({ signal }) => signal.aborted) };
 }
 
 describe('an execution that is cancelled', () => {
   it.each(['work', 'selfTest', 'qaReview'] as const)(
-    'while a model answers its %s stops within 4 seconds, and its worker changes nothing more',
+    'while a model answers its %s stops within 4 seconds, and its worker only counts the calls that it aborts',
     async (step) => {
-      const { message, asked, ended, aborted } = await stuck(step);
+      const { message, asked, ended, aborted, questions } = await stuck(step);
       await timeline.pass(17 * second);
-      const questions = asked.length;
+      const askedBefore = asked.length;
       expect(await fixture.cancel(message)).toMatchObject({ ...cancelled, durationMs: 17 * second });
       const before = await fixture.dump();
+      const tokensBefore = await readTokensToday(fixture, organization, clock());
       expect(aborted()).toBe(false);
       await timeline.pass(4 * second);
       expect(aborted()).toBe(true);
       expect(await ended).toEqual({});
       expect(timeline.waiting()).toBe(0);
-      expect(asked).toHaveLength(questions);
-      expect(await fixture.dump()).toEqual(before);
+      expect(asked).toHaveLength(askedBefore);
+      const after = await fixture.dump();
+      const abortedTokens = questions.reduce((sum, question) => sum + estimatedInput(question), 0);
+      expect(withoutTokens(after)).toEqual(withoutTokens(before));
+      expect(await readTokensToday(fixture, organization, clock())).toBe(tokensBefore + abortedTokens);
+      expect(await fixture.execution(message)).toMatchObject({ tokensEstimated: true });
+      expect(await faultsOf(table, organization)).toEqual([]);
     },
   );
 

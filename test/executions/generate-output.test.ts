@@ -27,6 +27,8 @@ async function generate(
     generateOutput(fixture.context, leased, { ...scripted.tools, catalogue }, signal),
   );
   if (generated && 'timings' in generated) delete generated.timings;
+  // The output is stored before the gates are asked.
+  delete generated?.execution;
   return { result: generated, ...scripted };
 }
 

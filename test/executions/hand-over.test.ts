@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Answer, Question } from '../../lib/model/converse.ts';
+import { estimatedInput } from '../../lib/model/input-estimate.ts';
 import { readExecutionHead } from '../../lib/table/executions/executions.ts';
 import { createTestExecutions, scriptedModel, silent, text } from './test-executions.ts';
 import { requesting } from './tool-scripts.ts';
@@ -21,7 +22,7 @@ const slowly =
 /** Runs an execution by one worker after the other, each in an invocation of 11 minutes; returns the time of each. */
 async function runInInvocations(says: Parameters<typeof scriptedModel>[0], name: string) {
   const message = await fixture.start({}, name);
-  const { tools, times } = scriptedModel(says);
+  const { tools, times, asked } = scriptedModel(says);
   const begun = clock();
   const workers: { minutes: number; claims: number | undefined }[] = [];
   for (;;) {
@@ -31,7 +32,10 @@ async function runInInvocations(says: Parameters<typeof scriptedModel>[0], name:
     workers.push({ minutes: (clock() - from) / minute, claims: head?.claims });
     const next = sent.pop();
     if (!next)
-      return { execution: await fixture.execution(message), workers, times, minutes: (clock() - begun) / minute };
+      return {
+        ...{ execution: await fixture.execution(message), workers, times, asked },
+        minutes: (clock() - begun) / minute,
+      };
     expect(next.delaySeconds).toBe(0);
   }
 }
@@ -53,16 +57,19 @@ it('an execution with a longer deadline is handed over between its steps, and no
 
 it('a model call at the end of a worker’s time is interrupted and repeated once, then fails the execution', async () => {
   for (const name of ['writer', 'patient']) {
-    const { execution, workers, times } = await runInInvocations({ work: silent }, name);
-    expect(execution).toMatchObject({ status: 'failed', error: 'The model did not answer in time.' });
+    const { execution, workers, times, asked } = await runInInvocations({ work: silent }, name);
+    const tokensUsed = 2 * estimatedInput(asked[0] as Question);
+    const error = 'The model did not answer in time.';
+    expect(execution).toMatchObject({ status: 'failed', error, tokensUsed, tokensEstimated: true });
     expect([workers.map(({ minutes }) => minutes), times('work')]).toEqual([[10, 10], 2]);
   }
 });
 
 it('quality gates at the end of a worker’s time are repeated once, then skipped', async () => {
-  const { execution, workers, times } = await runInInvocations({ qaReview: silent }, 'writer');
+  const { execution, workers, times, asked } = await runInInvocations({ qaReview: silent }, 'writer');
   const qualityGates = { selfTest: 'passed', qaReview: 'skipped' };
-  expect(execution).toMatchObject({ status: 'completed', output: 'Done.', tokensUsed: 110, qualityGates });
+  const tokensUsed = 110 + 2 * estimatedInput(asked.find(({ purpose }) => purpose === 'qaReview') as Question);
+  expect(execution).toMatchObject({ status: 'completed', output: 'Done.', tokensUsed, qualityGates });
   expect([workers.length, times('work'), times('selfTest'), times('qaReview')]).toEqual([2, 1, 1, 2]);
 });
 

@@ -1,7 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { runExecution } from '../../lib/executions/run-execution.ts';
-import type { Answer } from '../../lib/model/converse.ts';
-import { createTestExecutions, scriptedModel, silent, text } from './test-executions.ts';
+import type { Answer, Question } from '../../lib/model/converse.ts';
+import { estimatedInput } from '../../lib/model/input-estimate.ts';
+import { faultsOf } from '../table/tasks/oracle.ts';
+import { createTestExecutions, scriptedModel, silent, text, withoutTokens } from './test-executions.ts';
 
 const fixture = await createTestExecutions({ cap: 1_000 });
 const { organization, timeline, clock } = fixture;
@@ -85,16 +87,38 @@ describe('an execution that is run', () => {
 });
 
 describe('an execution whose worker was lost', () => {
-  it('once is completed by the next worker', async () => {
-    const { execution } = await run({}, (id) => loseWorkers(id, 1));
-    expect(execution).toMatchObject({ status: 'completed', output: 'Done.' });
+  it('once is completed by the next worker, which counts the estimated input of the call that the lost one had begun', async () => {
+    const { execution, asked } = await run({}, (id) => loseWorkers(id, 1));
+    const tokensUsed = 111 + estimatedInput(asked[0] as Question);
+    const expected = { status: 'completed', output: 'Done.', tokensUsed, tokensEstimated: true };
+    expect(execution).toMatchObject(expected);
   });
 
   // A third worker can be lost before it wrote the end.
-  it.each([2, 3])('%i times fails as lost, and no model is asked again', async (times) => {
-    const { execution, asked, counts } = await run({}, (id) => loseWorkers(id, times));
+  it.each([2, 3])(
+    '%i times fails as lost, with an estimate for both calls, and no model is asked again',
+    async (times) => {
+      const tokensUsed = 2 * estimatedInput((await run()).asked[0] as Question);
+      const { execution, asked, counts } = await run({}, (id) => loseWorkers(id, times));
+      expect(execution).toMatchObject({ status: 'failed', error: 'lost', tokensUsed, tokensEstimated: true });
+      expect([counts, asked]).toEqual([{ ExecutionsFailed: 1, WorkLost: 1 }, []]);
+    },
+  );
+
+  it('twice fails as lost even if what its workers read makes them fail', async () => {
+    const message = await fixture.start();
+    await loseWorkers(message.executionId, 2);
+    const grantedTools = () => {
+      throw new Error('A bug.');
+    };
+    const { tools } = scriptedModel();
+    await fixture.finish(message, { ...tools, agentTools: { ...tools.agentTools, grantedTools } as never });
+    expect(await fixture.execution(message)).toMatchObject({ status: 'failed', error: 'lost', tokensUsed: 0 });
+  });
+
+  it('more than five times fails as lost without a read of what its workers read', async () => {
+    const { execution } = await run({}, (id) => loseWorkers(id, 6));
     expect(execution).toMatchObject({ status: 'failed', error: 'lost', tokensUsed: 0 });
-    expect([counts, asked]).toEqual([{ ExecutionsFailed: 1, WorkLost: 1 }, []]);
   });
 });
 
@@ -107,33 +131,40 @@ describe('the deadline, ten minutes after the first lease,', () => {
   });
 
   it('ends an execution whose worker was lost, and no model is asked', async () => {
+    const tokensUsed = estimatedInput((await run()).asked[0] as Question);
     const { execution, asked } = await run({}, async (id) => {
       await loseWorkers(id, 1);
       clock.now += 10 * minute - 30_000;
     });
-    expect(execution).toMatchObject({ status: 'failed', error: 'deadline', tokensUsed: 0 });
+    expect(execution).toMatchObject({ status: 'failed', error: 'deadline', tokensUsed });
     expect(asked).toEqual([]);
   });
 
   it('during the gates ends them, and the execution is completed', async () => {
-    const { execution } = await run({ qaReview: silent });
+    const { execution, asked } = await run({ qaReview: silent });
     const qualityGates = { selfTest: 'passed', qaReview: 'skipped' };
-    expect(execution).toMatchObject({ status: 'completed', durationMs: 10 * minute, tokensUsed: 110, qualityGates });
+    const tokensUsed = 110 + estimatedInput(asked.find(({ purpose }) => purpose === 'qaReview') as Question);
+    expect(execution).toMatchObject({ status: 'completed', durationMs: 10 * minute, tokensUsed, qualityGates });
   });
 });
 
 describe('a worker that has lost its lease', () => {
-  it('does not end the execution: the end of the other worker is the only one', async () => {
+  it('does not end the execution: the end of the other worker is the only one, and its tokens are added to that', async () => {
     const message = await fixture.start();
+    let other: Question | undefined;
     const work = async () => {
       // The lease expires without a renewal, and another worker ends the execution.
       clock.now += 30_000;
-      await fixture.run(message, scriptedModel({ work: text('The other’s.', 5) }).tools);
+      const { tools, asked } = scriptedModel({ work: text('The other’s.', 5) });
+      await fixture.run(message, tools);
+      other = asked[0];
       return text('Too late.', 100);
     };
     await fixture.run(message, scriptedModel({ work }).tools);
-    const ended = { status: 'completed', output: 'The other’s.', tokensUsed: 16 };
-    expect(await fixture.execution(message)).toMatchObject(ended);
+    // The other worker takes this one for lost, and counts its call with an estimate.
+    const tokensUsed = 16 + estimatedInput(other as Question) + 100;
+    expect(await fixture.execution(message)).toMatchObject({ status: 'completed', output: 'The other’s.', tokensUsed });
+    expect(await faultsOf(fixture.table, organization)).toEqual([]);
   });
 
   /** Runs an execution of which another worker takes the lease during the call; returns the items from then on. */
@@ -152,12 +183,12 @@ describe('a worker that has lost its lease', () => {
     return { before, after: await fixture.dump(), asked };
   }
 
-  it('aborts its call when a renewal is rejected, and writes nothing', async () => {
+  it('aborts its call when a renewal is rejected, and writes nothing but its tokens', async () => {
     const begun = clock();
     const { before, after, asked } = await runStolen(silent);
     expect(clock() - begun).toBeLessThan(minute);
     expect(asked[0]?.signal.aborted).toBe(true);
-    expect(after).toEqual(before);
+    expect(withoutTokens(after)).toEqual(withoutTokens(before));
   });
 
   it('while its model throttled does not change the lease of the other worker', async () => {

@@ -1,4 +1,4 @@
-import { createAgent, updateAgent } from '../../lib/agents/agents.ts';
+import { createAgent, deleteAgent, updateAgent } from '../../lib/agents/agents.ts';
 import type { Context } from '../../lib/context.ts';
 import type { Agent, NewAgent } from '../../lib/contract/agents.ts';
 import { scopes } from '../../lib/contract/endpoint.ts';
@@ -12,6 +12,7 @@ import { cancelExecution, rerunExecution } from '../../lib/executions/execution-
 import { executeAgent } from '../../lib/executions/executions.ts';
 import type { Tools } from '../../lib/executions/generate-output.ts';
 import { selfTestPrompt, verdictLine } from '../../lib/executions/prompts.ts';
+import { runDuePurges } from '../../lib/executions/purges.ts';
 import { runExecution } from '../../lib/executions/run-execution.ts';
 import type { Answer, Model, Question } from '../../lib/model/converse.ts';
 import type { DelayedMessage as Waiting } from '../../lib/sqs/queue.ts';
@@ -86,6 +87,14 @@ export async function createTestExecutions({ cap = 50, stream = false, through =
     update: (name: string, patch: Partial<Agent>) =>
       counted(updateAgent(app, organization, name, patch, () => {}, scopes)),
 
+    /** Deletes an agent and everything that belongs to it. */
+    deleteAgent: (name: string) =>
+      counted(
+        deleteAgent({ ...app, clock }, organization, name, () => {}).then(() =>
+          runDuePurges({ ...app, clock }, { until: clock(), hasTime: () => true }),
+        ),
+      ),
+
     /** Adds an agent with the fields of `writer`, except those that are given. */
     addAgent: (name: string, fields: Partial<NewAgent> = {}) =>
       counted(createAgent(app, organization, { ...agentFields, name, ...fields }, undefined, scopes)),
@@ -157,9 +166,9 @@ export async function createTestExecutions({ cap = 50, stream = false, through =
 }
 
 /** The step of an execution that asks a question. */
-type Purpose = 'work' | 'selfTest' | 'qaReview';
+export type Purpose = 'work' | 'selfTest' | 'qaReview';
 
-function purposeOf({ system, user }: Question): Purpose {
+export function purposeOf({ system, user }: Question): Purpose {
   if (system === selfTestPrompt) return 'selfTest';
   return user.endsWith(verdictLine) ? 'qaReview' : 'work';
 }
@@ -187,6 +196,10 @@ export function scriptedModel(says: Partial<Record<Purpose, Says>> = {}) {
   const tools: Tools = { model, catalogue: [], agentTools: { grantedTools, callTool } };
   return { tools, asked, times: (purpose: Purpose) => asked.filter((one) => one.purpose === purpose).length };
 }
+
+/** Returns items without the fields that a worker writes when it counts tokens late. */
+export const withoutTokens = (items: unknown): unknown =>
+  JSON.parse(JSON.stringify(items, (name, value) => (/^tokens|^late$|^stepCount$/.test(name) ? undefined : value)));
 
 /** Answers only when the signal aborts. */
 export const silent = ({ signal }: Question): Promise<Answer> =>

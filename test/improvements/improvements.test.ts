@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assignSkill, deleteAgent } from '../../lib/agents/agents.ts';
-import { ulidOf } from '../../lib/contract/ids.ts';
+import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import { runWithRequest } from '../../lib/request-context.ts';
 import { hashOf } from '../../lib/table/agents/agent-items.ts';
 import { readAgent } from '../../lib/table/agents/agents.ts';
@@ -187,7 +187,7 @@ it('a purge of an agent deletes its prompts, their changes and the lease of a pa
   await deleteAgent(app, organization, name, always);
   const hasItems = async () => JSON.stringify(await service.dump()).includes(ulidOf(id));
   expect(await hasItems()).toBe(true);
-  await purgeAgent({ table }, { organization, agentId: id }, () => undefined as never);
+  await purgeAgent({ table }, { organization, agentId: id }, () => undefined as never, timestamp(0));
   expect(await hasItems()).toBe(false);
   expect(await errorOf(service.improve(name))).toMatchObject({ status: 404, code: 'not_found' });
 });

@@ -60,6 +60,31 @@ export function metricsWrites(
   }));
 }
 
+/**
+ * Returns the writes that add tokens to the metrics of an execution that has been counted, or that was deleted.
+ *
+ * @param isDeleted its agent has no metrics any more; those of the organization have the tokens of all executions
+ */
+export function tokenWrites(
+  { organization, agentId, startedAt, promptHash }: CountedExecution,
+  tokens: number,
+  isDeleted = false,
+): Write[] {
+  const date = dayOf(startedAt);
+  const counting = [
+    ...(isDeleted ? [] : [keys.metricsOfDay(organization, date, ulidOf(agentId), promptHash)]),
+    keys.metricsOfDay(organization, date),
+  ];
+  return counting.map((Key) => ({
+    Update: {
+      Key,
+      UpdateExpression: 'ADD #tokens :tokens',
+      ExpressionAttributeNames: { '#tokens': 'tokens' },
+      ExpressionAttributeValues: { ':tokens': tokens },
+    },
+  }));
+}
+
 /** The totals of executions that were started on some days. All but `running` are those of the finished ones. */
 export type Totals = {
   completed: number;

@@ -60,6 +60,10 @@ export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates' 
   firstLeasedAt?: string;
   /** The results of its workers before they returned their leases. */
   progress?: Progress;
+  /** The last lease whose holder stored tokens, and the tokens of `progress` or of the end that it stored. */
+  lastStored?: { claim: string; tokens: number };
+  /** Tokens of workers that had lost their leases. The end adds them to `tokensUsed`; the counter of the day has them. */
+  late?: LateTokens;
   /** The number of items that hold its output, so that a read can tell whether it has found all of them. */
   outputParts?: number;
   /** The number of its stored steps. Absent for an agent without tools. */
@@ -87,12 +91,24 @@ export type Progress = {
   faults: number;
   /** Tokens of all calls to models. */
   tokens: number;
+  /** Whether a part of the tokens is the estimated input of calls that were interrupted. */
+  estimated?: true;
+  /** The number of workers that were lost since the last finished step, and whose interrupted calls are in `tokens`. */
+  lost?: number;
   /** The verdicts of the quality gates that have answered. */
   verdicts: Partial<QualityGates>;
+  /** What the gates answered, as far as it is not stored with the output. */
+  reasons?: GateReasons;
   /** The number of times that the end of a worker's time interrupted the current model call. */
   interruptions?: number;
   timings?: Timings;
 };
+
+/** Tokens that were used, and whether a part of them is estimated. */
+export type Spent = Pick<Progress, 'tokens' | 'estimated'>;
+
+/** Tokens that workers counted after they had lost their leases, with the ids of these leases. Each counts once. */
+export type LateTokens = Spent & { claims: string[] };
 
 export const noProgress: Progress = { waits: 0, faults: 0, tokens: 0, verdicts: {} };
 
@@ -112,6 +128,8 @@ export type Ending = {
   completedAt: string;
   durationMs: number;
   tokensUsed: number;
+  /** Whether a part of the tokens is estimated. */
+  tokensEstimated?: true;
   selfTest: GateResult;
   qaReview: GateResult;
   /** Why it failed: a code or a fixed sentence. */
@@ -123,6 +141,17 @@ export type Ending = {
   /** The fields of its task at the end; absent without a task, or if the task was deleted. */
   taskFields?: TaskFields;
 };
+
+/** Returns the tokens that the end of an execution stores: those of its workers, and those that were counted late. */
+export function endingTokens(
+  { late }: Pick<ExecutionHead, 'late'>,
+  { tokens, estimated }: Spent,
+): Pick<Ending, 'tokensUsed' | 'tokensEstimated'> {
+  return {
+    tokensUsed: tokens + (late?.tokens ?? 0),
+    ...((estimated || late?.estimated) && { tokensEstimated: true }),
+  };
+}
 
 /** The fields of a head from which its number of steps follows. */
 type CountedHead = Pick<
@@ -323,8 +352,8 @@ function partOf({ sk }: Item): number {
 
 /** Returns an execution as lists and events show it. */
 export function listItemOf(execution: ExecutionHead): ExecutionListItem {
-  const { id, agentName, taskId, status, startedAt, completedAt, durationMs, stepCount, tokensUsed } = execution;
-  const { selfTest, qaReview } = execution;
+  const { id, agentName, taskId, status, startedAt, completedAt, durationMs, stepCount } = execution;
+  const { tokensUsed, tokensEstimated, selfTest, qaReview } = execution;
   return {
     id,
     agentName,
@@ -335,6 +364,7 @@ export function listItemOf(execution: ExecutionHead): ExecutionListItem {
     ...(durationMs !== undefined && { durationMs }),
     ...(stepCount !== undefined && { stepCount }),
     ...(tokensUsed !== undefined && { tokensUsed }),
+    ...(tokensEstimated && { tokensEstimated }),
     ...(completedAt !== undefined && { qualityGates: { selfTest, qaReview } }),
   };
 }

@@ -1,7 +1,8 @@
 import type { ExecutionStatus } from '../../contract/executions.ts';
 import { ulidOf } from '../../contract/ids.ts';
+import { tokenWrites } from '../agents/metrics.ts';
 import type { TableContext } from '../client.ts';
-import { keys } from '../keys.ts';
+import { type Key, keys } from '../keys.ts';
 import { counterOf, everything, leavingLimit, leavingWrites } from '../lists/listing.ts';
 import { deletePartition } from '../purges/delete-partition.ts';
 import type { AgentPurge } from '../purges/purge-items.ts';
@@ -10,8 +11,9 @@ import { type StoredTask, taskFrom } from '../tasks/task-items.ts';
 import { changeWrites } from '../tasks/tasks.ts';
 import { Conflict, retryOnConflict, transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
-import { type ExecutionHead, executionFrom, facetOf } from './execution-items.ts';
+import { type ExecutionHead, executionFrom, facetOf, isRunning } from './execution-items.ts';
 import type { TaskMove } from './executions.ts';
+import { unchanged } from './lease-writes.ts';
 import { countRunningDown } from './running.ts';
 
 /** Returns the move of the task of a purged execution; `undefined` if the task stays as it is. */
@@ -54,19 +56,22 @@ export async function unlistExecutions(context: TableContext, { organization, ag
 }
 
 /**
- * Deletes the executions of a deleted agent. One that is running is no longer counted, and its task is released; its
- * worker loses its lease. The purge can be repeated: it continues with the remaining executions.
+ * Deletes the executions of a deleted agent. One that is running is no longer counted, its tokens are counted, and its
+ * task is released; its worker loses its lease. The purge can be repeated: it continues with the remaining executions.
+ *
+ * @param now the current time; ISO 8601
  */
 export async function purgeExecutions(
   context: TableContext,
   purge: AgentPurge,
   releaseTask: ReleaseTask,
+  now: string,
 ): Promise<void> {
   const own = keys.executionScope(purge.organization, ulidOf(purge.agentId));
   const batch: { ulid: string; status: ExecutionStatus }[] = [];
   const purgeBatch = async (): Promise<void> => {
     const executions = batch.splice(0);
-    await Promise.all(executions.map(({ ulid }) => purgeExecution(context, purge, ulid, releaseTask)));
+    await Promise.all(executions.map(({ ulid }) => purgeExecution(context, purge, ulid, releaseTask, now)));
     const rows = executions.flatMap(({ ulid, status }) =>
       [everything, facetOf(status)].map((facet) => keys.listRow(own, facet, ulid)),
     );
@@ -94,13 +99,14 @@ async function* readListed(
 
 /**
  * Deletes the items of an execution. One transaction deletes the head and the delegation, counts a running execution down
- * and releases its task. So a purge that is repeated does each of them once.
+ * with its tokens, and releases its task. So a purge that is repeated does each of them once.
  */
 async function purgeExecution(
   context: TableContext,
   { organization }: AgentPurge,
   ulid: string,
   releaseTask: ReleaseTask,
+  now: string,
 ): Promise<void> {
   const { table } = context;
   const Key = keys.executionHead(organization, ulid);
@@ -108,30 +114,47 @@ async function purgeExecution(
     const item = await getItem(table, Key);
     const execution = item && executionFrom(item);
     const others = execution
-      ? [...deleteDelegation(execution), ...(await releaseWrites(context, execution, releaseTask))]
+      ? [...deleteDelegation(execution), ...(await releaseWrites(context, execution, releaseTask, now))]
       : [];
-    if (others.length === 0) return;
-    await transact(table, [
-      { Delete: { Key, ConditionExpression: 'attribute_exists(pk)' }, onConditionFailed: () => new Conflict() },
-      ...others,
-    ]);
+    if (!execution || others.length === 0) return;
+    await transact(table, [deleteHead(Key, execution), ...others]);
   });
   await deletePartition(table, keys.execution(organization, ulid));
+}
+
+/** Returns the delete of a head, on the condition that its worker has not ended or changed it since it was read. */
+function deleteHead(key: Key, execution: ExecutionHead): Write {
+  const read = isRunning(execution) ? unchanged(execution) : undefined;
+  return {
+    Delete: {
+      Key: key,
+      ConditionExpression: read?.condition ?? 'attribute_exists(pk)',
+      ...(read && { ExpressionAttributeNames: read.names, ExpressionAttributeValues: read.values }),
+    },
+    onConditionFailed: () => new Conflict(),
+  };
 }
 
 function deleteDelegation({ organization, delegationId }: ExecutionHead): Write[] {
   return delegationId === undefined ? [] : [{ Delete: { Key: keys.delegation(organization, ulidOf(delegationId)) } }];
 }
 
-/** Returns the writes that count a running execution down and release its task. */
+/** Returns the writes that count a running execution down, count its tokens and release its task. */
 async function releaseWrites(
   { table }: TableContext,
   execution: ExecutionHead,
   releaseTask: ReleaseTask,
+  now: string,
 ): Promise<Write[]> {
-  const { organization, id, status, taskId } = execution;
-  if (status !== 'running') return [];
+  if (!isRunning(execution)) return [];
+  const { organization, id, taskId, progress, late } = execution;
+  const tokens = progress?.tokens ?? 0;
+  const allTokens = tokens + (late?.tokens ?? 0);
   const task = taskId && (await getItem(table, keys.task(organization, ulidOf(taskId))));
   const move = task ? releaseTask(taskFrom(task as Item), id) : undefined;
-  return [countRunningDown(organization), ...(move ? changeWrites(organization, move.before, move.after) : [])];
+  return [
+    countRunningDown(organization, tokens, now),
+    ...(allTokens > 0 ? tokenWrites(execution, allTokens, true) : []),
+    ...(move ? changeWrites(organization, move.before, move.after) : []),
+  ];
 }

@@ -36,6 +36,7 @@ import {
   outputFrom,
   outputItems,
   outputKeys,
+  type Progress,
   type RunningExecution,
   wholeExecution,
 } from './execution-items.ts';
@@ -46,6 +47,7 @@ import {
   type LeaseReturn,
   leaseHolderWrite,
   leaseWrite,
+  progressWrite,
   returnLeaseWrite,
 } from './lease-writes.ts';
 import { countRunningDown, countStart, noteCountedStart, type StartContext } from './running.ts';
@@ -245,6 +247,32 @@ export async function returnLease(
 }
 
 /**
+ * Stores the progress of a lease holder that continues: after a finished step, or the tokens of a failed call.
+ *
+ * @param output the generated text, if there is one that is not stored yet
+ * @returns the execution as it is stored then
+ * @throws `LeaseLost`
+ */
+export async function storeProgress(
+  { table }: TableContext,
+  execution: RunningExecution,
+  progress: Progress,
+  { output, isFinished = true }: { output?: string; isFinished?: boolean } = {},
+): Promise<RunningExecution> {
+  const parts = output === undefined ? [] : outputItems(execution, output);
+  await transact(table, [
+    progressWrite(execution, progress, { outputParts: parts.length, isFinished }),
+    ...parts.map((Item): Write => ({ Put: { Item } })),
+  ]);
+  return {
+    ...execution,
+    progress,
+    ...(isFinished && { claims: 1 }),
+    ...(parts.length > 0 && { outputParts: parts.length }),
+  };
+}
+
+/**
  * Returns the output that an earlier worker stored; `undefined` if there is none.
  *
  * @throws `LeaseLost` if it was deleted, because the execution was cancelled or purged since it was leased
@@ -264,7 +292,7 @@ export async function readStoredOutput(
  * Ends an execution: status and output, rows and counters, the metrics of the day, and the move of the task. An output
  * that is stored already is not written again; that of an execution that failed is deleted.
  *
- * @throws `LeaseLost`, `AgentChanged`; `Conflict` if the task has changed since it was read
+ * @throws `LeaseLost`, `AgentChanged`; `Conflict` if the task has changed, or tokens were counted late, since they were read
  */
 export async function endExecution(
   { table }: TableContext,
@@ -278,9 +306,14 @@ export async function endExecution(
 ): Promise<void> {
   const { outputParts: stored } = execution;
   const completed = ending.status === 'completed';
+  const lastStored = { claim: execution.claim as string, tokens: storedTokens(execution, ending) };
   const parts = completed && stored === undefined ? outputItems(execution, output, gateReasons) : [];
   await transact(table, [
-    endWrite(execution, { ...ending, ...promptOf(execution), outputParts: completed ? (stored ?? parts.length) : 0 }),
+    endWrite(execution, {
+      ...ending,
+      ...promptOf(execution),
+      ...{ lastStored, outputParts: completed ? (stored ?? parts.length) : 0 },
+    }),
     ...parts.map((Item): Write => ({ Put: { Item } })),
     ...(completed && stored !== undefined ? gateReasonsWrites(execution, gateReasons) : []),
     ...(completed ? [] : deleteOutput(execution)),
@@ -322,10 +355,15 @@ function endingWrites(
   const [before, after] = [executionMembership(execution), executionMembership({ ...execution, ...ending })];
   return [
     ...listingWrites(before, after).map((write) => requireRow(write, onRowMissing)),
-    countRunningDown(organization, ending),
+    countRunningDown(organization, storedTokens(execution, ending), ending.completedAt),
     ...metricsWrites(execution, ending),
     ...(task ? changeWrites(organization, task.before, task.after) : []),
   ];
+}
+
+/** Returns the tokens of an end without those that were counted late, which the counter of their day has. */
+function storedTokens({ late }: RunningExecution, { tokensUsed }: Ending): number {
+  return tokensUsed - (late?.tokens ?? 0);
 }
 
 /** Returns the hash of the prompt that the model of an execution got, if it is known. */

@@ -47,8 +47,16 @@ export function leaseWrite(
   };
 }
 
-/** The parts of an update expression. */
-type Changes = { set: string; remove?: string; add?: string };
+/** The parts of an update expression, and a further condition. */
+type Changes = { set: string; remove?: string; add?: string; condition?: string };
+
+/** Returns the part of a lease holder's update that stores its progress, and that it is the one that stored the tokens. */
+export function progressSet({ claim }: RunningExecution, progress: Progress) {
+  return {
+    set: 'progress = :progress, lastStored = :lastStored',
+    values: { ':progress': progress, ':lastStored': { claim, tokens: progress.tokens } },
+  };
+}
 
 /** Returns a write by the lease holder of an execution; it fails with `LeaseLost` for any other worker. */
 export function leaseHolderWrite(
@@ -62,7 +70,7 @@ export function leaseHolderWrite(
 
 /**
  * Returns a write of a result by the lease holder. It also fails, with `AgentChanged`, if the execution was marked since
- * the worker read it (`markExecutions`).
+ * the worker read it (`markExecutions`), and with `Conflict` if only the further condition is false.
  */
 export function resultWrite(
   execution: RunningExecution,
@@ -82,21 +90,23 @@ export function resultWrite(
         ...(agentMark !== undefined && { ':agentMark': agentMark }),
       },
     },
-    onConditionFailed: (found) =>
-      found?.status === 'running' && found.claim === claim ? new AgentChanged() : new LeaseLost(),
+    onConditionFailed: (found) => {
+      if (found?.status !== 'running' || found.claim !== claim) return new LeaseLost();
+      return found.agentMark === agentMark ? new Conflict() : new AgentChanged();
+    },
   };
 }
 
 function holderUpdate(
   execution: RunningExecution,
-  { set, remove, add }: Changes,
+  { set, remove, add, condition }: Changes,
   values: Record<string, unknown>,
   names: Record<string, string> = { '#dueAt': sortKey },
 ) {
   return {
     Key: headKey(execution),
     UpdateExpression: `SET ${set}${remove ? ` REMOVE ${remove}` : ''}${add ? ` ADD ${add}` : ''}`,
-    ConditionExpression: `#status = :running AND ${leaseHeld}`,
+    ConditionExpression: `#status = :running AND ${leaseHeld}${condition ? ` AND ${condition}` : ''}`,
     ExpressionAttributeNames: { '#status': 'status', ...names },
     ExpressionAttributeValues: { ':running': 'running', ':claim': execution.claim, ...values },
   };
@@ -120,6 +130,38 @@ export function markWrite(execution: Pick<ExecutionHead, 'organization' | 'id'>,
 }
 
 /**
+ * Returns the write that stores the progress of a lease holder that continues.
+ *
+ * @param outputParts the number of items of the output, if the transaction stores it
+ * @param isFinished whether a step has ended: then the workers that were lost before it do not count any more
+ */
+export function progressWrite(
+  execution: RunningExecution,
+  progress: Progress,
+  { outputParts = 0, isFinished }: { outputParts?: number; isFinished: boolean },
+): Write {
+  const { promptHash } = execution;
+  const stored = progressSet(execution, progress);
+  const sets = [
+    stored.set,
+    ...(isFinished ? ['claims = :one'] : []),
+    ...(outputParts > 0 ? ['outputParts = :parts'] : []),
+    ...(promptHash !== undefined ? ['promptHash = :promptHash'] : []),
+  ];
+  return leaseHolderWrite(
+    execution,
+    { set: sets.join(', ') },
+    {
+      ...stored.values,
+      ...(isFinished && { ':one': 1 }),
+      ...(outputParts > 0 && { ':parts': outputParts }),
+      ...(promptHash !== undefined && { ':promptHash': promptHash }),
+    },
+    {},
+  );
+}
+
+/**
  * How a lease is returned: when another worker may lease the execution, when the sweeper sends its message, and the
  * progress to keep.
  */
@@ -133,8 +175,9 @@ export function returnLeaseWrite(
   execution: RunningExecution,
   { until, dueAt, progress, outputParts, promptHash }: LeaseReturn & { outputParts: number; promptHash?: string },
 ): Write {
+  const stored = progressSet(execution, progress);
   const sets = [
-    'leaseUntil = :until, #dueAt = :dueAt, progress = :progress',
+    `leaseUntil = :until, #dueAt = :dueAt, ${stored.set}`,
     ...(outputParts > 0 ? ['outputParts = :parts'] : []),
     ...(promptHash !== undefined ? ['promptHash = :promptHash'] : []),
   ];
@@ -148,7 +191,7 @@ export function returnLeaseWrite(
     {
       ':until': until,
       ':dueAt': dueAt,
-      ':progress': progress,
+      ...stored.values,
       ':minusOne': -1,
       ...(outputParts > 0 && { ':parts': outputParts }),
       ...(promptHash !== undefined && { ':promptHash': promptHash }),
@@ -157,56 +200,67 @@ export function returnLeaseWrite(
 }
 
 /** The fields of a head that an end sets. */
-type HeadEnding = Ending & Pick<ExecutionHead, 'outputParts' | 'promptHash'>;
+type HeadEnding = Ending & Pick<ExecutionHead, 'outputParts' | 'promptHash' | 'lastStored'>;
 
-/** Returns the write that ends an execution, and removes its lease, its mark and its entry in the sweeper's index. */
+/**
+ * Returns the write that ends an execution, and removes its lease, its mark and its entry in the sweeper's index. It fails
+ * with `Conflict` if tokens were counted late since the execution was read.
+ */
 export function endWrite(execution: RunningExecution, ending: HeadEnding): Write {
-  const { changes, values, names } = endOf(execution, ending);
-  return resultWrite(execution, changes, values, names);
+  const { changes, values, names } = endOf(ending);
+  const { late } = execution;
+  const condition = late ? 'late = :late' : 'attribute_not_exists(late)';
+  return resultWrite(execution, { ...changes, condition }, { ...values, ...(late && { ':late': late }) }, names);
 }
 
 /** The fields that workers change when they lease an execution, return its lease or store a result. Renewals change none. */
-const workerFields = ['claim', 'progress', 'outputParts', 'steps', 'step'] as const;
+const workerFields = ['claim', 'progress', 'outputParts', 'steps', 'step', 'late'] as const;
+
+/** Returns the condition that an execution is running, and that no worker has changed it since it was read. */
+export function unchanged(execution: RunningExecution) {
+  const known = workerFields.filter((field) => execution[field] !== undefined);
+  const unknown = workerFields.filter((field) => execution[field] === undefined);
+  return {
+    condition: [
+      '#status = :running',
+      ...known.map((field) => `#read_${field} = :read_${field}`),
+      ...unknown.map((field) => `attribute_not_exists(#read_${field})`),
+    ].join(' AND '),
+    names: { '#status': 'status', ...Object.fromEntries(workerFields.map((field) => [`#read_${field}`, field])) },
+    values: {
+      ':running': 'running',
+      ...Object.fromEntries(known.map((field) => [`:read_${field}`, execution[field]])),
+    },
+  };
+}
 
 /**
  * Returns the write that ends an execution without its lease. It fails with `Conflict` if the execution has ended, or if a
  * worker has changed it since it was read.
  */
 export function cancelWrite(execution: RunningExecution, ending: HeadEnding): Write {
-  const { changes, values, names } = endOf(execution, ending);
-  const known = workerFields.filter((field) => execution[field] !== undefined);
-  const unknown = workerFields.filter((field) => execution[field] === undefined);
+  const { changes, values, names } = endOf(ending);
+  const read = unchanged(execution);
   return {
     Update: {
       Key: headKey(execution),
       UpdateExpression: `SET ${changes.set} REMOVE ${changes.remove}`,
-      ConditionExpression: [
-        '#status = :running',
-        ...known.map((field) => `#read_${field} = :read_${field}`),
-        ...unknown.map((field) => `attribute_not_exists(#read_${field})`),
-      ].join(' AND '),
-      ExpressionAttributeNames: {
-        '#status': 'status',
-        ...names,
-        ...Object.fromEntries(workerFields.map((field) => [`#read_${field}`, field])),
-      },
-      ExpressionAttributeValues: {
-        ':running': 'running',
-        ...values,
-        ...Object.fromEntries(known.map((field) => [`:read_${field}`, execution[field]])),
-      },
+      ConditionExpression: read.condition,
+      ExpressionAttributeNames: { ...names, ...read.names },
+      ExpressionAttributeValues: { ...values, ...read.values },
     },
     onConditionFailed: () => new Conflict(),
   };
 }
 
 /** Returns the parts of the update that ends an execution. */
-function endOf(execution: RunningExecution, ending: HeadEnding) {
+function endOf(ending: HeadEnding) {
   const fields = Object.entries(ending);
   return {
     changes: {
       set: fields.map(([field]) => `#${field} = :new_${field}`).join(', '),
-      remove: `claim, leaseUntil, agentMark, #due, #dueAt${execution.progress ? ', progress' : ''}${execution.step ? ', step' : ''}`,
+      // The worker may not know that its last write was made.
+      remove: 'claim, leaseUntil, agentMark, #due, #dueAt, progress, step',
     },
     values: Object.fromEntries(fields.map(([field, value]) => [`:new_${field}`, value])),
     names: {

@@ -136,8 +136,8 @@ function slotOf({ runningCap }: StartContext, started: Started) {
 }
 
 /**
- * Returns the name of the attribute that counts the tokens of what ended on a UTC day. Each day has an attribute of its
- * own: so an end adds its tokens without a condition, and the first end of a day needs no other write.
+ * Returns the name of the attribute that counts the tokens of a UTC day. Each day has an attribute of its own: so an end
+ * adds its tokens without a condition, and the first end of a day needs no other write.
  */
 const tokensOn = (time: number) => `tokens${timestamp(time).slice(0, 'YYYY-MM-DD'.length)}`;
 
@@ -187,7 +187,7 @@ function rejectionOf(
 
 const tokensIn = (found: Item | undefined, now: number) => (found?.[tokensOn(now)] as number | undefined) ?? 0;
 
-/** Returns the tokens of an organization on the current UTC day: of executions and passes of self-improvement that have ended. */
+/** Returns the tokens of an organization that were counted on the current UTC day: of executions and passes of self-improvement. */
 export async function readTokensToday(
   { table }: TableContext,
   organization: Organization,
@@ -215,23 +215,30 @@ export function ownStartLimit(organization: Organization, limit: StartLimit, val
   };
 }
 
-/**
- * Returns the write that counts one running execution less, and its tokens on the UTC day on which it ended.
- *
- * @param ended absent for an execution that is deleted while it runs
- */
-export function countRunningDown(
-  organization: Organization,
-  ended?: { completedAt: string; tokensUsed: number },
-): Write {
-  const hasTokens = ended !== undefined && ended.tokensUsed > 0;
+/** Returns the write that counts one running execution less, and tokens on the UTC day of a time (ISO 8601). */
+export function countRunningDown(organization: Organization, tokens: number, at: string): Write {
+  const hasTokens = tokens > 0;
   return {
     Update: {
       Key: keys.running(organization),
       UpdateExpression: `ADD running :minusOne${hasTokens ? ', #tokens :tokens' : ''}`,
-      ...(hasTokens && { ExpressionAttributeNames: { '#tokens': tokensOn(Date.parse(ended.completedAt)) } }),
-      ExpressionAttributeValues: { ':minusOne': -1, ...(hasTokens && { ':tokens': ended.tokensUsed }) },
+      ...(hasTokens && { ExpressionAttributeNames: { '#tokens': tokensOn(Date.parse(at)) } }),
+      ExpressionAttributeValues: { ':minusOne': -1, ...(hasTokens && { ':tokens': tokens }) },
     },
+  };
+}
+
+/** Returns the write that counts tokens on the UTC day of a time (ISO 8601), and no execution. */
+export function tokensOfDayWrite(organization: Organization, tokens: number, at: string): Write {
+  return {
+    Update: {
+      Key: keys.running(organization),
+      UpdateExpression: 'ADD #tokens :tokens',
+      ExpressionAttributeNames: { '#tokens': tokensOn(Date.parse(at)) },
+      ExpressionAttributeValues: { ':tokens': tokens },
+    },
+    // Only the mark of a repeated write is a condition.
+    onConditionFailed: () => new Conflict(),
   };
 }
 
@@ -262,18 +269,7 @@ export async function countTokens(
   tokens: number,
   at: number,
 ): Promise<void> {
-  await transact(table, [
-    {
-      Update: {
-        Key: keys.running(organization),
-        UpdateExpression: 'ADD #tokens :tokens',
-        ExpressionAttributeNames: { '#tokens': tokensOn(at) },
-        ExpressionAttributeValues: { ':tokens': tokens },
-      },
-      // Only the mark of a repeated write is a condition.
-      onConditionFailed: () => new Conflict(),
-    },
-  ]);
+  await transact(table, [tokensOfDayWrite(organization, tokens, timestamp(at))]);
 }
 
 function tooManyRunning(cap: number): ApiError {

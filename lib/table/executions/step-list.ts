@@ -83,8 +83,10 @@ function shownCall(
 ): ExecutionStep {
   const { status, startedAt, firstLeasedAt, model, outputParts = 0, progress, error } = head;
   const timing = timingsOf(head)[call];
+  const failure = status === 'failed' ? error : undefined;
   const isModel = call === 'model';
-  const answer = output?.[isModel ? 'text' : call] as string | undefined;
+  const reason = isModel ? undefined : progress?.reasons?.[call as 'selfTest' | 'qaReview'];
+  const answer = reason ?? (output?.[isModel ? 'text' : call] as string | undefined);
   const hasEnded =
     status !== 'running' ||
     (isModel ? outputParts > 0 : progress?.verdicts[call as 'selfTest' | 'qaReview'] !== undefined);
@@ -94,8 +96,8 @@ function shownCall(
     kind: isModel ? 'model' : 'gate',
     name: isModel ? model : call,
     ...bounded(isModel ? input : undefined, answer, isModel && outputParts > 1),
-    ...(isModel && status === 'failed' && error !== undefined && { error }),
-    ...(!isModel && hasEnded && timing && answer === undefined && { error: 'The judge gave no answer.' }),
+    ...(isModel && failure !== undefined && { error: failure }),
+    ...(!isModel && hasEnded && timing && answer === undefined && { error: failure ?? 'The judge gave no answer.' }),
     ...(timing && { tokensUsed: timing.tokens }),
     ...(started !== undefined && { startedAt: started }),
     ...(timing && hasEnded && { durationMs: timing.ms }),

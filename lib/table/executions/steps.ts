@@ -5,7 +5,7 @@ import { queryItems } from '../reads.ts';
 import { transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 import type { ExecutionHead, Progress, RunningExecution } from './execution-items.ts';
-import { leaseHolderWrite, resultWrite } from './lease-writes.ts';
+import { leaseHolderWrite, progressSet, resultWrite } from './lease-writes.ts';
 
 /** The step has ended already: an earlier try of the same write was made, although its response was lost. */
 export class StepEnded extends Error {
@@ -105,9 +105,10 @@ export function stepWrites(
 ): Write[] {
   const { promptHash } = execution;
   const current = started && { kind: started.kind, name: started.name, startedAt: started.startedAt };
+  const stored = progressSet(execution, progress);
   const set = [
     'steps = :steps',
-    'progress = :progress',
+    stored.set,
     ...(current ? ['step = :step'] : []),
     ...(ended ? ['claims = :one'] : []),
     ...(outputParts ? ['outputParts = :parts'] : []),
@@ -120,7 +121,7 @@ export function stepWrites(
       { set: set.join(', '), ...(!current && { remove: 'step' }) },
       {
         ':steps': (started ?? ended)?.number,
-        ':progress': progress,
+        ...stored.values,
         ...(current && { ':step': current }),
         ...(ended && { ':one': 1 }),
         ...(outputParts && { ':parts': outputParts }),

@@ -9,14 +9,21 @@ import type { AgentPurge } from './purge-items.ts';
 /**
  * Deletes everything that belongs to a deleted agent, and the purge at the end. Each step can be repeated, also by several
  * workers at the same time.
+ *
+ * @param now the current time; ISO 8601
  */
-export async function purgeAgent(context: TableContext, purge: AgentPurge, releaseTask: ReleaseTask): Promise<void> {
+export async function purgeAgent(
+  context: TableContext,
+  purge: AgentPurge,
+  releaseTask: ReleaseTask,
+  now: string,
+): Promise<void> {
   const { table } = context;
   const { organization, agentId } = purge;
   const ulid = ulidOf(agentId);
   // The function that deleted the agent may have stopped before its executions were out of the list.
   await unlistExecutions(context, purge);
-  await purgeExecutions(context, purge, releaseTask);
+  await purgeExecutions(context, purge, releaseTask, now);
   for (const pk of keys.agentPartitions(organization, ulid)) await deletePartition(table, pk);
   await transact(table, [{ Delete: { Key: keys.purge(organization, ulid) } }]);
 }

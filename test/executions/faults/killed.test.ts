@@ -18,7 +18,7 @@ it.each([
     const { executions, wrong } = await fixture.check();
     expect(wrong).toEqual([]);
     expect(executions).toHaveLength(halfSteps);
-    for (const { status, tokensUsed } of executions) expect([status, tokensUsed]).toEqual(['completed', 111]);
+    for (const { status } of executions) expect(status).toBe('completed');
   },
 );
 
@@ -31,5 +31,5 @@ it('an execution of six steps whose worker is killed at any half of any step lea
   const { executions, wrong } = await fixture.check();
   expect(wrong).toEqual([]);
   expect(executions).toHaveLength(halfStepsWithTools);
-  for (const { status, tokensUsed } of executions) expect([status, tokensUsed]).toEqual(['completed', 41]);
+  for (const { status } of executions) expect(status).toBe('completed');
 });

@@ -8,6 +8,7 @@ import { sweepExecutions } from '../../../lib/executions/execution-messages.ts';
 import type { Model, Question } from '../../../lib/model/converse.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { type ExecutionHead, executionFrom } from '../../../lib/table/executions/execution-items.ts';
+import { readExecutionHead } from '../../../lib/table/executions/executions.ts';
 import { readSteps } from '../../../lib/table/executions/steps.ts';
 import { taskFrom } from '../../../lib/table/tasks/task-items.ts';
 import type { Item } from '../../../lib/table/write.ts';
@@ -17,6 +18,7 @@ import { faultsOf } from '../../table/tasks/oracle.ts';
 import { streamed } from '../../table-stream.ts';
 import { createTestExecutions, scriptedModel, type TestExecutions, text } from '../test-executions.ts';
 import { conversation, lastResults } from '../tool-scripts.ts';
+import { createExpectedTokens, type ExpectedTokens, type WorkerTokens } from './expected-tokens.ts';
 
 /** Compares all items and events with executions that have ended, each with its own task; returns differences. */
 export async function checkExecutions(
@@ -65,9 +67,9 @@ async function eventsOf({ service }: TestExecutions): Promise<Map<string, string
  * Creates workers that are killed at a step. A step is a request to the table or a call of a model, and has two halves: a
  * worker is killed before the step, or between the step and its result. A killed worker continues in no branch.
  */
-export function createKillableWorkers() {
+export function createKillableWorkers(tokens: ExpectedTokens) {
   /** The current worker, with the number of half steps after which it is killed. */
-  const workers = new AsyncLocalStorage<KillableWorker & { left: number }>();
+  const workers = new AsyncLocalStorage<KillableWorker & { left: number; tokens: WorkerTokens }>();
   const never = new Promise<never>(() => {});
 
   /** Counts one half of a step; returns whether the worker is alive afterwards. */
@@ -85,15 +87,45 @@ export function createKillableWorkers() {
 
   return {
     /** Wraps the table of the workers. */
-    table: (table: Table): Table => interceptTable(table, step),
+    table: (table: Table): Table =>
+      interceptTable(table, (send, command) =>
+        step(async () => {
+          const worker = workers.getStore();
+          const note = worker && tokens.sends(worker.tokens, command);
+          const result = await send();
+          note?.(result);
+          return result;
+        }),
+      ),
     /** Wraps the model of the workers. */
     model:
       (model: Model): Model =>
-      (question) =>
-        step(() => model(question)),
-    /** Runs a worker that is killed after `left` half steps. */
-    run: (work: () => Promise<unknown>, left = Number.POSITIVE_INFINITY): Promise<Ended> =>
-      runKillable((worker) => workers.run(Object.assign(worker, { left }), work)),
+      async (question) => {
+        const worker = workers.getStore();
+        if (worker) tokens.asked(worker.tokens, question);
+        const answer = await step(() => model(question));
+        if (worker) tokens.answered(worker.tokens, question, answer);
+        return answer;
+      },
+    /** Runs a worker of an execution that is killed after `left` half steps. */
+    async run(
+      fixture: TestExecutions,
+      executionId: string,
+      work: () => Promise<unknown>,
+      left = Number.POSITIVE_INFINITY,
+    ): Promise<Ended> {
+      const own = tokens.newWorker(executionId);
+      const ended = await runKillable((worker) => workers.run(Object.assign(worker, { left, tokens: own }), work));
+      if (ended !== 'dead') tokens.ended(own);
+      else {
+        const reference = { organization: fixture.organization, id: executionId };
+        // The timeline waits for requests to this table.
+        const { context } = fixture;
+        const [head, steps] = [await readExecutionHead(context, reference), await readSteps(context, reference)];
+        tokens.killed(own, head, steps);
+      }
+      return ended;
+    },
   };
 }
 
@@ -102,6 +134,19 @@ export const halfSteps = 44;
 
 /** The same for an execution that calls tools. */
 export const halfStepsWithTools = 48;
+
+/** Returns the input of the nth execution. All have the same length, so equal calls have equal estimates. */
+export const inputOf = (nth: number): string => `task ${String(nth).padStart(3, '0')}`;
+
+/** Compares the tokens of executions that have ended with those that they must have. */
+export function checkTokens(tokens: ExpectedTokens, executions: readonly ExecutionHead[]): string[] {
+  return executions.flatMap(({ id, tokensUsed, tokensEstimated = false }) => {
+    const { answers, estimated } = tokens.of(id);
+    const found = [tokensUsed, tokensEstimated];
+    const expected = [answers + estimated, estimated > 0];
+    return isDeepStrictEqual(found, expected) ? [] : [`${id} has the tokens ${found}, not ${expected}`];
+  });
+}
 
 /** Returns the input of an execution in a question. */
 const inputIn = ({ user }: Question) => /<input>\n(.*)\n<\/input>/.exec(user)?.[1] as string;
@@ -151,7 +196,8 @@ export async function checkSplitting(fixture: TestExecutions, executions: readon
  * agent carries out six steps.
  */
 export async function createKilledWorkers({ throttles = false, callsTools = false } = {}) {
-  const workers = createKillableWorkers();
+  const tokens = createExpectedTokens(() => callsTools);
+  const workers = createKillableWorkers(tokens);
   const fixture = await createTestExecutions({ cap: 1_000, stream: true, through: workers.table });
   if (callsTools) await fixture.update('writer', { capabilities: ['tasks.write'] });
   // A pause longer than the patience of a worker: it returns its lease at once.
@@ -161,7 +207,8 @@ export async function createKilledWorkers({ throttles = false, callsTools = fals
     const qaReview = throttles && isFirst ? { kind: 'throttled' as const, tokens: 0 } : text('VERDICT: PASS', 1);
     const { tools } = scriptedModel({ qaReview, ...(callsTools && { work: splitting }) });
     const killable = { ...tools, model: workers.model(tools.model) };
-    return workers.run(() => fixture.run({ organization: fixture.organization, executionId }, killable), left);
+    const run = () => fixture.run({ organization: fixture.organization, executionId }, killable);
+    return workers.run(fixture, executionId, run, left);
   }
 
   return {
@@ -173,7 +220,7 @@ export async function createKilledWorkers({ throttles = false, callsTools = fals
       const killed: { id: string; ended: Ended }[] = [];
       for (let left = 0; left < (callsTools ? halfStepsWithTools : halfSteps); left++) {
         const { id: taskId } = await fixture.addTask();
-        const { executionId: id } = await fixture.start({ taskId, input: `task ${left}` });
+        const { executionId: id } = await fixture.start({ taskId, input: inputOf(left) });
         killed.push({ id, ended: await work(id, left, true) });
       }
       return killed;
@@ -193,7 +240,9 @@ export async function createKilledWorkers({ throttles = false, callsTools = fals
     /** Compares all items and events with those of executions without faults; returns the differences. */
     async check() {
       const { executions, wrong } = await checkExecutions(fixture);
-      return { executions, wrong: callsTools ? [...wrong, ...(await checkSplitting(fixture, executions))] : wrong };
+      const wrongTokens = checkTokens(tokens, executions);
+      const wrongSteps = callsTools ? await checkSplitting(fixture, executions) : [];
+      return { executions, wrong: [...wrong, ...wrongTokens, ...wrongSteps] };
     },
   };
 }

@@ -4,10 +4,20 @@ import type { Model } from '../../../lib/model/converse.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { readExecutionPage } from '../../../lib/table/executions/executions.ts';
 import { testSeed } from '../../seeded.ts';
+import { randomFrom } from '../../soak/random.ts';
 import { dynamodbError } from '../../table/fixtures/dynamodb-errors.ts';
 import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
 import { createTestExecutions, scriptedModel } from '../test-executions.ts';
-import { checkExecutions, checkSplitting, createKillableWorkers, halfStepsWithTools, splitting } from './killed.ts';
+import { createExpectedTokens } from './expected-tokens.ts';
+import {
+  checkExecutions,
+  checkSplitting,
+  checkTokens,
+  createKillableWorkers,
+  halfStepsWithTools,
+  inputOf,
+  splitting,
+} from './killed.ts';
 
 const executions = 500;
 const executionsAtOnce = 10;
@@ -18,20 +28,10 @@ const [killed, duplicated, throttled] = [0.2, 0.3, 0.3];
 /** The maximum number of rounds in which messages are received, 30 seconds apart. */
 const maxRounds = 80;
 
-/** Returns a generator of numbers from 0 to 1 (mulberry32). */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 it(`500 executions with tools end once and do nothing twice, seed ${testSeed}`, async () => {
-  const random = createRandom(testSeed);
-  const workers = createKillableWorkers();
+  const random = randomFrom(testSeed);
+  const tokens = createExpectedTokens(() => true);
+  const workers = createKillableWorkers(tokens);
   const throttling = (table: Table): Table =>
     interceptTable(table, async (send, { input }) => {
       const isWrite = 'TransactItems' in input || 'UpdateExpression' in input;
@@ -54,7 +54,12 @@ it(`500 executions with tools end once and do nothing twice, seed ${testSeed}`, 
 
   function work(executionId: string): Promise<unknown> {
     const left = random() < killed ? Math.floor(random() * halfStepsWithTools) : undefined;
-    return workers.run(() => fixture.run({ organization, executionId }, { ...tools, model }), left);
+    return workers.run(
+      fixture,
+      executionId,
+      () => fixture.run({ organization, executionId }, { ...tools, model }),
+      left,
+    );
   }
 
   const runningNow = async (): Promise<number> => {
@@ -65,7 +70,7 @@ it(`500 executions with tools end once and do nothing twice, seed ${testSeed}`, 
   const waiting = new Set<string>();
   for (let nth = 0; nth < executions; nth++) {
     const { id: taskId } = await fixture.addTask();
-    waiting.add((await fixture.start({ taskId, input: `task ${nth}` })).executionId);
+    waiting.add((await fixture.start({ taskId, input: inputOf(nth) })).executionId);
   }
   // A round without messages is not the last one: a worker that is killed before it takes its lease leaves its execution
   // to a sweep a minute later.
@@ -84,6 +89,7 @@ it(`500 executions with tools end once and do nothing twice, seed ${testSeed}`, 
   const found = await checkExecutions(fixture);
   expect(found.executions).toHaveLength(executions);
   expect([...found.wrong, ...(await checkSplitting(fixture, found.executions))]).toEqual([]);
+  expect(checkTokens(tokens, found.executions)).toEqual([]);
   const errors = new Set(found.executions.map(({ status, error }) => error ?? status));
   // Two workers of an execution in a row can be killed in the same step.
   expect([...errors].filter((error) => !['completed', 'lost'].includes(error))).toEqual([]);

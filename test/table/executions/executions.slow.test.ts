@@ -58,7 +58,7 @@ it('an agent with 5,000 executions is deleted at a cost in proportion to them, a
 
   const purge = { organization, agentId: gone.id };
   const release = (task: Parameters<typeof moveOnEnd>[0], id: string) => moveOnEnd(task, id, 'assigned', at(0));
-  const purged = await costOf(() => purgeAgent({ table }, purge, release));
+  const purged = await costOf(() => purgeAgent({ table }, purge, release, at(0)));
   // Transactions of up to 49 rows and one counter each; then three requests for each ended execution.
   expect(deletion.requests).toBeLessThanOrEqual(2 * (31 * 4 + Math.ceil(5000 / 49)) + 10);
   expect(purged.requests).toBeLessThanOrEqual(3.2 * 5000);

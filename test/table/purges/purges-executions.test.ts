@@ -83,7 +83,7 @@ async function deleted(name = 'reader') {
 type Deleted = Awaited<ReturnType<typeof deleted>>;
 
 const carryOut = (table: Table, { purge }: Deleted) =>
-  purgeAgent({ table }, purge, (task, id) => moveOnEnd(task, id, 'assigned', at(90)));
+  purgeAgent({ table }, purge, (task, id) => moveOnEnd(task, id, 'assigned', at(90)), at(90));
 
 /** Nothing is left of the agent, its place and task were given back once, and the other agent has all that it had. */
 async function expectGone({ agent, taskId, all }: Deleted, version = 3): Promise<void> {

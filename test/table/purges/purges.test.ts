@@ -53,12 +53,14 @@ const tableKilledAt = (step: number) =>
 describe('a purge', () => {
   it('that stopped at any step is still listed, and is completed by the next', async () => {
     for (let step = 0; step < 7; step++) {
-      await expect(purgeAgent({ table: tableKilledAt(step) }, purge(organization), noTask)).rejects.toThrow('killed');
+      await expect(purgeAgent({ table: tableKilledAt(step) }, purge(organization), noTask, dueAt)).rejects.toThrow(
+        'killed',
+      );
       const [overdue, ...more] = await Array.fromAsync(readDue(board, [purgePartition], dueAt));
       expect([overdue?.dueAt, more]).toEqual([dueAt, []]);
       await putAll(ulid, 120);
     }
-    await purgeAgent(board, purge(organization), noTask);
+    await purgeAgent(board, purge(organization), noTask, dueAt);
     expect(await left()).toEqual(before);
     expect(await Array.fromAsync(readDue(board, [purgePartition], '9999-12-31T23:59:59.999Z'))).toEqual([]);
   });

@@ -1,0 +1,134 @@
+import { ulidOf } from '../../contract/ids.ts';
+import { tokenWrites } from '../agents/metrics.ts';
+import type { TableContext } from '../client.ts';
+import { type Key, keys } from '../keys.ts';
+import { listingWrites } from '../lists/listing.ts';
+import { getEach } from '../reads.ts';
+import { Conflict, retryOnConflict, transact } from '../transact.ts';
+import type { Write } from '../write.ts';
+import {
+  type ExecutionHead,
+  executionMembership,
+  isRunning,
+  type LateTokens,
+  noProgress,
+  type RunningExecution,
+  type Spent,
+  stepCountOf,
+} from './execution-items.ts';
+import { readExecutionHead, storeProgress } from './executions.ts';
+import { LeaseLost } from './lease-writes.ts';
+import { tokensOfDayWrite } from './running.ts';
+
+/** The tokens that a worker knows of, and those of them that a write of this or an earlier worker has stored. */
+type Known = Spent & { stored: number };
+
+/**
+ * Counts the tokens that a worker has paid for and no write has stored, when the worker stops. If it still holds the
+ * lease, they become part of the progress. Otherwise they count at once on the UTC day of `now`, and:
+ *
+ * - If the execution has ended, they are added to it, to its rows and to its metrics.
+ * - If another worker continues it, its end adds them.
+ * - If it was deleted, the metrics of its organization have them.
+ *
+ * It can be repeated: the head has the ids of the leases whose late tokens are counted.
+ *
+ * @param execution the execution as the worker leased it
+ * @param now the current time; ISO 8601
+ */
+export async function countLateTokens(
+  context: TableContext,
+  execution: RunningExecution,
+  { tokens: used, estimated, stored }: Known,
+  now: string,
+): Promise<void> {
+  const { table } = context;
+  const { organization, claim } = execution;
+  await retryOnConflict(table, async () => {
+    const head = await readExecutionHead(context, execution);
+    // The response to the worker's last write may be lost.
+    const { lastStored } = head ?? {};
+    const tokens = used - (lastStored?.claim === claim ? Math.max(stored, lastStored?.tokens ?? 0) : stored);
+    if (tokens <= 0 || head?.late?.claims.includes(claim as string)) return;
+    if (head && isRunning(head) && head.claim === claim) {
+      const progress = { ...(head.progress ?? noProgress), tokens: used, ...(estimated && { estimated }) };
+      // The next worker must not count an interrupted call for this one.
+      await storeProgress(context, head, { ...progress, lost: head.claims }, { isFinished: false }).catch(asConflict);
+      return;
+    }
+    const late = lateOf(head, { tokens, ...(estimated && { estimated }) }, claim as string);
+    const others = head ? await headWrites(context, head, late, tokens) : tokenWrites(execution, tokens, true);
+    await transact(table, [tokensOfDayWrite(organization, tokens, now), ...others]);
+  });
+}
+
+function asConflict(error: unknown): never {
+  throw error instanceof LeaseLost ? new Conflict() : error;
+}
+
+/** Returns the late tokens of an execution with those of another lease. */
+function lateOf(head: ExecutionHead | undefined, { tokens, estimated }: Spent, claim: string): LateTokens {
+  const { late } = head ?? {};
+  return {
+    tokens: (late?.tokens ?? 0) + tokens,
+    claims: [...(late?.claims ?? []), claim],
+    ...((estimated || late?.estimated) && { estimated: true }),
+  };
+}
+
+/** Returns the writes that add tokens to an execution and, if it has ended, to its rows and its metrics. */
+async function headWrites(
+  context: TableContext,
+  head: ExecutionHead,
+  late: LateTokens,
+  tokens: number,
+): Promise<Write[]> {
+  if (isRunning(head)) return [updateHead(head, { late })];
+  const { tokensUsed = 0 } = head;
+  const added = { ...head, late, tokensUsed: tokensUsed + tokens, ...(late.estimated && { tokensEstimated: true }) };
+  const after = { ...added, stepCount: stepCountOf(added) } as ExecutionHead;
+  const { stepCount, tokensEstimated } = after;
+  return [
+    updateHead(head, { late, tokensUsed: after.tokensUsed, stepCount, ...(tokensEstimated && { tokensEstimated }) }),
+    ...(await rowWrites(context, after)),
+    ...tokenWrites(head, tokens),
+  ];
+}
+
+/** Returns the update of a head, on the condition that neither its status nor its tokens have changed since it was read. */
+function updateHead(
+  { organization, id, status, late }: ExecutionHead,
+  fields: Partial<Pick<ExecutionHead, 'late' | 'tokensUsed' | 'tokensEstimated' | 'stepCount'>>,
+): Write {
+  const names = Object.keys(fields);
+  return {
+    Update: {
+      Key: keys.executionHead(organization, ulidOf(id)),
+      UpdateExpression: `SET ${names.map((name) => `${name} = :${name}`).join(', ')}`,
+      ConditionExpression: `#status = :status AND ${late ? 'late = :known' : 'attribute_not_exists(late)'}`,
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: {
+        ':status': status,
+        ...(late && { ':known': late }),
+        ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [`:${name}`, value])),
+      },
+    },
+    onConditionFailed: () => new Conflict(),
+  };
+}
+
+/** Returns the writes of the rows that an ended execution still has: the deletion of its agent removes them first. */
+async function rowWrites({ table }: TableContext, execution: ExecutionHead): Promise<Write[]> {
+  const membership = executionMembership(execution);
+  const puts = listingWrites(membership, membership).flatMap((write) => ('Put' in write ? [write.Put] : []));
+  const rows = await getEach(
+    table,
+    puts.map(({ Item }) => ({ pk: Item?.pk, sk: Item?.sk }) as Key),
+  );
+  return puts
+    .filter((_, at) => rows[at])
+    .map((Put) => ({
+      Put: { ...Put, ConditionExpression: 'attribute_exists(pk)' },
+      onConditionFailed: () => new Conflict(),
+    }));
+}
