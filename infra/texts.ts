@@ -1,3 +1,5 @@
+import type { Execution } from '../lib/client/operations.ts';
+
 /** Returns the local time of the day, such as `07:12:04`. */
 export function timeText(now: number): string {
   return new Date(now).toTimeString().slice(0, 8);
@@ -10,6 +12,12 @@ export function durationText(milliseconds: number): string {
   if (seconds < 59.95) return `${oneDecimal(seconds)} s`;
   const minutes = seconds / 60;
   return minutes < 59.95 ? `${oneDecimal(minutes)} min` : `${oneDecimal(minutes / 60)} h`;
+}
+
+/** Returns the tokens of an execution, such as `1,234`, or `about 1,234` if they contain estimates; nothing before its end. */
+export function tokensText({ tokensUsed, tokensEstimated }: Pick<Execution, 'tokensUsed' | 'tokensEstimated'>) {
+  const tokens = tokensUsed?.toLocaleString('en');
+  return tokens !== undefined && tokensEstimated ? `about ${tokens}` : tokens;
 }
 
 /** Returns a text that fits a width, with `…` for its middle if it is too long. */

@@ -4,7 +4,7 @@ import type { ExecutionListItem } from '../../../lib/client/operations.ts';
 import { ExecutionId, ExecutionStatus } from '../../../lib/contract/executions.ts';
 import { timeOf, ulidOf } from '../../../lib/contract/ids.ts';
 import { AgentName } from '../../../lib/contract/shapes.ts';
-import { durationText } from '../../texts.ts';
+import { durationText, tokensText } from '../../texts.ts';
 import { readBy } from '../command.ts';
 import { printJson } from '../json.ts';
 import { Failure } from '../run-program.ts';
@@ -72,7 +72,7 @@ const show = apiCommand(
       ['ended', execution.completedAt],
       ['duration', execution.durationMs === undefined ? undefined : durationText(execution.durationMs)],
       ['model', execution.model],
-      ['tokens', execution.tokensUsed?.toLocaleString('en')],
+      ['tokens', tokensText(execution)],
       ['quality gates', gatesText(execution.qualityGates)],
       ['self-test', execution.gateReasons?.selfTest],
       ['QA review', execution.gateReasons?.qaReview],

@@ -4,6 +4,7 @@ import { gateNames, gates } from './gate-names.ts';
 import { Status, shortId } from './page.tsx';
 import { RunTime } from './run-time.tsx';
 import { Ago } from './time.tsx';
+import { tokensText } from './tokens-text.ts';
 
 /** Executions, one a row. The whole row is a link to the execution. */
 export function ExecutionsTable({ executions, label }: { executions: readonly ExecutionListItem[]; label: string }) {
@@ -48,9 +49,7 @@ export function ExecutionsTable({ executions, label }: { executions: readonly Ex
                 <Gates results={more.qualityGates} />
               </td>
               <td className="number if-wide">{stepCount ?? <span className="muted">–</span>}</td>
-              <td className="number if-wide">
-                {more.tokensUsed?.toLocaleString('en') ?? <span className="muted">–</span>}
-              </td>
+              <td className="number if-wide">{tokensText(more) ?? <span className="muted">–</span>}</td>
               <td className="number duration">
                 <RunTime startedAt={startedAt} durationMs={durationMs} />
               </td>

@@ -5,6 +5,7 @@ import type { Agent, Execution } from '../../../client/operations.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Skeleton, Status } from '../../components/page.tsx';
 import { durationText, useNow } from '../../components/time.tsx';
+import { tokensText } from '../../components/tokens-text.ts';
 import { useClient } from '../../session.ts';
 import { useExecution } from './agent-queries.ts';
 
@@ -80,14 +81,15 @@ function Result({ name, id }: { name: string; id: string }) {
   const execution = useExecution(name, id);
   if (execution.isPending) return <Skeleton rows={3} />;
   if (execution.isError) return <Failure error={execution.error} retry={() => void execution.refetch()} />;
-  const { status, output, error, tokensUsed } = execution.data;
+  const { status, output, error } = execution.data;
+  const tokens = tokensText(execution.data);
   return (
     <section className="panel result" aria-label="Result">
       <div className="result-head">
         <Status value={status} />
         <span className="muted">
           <Duration execution={execution.data} />
-          {tokensUsed !== undefined && ` · ${tokensUsed.toLocaleString('en')} tokens`}
+          {tokens !== undefined && ` · ${tokens} tokens`}
         </span>
         <Link to="/runs/$agent/$id" params={{ agent: name, id }}>
           Open the run

@@ -6,11 +6,12 @@ import { CopyableId } from '../../components/copyable-id.tsx';
 import { oneTask } from '../../components/one-task.ts';
 import { RunTime } from '../../components/run-time.tsx';
 import { Ago } from '../../components/time.tsx';
+import { tokensText } from '../../components/tokens-text.ts';
 import { useClient, useScope } from '../../session.ts';
 
 /** The facts of an execution, as names and values. */
 export function RunFacts({ execution }: { execution: Execution }) {
-  const { id, agentName, taskId, startedAt, durationMs, tokensUsed, model, promptHash, delegationId } = execution;
+  const { id, agentName, taskId, startedAt, durationMs, model, promptHash, delegationId } = execution;
   return (
     <dl className="panel run-facts">
       <Fact name="Agent">
@@ -25,7 +26,7 @@ export function RunFacts({ execution }: { execution: Execution }) {
       <Fact name="Duration">
         <RunTime startedAt={startedAt} durationMs={durationMs} />
       </Fact>
-      <Fact name="Tokens">{tokensUsed?.toLocaleString('en') ?? none}</Fact>
+      <Fact name="Tokens">{tokensText(execution) ?? none}</Fact>
       <Fact name="Model">
         <span className="mono">{model}</span>
       </Fact>
