@@ -1,4 +1,6 @@
-/** Entries of one name that wait for their batch, and the promises of their results. */
+import { isDeepStrictEqual } from 'node:util';
+
+/** Same entries that wait for their batch, and the promises of their results. */
 type Waiting<Entry, Result> = {
   entry: Entry;
   settle: { resolve: (result: Result) => void; reject: (error: unknown) => void }[];
@@ -12,7 +14,8 @@ type Waiting<Entry, Result> = {
  *
  * @param most the most entries of a batch
  * @param processBatch processes a batch and returns the results in the order of the entries
- * @param nameOf entries with the same name are processed once and share the result; without it all entries are different
+ * @param nameOf equal entries with the same name are processed once and share the result. A different entry with the same
+ *   name is processed after it, in a later batch. Without it all entries are different
  */
 export function inBatches<Entry, Result>(
   most: number,
@@ -20,15 +23,21 @@ export function inBatches<Entry, Result>(
   nameOf?: (entry: Entry) => string,
 ): (entry: Entry) => Promise<Result> {
   let waiting = new Map<unknown, Waiting<Entry, Result>>();
+  return add;
 
-  return (entry) =>
-    new Promise((resolve, reject) => {
-      if (waiting.size === 0) setImmediate(handOver);
-      const name = nameOf ? nameOf(entry) : {};
-      const found = waiting.get(name);
-      if (found) found.settle.push({ resolve, reject });
-      else waiting.set(name, { entry, settle: [{ resolve, reject }] });
-    });
+  function add(entry: Entry): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    if (waiting.size === 0) setImmediate(handOver);
+    const name = nameOf ? nameOf(entry) : {};
+    const found = waiting.get(name);
+    if (!found) waiting.set(name, { entry, settle: [{ resolve, reject }] });
+    else if (isDeepStrictEqual(found.entry, entry)) found.settle.push({ resolve, reject });
+    else {
+      const addAfter = () => add(entry).then(resolve, reject);
+      found.settle.push({ resolve: addAfter, reject: addAfter });
+    }
+    return promise;
+  }
 
   function handOver(): void {
     const all = [...waiting.values()];

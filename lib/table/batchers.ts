@@ -35,8 +35,8 @@ export type Batchers = {
 export type BatchingContext = TableContext & { batchers: Batchers };
 
 /**
- * Puts an item, whether it exists or not. Puts in one turn of the event loop are batched; of two items with the same key
- * the first one is put.
+ * Puts an item, whether it exists or not. Puts in one turn of the event loop are batched; two different
+ * items with the same key are put one after the other.
  *
  * @throws the errors of `writeBatch`
  */

@@ -44,6 +44,15 @@ describe('entries of one turn of the event loop', () => {
   });
 });
 
+it('different entries with the same name are carried out one after the other, also if the first one fails', async () => {
+  const byLetter = (entry: string) => entry.slice(0, 1);
+  const add = inBatches(10, carryOut(), byLetter);
+  expect(await settled(['a1', 'b1', 'a2', 'a1', 'a3'].map(add))).toEqual(['A1', 'B1', 'A2', 'A1', 'A3']);
+  expect(batches.splice(0)).toEqual([['a1', 'b1'], ['a2'], ['a3']]);
+  const addBad = inBatches(10, carryOut(), (entry) => (entry === 'bad' ? 'a' : byLetter(entry)));
+  expect(await settled(['bad', 'a1'].map(addBad))).toEqual(['The batch failed.', 'A1']);
+});
+
 it('an entry of a later turn goes in a batch of its own, also while the one before is carried out', async () => {
   const { promise: first, resolve } = Promise.withResolvers<void>();
   const wait = async (entries: string[]) => {
