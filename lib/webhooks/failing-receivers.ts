@@ -77,8 +77,7 @@ async function readFailing(
     }
     if (outcome.test) continue;
     firstFailure = outcome.deliveredAt;
-    // Redeliveries have other numbers, apart from very few.
-    if (outcome.attempt !== context.retrySchedule.length + 1) continue;
+    if (!isLastOfSchedule(context, outcome)) continue;
     exhausted += 1;
     if (isBefore(outcome, checkedUntil)) closed += 1;
   }
@@ -92,6 +91,14 @@ async function readFailing(
     ...(lastSuccessAt !== undefined && { lastSuccessAt }),
   };
   return { stored, exhausted: earlier + exhausted };
+}
+
+/**
+ * Returns whether an attempt was the last one of its retry schedule, which begins anew in a recovery. Redeliveries have
+ * other numbers, apart from very few.
+ */
+function isLastOfSchedule({ retrySchedule }: FailingContext, { attempt, scheduleStart = 1 }: AttemptOutcome): boolean {
+  return attempt - scheduleStart === retrySchedule.length;
 }
 
 /** Returns what is known of the failures of a webhook since it was resumed; `undefined` if no check was made. */

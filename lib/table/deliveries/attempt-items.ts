@@ -98,7 +98,7 @@ export function attemptItem({ place, record, eventId, requestId, scheduleStart, 
     ...(requestId && { requestId }),
     ...(sent && { sent }),
     ...(data !== undefined && { data }),
-    ...(retry && scheduleStart !== undefined && { scheduleStart }),
+    ...(scheduleStart !== undefined && { scheduleStart }),
     ...(retry && {
       nextAttemptAt: retry.nextAttemptAt,
       ...dueEntry(deliveryPartition(ulidOf(place.deliveryId)), retry.dueAt),

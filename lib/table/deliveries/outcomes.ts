@@ -7,7 +7,7 @@ import { queryItems } from '../reads.ts';
 import { attemptFacet, timeLetters } from './attempt-items.ts';
 
 /** What the outcome of an attempt needs of its row. */
-const outcomeFields = ['attempt', 'deliveredAt', 'error', 'test'] as const;
+const outcomeFields = ['attempt', 'scheduleStart', 'deliveredAt', 'error', 'test'] as const;
 
 /** The outcome of an attempt in the history. */
 export type AttemptOutcome = {
@@ -15,6 +15,8 @@ export type AttemptOutcome = {
   sk: string;
   /** The number of the attempt. */
   attempt: number;
+  /** The number of the attempt with which its retry schedule began, in a recovery; absent for 1. */
+  scheduleStart?: number;
   /** The end of the attempt; ISO 8601. */
   deliveredAt: string;
   /** Absent for a success. */

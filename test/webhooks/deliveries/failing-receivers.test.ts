@@ -7,6 +7,7 @@ import { testWebhook } from '../../../lib/webhooks/test-delivery.ts';
 import { getWebhook, updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { meter } from '../../table/fixtures/capacity.ts';
 import { expectAtMost } from '../../table/fixtures/cost-limits.ts';
+import { recover, runToEnd, sweep } from '../recoveries/test-recoveries.ts';
 import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from '../test-webhooks.ts';
 
 const hourMs = 60 * 60_000;
@@ -66,6 +67,20 @@ describe('a webhook is paused', () => {
     expect(webhook).not.toHaveProperty('lastSuccessAt');
     webhooks.clock.now += dayMs;
     expect(await webhooks.attempt(await webhooks.nextMessage())).toMatchObject({ posts: 0 });
+  });
+
+  it('if only the attempts of recoveries fail', async () => {
+    await exhaustEach(dayMs, 2);
+    for (let recovery = 1; recovery <= 4; recovery++) {
+      const { matched, recoveryId } = await recover(webhooks, id);
+      expect(matched).toBe(2);
+      const isLast = recovery === 4;
+      if (isLast) webhooks.clock.now = startTime + 5 * dayMs;
+      for (const { message } of await sweep(webhooks)) await webhooks.attemptAll(message, notingSender(failed).send);
+      expect((await get()).active).toBe(!isLast);
+      if (!isLast) await runToEnd(webhooks, id, recoveryId);
+    }
+    expect(await get()).toMatchObject({ disabledReason: 'failing' });
   });
 
   it('once, which the metric and the log line of the last attempt say', async () => {
