@@ -140,6 +140,27 @@ async function readPart(
   };
 }
 
+/**
+ * Returns the late events of an organization that the log got between two times.
+ *
+ * @param from Unix time in ms, like `to`; both included
+ */
+export async function readLateEventsBetween(
+  { table }: TableContext,
+  organization: Organization,
+  { from, to }: { from: number; to: number },
+): Promise<LoggedEvent[]> {
+  if (from > to) return [];
+  const [position, end] = [lastUlid(from - 1), lastUlid(to)];
+  const late = await readLateEvents(table, organization, { position, end, limit: Number.POSITIVE_INFINITY });
+  const ulids = [...new Set(late.events.map(({ ulid }) => ulid))];
+  const items = await getItems(
+    table,
+    ulids.map((ulid) => keys.event(organization, ulid)),
+  );
+  return items.map(eventFrom);
+}
+
 /** Returns late events after a position, up to `end` or to the last one if there are too many. */
 async function readLateEvents(
   table: TableContext['table'],

@@ -8,9 +8,10 @@ import { tableSchema } from '../../deployment/table-schema.ts';
 import { requestFields } from '../../request-context.ts';
 import type { TableContext } from '../client.ts';
 import { retryOf } from '../deliveries/attempt-items.ts';
+import { deliveryPartition } from '../deliveries/delivery-partitions.ts';
 import { historyExpiry } from '../deliveries/history-days.ts';
 import { type Key, keys, organizationOf, webhookOf } from '../keys.ts';
-import { dueEntry } from '../lists/due.ts';
+import { dueEntry, graceMs } from '../lists/due.ts';
 import { getItem } from '../reads.ts';
 import { Conflict, ignoreConflict, transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
@@ -76,24 +77,36 @@ export async function readRecovery(
   return item && recoveryFrom(item);
 }
 
-/** Returns whether a recovery of a webhook is running, strongly consistent. */
-export async function hasRunningRecovery(
-  { table }: TableContext,
+/** The lock of a webhook: the id of its recovery, and whether that recovery is running. */
+export type RecoveryLock = { recoveryId: string; runs: boolean };
+
+/**
+ * Returns the lock of a webhook, strongly consistent; `undefined` if it has none. The recovery of a lock can be gone, because
+ * it expires after 90 days: then another recovery takes the lock over.
+ */
+export async function readRecoveryLock(
+  context: TableContext,
   organization: Organization,
   webhookId: string,
-): Promise<boolean> {
-  return (await getItem(table, keys.recoveryLock(organization, ulidOf(webhookId)))) !== undefined;
+): Promise<RecoveryLock | undefined> {
+  const lock = await getItem(context.table, keys.recoveryLock(organization, ulidOf(webhookId)));
+  if (!lock) return undefined;
+  const recoveryId = `rc_${lock.recovery}`;
+  const recovery = await readRecovery(context, organization, webhookId, recoveryId);
+  return { recoveryId, runs: recovery?.status === 'running' };
 }
 
 /**
  * Puts a recovery, which is due now, the lock of its webhook, and the idempotency record, or nothing. A recovery without
  * events is completed at once.
  *
+ * @param replaced the lock of a recovery that does not run any more, which the new one takes over
  * @throws `ApiError` `recovery_in_progress`
  */
 export async function insertRecovery(
   { table, clock }: TableContext & { clock: () => number },
   { organization, webhookId, id, ...rest }: Omit<StoredRecovery, keyof RecoveryProgress | 'status'>,
+  replaced: RecoveryLock | undefined,
   records: readonly Write[] = [],
 ): Promise<void> {
   const now = clock();
@@ -112,7 +125,8 @@ export async function insertRecovery(
   const lock: Write = {
     Put: {
       Item: { ...keys.recoveryLock(organization, webhook), recovery: ulid },
-      ConditionExpression: 'attribute_not_exists(pk)',
+      ConditionExpression: `attribute_not_exists(pk)${replaced ? ' OR recovery = :replaced' : ''}`,
+      ...(replaced && { ExpressionAttributeValues: { ':replaced': ulidOf(replaced.recoveryId) } }),
     },
     onConditionFailed: recoveryInProgress,
   };
@@ -153,12 +167,14 @@ export async function deleteRecovery({ table }: TableContext, recovery: StoredRe
 }
 
 /**
- * Stores an attempt of a recovery as a redelivery that the sweeper's index does not list: the recovery itself sends its
- * message again if it was lost. Its key has the number of the attempt, so an attempt is stored once.
+ * Stores an attempt of a recovery as a redelivery. Its key has the number of the attempt, so an attempt is stored once. The
+ * sweeper's index does not list it: the recovery itself sends its message again if it was lost. It lists only the attempt
+ * of a late event, whose place the recovery has passed.
  *
  * @param last the number of the delivery's last attempt; 0 if none was made. `lost` says that the message of the first
  *   attempt is lost, and may still arrive
  * @param dueAt Unix time, in ms
+ * @param isLate whether the event reached the log after the recovery had passed its place
  * @returns the message of the attempt; `undefined` if the attempt is already stored
  */
 export async function insertRecoveredAttempt(
@@ -172,16 +188,18 @@ export async function insertRecoveredAttempt(
     lost,
   }: { deliveryId: string; eventId: string; last: number; requestId?: string; lost: boolean },
   dueAt: number,
+  isLate = false,
 ): Promise<DeliveryMessage | undefined> {
   const { organization, webhookId, id } = recovery;
+  const ulid = ulidOf(deliveryId);
   const item = {
-    ...keys.redelivery(organization, ulidOf(webhookId), ulidOf(deliveryId), last + 1),
+    ...keys.redelivery(organization, ulidOf(webhookId), ulid, last + 1),
     deliveryId,
     eventId,
     attempt: last,
     scheduleStart: last + 1,
     ...(requestId && { requestId }),
-    recovery: ulidOf(id),
+    ...(isLate ? dueEntry(deliveryPartition(ulid), timestamp(dueAt + graceMs)) : { recovery: ulidOf(id) }),
     ...(lost && { lost }),
     nextAttemptAt: timestamp(dueAt),
     [tableSchema.expiry]: historyExpiry(dueAt),
@@ -195,7 +213,7 @@ export async function insertRecoveredAttempt(
     ignoreConflict(error);
     stored = false;
   });
-  return stored ? recoveredMessage(item) : undefined;
+  return stored ? (isLate ? retryOf(item) : recoveredMessage(item)) : undefined;
 }
 
 /** Returns whether the item of a redelivery is an attempt of a recovery. */

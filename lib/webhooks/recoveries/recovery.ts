@@ -18,9 +18,9 @@ import { readWebhook, type StoredWebhook } from '../../table/deliveries/webhooks
 import type { RecordResponse } from '../../table/idempotency.ts';
 import { readDeliveryRows } from '../../table/recoveries/delivery-rows.ts';
 import {
-  hasRunningRecovery,
   insertRecovery,
   readRecovery,
+  readRecoveryLock,
   recoveryInProgress,
   shownRecovery,
 } from '../../table/recoveries/recoveries.ts';
@@ -52,7 +52,9 @@ export async function recoverWebhook(
   const now = context.clock();
   const webhook = await readWebhook(context, organization, webhookId);
   if (!webhook) throw notFound('webhook');
-  if (!dryRun) await rejectPausedOrRunning(context, organization, webhook);
+  const lock = dryRun ? undefined : await readRecoveryLock(context, organization, webhookId);
+  if (!dryRun && isPaused(webhook)) throw webhookPaused();
+  if (lock?.runs) throw recoveryInProgress();
   const range = {
     since: Math.max(since, Date.parse(firstKeptDay(now))),
     until: Math.min(until ?? now, now),
@@ -66,7 +68,7 @@ export async function recoverWebhook(
   }
   const started = { matched, recoveryId: `rc_${context.ulid()}` };
   const recovery = { organization, webhookId, id: started.recoveryId, ...range, matched };
-  await insertRecovery(context, recovery, recordResponse?.(started));
+  await insertRecovery(context, recovery, lock, recordResponse?.(started));
   return started;
 }
 
@@ -88,15 +90,6 @@ export async function getRecovery(
   if (!webhook) throw notFound('webhook');
   if (!recovery) throw notFound('recovery');
   return shownRecovery(recovery);
-}
-
-async function rejectPausedOrRunning(
-  context: TableContext,
-  organization: Organization,
-  webhook: StoredWebhook,
-): Promise<void> {
-  if (isPaused(webhook)) throw webhookPaused();
-  if (await hasRunningRecovery(context, organization, webhook.id)) throw recoveryInProgress();
 }
 
 /**

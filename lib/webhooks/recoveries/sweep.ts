@@ -5,6 +5,8 @@ import type { BatchingContext } from '../../table/batchers.ts';
 import { readEvent, readEventsInOrder } from '../../table/deliveries/event-log.ts';
 import { isPaused } from '../../table/deliveries/pauses.ts';
 import { readWebhook, type StoredWebhook } from '../../table/deliveries/webhooks.ts';
+import { readLateEventsBetween } from '../../table/events/event-feed.ts';
+import { followDelayMs } from '../../table/events/positions.ts';
 import { graceMs, type SweepCall, type Swept, sweep } from '../../table/lists/due.ts';
 import { findRowOf, readDeliveryRows } from '../../table/recoveries/delivery-rows.ts';
 import {
@@ -22,7 +24,7 @@ import {
   storeProgress,
 } from '../../table/recoveries/recoveries.ts';
 import { type AttemptMessageContext, sendAttemptMessages } from '../deliveries/attempt-messages.ts';
-import { readMissed, readSubscriptions, walkedEvent } from './missed-events.ts';
+import { type Missed, readMissed, readSubscriptions, walkedEvent } from './missed-events.ts';
 import { slotMs } from './recovery-rate.ts';
 
 type SweepContext = BatchingContext & AttemptMessageContext;
@@ -165,7 +167,14 @@ async function sendAgain(
   return { ...progress, messages: lost.length, sentAgainAt: now, nextSlotAt: start + lost.length * interval };
 }
 
-/** Stores and sends the attempts that are due until `aheadMs` from now. */
+/** The message of a stored attempt, and when it may begin (Unix time, in ms). */
+type StoredAttempt = { message: DeliveryMessage; slotAt: number };
+
+/**
+ * Stores and sends the attempts that are due until `aheadMs` from now. It reads the log up to its stable position only, as
+ * followers do: an event can still be written in front of a later position. Then it looks for late events of the range,
+ * which the log got after the recovery had passed their places; they are not in the numbers of the recovery.
+ */
 async function sendNext(
   context: SweepContext,
   webhook: StoredWebhook,
@@ -173,13 +182,15 @@ async function sendNext(
   before: RecoveryProgress,
   hasTime: () => boolean,
 ): Promise<Sent> {
-  const { organization, until: to } = recovery;
+  const { organization } = recovery;
   const now = context.clock();
+  const stableAt = now - followDelayMs;
+  const to = Math.min(recovery.until, stableAt);
   const interval = slotMs(webhook);
   const end = now + aheadMs;
   const subscribed = await readSubscriptions(context, organization, webhook);
   let { position, sent, nextSlotAt } = { ...before, nextSlotAt: startOf(now, before) };
-  const messages: { message: DeliveryMessage; slotAt: number }[] = [];
+  const messages: StoredAttempt[] = [];
   let isFull = false;
   const events = readEventsInOrder(context, organization, { after: position, to });
   for await (const step of inGroups(events, stepSize)) {
@@ -189,7 +200,7 @@ async function sendNext(
     const read = await Promise.all(
       step.map((event) => readMissed(context, subscribed, recovery, walkedEvent(event), found)),
     );
-    const puts: Promise<{ message: DeliveryMessage; slotAt: number } | undefined>[] = [];
+    const puts: Promise<StoredAttempt[]>[] = [];
     for (const [at, one] of read.entries()) {
       // An interrupted sweep has stored this attempt. If its message is lost, it is sent again later.
       const isStored = one?.delivery.redeliveries.some((item) => isRecoveredBy(recovery, item));
@@ -198,18 +209,28 @@ async function sendNext(
         isFull = nextSlotAt + interval > end;
         if (isFull) break;
         nextSlotAt += interval;
-        const { deliveryId, requestId } = one.first;
-        const last = Math.max(0, ...one.delivery.rows.map(({ attempt }) => attempt as number));
-        const ids = { deliveryId, eventId: one.first.eventId as string, ...(requestId && { requestId }) };
-        const slotAt = Math.floor(nextSlotAt);
-        const put = insertRecoveredAttempt(context, recovery, { ...ids, last, lost: one.lost }, slotAt);
-        puts.push(put.then((message) => message && { message, slotAt }));
+        puts.push(store(one));
       }
       position = ids[at] as string;
     }
-    messages.push(...(await Promise.all(puts)).filter((one) => one !== undefined));
+    messages.push(...(await Promise.all(puts)).flat());
     isFull ||= !hasTime();
     if (isFull) break;
+  }
+  sent += messages.length;
+  if (!isFull) {
+    position = to === recovery.until ? endPosition(recovery) : position;
+    const since = { from: timeOf(ulidOf(recovery.id)), to: stableAt };
+    for (const event of await readLateEventsBetween(context, organization, since)) {
+      const time = timeOf(ulidOf(event.id));
+      if (time < recovery.since || ulidOf(event.id) > position) continue;
+      const found = await readDeliveryRows(context, organization, webhook.id, { from: time, to: time });
+      const missed = await readMissed(context, subscribed, recovery, walkedEvent(event), found);
+      // The first attempt of an event that is published late has just been sent.
+      if (!missed?.kind || missed.lost) continue;
+      nextSlotAt += interval;
+      messages.push(...(await store(missed, true)));
+    }
   }
   // Sent at once: SQS delays messages by whole seconds from the time when they are sent.
   const slots = Map.groupBy(messages, ({ slotAt }) => slotAt);
@@ -220,13 +241,17 @@ async function sendNext(
       slotAt,
     );
   await Promise.all([...slots].map(send));
-  return {
-    ...before,
-    messages: messages.length,
-    position: isFull ? position : endPosition(recovery),
-    sent: sent + messages.length,
-    nextSlotAt,
-  };
+  return { ...before, messages: messages.length, position, sent, nextSlotAt };
+
+  /** Stores the attempt of an event that was missed. */
+  async function store({ first, delivery, lost }: Missed, isLate = false): Promise<StoredAttempt[]> {
+    const { deliveryId, requestId } = first;
+    const last = Math.max(0, ...delivery.rows.map(({ attempt }) => attempt as number));
+    const ids = { deliveryId, eventId: first.eventId as string, ...(requestId && { requestId }), last, lost };
+    const slotAt = Math.floor(nextSlotAt);
+    const message = await insertRecoveredAttempt(context, recovery, ids, slotAt, isLate);
+    return message ? [{ message, slotAt }] : [];
+  }
 }
 
 /** Returns the time from which a sweep can send: after the messages of the last sweep, and whole seconds from now. */

@@ -1,4 +1,4 @@
-import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { TaskEvent } from '../../../lib/contract/events.ts';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
@@ -298,6 +298,46 @@ describe.each(['never_sent', 'skipped'] as const)(
     });
   },
 );
+describe('a recovery up to the present sends', () => {
+  const requestedAt = () => webhooks.clock();
+
+  /** Publishes an event, registers a webhook after it, and requests the recovery of both. */
+  async function recoverBeforeRegistration() {
+    await webhooks.publish();
+    webhooks.clock.now += minuteMs;
+    const [first, second] = [webhooks.change(), webhooks.change()];
+    webhooks.clock.now += 1;
+    const late = await webhooks.register();
+    const { matched, recoveryId } = await recover(webhooks, late.id, { include: ['never_sent'], until: requestedAt() });
+    expect(matched).toBe(1);
+    return { changes: [first, second], webhookId: late.id, recoveryId };
+  }
+
+  it('an event that reaches the log in time, after a sweep that was there before', async () => {
+    const { changes, webhookId, recoveryId } = await recoverBeforeRegistration();
+    expect(await sweep(webhooks)).toHaveLength(1);
+    await webhooks.publish(changes[0]);
+    webhooks.clock.now += minuteMs;
+    await runToEnd(webhooks, webhookId, recoveryId);
+    expect(await progressOf(webhooks, webhookId, recoveryId)).toMatchObject({ status: 'completed', sent: 2 });
+  });
+
+  it('events that reach the log late, while it runs, once each', async () => {
+    const { changes, webhookId, recoveryId } = await recoverBeforeRegistration();
+    webhooks.clock.now += minuteMs;
+    await sweep(webhooks);
+    webhooks.clock.now += 1_000;
+    for (const change of changes) await webhooks.publish(change);
+    webhooks.clock.now += 30_000;
+    const sent = await sweep(webhooks);
+    expect(new Set(sent.map(({ message }) => message.deliveryId)).size).toBe(2);
+    webhooks.clock.now += 10_000;
+    for (const { message } of sent) await webhooks.attempt(message);
+    await runToEnd(webhooks, webhookId, recoveryId);
+    expect(new Set((await attemptsOf(webhookId)).map(([deliveryId]) => deliveryId)).size).toBe(3);
+    expect(await attemptsOf(webhookId)).toHaveLength(3);
+  });
+});
 
 describe('a failed attempt of a recovery', () => {
   it('has the retry schedule, and can be recovered again after the last retry', async () => {
@@ -377,6 +417,19 @@ describe('a recovery', () => {
     const rejected = requests.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
     expect(rejected).toEqual(Array(4).fill('recovery_in_progress'));
     expect(await sweep(webhooks)).toHaveLength(1);
+  });
+
+  it('takes over the lock of a recovery that has expired', async () => {
+    await exhaust(webhooks);
+    const { recoveryId } = await recover(webhooks, id);
+    await expect(recover(webhooks, id)).rejects.toMatchObject({ code: 'recovery_in_progress' });
+    const { table, organization } = webhooks;
+    const Key = keys.recovery(organization, ulidOf(id), ulidOf(recoveryId as string));
+    await table.client.send(new DeleteCommand({ TableName: table.name, Key }));
+    const requests = await Promise.allSettled([recover(webhooks, id), recover(webhooks, id)]);
+    expect(requests.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const next = requests.find((one) => one.status === 'fulfilled')?.value;
+    expect(await runToEnd(webhooks, id, next?.recoveryId)).toHaveLength(1);
   });
 
   it('without events is completed at once', async () => {
