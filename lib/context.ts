@@ -23,6 +23,7 @@ import type { PreparedAgent } from './table/agents/prepared-agents.ts';
 import type { Batchers } from './table/batchers.ts';
 import { openTable, type Table } from './table/client.ts';
 import type { EventCheckContext } from './table/deliveries/event-checks.ts';
+import { createLogClock, type LogClock } from './table/events/log-clock.ts';
 import type { StoredToken } from './table/organizations/tokens.ts';
 import {
   type AttemptLimitContext,
@@ -62,8 +63,14 @@ export type Context = {
   secretKeys: SecretsContext['secretKeys'];
   /** The secrets that this process has decrypted lately. */
   decryptedSecrets: SecretsContext['decryptedSecrets'];
-  /** Unix time, in ms. */
+  /** Unix time, in ms. It can be set forward or back: durations come from `monotonic`. */
   clock: () => number;
+  /** Milliseconds since a fixed moment; nobody can set it. */
+  monotonic: () => number;
+  /** Whether this is the only process that publishes events and serves followers. */
+  ownsLogs: boolean;
+  /** The clock of the event log in this process, which never goes back. */
+  logClock: LogClock;
   /** Returns a new ULID of the time of the clock. */
   ulid: () => string;
   log: Log;
@@ -119,6 +126,10 @@ export type ContextOptions = {
   environment: Readonly<Record<string, string | undefined>>;
   /** Unix time, in ms. */
   clock: () => number;
+  /** Milliseconds since a fixed moment; `clock` if absent. */
+  monotonic?: () => number;
+  /** Whether this is the only process that publishes events and serves followers; `false` if absent. */
+  ownsLogs?: boolean;
   table?: Table;
   /** The senders of queues that are not in SQS. */
   queues?: Map<QueueName, QueueSender>;
@@ -132,6 +143,8 @@ export type ContextOptions = {
 export function createContext({
   environment: variables,
   clock,
+  monotonic = clock,
+  ownsLogs = false,
   table = openTable(required(variables, environment.tableName), variables[environment.dynamodbEndpoint]),
   queues = new Map(),
 }: ContextOptions): Context {
@@ -144,6 +157,9 @@ export function createContext({
     secretKeys: new Map(),
     decryptedSecrets: new Map(),
     clock,
+    monotonic,
+    ownsLogs,
+    logClock: createLogClock(clock, monotonic),
     ulid: () => ulidFrom(clock(), randomBytes(10)),
     log: log(),
     defaultModel: variables[environment.defaultModel] || standardModel,
@@ -176,7 +192,7 @@ let created: Context | undefined;
 
 /** Returns the context of this process, which is created at the first call. */
 export function processContext(): Context {
-  created ??= createContext({ environment: process.env, clock: Date.now });
+  created ??= createContext({ environment: process.env, clock: Date.now, monotonic: () => performance.now() });
   return created;
 }
 

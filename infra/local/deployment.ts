@@ -111,6 +111,8 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
     setProcessContext({
       environment: process.env,
       clock: Date.now,
+      monotonic: () => performance.now(),
+      ownsLogs: true,
       queues: sendersOf(queues),
       ...(bundled && { table: createEngineTable(tableName, endpoint) }),
     });

@@ -28,7 +28,7 @@ export type Batchers = {
   putItem?: (item: Item) => Promise<unknown>;
   readItem?: (key: Key) => Promise<Item | undefined>;
   readSubscribers?: (event: SubscribedEvent) => Promise<Subscriber[]>;
-  listLateEvent?: (event: LateEvent) => Promise<unknown>;
+  listLateEvent?: (event: LateEvent) => Promise<string>;
 };
 
 /** The part of a context that batches need. */

@@ -3,14 +3,14 @@ import { notFound } from '../contract/errors.ts';
 import type { Event, EventDelivery, EventDetail, EventQuery } from '../contract/event-log.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { BatchingContext } from '../table/batchers.ts';
 import { deliveryStateOf, readDeliveryAttempts } from '../table/deliveries/delivery-state.ts';
-import { type LoggedEvent, readEvent } from '../table/deliveries/event-log.ts';
+import { type LoggedEvent, readEvent, subscribedTimeOf } from '../table/deliveries/event-log.ts';
 import { readWebhooks } from '../table/deliveries/webhooks.ts';
-import { followEvents, readNewestEvents } from '../table/events/event-feed.ts';
+import { type EventFilter, followEvents, readNewestEvents } from '../table/events/event-feed.ts';
+import { followTime, type LogClockContext, openLog } from '../table/events/log-clock.ts';
 import { firstAttemptOf, readFirstAttempts } from './deliveries/first-attempts.ts';
 
-type EventsContext = BatchingContext & { clock: () => number };
+type EventsContext = LogClockContext;
 
 /** Returns a page of the events that match the filters: the oldest ones after `after`, or the newest ones without it. */
 export async function listEvents(
@@ -21,8 +21,17 @@ export async function listEvents(
   const { items, next } =
     after === undefined
       ? await readNewestEvents(context, organization, { before, limit, filter })
-      : await followEvents(context, organization, { after, limit, filter });
+      : await followLog(context, organization, { after, limit, filter });
   return { items: items.map(eventOf), next };
+}
+
+async function followLog(
+  context: EventsContext,
+  organization: Organization,
+  page: { after: string; limit: number; filter: EventFilter },
+): Promise<CursorPage<LoggedEvent>> {
+  const newest = (await openLog(context, organization))?.newest;
+  return followEvents({ ...context, clock: () => followTime(context) }, organization, { ...page, newest });
 }
 
 /**
@@ -45,7 +54,7 @@ export async function getEvent(context: EventsContext, organization: Organizatio
       // A webhook that is no longer subscribed can have received the event.
       if (attempts.rows.length === 0 && !attempts.requested && !subscribed.has(webhook.id)) return [];
       const { deliveryId } = message;
-      const state = deliveryStateOf(attempts, webhook, timeOf(ulidOf(id)));
+      const state = deliveryStateOf(attempts, webhook, subscribedTimeOf(logged));
       return [{ webhookId: webhook.id, deliveryId, state, attempts: attempts.rows.length }];
     }),
   );

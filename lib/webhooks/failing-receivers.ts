@@ -122,7 +122,7 @@ async function pauseFailing(
     version: before.version + 1,
   };
   // The next check pauses a webhook that was changed at the same time.
-  const changed = changeWebhook(context, organization, before, after, timestamp(now)).then(() => true);
+  const changed = changeWebhook(context, organization, before, after, { since: timestamp(now), now }).then(() => true);
   return (await changed.catch(ignoreConflict)) ?? false;
 }
 
@@ -137,7 +137,7 @@ export async function resumeFailing(
     if (!before || openPauseOf(before)?.reason === undefined) return;
     const now = context.clock();
     const after = { ...before, active: true, pauses: withoutPause(before, now), version: before.version + 1 };
-    await changeWebhook(context, organization, before, after, timestamp(now));
+    await changeWebhook(context, organization, before, after, { since: timestamp(now), now });
   });
 }
 

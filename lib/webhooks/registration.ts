@@ -3,6 +3,7 @@ import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { NewWebhook, Webhook } from '../contract/webhooks.ts';
 import { insertWebhook } from '../table/deliveries/webhooks.ts';
+import { type LogClockContext, logTimeOf, openLog } from '../table/events/log-clock.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { encryptSecret, type SecretsContext } from './secrets.ts';
 import { rejectUrl } from './sender/receivers.ts';
@@ -14,7 +15,7 @@ import { rejectUrl } from './sender/receivers.ts';
  * @throws `ApiError` `validation_failed` or `url_not_allowed` for the URL, `limit_reached`
  */
 export async function registerWebhook(
-  context: Pick<Context, 'table' | 'ulid' | 'allowedReceivers'> & SecretsContext,
+  context: Pick<Context, 'ulid' | 'allowedReceivers'> & LogClockContext & SecretsContext,
   organization: Organization,
   { url, events, description, taskFilter, maxPerSecond, secret }: NewWebhook,
   recordResponse: RecordResponse,
@@ -32,6 +33,8 @@ export async function registerWebhook(
     createdAt: timestamp(timeOf(id)),
   };
   const encrypted = secret && (await encryptSecret(context, secret, { organization, webhook: webhook.id }));
-  await insertWebhook(context, organization, webhook, encrypted, recordResponse);
+  await openLog(context, organization);
+  const since = logTimeOf(context, timeOf(id));
+  await insertWebhook(context, organization, webhook, encrypted, recordResponse, since);
   return webhook;
 }

@@ -17,6 +17,7 @@ import {
   removeWebhook,
   type StoredWebhook,
 } from '../table/deliveries/webhooks.ts';
+import { type LogClockContext, logTimeOf, openLog } from '../table/events/log-clock.ts';
 import { retryOnConflict } from '../table/transact.ts';
 import { healthOf } from './failing-receivers.ts';
 import { rejectUrl } from './sender/receivers.ts';
@@ -64,20 +65,24 @@ export async function getWebhook(
  *   `limit_reached` for the pauses
  */
 export async function updateWebhook(
-  context: Pick<Context, 'table' | 'clock' | 'allowedReceivers'>,
+  context: Pick<Context, 'allowedReceivers'> & LogClockContext,
   organization: Organization,
   id: string,
   patch: WebhookPatch,
   ifMatch: Precondition,
 ): Promise<Versioned<Webhook>> {
+  await openLog(context, organization);
   const [webhook, newest] = await Promise.all([
     retryOnConflict(context.table, async () => {
       const before = await requireWebhook(context, organization, id);
       ifMatch(before);
       if (patch.url !== undefined) rejectUrl(patch.url, context.allowedReceivers);
       const now = context.clock();
-      const after = patched(before, patch, now);
-      if (after !== before) await changeWebhook(context, organization, before, after, timestamp(now));
+      // Events are compared with these times.
+      const since = logTimeOf(context, now);
+      const after = patched(before, patch, since);
+      const times = { since: timestamp(since), now };
+      if (after !== before) await changeWebhook(context, organization, before, after, times);
       return after;
     }),
     readNewestOutcomes(context, organization, id),

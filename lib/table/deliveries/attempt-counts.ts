@@ -2,6 +2,7 @@ import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { tableSchema } from '../../deployment/table-schema.ts';
 import type { Table, TableContext } from '../client.ts';
+import { clocksDifferMs } from '../clocks.ts';
 import { keys } from '../keys.ts';
 import { everything } from '../lists/listing.ts';
 import { countItems, getItem, queryItems } from '../reads.ts';
@@ -119,9 +120,6 @@ function countRows(
 function closedFrom({ pk: _, sk: __, through, [tableSchema.expiry]: ___, ...days }: Item): Closed {
   return { through: through as string, days: days as Days };
 }
-
-/** The maximum difference between the clocks of two functions, in milliseconds. */
-export const clocksDifferMs = 60_000;
 
 /** Returns a time before the registration of a webhook, by any clock: earlier days need no counting. */
 const registeredBy = (webhookId: string) => timeLetters(timeOf(ulidOf(webhookId)) - clocksDifferMs);

@@ -19,6 +19,11 @@ export type LoggedEvent = {
   /** The changed item: its id, and its version after the change. */
   item: string;
   version: number;
+  /**
+   * The time of the change by the clock of the log (Unix time, in ms), if it is not that of the id: after a step back of the
+   * clock (docs/architecture.md#clocks).
+   */
+  logTime?: number;
   /** The request that made the change, if it is known. */
   requestId?: string;
   /** The event's `data` as JSON: unlike a map of DynamoDB, text keeps the order of the fields. */
@@ -28,7 +33,15 @@ export type LoggedEvent = {
 };
 
 /** The part of an event that is sent, with `data` as JSON. */
-export type EventToSend = Pick<LoggedEvent, 'event' | 'data'>;
+export type EventToSend = Pick<LoggedEvent, 'event' | 'data' | 'logTime'>;
+
+/**
+ * Returns the time of an event that decides which webhooks receive it (Unix time, in ms): subscriptions, filters and pauses
+ * have times of the same clock.
+ */
+export function subscribedTimeOf({ id, logTime }: Pick<LoggedEvent, 'id' | 'logTime'>): number {
+  return logTime ?? timeOf(ulidOf(id));
+}
 
 /** Returns the item of an event. The same event always has the same item. */
 export function eventItem({ organization, id, ...rest }: LoggedEvent): Item {

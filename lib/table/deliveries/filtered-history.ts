@@ -5,11 +5,12 @@ import type { Organization } from '../../contract/organization.ts';
 import { grouped } from '../../contract/shapes.ts';
 import { type AttemptFilter, type DeliveryRecord, maxFilteredAttempts } from '../../contract/webhooks.ts';
 import type { TableContext } from '../client.ts';
+import { clocksDifferMs } from '../clocks.ts';
 import { keys } from '../keys.ts';
 import { everything } from '../lists/listing.ts';
 import { type Filter, filterItems } from '../reads.ts';
 import type { Item } from '../write.ts';
-import { clocksDifferMs, closedAfterMs } from './attempt-counts.ts';
+import { closedAfterMs } from './attempt-counts.ts';
 import { attemptFacet, recordFrom, timeLetters } from './attempt-items.ts';
 import { firstKeptDay } from './history-days.ts';
 

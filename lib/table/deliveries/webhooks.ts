@@ -132,6 +132,8 @@ export async function readTarget(
 /**
  * Puts a new webhook, its subscriptions, its encrypted secret and the idempotency record, or nothing.
  *
+ * @param since the time of the log from which the webhook receives events (Unix time, in ms); that of its registration if
+ *   absent
  * @throws `ApiError` `limit_reached`
  */
 export async function insertWebhook(
@@ -140,10 +142,14 @@ export async function insertWebhook(
   webhook: Webhook,
   encryptedSecret: string | undefined,
   recordResponse: RecordResponse,
+  since: number = Date.parse(webhook.createdAt),
 ): Promise<void> {
   const { id, createdAt, taskFilter, ...rest } = webhook;
   const ulid = ulidOf(id);
-  const filters = taskFilter && { taskFilters: [{ ...taskFilter, from: createdAt }] };
+  // The rows of a webhook have no time of their own, unless the clock was set back before its registration.
+  const isLater = since > timeOf(ulid);
+  const from = isLater ? timestamp(since) : createdAt;
+  const filters = taskFilter && { taskFilters: [{ ...taskFilter, from }] };
   const signed = encryptedSecret && { signed: true };
   await transact(table, [
     { Put: { Item: { ...keys.webhook(organization, ulid), ...rest, ...filters, ...signed } } },
@@ -151,7 +157,7 @@ export async function insertWebhook(
       ? [{ Put: { Item: { ...keys.webhookSecret(organization, ulid), sealed: encryptedSecret } } }]
       : []),
     ...webhook.events.map((event) => ({
-      Put: { Item: { ...keys.subscription(organization, event, ulid), ...filters } },
+      Put: { Item: { ...keys.subscription(organization, event, ulid), ...(isLater && { since: from }), ...filters } },
     })),
     countOneMore(organization),
     ...(recordResponse?.(webhook) ?? []),
@@ -162,7 +168,8 @@ export async function insertWebhook(
  * Changes the fields of a webhook that callers can change, and its subscriptions, or nothing. The other attributes stay:
  * attempts and rotations write them at the same time. The end of a pause releases the parked attempts.
  *
- * @param since the time from which the webhook receives the added events, and has a new filter; ISO 8601
+ * @param since the time of the log from which the webhook receives the added events, and has a new filter; ISO 8601
+ * @param now when the end of a pause releases the parked attempts; Unix time, in ms
  * @throws `Conflict` if the webhook was changed or deleted since it was read
  */
 export async function changeWebhook(
@@ -170,7 +177,7 @@ export async function changeWebhook(
   organization: Organization,
   before: StoredWebhook,
   after: StoredWebhook,
-  since: string,
+  { since, now }: { since: string; now: number },
 ): Promise<void> {
   const ulid = ulidOf(after.id);
   const { url, events, description, maxPerSecond, pauses, version } = after;
@@ -196,7 +203,7 @@ export async function changeWebhook(
       },
     })),
     ...removed.map((event) => ({ Delete: { Key: keys.subscription(organization, event, ulid) } })),
-    ...(isResumed ? [releaseWrite({ organization, webhookId: after.id, version }, Date.parse(since))] : []),
+    ...(isResumed ? [releaseWrite({ organization, webhookId: after.id, version }, now)] : []),
   ]);
 }
 

@@ -3,6 +3,7 @@ import { type EventQuery, maxEventsRead } from '../../contract/event-log.ts';
 import { timeOf, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { TableContext } from '../client.ts';
+import { isTooFarAhead } from '../clocks.ts';
 import { eventFrom, type LoggedEvent } from '../deliveries/event-log.ts';
 import { firstKeptDay } from '../deliveries/history-days.ts';
 import { keys } from '../keys.ts';
@@ -15,6 +16,7 @@ import {
   lastPossiblePosition,
   lastUlid,
   lateEventsOf,
+  maxTime,
 } from './positions.ts';
 
 type FeedContext = TableContext & { clock: () => number };
@@ -67,18 +69,22 @@ export async function readNewestEvents(
 
 /**
  * Returns the events of an organization after a position that match a filter, in the order of their positions, and the
- * position after the page. Followers that continue there see every event at least once.
+ * position after the page. Followers that continue there see every event at least once. A position that is too far in the
+ * future, from a clock that was ahead, counts as the newest one that followers can see.
  *
  * @param after the id of an event, or `next` of a page
+ * @param newest the greatest position of the log, if the caller knows it
  */
 export async function followEvents(
   { table, clock }: FeedContext,
   organization: Organization,
-  { after, limit, filter }: { after: string; limit: number; filter: EventFilter },
+  { after, limit, filter, newest }: { after: string; limit: number; filter: EventFilter; newest?: string | undefined },
 ): Promise<CursorPage<LoggedEvent>> {
   // Before all reads: they see every position up to this one.
   const now = clock();
-  const horizon = lastUlid(now - followDelayMs);
+  const visible = lastUlid(now - followDelayMs);
+  const horizon = newest === undefined ? visible : least(visible, newest);
+  if (isTooFarAhead(timeOf(ulidOf(after)), now, 0)) return { items: [], next: `ev_${horizon}` };
   let position = greatest(ulidOf(after), lastUlid(earliest(now, filter) - 1));
   if (position >= horizon) return { items: [], next: after };
   const page = new Map<string, LoggedEvent>();
@@ -180,9 +186,6 @@ async function readLateEvents(
   const events = found.slice(0, limit);
   return { events, end: (events.at(-1) as { position: string }).position };
 }
-
-/** The greatest time of a ULID (Unix time, in ms). */
-const maxTime = 2 ** 48 - 1;
 
 /** Returns the time from which events are read (Unix time, in ms). */
 function earliest(now: number, { since = 0 }: EventFilter): number {

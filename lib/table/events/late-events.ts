@@ -6,11 +6,11 @@ import { tableSchema } from '../../deployment/table-schema.ts';
 import { batchWriteLimit, writeBatch } from '../batch-writes.ts';
 import type { BatchingContext, LateEvent } from '../batchers.ts';
 import type { Table } from '../client.ts';
+import { isTooFarAhead } from '../clocks.ts';
 import { historyExpiry } from '../deliveries/history-days.ts';
 import { keys } from '../keys.ts';
 import { unavailable } from '../unavailable.ts';
-import type { Item } from '../write.ts';
-import { lastPosition, writtenWithinMs } from './positions.ts';
+import { type LateItem, lastPosition, writtenWithinMs } from './positions.ts';
 
 /**
  * How far the times of the positions are ahead of the clock, in milliseconds, at each try to write them. A table or a
@@ -23,49 +23,55 @@ const aheadMs = [0, 1_000, 5_000, 30_000];
 const itemEvents = 1_000;
 
 /**
- * Returns whether an event that has just been written is late: followers may have passed its id.
+ * Returns whether an event that has just been written is late: followers may have passed its id, or would wait long for it,
+ * because the clock that made it was ahead.
  *
- * @param now the time after the write was confirmed (Unix time, in ms)
+ * @param now the time of the log after the write was confirmed (Unix time, in ms)
  */
 export function isLate(id: string, now: number): boolean {
-  return now - timeOf(ulidOf(id)) > writtenWithinMs;
+  const time = timeOf(ulidOf(id));
+  return now - time > writtenWithinMs || isTooFarAhead(time, now, 0);
 }
 
 /**
  * Gives a late event, which the log has, a position that followers have not passed. The calls of one turn of the event loop
  * share one item for each organization. An event that is listed again has two positions.
  *
+ * @param context its clock is that of the log, see `logTime`
+ * @returns the greatest position of that item
  * @throws `ApiError` `unavailable` if the table is too slow
  */
 export async function listLateEvent(
   { table, batchers, clock }: BatchingContext & { clock: () => number },
   organization: Organization,
   id: string,
-): Promise<void> {
+): Promise<string> {
   batchers.listLateEvent ??= inBatches(
     Number.POSITIVE_INFINITY,
-    async (events: LateEvent[]): Promise<undefined[]> => {
-      await writePositions(table, clock, events);
-      return [];
-    },
+    (events: LateEvent[]) => writePositions(table, clock, events),
     (event) => `${event.organization} ${event.ulid}`,
   );
-  await batchers.listLateEvent({ organization, ulid: ulidOf(id) });
+  return batchers.listLateEvent({ organization, ulid: ulidOf(id) });
 }
 
-/** Writes positions until they are written in time. A position that is written late is an unnecessary one. */
-async function writePositions(table: Table, clock: () => number, events: readonly LateEvent[]): Promise<void> {
+/**
+ * Writes positions until they are written in time. A position that is written late is an unnecessary one.
+ *
+ * @returns the greatest position of the item of each event
+ */
+async function writePositions(table: Table, clock: () => number, events: readonly LateEvent[]): Promise<string[]> {
   for (const ahead of aheadMs) {
     const time = clock() + ahead;
-    const puts = lateItems(events, time).map((Item) => ({ PutRequest: { Item } }));
+    const items = lateItems(events, time);
+    const puts = items.map((Item) => ({ PutRequest: { Item } }));
     for (const batch of split(puts, batchWriteLimit)) await writeBatch(table, batch);
-    if (clock() - time <= writtenWithinMs) return;
+    if (clock() - time <= writtenWithinMs) return events.map((event) => positionIn(items, event));
   }
   throw unavailable();
 }
 
 /** Returns the items that give late events positions of a time. */
-function lateItems(events: readonly LateEvent[], time: number): Item[] {
+function lateItems(events: readonly LateEvent[], time: number): LateItem[] {
   return [...Map.groupBy(events, ({ organization }) => organization)].flatMap(([organization, own]) =>
     split(own, itemEvents).map((some) => ({
       ...keys.lateEvents(organization, lastPosition(ulidFrom(time, randomBytes(10)), some.length)),
@@ -73,6 +79,12 @@ function lateItems(events: readonly LateEvent[], time: number): Item[] {
       [tableSchema.expiry]: historyExpiry(time),
     })),
   );
+}
+
+/** Returns the greatest position of the item that has an event. */
+function positionIn(items: readonly LateItem[], { organization, ulid }: LateEvent): string {
+  const { pk } = keys.lateEvents(organization, '');
+  return ulidOf((items.find((item) => item.pk === pk && item.events.includes(ulid)) as LateItem).sk);
 }
 
 function split<Entry>(entries: readonly Entry[], size: number): Entry[][] {

@@ -18,6 +18,9 @@ const clockDifferenceMs = 250;
 /** How long after its time a position is visible to followers, in milliseconds. */
 export const followDelayMs = writtenWithinMs + clockDifferenceMs;
 
+/** The greatest time of a ULID (Unix time, in ms). */
+export const maxTime = 2 ** 48 - 1;
+
 /** Returns the least ULID of a time (Unix time, in ms). */
 export function firstUlid(time: number): string {
   return ulidFrom(time, new Uint8Array(10));

@@ -4,7 +4,7 @@ import type { Organization } from '../../contract/organization.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import { type BatchingContext, readInBatch } from '../../table/batchers.ts';
 import { readNextAttempt } from '../../table/deliveries/attempt-log.ts';
-import { type LoggedEvent, readEvents } from '../../table/deliveries/event-log.ts';
+import { type LoggedEvent, readEvents, subscribedTimeOf } from '../../table/deliveries/event-log.ts';
 import { activeSince, type Pausable } from '../../table/deliveries/pauses.ts';
 import { keys } from '../../table/keys.ts';
 import { readFirstAttempts } from './first-attempts.ts';
@@ -75,7 +75,9 @@ async function readEventDeliveries(context: BatchingContext, event: LoggedEvent)
       }),
     ),
   );
-  const nextAttempts = unfinished.filter((message) => !isSkipped(webhooks.get(message.webhookId) ?? {}, message));
+  const nextAttempts = unfinished.filter(
+    (message) => !isSkipped(webhooks.get(message.webhookId) ?? {}, message, subscribedTimeOf(event)),
+  );
   return { deliveries: first.length - (unfinished.length - nextAttempts.length), nextAttempts, webhooks };
 }
 

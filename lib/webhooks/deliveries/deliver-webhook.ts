@@ -114,7 +114,7 @@ async function processMessage(context: Context, received: DeliveryMessage): Prom
     await sendAttemptMessages(context, [message]);
     return {};
   }
-  if (await holdBack(context, message, target)) return {};
+  if (await holdBack(context, message, target, loggedEvent.logTime)) return {};
   const notBefore = earliestStartOf(dueAt, clock());
   if (notBefore) {
     await sendAttemptMessages(context, [message], notBefore);

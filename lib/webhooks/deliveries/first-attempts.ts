@@ -1,7 +1,7 @@
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import type { BatchingContext } from '../../table/batchers.ts';
-import { type LoggedEvent, readEvents, taskFieldsOfEvent } from '../../table/deliveries/event-log.ts';
+import { type LoggedEvent, readEvents, subscribedTimeOf, taskFieldsOfEvent } from '../../table/deliveries/event-log.ts';
 import type { DeliveryOfWebhook } from '../../table/deliveries/redeliveries.ts';
 import { readSubscribers } from '../../table/deliveries/subscriptions.ts';
 import { matchesFilter } from '../../table/deliveries/task-filters.ts';
@@ -13,11 +13,11 @@ import { deliveryIdOf } from './derived-ids.ts';
  * are no longer subscribed.
  */
 export async function readFirstAttempts(context: BatchingContext, event: LoggedEvent): Promise<DeliveryMessage[]> {
-  const changedAt = timeOf(ulidOf(event.id));
+  const at = subscribedTimeOf(event);
   const subscribers = await readSubscribers(context, event.organization, event.event);
   return subscribers
-    .filter(({ since }) => since <= changedAt)
-    .filter(({ taskFilters }) => matchesFilter(taskFilters, changedAt, () => taskFieldsOfEvent(event)))
+    .filter(({ since }) => since <= at)
+    .filter(({ taskFilters }) => matchesFilter(taskFilters, at, () => taskFieldsOfEvent(event)))
     .map(({ id }) => firstAttemptOf(event, id));
 }
 

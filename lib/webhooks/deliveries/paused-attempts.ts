@@ -31,18 +31,21 @@ export const skippedAfterMs = 90_000;
  * Holds an attempt back because of a pause of its webhook. The first attempt of an event in a pause is skipped: nothing is
  * stored. Any other attempt is parked until the pause ends, except for the first one that a recovery makes.
  *
+ * @param logTime the time of the event by the clock of the log, if it is not that of its id (Unix time, in ms)
  * @returns whether the attempt must not be made now
  */
 export async function holdBack(
   context: PausedAttemptContext,
   message: DeliveryMessage,
   webhook: Pausable,
+  logTime?: number,
 ): Promise<boolean> {
   if (webhook.pauses === undefined) return false;
   const open = openPauseOf(webhook);
-  if (isSkipped(webhook, message)) {
+  const eventTime = logTime ?? eventTimeOf(message);
+  if (isSkipped(webhook, message, eventTime)) {
     const decidedAt = eventTimeOf(message) + skippedAfterMs;
-    const mayEndBefore = open !== undefined && Date.parse(open.from) <= eventTimeOf(message);
+    const mayEndBefore = open !== undefined && Date.parse(open.from) <= eventTime;
     if (mayEndBefore && context.clock() < decidedAt) await sendAttemptMessages(context, [message], decidedAt);
     else await unlistAttempt(context, message);
     return true;
@@ -55,10 +58,10 @@ export async function holdBack(
 }
 
 /** Returns whether an attempt is the first one of an event that its webhook skips, and that no caller has requested. */
-export function isSkipped(webhook: Pausable, message: DeliveryMessage): boolean {
+export function isSkipped(webhook: Pausable, message: DeliveryMessage, eventTime = eventTimeOf(message)): boolean {
   const { attempt, redelivery, scheduleStart } = message;
   const isRequested = redelivery === true || scheduleStart !== undefined;
-  return attempt === 1 && !isRequested && isPausedAt(webhook, eventTimeOf(message));
+  return attempt === 1 && !isRequested && isPausedAt(webhook, eventTime);
 }
 
 /**

@@ -1,9 +1,11 @@
 import type { PublicEvent } from '../../contract/events.ts';
+import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { requestFields } from '../../request-context.ts';
 import { type EventCheckContext, planEventCheck } from '../../table/deliveries/event-checks.ts';
 import { appendEvent } from '../../table/deliveries/event-log.ts';
 import { isLate, listLateEvent } from '../../table/events/late-events.ts';
+import { type LogClockContext, logTime, logTimeOf, notePosition, openLog } from '../../table/events/log-clock.ts';
 import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';
 import { eventIdOf } from './derived-ids.ts';
 import { readFirstAttempts } from './first-attempts.ts';
@@ -18,31 +20,37 @@ export type Change = { organization: Organization; item: string; version: number
  * published.
  */
 export async function publishEvents(
-  context: EventCheckContext & AttemptMessageContext,
+  context: EventCheckContext & LogClockContext & AttemptMessageContext,
   { organization, item, version, events }: Change,
 ): Promise<void> {
+  if (events.length > 0) await openLog(context, organization);
+  const logContext = { ...context, clock: () => logTime(context) };
+  const note = (position: string) => notePosition(context, organization, position);
   await Promise.all(
     events.map(async ({ event, data, ...rest }) => {
-      const id = eventIdOf(Date.parse(data.occurredAt), { item, version, event });
+      const changedAt = Date.parse(data.occurredAt);
+      const id = eventIdOf(changedAt, { item, version, event });
+      const madeAt = logTimeOf(context, changedAt);
       const logged = {
         organization,
         id,
         event,
         item,
         version,
+        ...(madeAt !== changedAt && { logTime: madeAt }),
         ...requestFields(),
         data: JSON.stringify(data),
         ...rest,
       };
       const append = async () => {
         await appendEvent(context, logged);
-        return isLate(id, context.clock());
+        return isLate(id, logTime(context));
       };
       const [messages, late] = await Promise.all([readFirstAttempts(context, logged), append()]);
       await Promise.all([
         sendAttemptMessages(context, messages),
         messages.length > 0 ? planEventCheck(context, organization, id) : undefined,
-        late ? listLateEvent(context, organization, id) : undefined,
+        late ? listLateEvent(logContext, organization, id).then(note) : note(ulidOf(id)),
       ]);
     }),
   );

@@ -1,10 +1,9 @@
 import { type EventName, eventNames } from '../../contract/events.ts';
-import { timeOf, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { MissedKind } from '../../contract/recoveries.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import type { BatchingContext, Subscriber } from '../../table/batchers.ts';
-import { type LoggedEvent, taskFieldsOfEvent } from '../../table/deliveries/event-log.ts';
+import { type LoggedEvent, subscribedTimeOf, taskFieldsOfEvent } from '../../table/deliveries/event-log.ts';
 import { isPausedAt } from '../../table/deliveries/pauses.ts';
 import { readSubscribers } from '../../table/deliveries/subscriptions.ts';
 import { isMatch, matchesFilter } from '../../table/deliveries/task-filters.ts';
@@ -81,14 +80,15 @@ export async function readMissed(
  */
 function missedKindOf(
   { webhook, subscriptions }: SubscribedWebhook,
-  { id, event, taskFields }: WalkedEvent,
+  walked: WalkedEvent,
   { rows, inProgress }: DeliveryAttempts,
 ): MissedKind | 'not attempted' | undefined {
+  const { event, taskFields } = walked;
   if (inProgress) return undefined;
   if (rows.length > 0) return rows.some(({ error }) => error === undefined) ? undefined : 'exhausted';
   const subscription = subscriptions.get(event);
   if (!subscription) return undefined;
-  const time = timeOf(ulidOf(id));
+  const time = subscribedTimeOf(walked);
   if (subscription.since > time) return isMatch(webhook.taskFilter, () => taskFields) ? 'never_sent' : undefined;
   if (!matchesFilter(subscription.taskFilters, time, () => taskFields)) return undefined;
   return isPausedAt(webhook, time) ? 'skipped' : 'not attempted';

@@ -1,11 +1,11 @@
 import { inGroups } from '../../batching/in-groups.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
-import type { BatchingContext } from '../../table/batchers.ts';
 import { readEvent, readEventsInOrder } from '../../table/deliveries/event-log.ts';
 import { isPaused } from '../../table/deliveries/pauses.ts';
 import { readWebhook, type StoredWebhook } from '../../table/deliveries/webhooks.ts';
 import { readLateEventsBetween } from '../../table/events/event-feed.ts';
+import { followTime, type LogClockContext, openLog } from '../../table/events/log-clock.ts';
 import { followDelayMs } from '../../table/events/positions.ts';
 import { graceMs, type SweepCall, type Swept, sweep } from '../../table/lists/due.ts';
 import { findRowOf, readDeliveryRows } from '../../table/recoveries/delivery-rows.ts';
@@ -27,7 +27,7 @@ import { type AttemptMessageContext, sendAttemptMessages } from '../deliveries/a
 import { type Missed, readMissed, readSubscriptions, walkedEvent } from './missed-events.ts';
 import { slotMs } from './recovery-rate.ts';
 
-type SweepContext = BatchingContext & AttemptMessageContext;
+type SweepContext = LogClockContext & AttemptMessageContext;
 
 /** How long other sweeps skip a recovery that a sweep has taken, in milliseconds: longer than a sweep can take. */
 const takenMs = 2 * 60_000;
@@ -184,7 +184,8 @@ async function sendNext(
 ): Promise<Sent> {
   const { organization } = recovery;
   const now = context.clock();
-  const stableAt = now - followDelayMs;
+  await openLog(context, organization);
+  const stableAt = followTime(context) - followDelayMs;
   const to = Math.min(recovery.until, stableAt);
   const interval = slotMs(webhook);
   const end = now + aheadMs;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RecoveryStarted } from '../../../lib/contract/recoveries.ts';
+import { createLogClock } from '../../../lib/table/events/log-clock.ts';
 import { idempotencyRecordWrites, readIdempotencyRecord } from '../../../lib/table/idempotency.ts';
 import { getRecovery } from '../../../lib/webhooks/recoveries/recovery.ts';
 import { updateWebhook } from '../../../lib/webhooks/webhooks.ts';
@@ -10,6 +11,13 @@ const createPipeline = await preparePipelines();
 
 /** The maximum number of events that a receiver gets from a recovery in a second. */
 const rate = 10;
+/** The parts of a context that its clock of the log needs. */
+const ownClock = (clock: () => number) => ({
+  batchers: {},
+  monotonic: clock,
+  ownsLogs: false,
+  logClock: createLogClock(clock, clock),
+});
 /** The number of events that the webhook has missed. */
 const missed = 12;
 /** A sweep reads this number of lists for its deliveries before it reads that of recoveries. */
@@ -27,7 +35,7 @@ async function createMissed() {
   clock.now += 1;
   const events = ['task.created', 'task.completed'] as const;
   await updateWebhook(
-    { ...pipeline, allowedReceivers: [] as never },
+    { ...pipeline, ...ownClock(clock), allowedReceivers: [] as never },
     organization,
     id,
     { events: [...events] },
