@@ -14,6 +14,8 @@ export type Bucket = {
   unreportedMs: number;
   /** The time at which the two numbers above last decayed. */
   decayedAt: number;
+  /** The latest time of a request. If the clock is behind it, it was set back. */
+  seenAt: number;
 };
 
 /** Whether a request is admitted, and the numbers for its response. */
@@ -27,7 +29,19 @@ export type Taken = {
 
 /** Creates the bucket of an organization that is new to this container. It is full until a report says otherwise. */
 export function newBucket(now: number): Bucket {
-  return { sharedFullAt: 0, fullAt: 0, unreported: 0, unreportedMs: 0, decayedAt: now };
+  return { sharedFullAt: 0, fullAt: 0, unreported: 0, unreportedMs: 0, decayedAt: now, seenAt: now };
+}
+
+/**
+ * Moves the times of a bucket back with the clock, if that was set back since the last request. So the bucket needs as long
+ * as before.
+ */
+export function followClock(bucket: Bucket, now: number): void {
+  const backMs = Math.max(0, bucket.seenAt - now);
+  bucket.sharedFullAt -= backMs;
+  bucket.fullAt -= backMs;
+  bucket.decayedAt -= backMs;
+  bucket.seenAt = now;
 }
 
 /** Returns the number of requests that a full bucket admits immediately: a tenth of the limit, but at least ten. */

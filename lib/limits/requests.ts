@@ -5,14 +5,14 @@ import type { Log } from '../log.ts';
 import { runWithoutRequest } from '../request-context.ts';
 import type { Table } from '../table/client.ts';
 import { takeFromBucket } from '../table/organizations/request-bucket.ts';
-import { type Bucket, isReportDue, newBucket, type Taken, takeRequest } from './bucket.ts';
+import { type Bucket, followClock, isReportDue, newBucket, type Taken, takeRequest } from './bucket.ts';
 import { waitForReport } from './report-wait.ts';
 
 /** The bucket of an organization in one container, and its reports. */
 type RequestCount = Bucket & {
   /** The report in progress. The promise never rejects. */
   report?: Promise<void> | undefined;
-  /** The earliest time of the next report. A failed report postpones it. */
+  /** The earliest time of the next report, by the monotonic clock. A failed report postpones it. */
   nextReportAt: number;
 };
 
@@ -24,6 +24,8 @@ export type LimitContext = {
   table: Table;
   /** Returns the Unix time in milliseconds. */
   clock: () => number;
+  /** Milliseconds since a fixed moment; nobody can set it. */
+  monotonic: () => number;
   log: Pick<Log, 'warn'>;
   requestCounts: RequestCounts;
 };
@@ -34,6 +36,7 @@ export type Admission = {
   headers: Readonly<Record<string, string>>;
   /** The error of a request that exceeds the limit; absent for an admitted request. */
   error?: ApiError;
+  /** By the monotonic clock. */
   startedAt: number;
   counted: RequestCount;
 };
@@ -49,18 +52,19 @@ const pauseAfterFailureMs = 10_000;
  * out without waiting for the report. If a report fails, the container continues with its own count.
  */
 export function admitRequest(context: LimitContext, organization: Organization, perMinute: number): Admission {
-  const now = context.clock();
+  const [now, startedAt] = [context.clock(), context.monotonic()];
   const counted = countedFor(context, organization, now);
+  followClock(counted, now);
   const taken = takeRequest(counted, perMinute, now);
-  if (!counted.report && now >= counted.nextReportAt && isReportDue(counted, perMinute))
+  if (!counted.report && startedAt >= counted.nextReportAt && isReportDue(counted, perMinute))
     counted.report = runWithoutRequest(() => report(context, organization, counted, perMinute));
   const headers = headersOf(taken, perMinute);
-  return { headers, ...(!taken.admitted && { error: errorOf(taken, perMinute) }), startedAt: now, counted };
+  return { headers, ...(!taken.admitted && { error: errorOf(taken, perMinute) }), startedAt, counted };
 }
 
 /** Ends a counted request: adds its time to the count, and waits for a report in progress. */
-export async function finishRequest({ clock }: LimitContext, { counted, startedAt }: Admission): Promise<void> {
-  counted.unreportedMs += clock() - startedAt;
+export async function finishRequest({ monotonic }: LimitContext, { counted, startedAt }: Admission): Promise<void> {
+  counted.unreportedMs += monotonic() - startedAt;
   if (counted.report) await waitForReport(counted.report);
 }
 
@@ -74,7 +78,7 @@ function countedFor({ requestCounts }: LimitContext, organization: Organization,
 }
 
 async function report(
-  { table, clock, log }: LimitContext,
+  { table, clock, monotonic, log }: LimitContext,
   organization: Organization,
   counted: RequestCount,
   perMinute: number,
@@ -85,13 +89,16 @@ async function report(
   const intervalMs = 60_000 / perMinute;
   try {
     const takesMs = Math.round(unreported * intervalMs);
-    counted.sharedFullAt = await takeFromBucket(table, organization, { fullAt: sharedFullAt, takesMs, now: clock() });
+    const now = clock();
+    const fullAt = await takeFromBucket(table, organization, { fullAt: sharedFullAt, takesMs, now });
+    // The clock can have been set back during the report.
+    counted.sharedFullAt = fullAt - Math.max(0, now - clock());
     // Requests that were admitted during this report are part of the next one.
     counted.fullAt = counted.sharedFullAt + counted.unreported * intervalMs;
   } catch (error) {
     counted.unreported += unreported;
     counted.unreportedMs += unreportedMs;
-    counted.nextReportAt = clock() + pauseAfterFailureMs;
+    counted.nextReportAt = monotonic() + pauseAfterFailureMs;
     log.warn('request report failed; this container counts alone', {
       organization,
       error: error as Error,

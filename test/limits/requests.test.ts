@@ -5,6 +5,7 @@ import { admitRequest, finishRequest, type LimitContext } from '../../lib/limits
 import { mayHaveChanged, runWithRequest } from '../../lib/request-context.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
+import { transact } from '../../lib/table/transact.ts';
 import { clockAt, openService } from '../service.ts';
 import { randomFrom } from '../soak/random.ts';
 import { meter } from '../table/fixtures/capacity.ts';
@@ -33,7 +34,7 @@ async function simulateAll(traffic: Traffic[], { containers = 20, limit = 1_200,
   const fleet = Array.from({ length: containers }, () => {
     const requestCounts: LimitContext['requestCounts'] = new Map();
     const own = { ...table, sleep: async () => {} };
-    return { context: { table: own, clock, log: { warn: () => {} }, requestCounts }, freeFrom: 0 };
+    return { context: { table: own, clock, monotonic: clock, log: { warn: () => {} }, requestCounts }, freeFrom: 0 };
   });
   const outcomes = traffic.map((): Outcome => ({ sent: 0, admitted: Array(minutes).fill(0), reports: 0, units: 0 }));
   const arrivals = traffic.flatMap(({ organization, perMinute, durationMs = 20 }, nth) =>
@@ -115,7 +116,7 @@ describe('a container', () => {
     clock.now = start;
     warnings = [];
     const log = { warn: (message: unknown) => void warnings.push(message) } as LimitContext['log'];
-    context = { table, clock, log, requestCounts: new Map() };
+    context = { table, clock, monotonic: clock, log, requestCounts: new Map() };
   });
 
   async function send(container = context) {
@@ -152,6 +153,37 @@ describe('a container', () => {
     expect(await reported()).toBe(clock.now + 9_000);
     for (const { error } of await sendMany(3)) expect(error).toBeUndefined();
     expect((await send()).error?.headers).toEqual({ 'Retry-After': '3' });
+  });
+
+  it.each([
+    [5_000, 'the process continues', () => context],
+    [3_600_000, 'the process continues', () => context],
+    [5_000, 'it starts again', () => ({ ...context, requestCounts: new Map() })],
+    [3_600_000, 'it starts again', () => ({ ...context, requestCounts: new Map() })],
+  ] as const)('waits no longer after a step back of %d ms if %s', async (back, _, next) => {
+    const monotonic = clockAt(0);
+    context = { ...context, monotonic };
+    await sendMany(11);
+    clock.now += 1_000;
+    expect((await send()).error).toBeUndefined();
+    expect(await reported()).toBeGreaterThanOrEqual(clock.now + 8_000);
+    clock.now -= back;
+    context = next();
+    await sendMany(4);
+    const { error } = await send();
+    expect(Number(error?.headers['Retry-After'])).toBeLessThanOrEqual(4);
+    clock.now += 4_000;
+    expect((await send()).error).toBeUndefined();
+    clock.now += 5_000;
+    await sendMany(5);
+    expect(await reported()).toBeLessThan(clock.now + 20_000);
+  });
+
+  it('waits at most a minute for a time of a version that stored no time of its report', async () => {
+    const item = { ...keys.requestBucket(greedy), fullAt: start + 3_600_000 };
+    await transact(context.table, [{ Put: { Item: item } }]);
+    await sendMany(4);
+    expect(Number((await send()).error?.headers['Retry-After'])).toBeLessThanOrEqual(60);
   });
 
   it('counts alone if a report fails, and reports again after 10 s', async () => {

@@ -1,12 +1,20 @@
 import type { Organization } from '../../contract/organization.ts';
 import type { Table } from '../client.ts';
+import { clocksDifferMs } from '../clocks.ts';
 import { keys } from '../keys.ts';
 import { Conflict, retryOnConflict, transact } from '../transact.ts';
 
+/** The shared bucket as it is stored; of versions before `reportedAt` without it. Unix times, in ms. */
+type SharedBucket = { fullAt: number; reportedAt?: number };
+
+/** A report that is further in the future is one from before a step back of the clock; in milliseconds. */
+const stepMs = 1_000;
+
 /**
- * Takes requests from the token bucket that all containers share for an organization. The bucket is stored as one
- * number: the time at which it is full again if nothing more is taken. That time can be more than a minute away,
- * because containers report requests that they have already admitted. The organization then waits longer.
+ * Takes requests from the token bucket that all containers share for an organization. The bucket is stored as the time at
+ * which it is full again if nothing more is taken. That time can be more than a minute away, because containers report
+ * requests that they have already admitted. The organization then waits longer. The time of the latest report is stored
+ * too: if the clock was set back since then, the bucket keeps the time that it needed then, and no more.
  *
  * It takes one request to the table, or two if the caller is wrong about whether the bucket is full.
  *
@@ -19,25 +27,46 @@ export async function takeFromBucket(
   organization: Organization,
   { fullAt, takesMs, now }: { fullAt: number; takesMs: number; now: number },
 ): Promise<number> {
-  let known = fullAt;
+  let known: SharedBucket = { fullAt, reportedAt: now };
   return retryOnConflict(table, async () => {
-    const isFull = known <= now;
+    const { set, condition, values } = takingFrom(known, takesMs, now);
     const item = await transact(table, [
       {
         Update: {
           Key: keys.requestBucket(organization),
-          // DynamoDB has no maximum of two numbers, so each case has its own expression.
-          UpdateExpression: isFull ? 'SET fullAt = :taken' : 'SET fullAt = fullAt + :taken',
-          ConditionExpression: isFull ? 'attribute_not_exists(fullAt) OR fullAt <= :now' : 'fullAt > :now',
-          ExpressionAttributeValues: { ':now': now, ':taken': isFull ? now + takesMs : takesMs },
+          UpdateExpression: `SET fullAt = ${set}, reportedAt = :now`,
+          ConditionExpression: condition,
+          ExpressionAttributeValues: { ':now': now, ...values },
           ReturnValues: 'UPDATED_NEW',
         },
         onConditionFailed: (found) => {
-          known = (found?.fullAt as number | undefined) ?? 0;
+          known = (found as SharedBucket | undefined) ?? { fullAt: 0 };
           return new Conflict();
         },
       },
     ]);
     return item?.fullAt as number;
   });
+}
+
+/** Returns the write that takes from a known bucket. DynamoDB has no maximum of two numbers, so each case has its own. */
+function takingFrom({ fullAt, reportedAt }: SharedBucket, takesMs: number, now: number) {
+  if (fullAt <= now)
+    return {
+      set: ':taken',
+      condition: 'attribute_not_exists(fullAt) OR fullAt <= :now',
+      values: { ':taken': now + takesMs },
+    };
+  if (reportedAt !== undefined && reportedAt <= now + stepMs)
+    return {
+      set: 'fullAt + :taken',
+      condition: 'fullAt > :now AND reportedAt <= :latest',
+      values: { ':taken': takesMs, ':latest': now + stepMs },
+    };
+  const emptyMs = reportedAt === undefined ? Math.min(fullAt - now, clocksDifferMs) : Math.max(0, fullAt - reportedAt);
+  return {
+    set: ':taken',
+    condition: 'fullAt = :known',
+    values: { ':taken': now + emptyMs + takesMs, ':known': fullAt },
+  };
 }
