@@ -37,12 +37,15 @@ export function isTimeOver(signal: AbortSignal, handOver: HandOver): boolean {
  *
  * @param deadline Unix time, in ms
  */
-export function startHandOver({ clock, pause }: Pick<Context, 'clock' | 'pause'>, deadline: number): HandOver {
-  const startedAt = clock();
-  if (deadline <= startedAt + workerMs) return noHandOver;
+export function startHandOver(
+  { clock, monotonic, pause }: Pick<Context, 'clock' | 'monotonic' | 'pause'>,
+  deadline: number,
+): HandOver {
+  const startedAt = monotonic();
+  if (deadline <= clock() + workerMs) return noHandOver;
   const [stopped, over] = [new AbortController(), new AbortController()];
   void pause(workerMs, stopped.signal).then(() => {
     if (!stopped.signal.aborted) over.abort();
   });
-  return { isDue: () => clock() >= startedAt + lastStepMs, signal: over.signal, stop: () => stopped.abort() };
+  return { isDue: () => monotonic() >= startedAt + lastStepMs, signal: over.signal, stop: () => stopped.abort() };
 }

@@ -5,9 +5,9 @@ import type { AgentContext } from '../table/agents/agents.ts';
 import type { RunningExecution } from '../table/executions/execution-items.ts';
 import { readHeadWithAgent, renewLease } from '../table/executions/executions.ts';
 import { LeaseLost } from '../table/executions/lease-writes.ts';
+import { executionLeaseMs } from '../table/lease.ts';
 
-/** How long the lease of an execution lasts, and how often it is renewed, in milliseconds. */
-export const leaseMs = 30_000;
+/** How often the lease of an execution is renewed, in milliseconds. */
 const renewMs = 10_000;
 
 /**
@@ -29,22 +29,32 @@ export type KeptLease = {
   lost: () => boolean;
   /** Waits until the time is over or the lease is lost. */
   pause: (milliseconds: number) => Promise<void>;
+  /**
+   * Returns the milliseconds since a time stamp from before the lease (Unix time, in ms). The clock may have been set in the
+   * meantime.
+   */
+  elapsedSince: (time: number) => number;
   /** Ends the renewals. */
   stop: () => void;
 };
 
 /**
  * Renews the lease of an execution every 10 seconds. The lease is lost when the execution is cancelled, when its agent is
- * deleted, when a renewal is rejected, or when it expires because no renewal succeeded.
+ * deleted, when a renewal is rejected, or when it expires because no renewal succeeded. The times in this process are those of
+ * the monotonic clock: the clock may be set while the lease is kept. Other workers compare the expiry with their clocks.
  *
  * @param deadline Unix time, in ms; no renewal and no read follows it
  */
 export function keepLease(
-  context: AgentContext & Pick<Context, 'clock' | 'pause'>,
+  context: AgentContext & Pick<Context, 'clock' | 'monotonic' | 'pause'>,
   execution: RunningExecution,
   deadline: number,
 ): KeptLease {
-  const { clock, pause } = context;
+  const { clock, monotonic, pause } = context;
+  const [keptFrom, keptAt] = [clock(), monotonic()];
+  /** Returns the monotonic time of a Unix time, by the clock at the start. */
+  const monotonicOf = (time: number) => keptAt + time - keptFrom;
+  const endsAt = monotonicOf(deadline);
   const [stopped, lost, late] = [new AbortController(), new AbortController(), new AbortController()];
   const inactive = new AbortController();
   let agent: AgentHead | undefined;
@@ -58,22 +68,23 @@ export function keepLease(
     isAgentActive: () => !inactive.signal.aborted,
     lost: () => lost.signal.aborted,
     pause: (milliseconds) => pause(milliseconds, lost.signal),
+    elapsedSince: (time) => Math.max(0, keptFrom - time) + Math.round(monotonic() - keptAt),
     stop: () => stopped.abort(),
   };
 
   async function renew(): Promise<void> {
-    let leasedUntil = Date.parse(execution.leaseUntil as string);
+    let leasedUntil = monotonicOf(Date.parse(execution.leaseUntil as string));
     for (;;) {
       await pause(renewMs, ended);
       // The rest of the lease is enough time to write the end. After it, another worker may continue.
-      if (ended.aborted || clock() >= deadline) return;
-      const until = clock() + leaseMs;
+      if (ended.aborted || monotonic() >= endsAt) return;
+      const until = monotonic() + executionLeaseMs;
       try {
-        await renewLease(context, execution, timestamp(until));
+        await renewLease(context, execution, timestamp(clock() + executionLeaseMs));
         leasedUntil = until;
       } catch (error) {
         // After any other error the next renewal may succeed, before the lease expires.
-        if (error instanceof LeaseLost || clock() >= leasedUntil) lost.abort();
+        if (error instanceof LeaseLost || monotonic() >= leasedUntil) lost.abort();
       }
     }
   }
@@ -81,7 +92,7 @@ export function keepLease(
   async function look(): Promise<void> {
     for (;;) {
       await pause(lookMs, ended);
-      if (ended.aborted || clock() >= deadline) return;
+      if (ended.aborted || monotonic() >= endsAt) return;
       // If the read fails, the next read or renewal decides.
       const found = await readHeadWithAgent(context, execution).catch(() => undefined);
       if (!found) continue;
@@ -94,7 +105,7 @@ export function keepLease(
   }
 
   async function expire(): Promise<void> {
-    await pause(deadline - clock(), stopped.signal);
+    await pause(endsAt - keptAt, stopped.signal);
     if (!stopped.signal.aborted) late.abort();
   }
 }

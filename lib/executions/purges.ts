@@ -2,7 +2,8 @@ import type { Context } from '../context.ts';
 import { timestamp } from '../contract/ids.ts';
 import { consumers } from '../deployment/consumers.ts';
 import { runWithRequest } from '../request-context.ts';
-import { postponeDue, readDue, type SweepCall } from '../table/lists/due.ts';
+import { clocksDifferMs } from '../table/clocks.ts';
+import { type Overdue, postponeDue, readDue, type SweepCall } from '../table/lists/due.ts';
 import { type Purge, purgeFrom, purgePartition } from '../table/purges/purge-items.ts';
 import { purgeAgent } from '../table/purges/purges.ts';
 import { purgeTask } from '../table/tasks/task-removal.ts';
@@ -17,10 +18,10 @@ import { moveOnEnd } from './task-moves.ts';
 export async function runDuePurges(context: Context, call: Required<SweepCall>): Promise<{ unfinished: boolean }> {
   const stoppedAt = context.clock() + consumers.purgeAgent.timeoutSeconds * 1000;
   // Not the purges that this call has postponed.
-  const until = timestamp(Math.min(call.until, stoppedAt - 1));
+  const until = Math.min(call.until, stoppedAt - 1);
   let failure: { reason: unknown } | undefined;
   let unfinished = false;
-  for await (const due of readDue(context, [purgePartition], until)) {
+  for await (const due of readDuePurges(context, until, call.until)) {
     unfinished = !call.hasTime();
     if (unfinished) break;
     const item = await postponeDue(context, due, timestamp(stoppedAt));
@@ -36,6 +37,16 @@ export async function runDuePurges(context: Context, call: Required<SweepCall>):
   }
   if (failure) throw failure.reason;
   return { unfinished };
+}
+
+/**
+ * Yields the purges that are due, then those that are due later than a call can postpone them: a clock that was ahead has
+ * postponed these.
+ */
+async function* readDuePurges(context: Context, until: number, end: number): AsyncGenerator<Overdue> {
+  yield* readDue(context, [purgePartition], timestamp(until));
+  const tooFarAhead = until + 1 + clocksDifferMs;
+  if (end > tooFarAhead) yield* readDue(context, [purgePartition], timestamp(end), timestamp(tooFarAhead));
 }
 
 /**

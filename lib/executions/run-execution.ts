@@ -14,6 +14,7 @@ import {
 } from '../table/executions/executions.ts';
 import { countLateTokens } from '../table/executions/late-tokens.ts';
 import { AgentChanged, LeaseLost } from '../table/executions/lease-writes.ts';
+import { executionLeaseMs } from '../table/lease.ts';
 import { graceMs } from '../table/lists/due.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { readTask } from '../table/tasks/tasks.ts';
@@ -22,7 +23,7 @@ import { agentNotActive, readAgain } from './changed-agent.ts';
 import { sendExecutionMessages } from './execution-messages.ts';
 import { failed, generateOutput, type Postponed, type Result, type Tools } from './generate-output.ts';
 import { type HandOver, startHandOver } from './hand-over.ts';
-import { type KeptLease, keepLease, leaseMs } from './keep-lease.ts';
+import { type KeptLease, keepLease } from './keep-lease.ts';
 import { leasesAllowed, type Spending, startSpending, totalOf, uncountedLosses } from './spending.ts';
 import { moveOnEnd } from './task-moves.ts';
 
@@ -72,7 +73,7 @@ export async function runExecution(
   tools: Tools,
 ): Promise<Ran> {
   const now = context.clock();
-  const request = { leaseId: randomUUID(), now: timestamp(now), until: timestamp(now + leaseMs) };
+  const request = { leaseId: randomUUID(), now: timestamp(now), until: timestamp(now + executionLeaseMs) };
   const execution = await leaseExecution(context, { organization, id }, request);
   if (!execution) return {};
   const deadline = leasedAtOf(execution) + context.executionLimits.durationMs;
@@ -236,7 +237,7 @@ async function end(
     ...result,
     ...(model !== execution.model && { model }),
     completedAt: timestamp(endedAt),
-    durationMs: endedAt - startedAt,
+    durationMs: lease.elapsedSince(startedAt),
     ...(timings && { timings }),
     stepCount: stepCountOf({ ...execution, ...result, timings }),
   };

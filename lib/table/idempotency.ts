@@ -3,7 +3,7 @@ import type { Organization } from '../contract/organization.ts';
 import { tableSchema } from '../deployment/table-schema.ts';
 import type { TableContext } from './client.ts';
 import { type Key, keys } from './keys.ts';
-import { createLease, deleteLease, leaseExpired, leaseHeld } from './lease.ts';
+import { createLease, deleteLease, isLeaseOver, leaseExpired, leaseHeld, leaseTimes } from './lease.ts';
 import { getItem, getItems } from './reads.ts';
 import { partsOf } from './text-parts.ts';
 import { AlreadyDone, transact } from './transact.ts';
@@ -37,7 +37,7 @@ export async function readIdempotencyRecord(
 ): Promise<Recorded | undefined> {
   const record = await getItem(table, keyOf(organization, request));
   if (!record || (record[tableSchema.expiry] as number) <= inSeconds(clock())) return undefined;
-  if ('leaseUntil' in record && (record.leaseUntil as number) <= clock()) return undefined;
+  if ('leaseUntil' in record && isLeaseOver(record.leaseUntil as number, clock())) return undefined;
   if (record.fingerprint !== fingerprintOf(request)) return 'another request';
   if ('leaseUntil' in record) return 'in progress';
   const parts = partKeys(organization, request, (record.parts as number | undefined) ?? 0);
@@ -61,7 +61,7 @@ export async function leaseIdempotencyRecord(
 ): Promise<string> {
   const now = context.clock();
   const lease = createLease(now);
-  const condition = { condition: leaseExpired(), values: { ':now': now } };
+  const condition = { condition: leaseExpired(), values: leaseTimes(now, lease.leaseUntil) };
   await transact(context.table, [recordWrite(context, organization, request, lease, condition)]);
   return lease.claim;
 }

@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { timestamp } from '../contract/ids.ts';
 import type { TableContext } from './client.ts';
+import { clocksDifferMs, isTooFarAhead } from './clocks.ts';
 import type { Key } from './keys.ts';
 import { Conflict, ignoreConflict, transact } from './transact.ts';
 
 /** The lease of a request expires after this time, in milliseconds: no request takes longer. */
 const requestLeaseMs = 30_000;
+
+/** How long the lease of an execution lasts without a renewal, in milliseconds. */
+export const executionLeaseMs = 30_000;
 
 /** A lease as its item stores it: its random id, which only its holder knows, and its expiry (Unix time, in ms). */
 export type Lease = { claim: string; leaseUntil: number };
@@ -14,10 +19,31 @@ export function createLease(now: number): Lease {
   return { claim: randomUUID(), leaseUntil: now + requestLeaseMs };
 }
 
-/** The condition of a write to an item whose lease has expired by `:now`. */
-export const leaseExpired = (expiry = 'leaseUntil') => `${expiry} <= :now`;
+/**
+ * Returns whether a lease has expired. So has one that ends later than its rule can set: a clock that was ahead has set the
+ * expiry. If its holder still runs, the id of the lease protects it.
+ *
+ * @param expiry Unix time in ms, like `now`
+ * @param lengthMs the length of such a lease, in milliseconds
+ */
+export function isLeaseOver(expiry: number, now: number, lengthMs = requestLeaseMs): boolean {
+  return expiry <= now || isTooFarAhead(expiry, now, lengthMs);
+}
 
-/** The condition of a write to an item that has no lease, or whose lease has expired by `:now`. */
+/** Returns the values of `leaseExpired` and `leaseFree`: the present, and the expiry of a lease that is taken now. */
+export function leaseTimes(now: number, until: number): { ':now': number; ':latest': number } {
+  return { ':now': now, ':latest': until + clocksDifferMs };
+}
+
+/** The same for items that store the expiry in ISO 8601. */
+export function leaseTimestamps(now: string, until: string): { ':now': string; ':latest': string } {
+  return { ':now': now, ':latest': timestamp(Date.parse(until) + clocksDifferMs) };
+}
+
+/** The condition of a write to an item whose lease has expired; see `isLeaseOver`. */
+export const leaseExpired = (expiry = 'leaseUntil') => `(${expiry} <= :now OR ${expiry} > :latest)`;
+
+/** The condition of a write to an item that has no lease, or whose lease has expired. */
 export const leaseFree = (expiry = 'leaseUntil') => `(attribute_not_exists(${expiry}) OR ${leaseExpired(expiry)})`;
 
 /** The condition of a write by the lease holder; `:claim` is the id of the lease. */

@@ -3,6 +3,7 @@ import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Webhook } from '../contract/webhooks.ts';
 import type { TableContext } from '../table/client.ts';
+import { isTooFarAhead } from '../table/clocks.ts';
 import { closedAfterMs } from '../table/deliveries/attempt-counts.ts';
 import { type Failing, storeFailing } from '../table/deliveries/failing.ts';
 import { type AttemptOutcome, isBefore, readOutcomesBack } from '../table/deliveries/outcomes.ts';
@@ -41,7 +42,8 @@ export async function checkFailing(
   now: number,
 ): Promise<boolean> {
   const before = target.failing;
-  if (before && now - Date.parse(before.checkedUntil) < checkAgainMs) return false;
+  const checkedUntil = before && Date.parse(before.checkedUntil);
+  if (checkedUntil && !isTooFarAhead(checkedUntil, now, 0) && now - checkedUntil < checkAgainMs) return false;
   const failing = await readFailing(context, organization, webhookId, target, now);
   if (!failing) return false;
   const { stored, exhausted } = failing;
@@ -62,7 +64,9 @@ async function readFailing(
   target: Pick<Target, 'failing' | 'pauses'>,
   now: number,
 ): Promise<{ stored: Failing; exhausted: number } | undefined> {
-  const known = knownOf(target);
+  const latest = knownOf(target);
+  // After a step back of the clock, the rows that a check has not read are not those after its end.
+  const known = latest && isTooFarAhead(Date.parse(latest.checkedUntil), now, 0) ? undefined : latest;
   const from = known ? Date.parse(known.checkedUntil) : Math.max(now - context.failingAfterMs, lastResume(target));
   const checkedUntil = now - closedAfterMs;
   let [since, lastSuccessAt] = [known?.since, known?.lastSuccessAt];

@@ -58,6 +58,17 @@ describe('the purges that are due', () => {
     expect(await dump()).toEqual(before);
   });
 
+  it('are run by a call for all work, if a clock an hour ahead has postponed them', async () => {
+    board.clock.now += 3_600_000;
+    await deleted('one');
+    await call({ table: tableKilledAt(2).table }).catch(() => {});
+    board.clock.now -= 3_600_000;
+    await call();
+    expect(await dump()).not.toEqual(before);
+    await call({ until: Date.parse('9999-12-31T23:59:59.999Z') });
+    expect(await dump()).toEqual(before);
+  });
+
   it('are repeated by a later call if a worker is killed at any request, and nothing is lost', async () => {
     let killed = 0;
     for (let step = 0; ; step++) {

@@ -1,9 +1,10 @@
 import { BatchGetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
-import { type KeptLease, keepLease, leaseMs } from '../../lib/executions/keep-lease.ts';
+import { type KeptLease, keepLease } from '../../lib/executions/keep-lease.ts';
 import { agentItem, headOf } from '../../lib/table/agents/agent-items.ts';
 import { executionItem } from '../../lib/table/executions/execution-items.ts';
+import { executionLeaseMs as leaseMs } from '../../lib/table/lease.ts';
 import type { Item } from '../../lib/table/write.ts';
 import { storedAgent } from '../table/agents/agent-seed.ts';
 import { runningExecution } from '../table/executions/execution-table.ts';
@@ -25,6 +26,8 @@ type Keeping = {
   deadlineMs?: number;
   /** Decides the nth renewal, counted from 1. */
   renewal?: (nth: number) => Promise<void>;
+  /** How far the clock is set after the start, in milliseconds. */
+  stepMs?: number;
   /** Returns the stored execution and its agent, as the nth read finds them. */
   read?: (nth: number) => Promise<(Item | undefined)[]>;
 };
@@ -33,6 +36,7 @@ type Keeping = {
 function keep({
   deadlineMs = 600 * second,
   renewal = async () => {},
+  stepMs = 0,
   read = async () => [stored, agent],
 }: Keeping = {}) {
   const timeline = createTimeline(opening);
@@ -50,7 +54,10 @@ function keep({
     await renewal(renewals.length);
     return {};
   });
-  const lease = keepLease({ ...timeline, table, defaultModel: 'm' }, execution, opening + deadlineMs);
+  let setMs = 0;
+  const clock = () => timeline.clock() + setMs;
+  const lease = keepLease({ ...timeline, clock, table, defaultModel: 'm' }, execution, opening + deadlineMs);
+  setMs = stepMs;
   /** Lets time pass; expects the lease to be in a state from the last millisecond of this time on. */
   const passInto = async (milliseconds: number, state: ReturnType<typeof stateOf>) => {
     await timeline.pass(milliseconds - 1);
@@ -94,6 +101,16 @@ describe('the lease of an execution', () => {
     await passInto(50 * second, lost);
     expect(renewals).toHaveLength(5);
   });
+
+  it.each([-3_600_000, 3_600_000])(
+    'is kept when the clock is set by %d ms, and renewed by that clock',
+    async (stepMs) => {
+      const { renewals, lease, passInto } = keep({ deadlineMs: 25 * second, stepMs });
+      await passInto(25 * second, { aborted: true, lost: false });
+      expect(renewals.map(({ untilMs }) => untilMs)).toEqual([10, 20].map((at) => at * second + stepMs + leaseMs));
+      expect(lease.elapsedSince(opening - 5 * second)).toBe(30 * second);
+    },
+  );
 
   it('aborts at the deadline, and is not lost then: the worker still has to write the end', async () => {
     const { timeline, renewals, passInto } = keep({ deadlineMs: 25 * second });

@@ -31,6 +31,7 @@ export function createTimeline(opening: number, rest: () => Promise<void> = turn
 
   const timeline = {
     clock,
+    monotonic: clock,
     pause,
 
     /** Returns the number of pauses that have not ended. */

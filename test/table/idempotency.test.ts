@@ -95,6 +95,15 @@ describe('a request in progress', () => {
     },
   );
 
+  it('whose lease a clock an hour ahead has taken is in progress no more, and can begin again', async () => {
+    board.clock.now += 3_600_000;
+    await begin();
+    board.clock.now -= 3_600_000;
+    expect(await find()).toBeUndefined();
+    await begin();
+    expect(await find()).toBe('in progress');
+  });
+
   it('is leased by one of ten duplicate requests', async () => {
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => begin()));
     expect(lostOf(results)).toEqual(Array(9).fill(expect.any(AlreadyDone)));

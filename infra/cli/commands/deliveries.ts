@@ -6,6 +6,7 @@ import { createQueueSender } from '../../../lib/sqs/queue.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { deliveryQueues, sendAttemptMessages } from '../../../lib/webhooks/deliveries/attempt-messages.ts';
 import { type ComparedDeliveries, compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
+import { readRetrySchedule } from '../../../lib/webhooks/deliveries/retry-schedule.ts';
 import { Problem } from '../../local/problem.ts';
 import { columns } from '../columns.ts';
 import { command, jsonOption, organizationOption, stackOption } from '../command.ts';
@@ -104,7 +105,8 @@ async function sendAgain(lost: readonly DeliveryMessage[], queues: Queues, dryRu
   }
   const { sqs, urls } = queues;
   const senders = new Map(deliveryQueues.map((name) => [name, createQueueSender(sqs, urls[name])]));
-  const context = { variables: {}, queues: senders, clients: { sqs }, clock: Date.now };
+  const retrySchedule = readRetrySchedule(undefined);
+  const context = { variables: {}, queues: senders, clients: { sqs }, clock: Date.now, retrySchedule };
   try {
     for (let at = 0; at < lost.length; at += sentAtOnce)
       await sendAttemptMessages(context, lost.slice(at, at + sentAtOnce));

@@ -59,7 +59,7 @@ async function identify(
 function reportUse({ table, clock, log }: Context, cached: CachedToken): Promise<void> | undefined {
   const { token, nextUseAt } = cached;
   const now = clock();
-  if (now < nextUseAt) return undefined;
+  if (now < nextUseAt && nextUseAt <= now + tokenUsePeriodMs) return undefined;
   cached.nextUseAt = now + cachedForMs;
   return runWithoutRequest(async () => {
     try {
@@ -73,7 +73,9 @@ function reportUse({ table, clock, log }: Context, cached: CachedToken): Promise
 async function find(id: string, context: Context): Promise<CachedToken | undefined> {
   const { cachedTokens: cache, clock } = context;
   const cached = cache.get(id);
-  if (cached && clock() < cached.until) return cached;
+  const now = clock();
+  // After a step back of the clock, the end is further away than it can be.
+  if (cached && now < cached.until && cached.until <= now + cachedForMs) return cached;
   const token = await readStoredToken(context, id);
   cache.delete(id);
   // Unknown ids are not cached, so that requests with invented ids cannot push out valid tokens.

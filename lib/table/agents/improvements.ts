@@ -5,7 +5,7 @@ import type { ImprovementPass } from '../../contract/improvements.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
-import { createLease, deleteLease, leaseFree, leaseHeld } from '../lease.ts';
+import { createLease, deleteLease, leaseFree, leaseHeld, leaseTimes } from '../lease.ts';
 import { getEach, queryItems } from '../reads.ts';
 import { Conflict, transact } from '../transact.ts';
 import type { Write } from '../write.ts';
@@ -29,7 +29,7 @@ export async function leaseImprovement(
         Item: { ...keys.improvement(organization, ulidOf(agentId)), ...lease },
         // The SDK's own second try finds the lease of the first.
         ConditionExpression: `${leaseFree()} OR ${leaseHeld}`,
-        ExpressionAttributeValues: { ':now': now, ':claim': lease.claim },
+        ExpressionAttributeValues: { ...leaseTimes(now, lease.leaseUntil), ':claim': lease.claim },
       },
       onConditionFailed: inProgress,
     },

@@ -3,11 +3,11 @@ import type { Organization } from '../../contract/organization.ts';
 import { tableSchema } from '../../deployment/table-schema.ts';
 import { type BatchingContext, putInBatch } from '../batchers.ts';
 import type { TableContext } from '../client.ts';
+import { clocksDifferMs } from '../clocks.ts';
 import { keys, organizationOf } from '../keys.ts';
 import { dueEntry } from '../lists/due.ts';
 import { Conflict, ignoreConflict, transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
-import { clocksDifferMs } from './attempt-counts.ts';
 import { timeLetters } from './attempt-items.ts';
 import { historyExpiry } from './history-days.ts';
 

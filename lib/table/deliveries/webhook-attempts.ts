@@ -2,7 +2,7 @@ import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
-import { leaseFree } from '../lease.ts';
+import { leaseFree, leaseTimestamps } from '../lease.ts';
 import { Conflict, ignoreConflict, transact } from '../transact.ts';
 import type { Write } from '../write.ts';
 import type { Target } from './webhooks.ts';
@@ -92,7 +92,7 @@ export async function leaseSlowAttempt(
       UpdateExpression: 'SET #lease = :until',
       ConditionExpression: `attribute_exists(pk) AND ${leaseFree('#lease')}`,
       ExpressionAttributeNames: { '#lease': slowLeaseAttribute(number) },
-      ExpressionAttributeValues: { ':until': until, ':now': now },
+      ExpressionAttributeValues: { ':until': until, ...leaseTimestamps(now, until) },
       ReturnValues: 'UPDATED_NEW',
     },
     onConditionFailed: () => new Conflict(),

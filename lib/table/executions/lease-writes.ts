@@ -1,7 +1,7 @@
 import { ulidOf } from '../../contract/ids.ts';
 import { tableSchema } from '../../deployment/table-schema.ts';
 import { keys } from '../keys.ts';
-import { leaseFree, leaseHeld } from '../lease.ts';
+import { leaseFree, leaseHeld, leaseTimestamps } from '../lease.ts';
 import { Conflict } from '../transact.ts';
 import type { OnConditionFailed, Write } from '../write.ts';
 import type { Ending, ExecutionHead, Progress, RunningExecution } from './execution-items.ts';
@@ -40,7 +40,13 @@ export function leaseWrite(
         'SET claim = :claim, leaseUntil = :until, #dueAt = :until, firstLeasedAt = if_not_exists(firstLeasedAt, :now) ADD claims :one',
       ConditionExpression: `#status = :running AND ${leaseFree()}`,
       ExpressionAttributeNames: { '#status': 'status', '#dueAt': sortKey },
-      ExpressionAttributeValues: { ':claim': leaseId, ':until': until, ':now': now, ':running': 'running', ':one': 1 },
+      ExpressionAttributeValues: {
+        ':claim': leaseId,
+        ':until': until,
+        ...leaseTimestamps(now, until),
+        ':running': 'running',
+        ':one': 1,
+      },
       ReturnValues: 'ALL_NEW',
     },
     onConditionFailed,

@@ -4,6 +4,7 @@ import type { Organization } from '../../contract/organization.ts';
 import { grouped } from '../../contract/shapes.ts';
 import { type Limits, limitHeaders } from '../../deployment/limits.ts';
 import type { TableContext } from '../client.ts';
+import { clocksDifferMs } from '../clocks.ts';
 import { keys } from '../keys.ts';
 import { getItem } from '../reads.ts';
 import { Conflict, retryOnConflict, transact } from '../transact.ts';
@@ -67,7 +68,7 @@ export function countStart(
         ':one': 1,
         ':minute': minute,
         ...slot.values,
-        ...(isCounted && { ':perMinute': perMinute }),
+        ...(isCounted ? { ':perMinute': perMinute } : { ':latestMinute': latestMinute(now) }),
         ...budget.values,
       },
     },
@@ -89,10 +90,19 @@ export function noteCountedStart({ startMinutes }: StartContext, organization: O
   noteMinute(startMinutes, organization, minuteOf(startMinutes, organization, now));
 }
 
-/** Returns the minute in which a start counts. The clock of another process may be ahead: its minute is used then. */
+/**
+ * Returns the minute in which a start counts. The clock of another process may be ahead: its minute is used then, unless it
+ * is further ahead than clocks differ.
+ */
 function minuteOf(startMinutes: StartContext['startMinutes'], organization: Organization, now: number): number {
-  return Math.max(Math.floor(now / minuteMs), startMinutes.get(organization) ?? 0);
+  const known = startMinutes.get(organization) ?? 0;
+  return Math.max(minuteAt(now), known > latestMinute(now) ? 0 : known);
 }
+
+const minuteAt = (time: number) => Math.floor(time / minuteMs);
+
+/** Returns the latest minute that a clock can have now. A later one is that of a clock that was ahead. */
+const latestMinute = (now: number) => minuteAt(now + clocksDifferMs);
 
 function noteMinute(startMinutes: StartContext['startMinutes'], organization: Organization, minute: number): void {
   if (startMinutes.size >= organizationsAtMost) startMinutes.clear();
@@ -100,7 +110,7 @@ function noteMinute(startMinutes: StartContext['startMinutes'], organization: Or
 }
 
 const hasRoom = 'attribute_not_exists(running) OR running < :cap';
-const isNewMinute = 'attribute_not_exists(startsMinute) OR startsMinute < :minute';
+const isNewMinute = 'attribute_not_exists(startsMinute) OR startsMinute < :minute OR startsMinute > :latestMinute';
 /** The minute is counted and has room. The organization's own limit, which the command line sets, is in the item. */
 const mayStart =
   'startsMinute = :minute AND (starts < executionsPerMinute OR (attribute_not_exists(executionsPerMinute) AND starts < :perMinute))';

@@ -1,6 +1,7 @@
 import { timestamp } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { Table, TableContext } from '../client.ts';
+import { clocksDifferMs } from '../clocks.ts';
 import { keys } from '../keys.ts';
 import { queryItems } from '../reads.ts';
 import { Conflict, ignoreConflict, transact } from '../transact.ts';
@@ -9,7 +10,8 @@ import { Conflict, ignoreConflict, transact } from '../transact.ts';
 export const tokenUsePeriodMs = 60 * 60 * 1000;
 
 /**
- * Notes that a token is used, unless a use less than an hour ago is noted.
+ * Notes that a token is used, unless a use less than an hour ago is noted. A use in the future is one of a clock that was
+ * ahead, and is replaced.
  *
  * @param now Unix time, in ms
  * @returns the time of the noted use; Unix time, in ms
@@ -25,11 +27,15 @@ export async function noteTokenUse(
       Update: {
         Key: keys.tokenUse(organization, id),
         UpdateExpression: 'SET usedAt = :now',
-        ConditionExpression: 'attribute_not_exists(usedAt) OR usedAt <= :before',
-        ExpressionAttributeValues: { ':now': now, ':before': now - tokenUsePeriodMs },
+        ConditionExpression: 'attribute_not_exists(usedAt) OR usedAt <= :before OR usedAt > :latest',
+        ExpressionAttributeValues: {
+          ':now': now,
+          ':before': now - tokenUsePeriodMs,
+          ':latest': now + clocksDifferMs,
+        },
       },
       onConditionFailed: (found) => {
-        usedAt = found?.usedAt as number;
+        usedAt = Math.min(found?.usedAt as number, now);
         return new Conflict();
       },
     },

@@ -1,8 +1,10 @@
 import type { DeliveryMessage, SentDelivery } from '../../deployment/messages.ts';
 import { type QueueContext, secondsUntil, sendMessages } from '../../sqs/queue.ts';
+import { isTooFarAhead } from '../../table/clocks.ts';
+import type { RetrySchedule } from './retry-schedule.ts';
 
 /** The part of a context that sending the messages of attempts needs. */
-export type AttemptMessageContext = QueueContext & { clock: () => number };
+export type AttemptMessageContext = QueueContext & { clock: () => number; retrySchedule: RetrySchedule };
 
 /** The queue of each attempt: the first attempt, then the steps of the retry schedule. */
 const queueOfAttempt = ['deliveries', 'firstRetry', 'secondRetry', 'thirdRetry'] as const;
@@ -18,6 +20,32 @@ export function sentForm({ dueAt, ...rest }: DeliveryMessage): SentDelivery {
   return { ...rest, due: dueAt };
 }
 
+/** How far ahead the first attempt of a recovery is stored at most, in milliseconds. */
+const recoveryAheadMs = 5 * 60_000;
+
+/**
+ * Returns when an attempt may begin (Unix time, in ms). An attempt that is due later than its step of the retry schedule
+ * allows, because a clock that was ahead has set the time, waits for the whole step when its message is sent.
+ *
+ * @param tooLateMs how long such an attempt waits from now; absent: the whole step
+ */
+export function startOf(
+  { clock, retrySchedule }: Pick<AttemptMessageContext, 'clock' | 'retrySchedule'>,
+  message: DeliveryMessage,
+  tooLateMs?: number,
+): number {
+  const [now, due] = [clock(), Date.parse(message.dueAt)];
+  const stepMs = longestWaitMs(retrySchedule, message);
+  return isTooFarAhead(due, now, stepMs) ? now + (tooLateMs ?? stepMs) : due;
+}
+
+/** Returns how long before it is due an attempt can be stored, in milliseconds. */
+function longestWaitMs(retrySchedule: RetrySchedule, { attempt, redelivery, scheduleStart }: DeliveryMessage): number {
+  if (redelivery) return 0;
+  if (scheduleStart === attempt) return recoveryAheadMs;
+  return retrySchedule[attempt - (scheduleStart ?? 1) - 1] ?? 0;
+}
+
 /**
  * Sends messages to the queues of their attempts, or to the queue of slow webhooks. Each is delayed until it is due, but
  * SQS delays it by 15 minutes at most: a message that is received early is sent again.
@@ -31,7 +59,7 @@ export async function sendAttemptMessages(
 ): Promise<void> {
   const delayed = (message: DeliveryMessage) => ({
     message: sentForm(message),
-    delaySeconds: secondsUntil(Math.max(Date.parse(message.dueAt), notBefore), context.clock()),
+    delaySeconds: secondsUntil(Math.max(startOf(context, message), notBefore), context.clock()),
   });
   await Promise.all(
     [...Map.groupBy(messages, queueOf)].map(([queue, group]) => sendMessages(context, queue, group.map(delayed))),

@@ -18,12 +18,13 @@ import { lastResume } from '../../table/deliveries/pauses.ts';
 import { responseItem, responsesEnd } from '../../table/deliveries/responses.ts';
 import { bookAttempt, leaseSlowAttempt, markWebhookSlow, updatePace } from '../../table/deliveries/webhook-attempts.ts';
 import type { Target } from '../../table/deliveries/webhooks.ts';
+import { isLeaseOver } from '../../table/lease.ts';
 import { graceMs } from '../../table/lists/due.ts';
 import { checkFailing } from '../failing-receivers.ts';
 import { type Outcome, type Post, sendToReceiver } from '../sender/sender.ts';
 import { signedPost } from '../sender/signed-post.ts';
 import { endAttempt, leaseCountOf, markAttemptSlow, needsLease, startAttempt } from './attempt-limits.ts';
-import { sendAttemptMessages } from './attempt-messages.ts';
+import { sendAttemptMessages, startOf } from './attempt-messages.ts';
 import { attemptResultOf, slowMs } from './attempt-result.ts';
 import { exchangeOf } from './exchange.ts';
 import { holdBack } from './paused-attempts.ts';
@@ -110,7 +111,7 @@ async function processMessage(context: Context, received: DeliveryMessage): Prom
     return {};
   }
   // A first attempt is due at the time of its event. It can only seem early, if the clock of this function is behind.
-  if (attempt > 1 && Date.parse(dueAt) > clock()) {
+  if (attempt > 1 && startOf(context, message, 0) > clock()) {
     await sendAttemptMessages(context, [message]);
     return {};
   }
@@ -184,10 +185,13 @@ async function postpone(context: Context, { message, target }: Attempt): Promise
  * delivery id decides among the free leases.
  */
 function freeLeaseOf(context: Context, target: Target, { deliveryId }: DeliveryMessage): number | undefined {
-  const now = timestamp(context.clock());
+  const now = context.clock();
   const { slowLeases } = target;
   const numbers = Array.from({ length: leaseCountOf(context, target) }, (_, number) => number);
-  const free = numbers.filter((number) => (slowLeases[number] ?? '') <= now);
+  const free = numbers.filter((number) => {
+    const until = slowLeases[number];
+    return until === undefined || isLeaseOver(Date.parse(until), now, leaseMs);
+  });
   return free[Number.parseInt(deliveryId.slice(-4), 36) % free.length];
 }
 

@@ -1,6 +1,7 @@
 import { inGroups } from '../../batching/in-groups.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
+import { isTooFarAhead } from '../../table/clocks.ts';
 import { readEvent, readEventsInOrder } from '../../table/deliveries/event-log.ts';
 import { isPaused } from '../../table/deliveries/pauses.ts';
 import { readWebhook, type StoredWebhook } from '../../table/deliveries/webhooks.ts';
@@ -154,7 +155,8 @@ async function sendAgain(
   until: number,
 ): Promise<Sent> {
   const now = context.clock();
-  if (until < progress.sentAgainAt + sendAgainMs) return { ...progress, messages: 0 };
+  const isEarly = until < progress.sentAgainAt + sendAgainMs && !isTooFarAhead(progress.sentAgainAt, now, 0);
+  if (isEarly) return { ...progress, messages: 0 };
   const start = startOf(now, progress);
   const interval = slotMs(webhook);
   const inSecond = Map.groupBy(lost.entries(), ([at]) => Math.floor((at * interval) / 1000));
@@ -255,8 +257,12 @@ async function sendNext(
   }
 }
 
-/** Returns the time from which a sweep can send: after the messages of the last sweep, and whole seconds from now. */
-function startOf(now: number, { nextSlotAt }: RecoveryProgress): number {
+/**
+ * Returns the time from which a sweep can send: after the messages of the last sweep, and whole seconds from now. A clock that
+ * was ahead has no messages of that time here.
+ */
+function startOf(now: number, { nextSlotAt: stored }: RecoveryProgress): number {
+  const nextSlotAt = isTooFarAhead(stored, now, aheadMs) ? now : stored;
   return now + Math.ceil(Math.max(leadMs, nextSlotAt - now) / 1000) * 1000;
 }
 

@@ -13,6 +13,7 @@ import { errorOf } from '../../api.ts';
 import { call, clockAt, newCaller, openService } from '../../service.ts';
 
 const start = Date.parse('2026-03-01T12:00:00.000Z');
+const hourMs = 60 * 60 * 1000;
 const at = (milliseconds: number) => new Date(start + milliseconds).toISOString();
 
 /** Creates an endpoint with a scope that records its reads and writes of the table, as one process of a service. */
@@ -143,6 +144,15 @@ describe('a cached token', () => {
     }
   });
 
+  it('is read again after a step back of the clock, which would cache it for longer', async () => {
+    const guarded = await createGuarded();
+    const caller = await newCaller(guarded.app);
+    await guarded.sendToken(caller.token);
+    await revokeStoredToken(guarded.app, readToken(caller.token)?.id as string, at(0));
+    guarded.clock.now -= hourMs;
+    expect((await guarded.sendToken(caller.token)).status).toBe(401);
+  });
+
   it('is rejected from its time of expiry on', async () => {
     const guarded = await createGuarded();
     const expired = await issueToken(guarded.app, { organization, scopes, expires: at(10_000) });
@@ -168,8 +178,6 @@ describe('a cached token', () => {
 });
 
 describe('the use of a token', () => {
-  const hourMs = 60 * 60 * 1000;
-
   it('is noted at most once an hour by all processes together', async () => {
     const clock = clockAt(start);
     const service = openService(clock);
@@ -189,6 +197,16 @@ describe('the use of a token', () => {
     clock.now = start + hourMs;
     for (const { sendToken } of [other, one]) await sendToken(caller.token);
     expect(await lastUse()).toBe(at(hourMs));
+  });
+
+  it('in the future, of a clock that was ahead, is replaced by the next use', async () => {
+    const { app, clock, sendToken, writes } = await createGuarded(clockAt(start + 2 * hourMs));
+    const caller = await newCaller(app);
+    await sendToken(caller.token);
+    clock.now = start;
+    for (let times = 0; times < 3; times++) await sendToken(caller.token);
+    expect((await readTokenUses(app, caller.organization)).get(tokenIdOf(caller.token))).toBe(at(0));
+    expect(writes).toHaveLength(2);
   });
 
   it('that cannot be noted is logged, tried again after 30 seconds, and the request succeeds', async () => {

@@ -163,6 +163,14 @@ describe('a webhook with a slow receiver', () => {
     expect(await target()).toMatchObject({ slowLeases: { 1: at(21) } });
   });
 
+  it('has a free lease if a clock an hour ahead has taken it', async () => {
+    const take = (now: string, until: string) =>
+      leaseSlowAttempt(board, organization, webhook.id, { number: 1, now, until });
+    expect(await take(at(3_600), at(3_620))).toBe(true);
+    expect(await take(at(0), at(20))).toBe(true);
+    expect(await take(at(1), at(21))).toBe(false);
+  });
+
   it('has numbered leases, each for one worker until it expires, which no read shows', async () => {
     const before = await readWebhook(board, organization, webhook.id);
     const take = (number: number, now: string, until: string) =>

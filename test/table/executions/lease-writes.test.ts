@@ -65,6 +65,18 @@ describe('a lease', () => {
     expect(second).toEqual({ ...execution, claims: 2, claim: 'second', leaseUntil: at(60) });
   });
 
+  it('of a clock an hour ahead is taken, and its worker cannot write any more', async () => {
+    const execution = (await leaseExecution(board, await board.start(), lease('first', 3_600))) as RunningExecution;
+    expect(await leaseExecution(board, execution, lease('second', 0))).toMatchObject({ leaseUntil: at(30) });
+    await expect(renewLease(board, execution, at(3_660))).rejects.toThrow(LeaseLost);
+  });
+
+  it('is kept by a worker whose clock is set back while it runs, from its next renewal on', async () => {
+    const execution = (await leaseExecution(board, await board.start(), lease('first', 3_600))) as RunningExecution;
+    await renewLease(board, execution, at(40));
+    expect(await leaseExecution(board, execution, lease('second', 30))).toBeUndefined();
+  });
+
   it('sets the time of the first lease for an execution without one', async () => {
     const execution = await board.leased();
     const Key = keys.executionHead(execution.organization, ulidOf(execution.id));

@@ -77,6 +77,17 @@ describe('the executions that an organization starts in a minute of the clock', 
     expect(await counts()).toMatchObject({ running: 3, starts: 3 });
   });
 
+  it('are counted anew if a clock an hour ahead has counted, in the same container and in others', async () => {
+    const context = container();
+    for (let count = 0; count < perMinute; count++) await start(context, 3_600_000);
+    for (const either of [context, container()]) {
+      await start(either, 0);
+      expect(await counts()).toMatchObject({ startsMinute: noon / 60_000 });
+    }
+    await start(container(), 1_000);
+    expect((await startError(container(), 2_000)).headers['Retry-After']).toBe('58');
+  });
+
   it('are exact when many start at once', async () => {
     const containers = [container(), container(), container()];
     const results = await Promise.allSettled(

@@ -4,6 +4,7 @@ import type { Organization } from '../../../lib/contract/organization.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import type { DelayedMessage, QueueSender } from '../../../lib/sqs/queue.ts';
 import { deliveryQueues, sendAttemptMessages } from '../../../lib/webhooks/deliveries/attempt-messages.ts';
+import { readRetrySchedule } from '../../../lib/webhooks/deliveries/retry-schedule.ts';
 
 const now = Date.parse('2026-03-01T12:00:00.000Z');
 
@@ -15,7 +16,12 @@ async function send(messages: DeliveryMessage[], notBefore?: number) {
     async (messages) =>
       void sent.push(...messages.map((one) => ({ to, ...one })));
   const queues = new Map(deliveryQueues.map((name) => [name, senderOf(name)]));
-  await sendAttemptMessages({ variables: {}, clients: {}, queues, clock: () => now }, messages, notBefore);
+  const retrySchedule = readRetrySchedule(undefined);
+  await sendAttemptMessages(
+    { variables: {}, clients: {}, queues, clock: () => now, retrySchedule },
+    messages,
+    notBefore,
+  );
   return sent;
 }
 
@@ -65,7 +71,18 @@ describe('the message of an attempt', () => {
     [900_001, 900],
     [7_200_000, 900],
   ])('that is due in %i ms is delayed by %i s: never too short, up to 15 minutes', async (milliseconds, seconds) => {
-    expect(await send([messageOf(2, timestamp(now + milliseconds))])).toMatchObject([{ delaySeconds: seconds }]);
+    expect(await send([messageOf(4, timestamp(now + milliseconds))])).toMatchObject([{ delaySeconds: seconds }]);
+  });
+
+  it.each<[string, Partial<DeliveryMessage>, number]>([
+    ['a first attempt', { attempt: 1 }, 0],
+    ['the first retry', { attempt: 2 }, 300],
+    ['the retry of an attempt of a recovery', { attempt: 6, scheduleStart: 5 }, 300],
+    ['an attempt of a recovery', { attempt: 5, scheduleStart: 5 }, 300],
+    ['a redelivery', { attempt: 3, redelivery: true }, 0],
+  ])('of %s that a clock an hour ahead has made waits for its step, and no longer', async (_, fields, seconds) => {
+    const message = { ...messageOf(1, timestamp(now + 3_600_000)), ...fields };
+    expect(await send([message])).toMatchObject([{ delaySeconds: seconds }]);
   });
 
   it('is delayed until a later time that is given', async () => {

@@ -138,6 +138,14 @@ describe('an attempt', () => {
     expect(await webhooks.attempt(retry)).toEqual({ posts: 1, sent: [] });
   });
 
+  it('that is a retry is made after its step, if the clock was an hour ahead', async () => {
+    webhooks.clock.now += 3_600_000;
+    const retry = await webhooks.retry();
+    webhooks.clock.now -= 3_600_000;
+    expect(await webhooks.attempt(retry)).toEqual({ posts: 1, sent: [] });
+    expect(await webhooks.attempt(retry)).toEqual({ posts: 0, sent: [] });
+  });
+
   it('that is the first is made at once, though the clock is behind that of the change', async () => {
     const message = await webhooks.message();
     webhooks.clock.now -= 1_000;

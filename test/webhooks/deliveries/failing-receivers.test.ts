@@ -69,6 +69,17 @@ describe('a webhook is paused', () => {
     expect(await webhooks.attempt(await webhooks.nextMessage())).toMatchObject({ posts: 0 });
   });
 
+  it('although a clock two days ahead has checked the failures', async () => {
+    await exhaustEach(12 * hourMs, 8);
+    webhooks.clock.now += 2 * dayMs;
+    await exhaust();
+    webhooks.clock.now = startTime + 4 * dayMs;
+    await exhaustEach(12 * hourMs, 2);
+    expect(await get()).toMatchObject({ active: true });
+    await exhaust();
+    expect(await get()).toMatchObject({ active: false, failingSince: at(0) });
+  });
+
   it('if only the attempts of recoveries fail', async () => {
     await exhaustEach(dayMs, 2);
     for (let recovery = 1; recovery <= 4; recovery++) {

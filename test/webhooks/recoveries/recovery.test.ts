@@ -17,6 +17,7 @@ import { failed, notingSender, prepareTestWebhooks, type TestWebhooks } from '..
 import { exhaust, exhaustAll, progressOf, recover, runToEnd, sweep } from './test-recoveries.ts';
 
 const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 let webhooks: TestWebhooks;
 let id: string;
 
@@ -437,6 +438,24 @@ describe('a recovery', () => {
     expect(matched).toBe(0);
     expect(await progressOf(webhooks, id, recoveryId)).toMatchObject({ status: 'completed', sent: 0 });
     await recover(webhooks, id);
+  });
+
+  it('sends lost messages again within five minutes after a step back of an hour', async () => {
+    await exhaustAll(webhooks, 2);
+    webhooks.clock.now += hourMs;
+    const { recoveryId } = await recover(webhooks, id);
+    const lost = await sweep(webhooks);
+    webhooks.clock.now += 3 * minuteMs;
+    await sweep(webhooks);
+    webhooks.clock.now -= hourMs;
+    const again = await sweep(webhooks, Date.parse('9999-12-31T23:59:59.999Z'));
+    const events = (sent: typeof lost) => new Set(sent.map(({ message }) => message.eventId));
+    expect(events(again)).toEqual(events(lost));
+    expect(Math.max(...again.map(({ at }) => at))).toBeLessThanOrEqual(webhooks.clock() + 5 * minuteMs);
+    webhooks.clock.now += 5 * minuteMs;
+    for (const { message } of [...again, ...lost]) await webhooks.attempt(message, {}, webhooks.createContainer());
+    expect(await attemptsOf()).toHaveLength(10);
+    expect(await runToEnd(webhooks, id, recoveryId)).toEqual([]);
   });
 
   it('sends lost messages again, and the receiver gets each event once', async () => {

@@ -10,6 +10,7 @@ import {
 import type { Organization } from '../../../../lib/contract/organization.ts';
 import type { DeliveryMessage } from '../../../../lib/deployment/messages.ts';
 import { sendAttemptMessages } from '../../../../lib/webhooks/deliveries/attempt-messages.ts';
+import { readRetrySchedule } from '../../../../lib/webhooks/deliveries/retry-schedule.ts';
 
 const newBatch = (number = 0, messages = 0, shard = '0'): RecordBatch => ({ shard, number, messages });
 const batch = (position: string, messages: number): HandledBatch => ({
@@ -44,7 +45,8 @@ describe('oldestBatches', () => {
 });
 
 it('a message belongs to the batches of the call that sends it, even if another call sends in the same turn of the event loop', async () => {
-  const context = { variables: {}, clients: {}, queues: sendersOf(createQueues()), clock: Date.now };
+  const retrySchedule = readRetrySchedule(undefined);
+  const context = { variables: {}, clients: {}, queues: sendersOf(createQueues()), clock: Date.now, retrySchedule };
   const batches = [newBatch(0), newBatch(1)];
   const message: DeliveryMessage = {
     ...{ organization: 'local' as Organization, webhookId: 'wh_01K00000000000000000000000' },
