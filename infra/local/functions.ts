@@ -12,7 +12,7 @@ export async function loadHandler(folder: string, file: string): Promise<Handler
 
 /** Returns the context that Lambda gives a call of a function, with the function's name and the remaining time. */
 export function contextOf(functionName: string, timeoutSeconds: number): Context {
-  const deadline = Date.now() + timeoutSeconds * 1000;
+  const deadline = performance.now() + timeoutSeconds * 1000;
   const awsRequestId = randomUUID();
   return {
     awsRequestId,
@@ -23,7 +23,7 @@ export function contextOf(functionName: string, timeoutSeconds: number): Context
     logGroupName: `/aws/lambda/${functionName}`,
     logStreamName: 'local',
     callbackWaitsForEmptyEventLoop: false,
-    getRemainingTimeInMillis: () => deadline - Date.now(),
+    getRemainingTimeInMillis: () => deadline - performance.now(),
     done: () => {},
     fail: () => {},
     succeed: () => {},

@@ -1,6 +1,8 @@
 import { fileNameOf } from '../../lib/contract/routes.ts';
 import { type ConsumerName, consumers, type Source } from '../../lib/deployment/consumers.ts';
 import { concurrencyBounds, pollingOf, usualLambdaConcurrency } from '../../lib/deployment/polling.ts';
+import { log } from '../../lib/log.ts';
+import { type StepListeners, watchClock } from './clock-watch.ts';
 import type { DataFolder } from './data-folder.ts';
 import { type Handler, loadHandler } from './functions.ts';
 import { pollQueue, type Stop } from './queues/queue-poller.ts';
@@ -31,6 +33,7 @@ export async function startPollers(sources: Sources): Promise<Stop> {
   const names = Object.keys(consumers) as ConsumerName[];
   const ofStream: Stop[] = [];
   const others: Stop[] = [];
+  const steps: StepListeners = new Set();
   await Promise.all(
     names.map(async (name) => {
       const handler = changing.includes(name) ? signalling(await load(name), sources.signal) : await load(name);
@@ -38,13 +41,15 @@ export async function startPollers(sources: Sources): Promise<Stop> {
       const rows: readonly Source[] = consumers[name].sources;
       await Promise.all(
         rows.map(async (source) => {
-          const stop = await startPoller(called, source, sources);
+          const stop = await startPoller(called, source, sources, steps);
           ('stream' in source ? ofStream : others).push(stop);
         }),
       );
     }),
   );
+  const stopWatching = watchClock(steps, log());
   return async () => {
+    stopWatching();
     // The stream last: it then stores a position above the first attempts that the others have finished.
     for (const stops of [others, ofStream]) await Promise.all(stops.map((stop) => stop()));
   };
@@ -61,6 +66,7 @@ async function startPoller(
   called: Called,
   source: Source,
   { endpoint, tableName, queues, data, signal }: Sources,
+  steps: StepListeners,
 ): Promise<Stop> {
   if ('stream' in source) {
     const { kinds, batchSize } = source;
@@ -71,5 +77,5 @@ async function startPoller(
     const { queue } = source;
     return pollQueue({ ...called, queue: queues[queue], ...polling[queue] });
   }
-  return startSchedule(called, source);
+  return startSchedule(called, source, steps);
 }

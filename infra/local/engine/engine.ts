@@ -85,8 +85,8 @@ export async function freePort(): Promise<number> {
 }
 
 async function waitUntilAnswering(endpoint: string, hasEnded: () => boolean): Promise<void> {
-  const deadline = Date.now() + startedWithinMs;
-  while (Date.now() < deadline && !hasEnded()) {
+  const deadline = performance.now() + startedWithinMs;
+  while (performance.now() < deadline && !hasEnded()) {
     try {
       await fetch(endpoint, { signal: AbortSignal.timeout(1_000) });
       return;
