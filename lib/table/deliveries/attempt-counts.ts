@@ -2,7 +2,7 @@ import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { tableSchema } from '../../deployment/table-schema.ts';
 import type { Table, TableContext } from '../client.ts';
-import { clocksDifferMs } from '../clocks.ts';
+import { clocksDifferMs, isTooFarAhead } from '../clocks.ts';
 import { keys } from '../keys.ts';
 import { everything } from '../lists/listing.ts';
 import { countItems, getItem, queryItems } from '../reads.ts';
@@ -49,7 +49,8 @@ export async function readAttemptCounts(
   now: number,
 ): Promise<AttemptCounts> {
   const first = firstKeptDay(now);
-  const { closed, before } = await readCounters(table, organization, webhookId, first);
+  const { closed: stored, before } = await readCounters(table, organization, webhookId, first);
+  const closed = stored && trustedPart(stored, now);
   const from = fromOf(closed, first);
   const openDay = dayOf(from);
   const days = addedUp(closed?.days ?? {}, before);
@@ -65,19 +66,25 @@ export async function readAttemptCounts(
 /**
  * Counts the attempts of a webhook up to `closedAfterMs` ago, and stores the number of each day. Of several concurrent calls
  * only one takes effect.
+ *
+ * @param isTurn `false`: only if a clock that was ahead has closed the counts
  */
 export async function closeAttemptCounts(
   { table }: TableContext,
   organization: Organization,
   webhookId: string,
   now: number,
+  isTurn = true,
 ): Promise<void> {
   const first = firstKeptDay(now);
   const item = await getItem(table, keys.closedAttempts(organization, ulidOf(webhookId)));
-  const closed = item && closedFrom(item);
+  const stored = item && closedFrom(item);
+  const closed = stored && trustedPart(stored, now);
+  const isAhead = closed !== stored;
+  if (!isTurn && !isAhead) return;
   const from = [fromOf(closed, first), registeredBy(webhookId)].sort().at(-1) as string;
   const to = timeLetters(now - closedAfterMs);
-  if (from >= to) return;
+  if (from >= to && !isAhead) return;
   const counted: Record<string, number> = {};
   for (let [start, day] = [from, dayOf(from)]; start < to; ) {
     const next = dayAfter(day);
@@ -86,10 +93,25 @@ export async function closeAttemptCounts(
     if (number > 0) counted[day] = number;
     [start, day] = [end, next];
   }
-  const old = Object.keys(closed?.days ?? {}).filter((day) => day < first);
-  await transact(table, [closeWrite(organization, webhookId, { from: closed?.through, to, counted, old })]).catch(
-    ignoreConflict,
-  );
+  const kept = Object.keys(closed?.days ?? {}).filter((day) => day >= first);
+  const old = Object.keys(stored?.days ?? {}).filter((day) => !kept.includes(day) && !(day in counted));
+  const write = { from: stored?.through, to, counted, old, isAhead };
+  await transact(table, [closeWrite(organization, webhookId, write)]).catch(ignoreConflict);
+}
+
+/**
+ * Returns the part of the stored numbers that is complete. If a clock that was ahead has closed the counts, rows were
+ * written since then in the part that it has counted: the numbers from the current day on are left out, and those rows are
+ * counted again.
+ */
+function trustedPart(closed: Closed, now: number): Closed {
+  const to = now - closedAfterMs;
+  if (!isTooFarAhead(timeOf(closed.through), to, 0)) return closed;
+  const today = dayOf(timeLetters(to));
+  return {
+    through: lettersOf(today),
+    days: Object.fromEntries(Object.entries(closed.days).filter(([day]) => day < today)),
+  };
 }
 
 /** Returns the stored numbers, and the counters of versions before the attempt log, which counted in shards. */
@@ -139,21 +161,29 @@ const lettersOf = (day: string) => timeLetters(Date.parse(day));
 const dayOf = (letters: string) => timestamp(timeOf(letters)).slice(0, 10);
 
 /**
- * Returns the write that adds the numbers and moves the closing time, if it is still the one that was read. The item
+ * Returns the write that adds the numbers and moves the closing time, if it is still the one that was read. After a close by
+ * a clock that was ahead it replaces them. The item
  * expires when the last of its days leaves the history, so that nothing remains of a deleted webhook.
  */
 function closeWrite(
   organization: Organization,
   webhookId: string,
-  { from, to, counted, old }: { from: string | undefined; to: string; counted: Record<string, number>; old: string[] },
+  {
+    from,
+    to,
+    counted,
+    old,
+    isAhead,
+  }: { from: string | undefined; to: string; counted: Record<string, number>; old: string[]; isAhead: boolean },
 ): Write {
   const days = Object.keys(counted);
-  const add = days.length > 0 ? ` ADD ${days.map((_, at) => `#day${at} :number${at}`).join(', ')}` : '';
+  const add = days.length > 0 && !isAhead ? ` ADD ${days.map((_, at) => `#day${at} :number${at}`).join(', ')}` : '';
+  const replace = isAhead ? days.map((_, at) => `, #day${at} = :number${at}`).join('') : '';
   const remove = old.length > 0 ? ` REMOVE ${old.map((_, at) => `#old${at}`).join(', ')}` : '';
   return {
     Update: {
       Key: keys.closedAttempts(organization, ulidOf(webhookId)),
-      UpdateExpression: `SET through = :to, #expiry = :expiry${remove}${add}`,
+      UpdateExpression: `SET through = :to, #expiry = :expiry${replace}${remove}${add}`,
       ConditionExpression: from === undefined ? 'attribute_not_exists(pk)' : 'through = :from',
       ExpressionAttributeNames: {
         '#expiry': tableSchema.expiry,

@@ -2,6 +2,7 @@ import { eventNames } from '../../contract/events.ts';
 import { timeOf, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { BatchingContext } from '../batchers.ts';
+import { clocksDifferMs } from '../clocks.ts';
 import { readSubscribers } from '../deliveries/subscriptions.ts';
 import { keys } from '../keys.ts';
 import { queryItems } from '../reads.ts';
@@ -74,6 +75,11 @@ export function logTime({ clock, monotonic, logClock }: Omit<LogClockContext, ke
   logClock.clockTime = now;
   logClock.readAt = at;
   return logClock.time;
+}
+
+/** Returns whether the clock is so far behind that of the log that it was set back. */
+export function isBehindLog(context: Omit<LogClockContext, keyof BatchingContext>): boolean {
+  return logTime(context) > context.clock() + clocksDifferMs;
 }
 
 /**

@@ -18,6 +18,7 @@ import { lastResume } from '../../table/deliveries/pauses.ts';
 import { responseItem, responsesEnd } from '../../table/deliveries/responses.ts';
 import { bookAttempt, leaseSlowAttempt, markWebhookSlow, updatePace } from '../../table/deliveries/webhook-attempts.ts';
 import type { Target } from '../../table/deliveries/webhooks.ts';
+import { isBehindLog } from '../../table/events/log-clock.ts';
 import { isLeaseOver } from '../../table/lease.ts';
 import { graceMs } from '../../table/lists/due.ts';
 import { checkFailing } from '../failing-receivers.ts';
@@ -251,7 +252,10 @@ async function makeAttempt(
     const next = { ...rest, attempt: attempt + 1, dueAt: retry.nextAttemptAt, listedBy };
     await sendAttemptMessages(context, [next]);
   }
-  if (attempt === 1 && isTurnToCount(deliveryId)) await closeAttemptCounts(context, organization, webhookId, endedAt);
+  // After a step back, counts may be closed up to a time of the future.
+  const isTurn = isTurnToCount(deliveryId);
+  if (attempt === 1 && (isTurn || isBehindLog(context)))
+    await closeAttemptCounts(context, organization, webhookId, endedAt, isTurn);
   const isExhausted = outcome.error !== undefined && !retry && !redelivery;
   const isPaused = isExhausted && (await checkFailing(context, organization, webhookId, target, endedAt));
   const counts = {

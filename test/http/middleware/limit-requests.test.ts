@@ -124,5 +124,5 @@ it('the used requests of an organization are in one item of the table, without a
   const { organization, spend } = await newLimited();
   await spend(10);
   const key = keys.requestBucket(organization);
-  expect(await getItem(table, key)).toEqual({ ...key, fullAt: clock.now + 9_000 });
+  expect(await getItem(table, key)).toEqual({ ...key, fullAt: clock.now + 9_000, reportedAt: clock.now });
 });

@@ -156,6 +156,28 @@ describe('a close', () => {
     expect(await total()).toBe(6);
   });
 
+  it.each([minuteMs * 60, dayMs])('by a clock that was %d ms ahead is replaced by the next one', async (aheadMs) => {
+    await attempt();
+    now += aheadMs;
+    await attempt();
+    now += 5 * minuteMs;
+    await close();
+    now -= aheadMs;
+    await attempt();
+    expect(await total()).toBe(3);
+    await closeAttemptCounts(context, organization, webhookId, now, false);
+    const replaced = await closed();
+    await closeAttemptCounts(context, organization, webhookId, now + minuteMs, false);
+    expect(await closed()).toEqual(replaced);
+    for (let times = 0; times < 2; times++) {
+      now += aheadMs;
+      await attempt();
+      expect(await total()).toBe(4 + times);
+      await close();
+      expect(await total()).toBe(4 + times);
+    }
+  });
+
   it('reads only the days since the webhook was registered', async () => {
     await attempt();
     // Requests: the read of the item, the queries of three days, the write.
