@@ -65,7 +65,7 @@ export type Context = {
   decryptedSecrets: SecretsContext['decryptedSecrets'];
   /** Unix time, in ms. It can be set forward or back: durations come from `monotonic`. */
   clock: () => number;
-  /** Milliseconds since a fixed moment; nobody can set it. */
+  /** Milliseconds since a fixed moment. It cannot be set. */
   monotonic: () => number;
   /** Whether this is the only process that publishes events and serves followers. */
   ownsLogs: boolean;

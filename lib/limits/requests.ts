@@ -24,7 +24,7 @@ export type LimitContext = {
   table: Table;
   /** Returns the Unix time in milliseconds. */
   clock: () => number;
-  /** Milliseconds since a fixed moment; nobody can set it. */
+  /** Milliseconds since a fixed moment. It cannot be set. */
   monotonic: () => number;
   log: Pick<Log, 'warn'>;
   requestCounts: RequestCounts;

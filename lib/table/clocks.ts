@@ -7,7 +7,7 @@
 export const clocksDifferMs = 60_000;
 
 /**
- * Returns whether a time is further in the future than its rule can set: a clock that was ahead has set it, so nobody may
+ * Returns whether a time is further in the future than its rule can set: a clock that was ahead has set it, so no work may
  * wait for it.
  *
  * @param time Unix time in ms, like `now`

@@ -33,7 +33,7 @@ async function followUntil(service: Deployment, taskId: string, from: string): P
   return after;
 }
 
-/** Makes so many requests that they are reported; all are within the limit. */
+/** Makes enough requests for a report to the table; all are within the limit. */
 async function report({ api }: Deployment): Promise<void> {
   const answers = await Promise.all(Array.from({ length: 150 }, () => api.listTasks({})));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));

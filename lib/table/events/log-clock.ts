@@ -9,7 +9,7 @@ import { queryItems } from '../reads.ts';
 import { firstUlid, lastUlid, maxTime } from './positions.ts';
 
 /**
- * The clock of the event log in this process. It is the clock of the process as long as nobody sets that back. Then it
+ * The clock of the event log in this process. It is the clock of the machine until that is set back. Then it
  * continues, at half the speed, until the other has caught up. So the positions of a log never go back.
  *
  * A process that owns its logs, as on one machine, is the only one that publishes events and serves followers. At the first
@@ -37,7 +37,7 @@ type StepBack = { logTime: number; clockTime: number; at: number; from: number }
 /** The part of a context that the clock of the log needs. */
 export type LogClockContext = BatchingContext & {
   clock: () => number;
-  /** Milliseconds since a fixed moment; nobody can set it. */
+  /** Milliseconds since a fixed moment. It cannot be set. */
   monotonic: () => number;
   /** Whether this is the only process that publishes events and serves followers. */
   ownsLogs: boolean;
