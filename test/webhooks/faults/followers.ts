@@ -6,6 +6,7 @@ import { ulidFrom } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { LoggedEvent } from '../../../lib/table/deliveries/event-log.ts';
 import { type EventFilter, followEvents } from '../../../lib/table/events/event-feed.ts';
+import { createLogClock } from '../../../lib/table/events/log-clock.ts';
 import { eventIdOf } from '../../../lib/webhooks/deliveries/derived-ids.ts';
 import { type Change, publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { fc, testSeed } from '../../seeded.ts';
@@ -79,11 +80,15 @@ function processOf(
     await delay();
     return answer;
   });
+  const clock = () => Math.round(time.now() + skew);
+  const monotonic = () => time.now();
   return {
     ...app,
     batchers: {},
     queues: new Map([['deliveries', async () => {}]]),
-    clock: () => Math.round(time.now() + skew),
+    clock,
+    monotonic,
+    logClock: createLogClock(clock, monotonic),
     table: { ...table, sleep: (ms) => time.wait(ms) },
   };
 }
