@@ -351,6 +351,8 @@ async function judgeOutput(
 
   /** Asks a gate, unless its verdict is known. Fails closed: without a verdict in time the output has not passed. */
   async function judge(name: keyof Gates, gate: GateQuestion): Promise<Judged> {
+    const known = verdicts[name];
+    if (known) return judged(known);
     const result = await ask(name, gate);
     asking.delete(name);
     if (asking.size > 0 && result.verdict !== undefined) await storeVerdict(name, result);
@@ -378,8 +380,6 @@ async function judgeOutput(
   }
 
   async function ask(name: keyof Gates, gate: GateQuestion): Promise<Judged> {
-    const known = verdicts[name];
-    if (known) return judged(known);
     const asked = AbortSignal.any([signal, handOver.signal]);
     const question = { ...gate, maxTokens: maxTokensOfGate, effort: 'low' as const, signal: asked };
     const { answered, timings: all } = await timed(context, execution, progress.timings, name, () =>

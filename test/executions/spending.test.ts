@@ -188,6 +188,23 @@ it('the tokens of a call that failed temporarily are stored before the next call
 });
 
 describe('while one gate still judges', () => {
+  it('workers that are lost one after the other fail the execution, although the verdict of the other is stored', async () => {
+    const message = await fixture.start();
+    const stuck = scriptedModel({ work: text('Done.', 900), qaReview: () => new Promise(() => {}) });
+    for (let workers = 1; workers <= 2; workers++) {
+      void fixture.run(message, stuck.tools);
+      while (stuck.times('qaReview') < workers || !(await headOf(message))?.progress?.verdicts.selfTest) await turn();
+      for (let nth = 0; nth < 10; nth++) await turn();
+      fixture.clock.now += 30 * second;
+    }
+    const { tools, asked } = scriptedModel();
+    await fixture.finish(message, tools);
+    expect(asked).toEqual([]);
+    const review = stuck.asked.find(({ purpose }) => purpose === 'qaReview') as Question;
+    const tokensUsed = 910 + 2 * estimatedInput(review);
+    expect(await fixture.execution(message)).toMatchObject({ error: 'lost', tokensUsed, tokensEstimated: true });
+  });
+
   it('the output, the verdict and the tokens of the other are stored, and neither is asked again after a lost worker', async () => {
     const message = await fixture.start();
     const first = scriptedModel({ work: text('Done.', 900), qaReview: () => new Promise(() => {}) });
