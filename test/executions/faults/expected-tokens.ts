@@ -10,8 +10,18 @@ type Call = `${Purpose | 'step'} ${number}`;
 /** Tokens of an answer, or a call that counts with its estimated input. */
 type Spent = number | Call;
 
-/** What a worker has spent; `carried` has the interrupted calls of the workers that were lost before it. */
-export type WorkerTokens = { executionId: string; claim?: string; claims: number; spent: Spent[]; carried: Call[] };
+/**
+ * What a worker has spent; `carried` has the interrupted calls of the workers that were lost before it. `sent` is its last
+ * write of tokens that has no result yet, with the number of its entries in both.
+ */
+export type WorkerTokens = {
+  executionId: string;
+  claim?: string;
+  claims: number;
+  spent: Spent[];
+  carried: Call[];
+  sent?: { tokens: number; spent: number; carried: number } | undefined;
+};
 
 /** A command to the table, as far as it matters here. */
 type Command = {
@@ -29,6 +39,13 @@ const isLease = ({ UpdateExpression = '' }: Command) => UpdateExpression.include
 function storesTokens({ ExpressionAttributeValues: values = {}, TransactItems = [] }: Command): boolean {
   if (TransactItems.some((item) => Object.values(item).some(storesTokens))) return true;
   return ':lastStored' in values || ':new_lastStored' in values || (':tokens' in values && !(':minusOne' in values));
+}
+
+/** Returns the tokens that a write of a lease holder stores; `undefined` for any other command. */
+function tokensIn({ ExpressionAttributeValues: values = {}, TransactItems = [] }: Command): number | undefined {
+  const stored = (values[':lastStored'] ?? values[':new_lastStored']) as { tokens: number } | undefined;
+  const items = TransactItems.flatMap((item) => Object.values(item));
+  return stored?.tokens ?? items.map(tokensIn).find((tokens) => tokens !== undefined);
 }
 
 /**
@@ -68,14 +85,23 @@ export function createExpectedTokens(hasTools: (execution: ExecutionHead) => boo
     sends: (worker: WorkerTokens, { input }: { input: object }): ((result: unknown) => void) => {
       const command = input as Command;
       const { spent, carried } = worker;
-      const [numberOfSpent, numberOfCarried] = [spent.length, carried.length];
+      const tokens = tokensIn(command);
+      let numbers = { spent: spent.length, carried: carried.length };
+      if (tokens !== undefined) {
+        // A repeated write stores what it stored at first, whatever was answered in the meantime.
+        if (worker.sent?.tokens === tokens) numbers = worker.sent;
+        worker.sent = { tokens, ...numbers };
+      }
       return (result) => {
         if (isLease(command)) {
           const { claim, claims } = (result as { Attributes: { claim: string; claims: number } }).Attributes;
           Object.assign(worker, { claim, claims });
           carried.push(...(interrupted.get(worker.executionId) ?? []));
           interrupted.delete(worker.executionId);
-        } else if (storesTokens(command)) count(worker, numberOfSpent, numberOfCarried);
+        } else if (storesTokens(command)) {
+          worker.sent = undefined;
+          count(worker, numbers.spent, numbers.carried);
+        }
       };
     },
 
