@@ -34,10 +34,30 @@ export async function updatePace(
   before: Pick<Target, 'slow'>,
   { slow, lease }: Pace,
 ): Promise<void> {
-  const isNew = slow !== undefined && slow !== before.slow;
-  const set = [...(isNew && slow ? ['slow = :slow'] : []), ...(lease?.freeAt ? ['#lease = :freeAt'] : [])];
-  const removed = [...(isNew && !slow ? ['slow'] : []), ...(lease && !lease.freeAt ? ['#lease'] : [])];
-  if (set.length === 0 && removed.length === 0) return;
+  const changed = slow === before.slow ? undefined : slow;
+  if (lease && (await writePace(table, organization, id, { slow: changed, lease }))) return;
+  // Without a lease, or the lease is that of another attempt, which must keep it.
+  if (changed !== undefined) await writePace(table, organization, id, { slow: changed });
+}
+
+/**
+ * Writes the pace of a webhook in one write.
+ *
+ * @returns whether the webhook exists, and the lease, if there is one, has not been taken by another attempt
+ */
+async function writePace(
+  table: TableContext['table'],
+  organization: Organization,
+  id: string,
+  { slow, lease }: Pace,
+): Promise<boolean> {
+  const set = [...(slow ? ['slow = :slow'] : []), ...(lease?.freeAt ? ['#lease = :freeAt'] : [])];
+  const removed = [...(slow === false ? ['slow'] : []), ...(lease && !lease.freeAt ? ['#lease'] : [])];
+  const values = {
+    ...(slow && { ':slow': true }),
+    ...(lease && { ':until': lease.until }),
+    ...(lease?.freeAt && { ':freeAt': lease.freeAt }),
+  };
   const write: Write = {
     Update: {
       Key: keys.webhook(organization, ulidOf(id)),
@@ -45,20 +65,15 @@ export async function updatePace(
         ...(set.length > 0 ? [`SET ${set.join(', ')}`] : []),
         ...(removed.length > 0 ? [`REMOVE ${removed.join(', ')}`] : []),
       ].join(' '),
-      // An expired lease may be that of another attempt, which must keep it.
-      ConditionExpression: `attribute_exists(pk)${lease?.freeAt ? ' AND #lease = :until' : ''}`,
+      ConditionExpression: `attribute_exists(pk)${lease ? ' AND #lease = :until' : ''}`,
       ...(lease && { ExpressionAttributeNames: { '#lease': slowLeaseAttribute(lease.number) } }),
-      ...(set.length > 0 && {
-        ExpressionAttributeValues: {
-          ...(isNew && slow && { ':slow': true }),
-          ...(lease?.freeAt && { ':freeAt': lease.freeAt, ':until': lease.until }),
-        },
-      }),
+      ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+      ReturnValues: 'ALL_NEW',
     },
     // The leases of a deleted webhook are deleted with it.
     onConditionFailed: () => new Conflict(),
   };
-  await transact(table, [write]).catch(ignoreConflict);
+  return (await transact(table, [write]).catch(ignoreConflict)) !== undefined;
 }
 
 /** Marks the receiver of a webhook as slow. Does nothing if the webhook is deleted. */

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { WebhookPatch } from '../../../lib/contract/webhooks.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import { readWebhook } from '../../../lib/table/deliveries/webhooks.ts';
 import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { updateWebhook } from '../../../lib/webhooks/webhooks.ts';
@@ -127,11 +128,12 @@ describe('a webhook with a maximum of attempts in a second', () => {
   it('keeps the lease of another worker that took it when it had expired', async () => {
     await webhooks.register({ maxPerSecond: 1 });
     const [first, second, third] = (await queuedMessages(3)) as [DeliveryMessage, DeliveryMessage, DeliveryMessage];
-    const one = await webhooks.beginAttempt(first);
+    const one = await webhooks.beginAttempt(first, { durationMs: 9_000 });
     webhooks.clock.now += 20_000;
     const other = await webhooks.beginAttempt(second);
     await one.letGo();
     expect(await webhooks.attempt(third)).toMatchObject({ posts: 0 });
+    expect((await readWebhook(webhooks, webhooks.organization, first.webhookId))?.slow).toBe(true);
     await other.letGo();
   });
 

@@ -124,6 +124,19 @@ describe('attempts from the queue of slow webhooks', () => {
     expect(await webhooks.attempt(message)).toMatchObject({ posts: 1 });
   });
 
+  it('never run in larger numbers because one ends after its lease has expired', async () => {
+    const { running, message } = await occupyLeases();
+    webhooks.clock.now += 20_000;
+    const others: typeof running = [];
+    for (let taken = 0; taken < slowAttempts; taken++)
+      others.push(await webhooks.beginAttempt({ ...(await webhooks.nextMessage()), slow: true }, slowFailure));
+    expect(others.flatMap(({ posts }) => posts)).toHaveLength(slowAttempts);
+    await Promise.all(running.map(({ letGo }) => letGo()));
+    expect(await webhooks.attempt(message)).toMatchObject({ posts: 0 });
+    await Promise.all(others.map(({ letGo }) => letGo()));
+    expect(await webhooks.attempt(message)).toMatchObject({ posts: 1 });
+  });
+
   it('that another worker was sooner than are sent again', async () => {
     const message = { ...(await webhooks.message()), slow: true } as const;
     const container = webhooks.createContainer();
