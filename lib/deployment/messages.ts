@@ -30,6 +30,8 @@ const attemptFields = {
   slow: v.optional(v.literal(true)),
   /** The time that the attempt has booked, if its webhook has a maximum of attempts in a second and had no free lease. */
   bookedAt: v.optional(Timestamp),
+  /** The version of the webhook's pace in which it has booked; see `bookings.ts`. Absent before its first change. */
+  paceVersion: v.optional(v.number()),
   /** A caller has requested the attempt. It has no retry, and its queue is that of first attempts. */
   redelivery: v.optional(v.literal(true)),
   /** The first attempt of a recovery, with which the retry schedule begins again. Absent in all other deliveries. */

@@ -167,7 +167,15 @@ function versioned(webhook: StoredWebhook, newest: readonly AttemptOutcome[]): V
 
 /** Returns a webhook without its internal attributes. */
 function shownFrom(stored: StoredWebhook): Webhook {
-  const { version: _, pauses: __, failing: ___, taskFilters: ____, slow: _____, ...webhook } = stored;
+  const {
+    version: _,
+    pauses: __,
+    failing: ___,
+    taskFilters: ____,
+    slow: _____,
+    paceVersion: ______,
+    ...webhook
+  } = stored;
   return webhook;
 }
 

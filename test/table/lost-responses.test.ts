@@ -10,6 +10,7 @@ import { closeAttemptCounts, readAttemptCounts } from '../../lib/table/deliverie
 import { attemptKey } from '../../lib/table/deliveries/attempt-items.ts';
 import { beginAttempt, insertAttempt, placeOf, unlistAttempt } from '../../lib/table/deliveries/attempt-log.ts';
 import { appendEvent, readEvents } from '../../lib/table/deliveries/event-log.ts';
+import { storeBooking } from '../../lib/table/deliveries/parked-attempts.ts';
 import { replaceSecret } from '../../lib/table/deliveries/secret-rotation.ts';
 import { bookAttempt, leaseSlowAttempt, updatePace } from '../../lib/table/deliveries/webhook-attempts.ts';
 import { insertWebhook, readTarget } from '../../lib/table/deliveries/webhooks.ts';
@@ -131,6 +132,11 @@ describe('after the response to a single write was lost,', () => {
     lose();
     await bookAttempt(context, organization, id, { earliest: 900, gapMs: 200 });
     return (await readTarget({ table }, organization, id))?.bookedUntil;
+  });
+  itHappensOnce('the booked time of an attempt is stored', true, async (lose) => {
+    const booking = { bookedAt: at(600) };
+    lose();
+    return storeBooking(context, { ...newAttempt(), ...booking }, at(660));
   });
   itHappensOnce(
     'an attempt marks a webhook as slow and returns its lease',

@@ -13,14 +13,18 @@ import { deliveryPartition, parkedPartition } from './delivery-partitions.ts';
 import { historyExpiry } from './history-days.ts';
 
 /**
- * A parked attempt is one that came due while its webhook was paused. It is an item in the partition of the attempt log.
- * While the webhook stays paused, the sweeper's index does not list it, so that it costs nothing. The end of the pause
- * writes a release, which is due at once: the sweeper lists all parked attempts in its index and sends their messages. The
- * item stays until the attempt is made, or never will be made. So no message is needed to remember it.
+ * A parked attempt is one that waits as an item in the partition of the attempt log: because its webhook was paused when it
+ * came due, because it has booked a time, or because its message was lost.
+ *
+ * While the webhook stays paused, the sweeper's index does not list the item, so that it costs nothing. The end of the pause
+ * writes a release, which is due at once: the sweeper lists all parked attempts in its index and sends their messages. An
+ * attempt with a booked time is listed for that time. The item stays until the attempt is made, or never will be made. So
+ * no message is needed to remember it.
  */
 export type ParkedAttempt = {
+  /** The message, with the time that the attempt has booked. */
   message: DeliveryMessage;
-  /** The start of the pause; ISO 8601. Absent if the attempt was lost and a caller has requested it again. */
+  /** The start of the pause; ISO 8601. Absent if no pause has parked the attempt. */
   pausedFrom?: string | undefined;
   /** Whether the sweeper's index lists it, because its pause has ended. */
   listed: boolean;
@@ -32,8 +36,14 @@ type ParkedFields = Pick<
   'deliveryId' | 'eventId' | 'attempt' | 'listedBy' | 'redelivery' | 'scheduleStart' | 'requestId'
 >;
 
+/**
+ * A time that an attempt has booked (ISO 8601), and the version of its webhook's pace in which it has booked it, which is
+ * absent before the first change of the pace.
+ */
+export type Booking = { bookedAt: string; paceVersion?: number | undefined };
+
 /** The item of a parked attempt. */
-type ParkedItem = Key & ParkedFields & { nextAttemptAt: string; pausedFrom?: string; due?: string };
+type ParkedItem = Key & ParkedFields & Partial<Booking> & { nextAttemptAt: string; pausedFrom?: string; due?: string };
 
 /** Returns the parked fields of a message or of an item, without those that it does not have. */
 function parkedFieldsOf(from: ParkedFields): ParkedFields {
@@ -87,22 +97,68 @@ export async function insertLostAttempt(
   ]);
 }
 
+/**
+ * Stores the time that an attempt has booked. The sweeper's index lists the attempt for that time.
+ *
+ * @param listedFrom when the sweeper begins to look for it; ISO 8601
+ * @returns whether it is stored: not if the attempt waits for the end of a pause, or has booked in the same pace or a later
+ */
+export async function storeBooking(
+  { table }: TableContext,
+  message: DeliveryMessage & Booking,
+  listedFrom: string,
+): Promise<boolean> {
+  const { bookedAt, paceVersion } = message;
+  const entry = dueEntry(parkedPartition(ulidOf(message.deliveryId)), listedFrom);
+  const isOfFormerPace =
+    paceVersion === undefined ? '' : ' OR attribute_not_exists(paceVersion) OR paceVersion < :pace';
+  const isOlder = `(attribute_not_exists(bookedAt)${isOfFormerPace})`;
+  const write: Write = {
+    Put: {
+      Item: { ...itemOf(message), bookedAt, ...(paceVersion !== undefined && { paceVersion }), ...entry },
+      ConditionExpression: `attribute_not_exists(pk) OR (attribute_exists(#due) AND ${isOlder})`,
+      ExpressionAttributeNames: { '#due': tableSchema.dueIndex.partitionKey },
+      ...(paceVersion !== undefined && { ExpressionAttributeValues: { ':pace': paceVersion } }),
+    },
+    onConditionFailed: () => new Conflict(),
+  };
+  let stored = true;
+  await transact(table, [write]).catch((error) => {
+    ignoreConflict(error);
+    stored = false;
+  });
+  return stored;
+}
+
 /** Returns whether an item is a parked attempt. */
 export function isParked({ sk }: Item): boolean {
   return (sk as string).startsWith(keys.parkedPrefix);
 }
 
+/** Returns an attempt that is parked; `undefined` if it is not. Reads in one turn of the event loop are batched. */
+export async function readParkedAttempt(
+  context: BatchingContext,
+  message: DeliveryMessage,
+): Promise<ParkedAttempt | undefined> {
+  const item = await readInBatch(context, keyOf(message));
+  return item && parkedFrom(item);
+}
+
 /** Returns whether an attempt is parked, so that its item leads to it. Reads in one turn of the event loop are batched. */
 export async function isAttemptParked(context: BatchingContext, message: DeliveryMessage): Promise<boolean> {
-  return (await readInBatch(context, keyOf(message))) !== undefined;
+  return (await readParkedAttempt(context, message)) !== undefined;
 }
 
 /** Returns the parked attempt of an item. */
 export function parkedFrom(item: Item): ParkedAttempt {
-  const { pk, nextAttemptAt, pausedFrom, [tableSchema.dueIndex.partitionKey]: due, ...fields } = item as ParkedItem;
+  const { pk, nextAttemptAt, pausedFrom, bookedAt, paceVersion, ...fields } = item as ParkedItem;
   const [organization, webhookId] = [organizationOf(pk), `wh_${webhookOf(pk)}`];
-  const message = { organization, webhookId, ...parkedFieldsOf(fields), dueAt: nextAttemptAt, parked: true as const };
-  return { message, pausedFrom, listed: due !== undefined };
+  const message = {
+    ...{ organization, webhookId, ...parkedFieldsOf(fields), dueAt: nextAttemptAt, parked: true as const },
+    ...(bookedAt && { bookedAt }),
+    ...(paceVersion !== undefined && { paceVersion }),
+  };
+  return { message, pausedFrom, listed: fields[tableSchema.dueIndex.partitionKey] !== undefined };
 }
 
 /** Yields the parked attempts of a webhook, strongly consistent. */
@@ -116,7 +172,8 @@ export async function* readParkedAttempts(
 }
 
 /**
- * Lists a parked attempt in the sweeper's index, unless it was removed, or parked again in a later pause.
+ * Lists a parked attempt in the sweeper's index, without a booked time, unless it was removed, parked again in a later pause,
+ * or has booked another time.
  *
  * @param listedFrom when the sweeper begins to look for it; ISO 8601
  * @returns whether it is listed
@@ -127,16 +184,17 @@ export async function listParkedAttempt(
   listedFrom: string,
 ): Promise<boolean> {
   const { partitionKey, sortKey } = tableSchema.dueIndex;
+  const { bookedAt } = message;
   const write: Write = {
     Update: {
       Key: keyOf(message),
-      UpdateExpression: 'SET #due = :due, #listed = :listed',
-      ConditionExpression: 'pausedFrom = :from',
+      UpdateExpression: 'SET #due = :due, #listed = :listed REMOVE bookedAt, paceVersion',
+      ConditionExpression: `${bookedAt ? 'bookedAt' : 'pausedFrom'} = :from`,
       ExpressionAttributeNames: { '#due': partitionKey, '#listed': sortKey },
       ExpressionAttributeValues: {
         ':due': parkedPartition(ulidOf(message.deliveryId)),
         ':listed': listedFrom,
-        ':from': pausedFrom ?? '',
+        ':from': bookedAt ?? pausedFrom ?? '',
       },
       ReturnValues: 'UPDATED_NEW',
     },
@@ -172,7 +230,7 @@ function keyOf({ organization, webhookId, deliveryId, attempt }: DeliveryMessage
   return keys.parkedAttempt(organization, ulidOf(webhookId), ulidOf(deliveryId), attempt);
 }
 
-/** An order to the sweeper to list and send the parked attempts of a webhook, or to remove those of a deleted one. */
+/** An order to the sweeper to list and send the waiting attempts of a webhook, or to remove those of a deleted one. */
 export type Release = { organization: Organization; webhookId: string; version: number };
 
 /** Returns the write of a release, which is due now. It replaces an earlier one of the webhook. */

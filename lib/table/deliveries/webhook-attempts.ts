@@ -118,22 +118,28 @@ export async function leaseSlowAttempt(
 /**
  * Books the next time for an attempt of a webhook, after all times that are booked.
  *
- * @param earliest the earliest time (Unix time, in ms), and `gapMs` the time until the next one that can be booked, in ms
- * @returns the time (Unix time, in ms); `undefined` if the webhook is deleted
+ * @param earliest the earliest time (Unix time, in ms), `gapMs` the time until the next one that can be booked, in ms, and
+ *   `paceVersion` the version of the webhook's pace to which the gap belongs; absent before its first change
+ * @returns the time (Unix time, in ms); `undefined` if the webhook is deleted or its pace has changed
  */
 export async function bookAttempt(
   { table }: TableContext,
   organization: Organization,
   id: string,
-  { earliest, gapMs }: { earliest: number; gapMs: number },
+  { earliest, gapMs, paceVersion }: { earliest: number; gapMs: number; paceVersion?: number | undefined },
 ): Promise<number | undefined> {
+  const isSamePace = paceVersion === undefined ? 'attribute_not_exists(paceVersion)' : 'paceVersion = :pace';
   const book = async (set: string, condition: string, values: Record<string, number>) => {
     const write: Write = {
       Update: {
         Key: keys.webhook(organization, ulidOf(id)),
         UpdateExpression: `SET bookedUntil = ${set}`,
-        ConditionExpression: `attribute_exists(pk) AND ${condition}`,
-        ExpressionAttributeValues: { ':earliest': earliest, ...values },
+        ConditionExpression: `attribute_exists(pk) AND ${isSamePace} AND ${condition}`,
+        ExpressionAttributeValues: {
+          ':earliest': earliest,
+          ...(paceVersion !== undefined && { ':pace': paceVersion }),
+          ...values,
+        },
         ReturnValues: 'UPDATED_NEW',
       },
       onConditionFailed: () => new Conflict(),

@@ -28,6 +28,8 @@ export type Target = Pausable & {
   maxPerSecond?: number;
   /** The end of the times that attempts have booked (Unix time, in ms), which may be over. */
   bookedUntil?: number;
+  /** The version of the webhook that has set its pace: by a change of the maximum, or a pause. Absent before the first. */
+  paceVersion?: number;
   /** The expiries of the leases on slow attempts, by the numbers of the leases; ISO 8601. */
   slowLeases: Readonly<Record<number, string>>;
   /** Absent for a webhook without a secret. */
@@ -52,6 +54,7 @@ export function targetFrom(webhook: Item | undefined, secret: Item | undefined):
     slow: webhook.slow === true,
     ...(webhook.maxPerSecond !== undefined && { maxPerSecond: webhook.maxPerSecond as number }),
     ...(webhook.bookedUntil !== undefined && { bookedUntil: webhook.bookedUntil as number }),
+    ...paceVersionOf(webhook),
     slowLeases: slowLeasesOf(webhook),
     ...pausesOf(webhook),
     ...failingOf(webhook),
@@ -65,19 +68,40 @@ export function targetFrom(webhook: Item | undefined, secret: Item | undefined):
 /** Returns the pauses of a webhook from its item, which has none before the first pause. */
 const pausesOf = ({ pauses }: Item) => (pauses === undefined ? {} : { pauses: pauses as Pausable['pauses'] });
 
+/** Returns the version of a webhook's pace from its item, which has none before the first change. */
+const paceVersionOf = ({ paceVersion }: Item) =>
+  paceVersion === undefined ? {} : { paceVersion: paceVersion as number };
+
 /** Returns the filters of a webhook from its item, which has none before the first filter. */
 const taskFiltersOf = ({ taskFilters }: Item) =>
   taskFilters === undefined ? {} : { taskFilters: taskFilters as readonly TaskFilterChange[] };
 
 /**
- * A webhook with its version, its pauses, whether it is slow, what is known of its failures, and its filters over time if it
- * has had one.
+ * A webhook with its version, the version of its pace, its pauses, whether it is slow, what is known of its failures, and its
+ * filters over time if it has had one.
  */
 export type StoredWebhook = Webhook &
-  Pausable & { version: number; slow: boolean; failing?: Failing; taskFilters?: readonly TaskFilterChange[] };
+  Pausable & {
+    version: number;
+    paceVersion?: number;
+    slow: boolean;
+    failing?: Failing;
+    taskFilters?: readonly TaskFilterChange[];
+  };
 
 /** The attributes of a webhook's item that reads do not return. */
-const internal = ['pk', 'sk', 'signed', 'slow', 'version', 'pauses', 'failing', 'taskFilters', 'bookedUntil'];
+const internal = [
+  'pk',
+  'sk',
+  'signed',
+  'slow',
+  'version',
+  'pauses',
+  'failing',
+  'taskFilters',
+  'bookedUntil',
+  'paceVersion',
+];
 
 /** Returns a webhook from its item. */
 function webhookFrom(item: Item): Webhook {
@@ -99,7 +123,8 @@ function webhookFrom(item: Item): Webhook {
 export function storedFrom(item: Item): StoredWebhook {
   const version = (item.version as number | undefined) ?? 1;
   const slow = item.slow === true;
-  return { ...webhookFrom(item), ...pausesOf(item), ...failingOf(item), ...taskFiltersOf(item), version, slow };
+  const parts = { ...paceVersionOf(item), ...pausesOf(item), ...failingOf(item), ...taskFiltersOf(item) };
+  return { ...webhookFrom(item), ...parts, version, slow };
 }
 
 /** Returns a webhook, strongly consistent; `undefined` if it does not exist. */
@@ -166,7 +191,8 @@ export async function insertWebhook(
 
 /**
  * Changes the fields of a webhook that callers can change, and its subscriptions, or nothing. The other attributes stay:
- * attempts and rotations write them at the same time. The end of a pause releases the parked attempts.
+ * attempts and rotations write them at the same time. A pause and a change of the maximum rate end all booked times. The
+ * end of a pause, and the change of a maximum, release the attempts that wait as items.
  *
  * @param since the time of the log from which the webhook receives the added events, and has a new filter; ISO 8601
  * @param now when the end of a pause releases the parked attempts; Unix time, in ms
@@ -188,9 +214,14 @@ export async function changeWebhook(
   const added = events.filter((event) => !before.events.includes(event));
   const kept = events.filter((event) => before.events.includes(event));
   const removed = before.events.filter((event) => !events.includes(event));
-  const isResumed = isPaused(before) && !isPaused(after);
+  const isSwitched = isPaused(before) !== isPaused(after);
+  const isPaceChanged = maxPerSecond !== before.maxPerSecond;
+  const isReleased = !isPaused(after) && (isSwitched || (isPaceChanged && before.maxPerSecond !== undefined));
   await transact(table, [
-    changeWrite(organization, before, { url, events, version, description, maxPerSecond, taskFilters, pauses }),
+    changeWrite(organization, before, {
+      ...{ url, events, version, description, maxPerSecond, taskFilters, pauses },
+      ...((isSwitched || isPaceChanged) && { paceVersion: version, bookedUntil: undefined }),
+    }),
     ...added.map((event) => ({
       Put: { Item: { ...keys.subscription(organization, event, ulid), since, ...(taskFilters && { taskFilters }) } },
     })),
@@ -203,7 +234,7 @@ export async function changeWebhook(
       },
     })),
     ...removed.map((event) => ({ Delete: { Key: keys.subscription(organization, event, ulid) } })),
-    ...(isResumed ? [releaseWrite({ organization, webhookId: after.id, version }, now)] : []),
+    ...(isReleased ? [releaseWrite({ organization, webhookId: after.id, version }, now)] : []),
   ]);
 }
 

@@ -5,6 +5,7 @@ import type { DeliveryMessage } from '../../deployment/messages.ts';
 import { type BatchingContext, readInBatch } from '../../table/batchers.ts';
 import { readNextAttempt } from '../../table/deliveries/attempt-log.ts';
 import { type LoggedEvent, readEvents, subscribedTimeOf } from '../../table/deliveries/event-log.ts';
+import { readParkedAttempt } from '../../table/deliveries/parked-attempts.ts';
 import { activeSince, type Pausable } from '../../table/deliveries/pauses.ts';
 import { keys } from '../../table/keys.ts';
 import { readFirstAttempts } from './first-attempts.ts';
@@ -53,8 +54,11 @@ export async function compareDeliveries(
     const found = await Promise.all(some.map((event) => readEventDeliveries(context, event)));
     for (const { deliveries, nextAttempts, webhooks } of found) {
       compared.deliveries += deliveries;
-      for (const message of nextAttempts)
-        (isLost(message, now, webhooks.get(message.webhookId)) ? compared.lost : compared.waiting).push(message);
+      for (const message of nextAttempts) {
+        const webhook = webhooks.get(message.webhookId);
+        const lost = isLost(message, now, webhook) && isLost(await bookedForm(context, message), now, webhook);
+        (lost ? compared.lost : compared.waiting).push(message);
+      }
     }
     compared.events += some.length;
     onProgress(compared.events);
@@ -81,10 +85,15 @@ async function readEventDeliveries(context: BatchingContext, event: LoggedEvent)
   return { deliveries: first.length - (unfinished.length - nextAttempts.length), nextAttempts, webhooks };
 }
 
+/** Returns an attempt with the time that it has booked, if there is one. */
+async function bookedForm(context: BatchingContext, message: DeliveryMessage): Promise<DeliveryMessage> {
+  return (await readParkedAttempt(context, message))?.message ?? message;
+}
+
 /**
- * Returns whether the message of an attempt counts as lost: it was due long ago, and its webhook has been active for as
- * long.
+ * Returns whether the message of an attempt counts as lost: the attempt was due long ago, or at a booked time long ago, and
+ * its webhook has been active for as long.
  */
-export function isLost({ dueAt }: DeliveryMessage, now: number, webhook: Pausable = {}): boolean {
-  return now - Math.max(Date.parse(dueAt), activeSince(webhook)) >= lostAfterMs;
+export function isLost({ dueAt, bookedAt = dueAt }: DeliveryMessage, now: number, webhook: Pausable = {}): boolean {
+  return now - Math.max(Date.parse(bookedAt), activeSince(webhook)) >= lostAfterMs;
 }

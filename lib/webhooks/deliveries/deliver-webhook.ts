@@ -16,7 +16,7 @@ import {
 import { removeParkedAttempt } from '../../table/deliveries/parked-attempts.ts';
 import { lastResume } from '../../table/deliveries/pauses.ts';
 import { responseItem, responsesEnd } from '../../table/deliveries/responses.ts';
-import { bookAttempt, leaseSlowAttempt, markWebhookSlow, updatePace } from '../../table/deliveries/webhook-attempts.ts';
+import { leaseSlowAttempt, markWebhookSlow, updatePace } from '../../table/deliveries/webhook-attempts.ts';
 import type { Target } from '../../table/deliveries/webhooks.ts';
 import { isBehindLog } from '../../table/events/log-clock.ts';
 import { isLeaseOver } from '../../table/lease.ts';
@@ -27,6 +27,7 @@ import { signedPost } from '../sender/signed-post.ts';
 import { endAttempt, leaseCountOf, markAttemptSlow, needsLease, startAttempt } from './attempt-limits.ts';
 import { sendAttemptMessages, startOf } from './attempt-messages.ts';
 import { attemptResultOf, slowMs } from './attempt-result.ts';
+import { bookTime, hasBooking, isBooked, pacedMs, withoutBooking } from './bookings.ts';
 import { exchangeOf } from './exchange.ts';
 import { holdBack } from './paused-attempts.ts';
 
@@ -56,22 +57,10 @@ type Delivered = { counts?: Counts } & Partial<AttemptFields>;
 export const leaseMs = 20_000;
 
 /**
- * How long an attempt keeps its lease from the beginning of its request, in milliseconds, if its webhook has a maximum of
- * attempts in a second: a second, and time for requests that take longer to arrive than the next ones.
- */
-const pacedMs = 1_100;
-
-/**
  * The longest time from a lease to the beginning of the request, in milliseconds, if its webhook has a maximum of attempts in
  * a second: a request that begins later could outlast the lease.
  */
 const prepareMs = 5_000;
-
-/**
- * The time in which as many attempts are booked as there are leases, in milliseconds. It is longer than `pacedMs`, because
- * messages are not received exactly at the booked times: the leases have the last word.
- */
-const bookedMs = 1_200;
 
 /** The shortest delay after which a message is received again if no lease was free, in milliseconds. */
 const minDelayMs = 1_000;
@@ -142,7 +131,7 @@ async function processMessage(context: Context, received: DeliveryMessage): Prom
 async function attemptSlow(context: Context, attempt: Attempt): Promise<Delivered> {
   const { clock } = context;
   const { message, target } = attempt;
-  if (target.maxPerSecond !== undefined && isBooked(message, target, clock())) return postpone(context, attempt);
+  if (isBooked(message, target, clock())) return postpone(context, attempt);
   const { organization, webhookId } = message;
   const number = freeLeaseOf(context, target, message);
   const leasedAt = clock();
@@ -155,31 +144,33 @@ async function attemptSlow(context: Context, attempt: Attempt): Promise<Delivere
   return postpone(context, attempt);
 }
 
-/** Returns whether an attempt must wait for the time that it has booked, or for those that have booked before it. */
-function isBooked({ bookedAt }: DeliveryMessage, { bookedUntil = 0 }: Target, now: number): boolean {
-  return (bookedAt === undefined ? bookedUntil : Date.parse(bookedAt)) > now;
+/**
+ * Sends the message of an attempt again, with a delay. If the webhook has a maximum of attempts in a second, the attempt
+ * books a time, unless it has booked one.
+ */
+async function postpone(context: Context, { message, target }: Attempt): Promise<Delivered> {
+  const { maxPerSecond } = target;
+  const slow = slowMessageOf(message);
+  const books = maxPerSecond !== undefined && !hasBooking(message, target);
+  const again = books ? await bookTime(context, slow, maxPerSecond, target) : slow;
+  await sendAttemptMessages(context, [again], triedAgainAt(again, target, context.clock()));
+  return {};
 }
 
 /**
- * Sends the message of an attempt again, with a delay. If the webhook has a maximum of attempts in a second, the attempt
- * books a time, unless it has one, so that its message is rarely received in vain.
+ * Returns when an attempt tries again to get a lease (Unix times, in ms): at its booked time, or after a quarter of the time
+ * since it was due. If its booked time is over, it has its turn, and waits for a sixteenth of the time since then, unless the
+ * receiver is also slow. An attempt that could book no time tries again after a second.
  */
-async function postpone(context: Context, { message, target }: Attempt): Promise<Delivered> {
-  const now = context.clock();
-  const { bookedAt = '', organization, webhookId } = message;
-  const slow = slowMessageOf(message);
-  if (target.maxPerSecond === undefined || bookedAt > timestamp(now)) {
-    const notBefore = target.maxPerSecond === undefined ? now + delayMs(now, message) : Date.parse(bookedAt);
-    await sendAttemptMessages(context, [slow], notBefore);
-    return {};
-  }
-  const gapMs = Math.ceil(bookedMs / target.maxPerSecond);
-  const earliest = now + pacedMs;
-  // The message of a deleted webhook is dropped when it is received again.
-  const notBefore = (await bookAttempt(context, organization, webhookId, { earliest, gapMs })) ?? earliest;
-  await sendAttemptMessages(context, [{ ...slow, bookedAt: timestamp(notBefore) }], notBefore);
-  return {};
+function triedAgainAt(message: DeliveryMessage, target: Target, now: number): number {
+  if (target.maxPerSecond === undefined) return now + delayMs(now - Date.parse(message.dueAt), 4);
+  if (!hasBooking(message, target)) return now + minDelayMs;
+  const bookedAt = Date.parse(message.bookedAt);
+  return bookedAt > now ? bookedAt : now + delayMs(now - bookedAt, target.slow ? 4 : 16);
 }
+
+/** Returns the delay of an attempt that finds no free lease, as a part of the time for which it has waited, in ms. */
+const delayMs = (waitedMs: number, part: number) => Math.max(minDelayMs, waitedMs / part);
 
 /**
  * Returns the number of a lease that seems free. Many deliveries choose at the same time, so the random end of the
@@ -194,11 +185,6 @@ function freeLeaseOf(context: Context, target: Target, { deliveryId }: DeliveryM
     return until === undefined || isLeaseOver(Date.parse(until), now, leaseMs);
   });
   return free[Number.parseInt(deliveryId.slice(-4), 36) % free.length];
-}
-
-/** Returns the delay of a message if no lease is free: a quarter of the time since it was due. */
-function delayMs(now: number, { dueAt }: DeliveryMessage): number {
-  return Math.max(minDelayMs, (now - Date.parse(dueAt)) / 4);
 }
 
 /**
@@ -247,7 +233,7 @@ async function makeAttempt(
   await unlistAttempt(context, message);
   if (retry) {
     // The retry is sent to its own queue, even if this message was in the queue of slow webhooks.
-    const { slow: _, bookedAt: __, parked: ___, ...rest } = message;
+    const { slow: _, parked: __, ...rest } = withoutBooking(message);
     const { sk: listedBy } = attemptKey(place);
     const next = { ...rest, attempt: attempt + 1, dueAt: retry.nextAttemptAt, listedBy };
     await sendAttemptMessages(context, [next]);

@@ -14,9 +14,10 @@ import {
   removeRelease,
 } from '../../table/deliveries/parked-attempts.ts';
 import { isPaused, isPausedAt, openPauseOf, type Pausable } from '../../table/deliveries/pauses.ts';
-import { readWebhook } from '../../table/deliveries/webhooks.ts';
+import { readWebhook, type StoredWebhook } from '../../table/deliveries/webhooks.ts';
 import { graceMs } from '../../table/lists/due.ts';
 import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';
+import { isBookingOver, withoutBooking } from './bookings.ts';
 
 type PausedAttemptContext = BatchingContext & AttemptMessageContext;
 
@@ -52,7 +53,10 @@ export async function holdBack(
   }
   if (open === undefined) return false;
   // A recovery sends its own attempts again after the pause, at its rate.
-  if (message.scheduleStart === message.attempt) return true;
+  if (message.scheduleStart === message.attempt) {
+    if (message.parked) await removeParkedAttempt(context, message);
+    return true;
+  }
   await park(context, message, open.from);
   return true;
 }
@@ -76,15 +80,15 @@ export async function park(context: PausedAttemptContext, message: DeliveryMessa
   const parked = await parkAttempt(context, message, pausedFrom);
   const webhook = await readWebhook(context, message.organization, message.webhookId);
   if (!webhook) await removeParkedAttempt(context, message);
-  else if (!isPaused(webhook)) await release(context, [parked]);
+  else if (!isPaused(webhook)) await release(context, webhook, [parked]);
   await unlistParked(context, message);
 }
 
 /**
- * Lists all parked attempts of a webhook in the sweeper's index, sends their messages, and then removes the release. Only
- * removes the attempts if the webhook is deleted, and only removes the release if the webhook is paused again. A call that
- * is interrupted is repeated by the next sweep of the release, without the attempts that are listed. An attempt whose
- * message is sent twice is made once.
+ * Lists all parked attempts of a webhook in the sweeper's index, sends their messages, and then removes the release. Booked
+ * times that have ended are removed: these attempts are made at once, or book again. Only removes the attempts if the webhook
+ * is deleted, and only removes the release if the webhook is paused again. A call that is interrupted is repeated by the next
+ * sweep of the release, without the attempts that are listed. An attempt whose message is sent twice is made once.
  *
  * @param hasTime whether there is time for another step; the next sweep of the release does the rest
  * @returns the number of sent messages
@@ -100,7 +104,7 @@ export async function releaseParked(
   if (!webhook || !isPaused(webhook)) {
     for await (const some of inGroups(readParkedAttempts(context, organization, webhookId), parkedAtOnce)) {
       if (!hasTime()) return sent;
-      if (webhook) sent += await release(context, some);
+      if (webhook) sent += await release(context, webhook, some);
       else await Promise.all(some.map(({ message }) => removeParkedAttempt(context, message)));
     }
   }
@@ -110,14 +114,19 @@ export async function releaseParked(
 
 /**
  * Lists parked attempts in the sweeper's index, and sends their messages. Those that are listed were sent, or the sweeper
- * sends them.
+ * sends them, unless they wait for a booked time that has ended.
  *
  * @returns the number of sent messages
  */
-async function release(context: PausedAttemptContext, parked: readonly ParkedAttempt[]): Promise<number> {
+async function release(
+  context: PausedAttemptContext,
+  webhook: StoredWebhook,
+  parked: readonly ParkedAttempt[],
+): Promise<number> {
   const dueAt = timestamp(context.clock() + graceMs);
-  const isSent = await Promise.all(parked.map((one) => !one.listed && listParkedAttempt(context, one, dueAt)));
-  const messages = parked.filter((_, at) => isSent[at]).map(({ message }) => message);
+  const waits = ({ message, listed }: ParkedAttempt) => !listed || isBookingOver(message, webhook);
+  const isSent = await Promise.all(parked.map((one) => waits(one) && listParkedAttempt(context, one, dueAt)));
+  const messages = parked.filter((_, at) => isSent[at]).map(({ message }) => withoutBooking(message));
   await sendAttemptMessages(context, messages);
   return messages.length;
 }

@@ -84,6 +84,26 @@ describe('an attempt costs', () => {
     expectAtMost(cost, { requests: 4, rounds: 3, rcu: 5, wcu: 3 });
   });
 
+  it('five write units and two read units more if it books a time, because its webhook has a maximum rate', async () => {
+    await webhooks.register({ secret: 'a secret', maxPerSecond: 1 });
+    const [first, second] = [...(await publish()), ...(await publish())].map((one) => ({
+      ...one,
+      slow: true as const,
+    }));
+    const made = await costOf(() => webhooks.attempt(first as DeliveryMessage));
+    const before = webhooks.queue.sent.length;
+    expectAtMost(await costOf(() => webhooks.attempt(second as DeliveryMessage)), {
+      requests: 6,
+      rounds: 6,
+      rcu: 7,
+      wcu: 3,
+    });
+    webhooks.clock.now += 1_100;
+    const { message } = webhooks.queue.sent[before] as { message: DeliveryMessage };
+    const { wcu, ...more } = made;
+    expectAtMost(await costOf(() => webhooks.attempt(message)), { ...more, requests: 5, rounds: 4, wcu: wcu + 2 });
+  });
+
   it('a request and a write unit more when the webhook turns out slow', async () => {
     const message = await newMessage();
     const { send } = notingSender({ durationMs: 9_000 }, () => webhooks.timers.at(-1)?.fire());

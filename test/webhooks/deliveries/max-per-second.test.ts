@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { WebhookPatch } from '../../../lib/contract/webhooks.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
-import { readWebhook } from '../../../lib/table/deliveries/webhooks.ts';
+import { bookAttempt } from '../../../lib/table/deliveries/webhook-attempts.ts';
+import { readTarget, readWebhook } from '../../../lib/table/deliveries/webhooks.ts';
 import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { updateWebhook } from '../../../lib/webhooks/webhooks.ts';
@@ -160,6 +161,156 @@ describe('a webhook with a maximum of attempts in a second', () => {
     expect([counts.WorkLost, waits.DeliveriesLate]).toEqual([undefined, 0]);
     const range = { from: startTime, to: webhooks.clock(), now: webhooks.clock() };
     expect((await compareDeliveries(webhooks, webhooks.organization, range)).deliveries).toBeGreaterThan(0);
+  });
+});
+
+describe('an attempt that has booked a time', () => {
+  let id: string;
+  /** The messages of attempts that have booked a time each, the first one a retry. */
+  let booked: [DeliveryMessage, DeliveryMessage];
+
+  // A sweep is over the whole table, so each test has one of its own.
+  beforeEach(async () => {
+    webhooks = (await prepareTestWebhooks())();
+    ({ id } = await webhooks.register());
+    const retry = await webhooks.retry(await webhooks.nextMessage());
+    webhooks.clock.now = Date.parse(retry.dueAt);
+    await edit(id, { maxPerSecond: 1 });
+    const [made, message] = (await queuedMessages(2)) as [DeliveryMessage, DeliveryMessage];
+    await webhooks.attempt(made);
+    const { again } = await attemptAll([{ ...retry, slow: true }]);
+    booked = [...again, ...(await attemptAll([message])).again] as typeof booked;
+    expect(booked).toMatchObject([{ attempt: 2 }, { attempt: 1 }]);
+  });
+
+  /** Makes attempts one after the other; returns the messages that are sent again. */
+  async function attemptEach(messages: readonly DeliveryMessage[]): Promise<DeliveryMessage[]> {
+    const sent: DeliveryMessage[] = [];
+    for (const message of messages) sent.push(...(await attemptAll([message])).again);
+    return sent;
+  }
+
+  /** Returns the seconds from now until the end of all booked times. */
+  async function bookedSeconds(): Promise<number> {
+    const { bookedUntil = 0 } = (await readTarget(webhooks, webhooks.organization, id)) ?? {};
+    return Math.max(0, bookedUntil - webhooks.clock()) / 1_000;
+  }
+
+  /** Sweeps some seconds later, and returns the sent messages. */
+  async function sweepAfter(seconds: number): Promise<DeliveryMessage[]> {
+    webhooks.clock.now += seconds * 1_000;
+    const before = webhooks.queue.sent.length;
+    await sweepDeliveries(webhooks, { until: webhooks.clock() });
+    return webhooks.queue.sent.slice(before).map(({ message }) => message);
+  }
+
+  it('keeps it when copies of its message arrive, and they book nothing', async () => {
+    const seconds = await bookedSeconds();
+    const copies = booked.map(({ bookedAt: _, paceVersion: __, parked: ___, ...copy }) => copy);
+    expect(await attemptEach(copies)).toEqual(booked);
+    expect(await attemptEach(booked)).toEqual(booked);
+    expect(await bookedSeconds()).toBe(seconds);
+  });
+
+  it('is not taken for lost while it waits, but a minute after its time', async () => {
+    // Many others have booked before them.
+    await bookAttempt(webhooks, webhooks.organization, id, { earliest: 0, gapMs: 3_600_000, paceVersion: 2 });
+    const late = (await attemptAll(await queuedMessages(1))).again[0] as DeliveryMessage;
+    const waitMs = Date.parse(late.bookedAt as string) - webhooks.clock();
+    for (const message of booked) {
+      webhooks.clock.now += 1_200;
+      expect(await webhooks.attempt(message)).toMatchObject({ posts: 1 });
+    }
+    expect(await sweepAfter(waitMs / 1_000 + 55)).toEqual([]);
+    const range = { from: startTime, to: webhooks.clock(), now: webhooks.clock() };
+    expect((await compareDeliveries(webhooks, webhooks.organization, range)).lost).toEqual([]);
+    const { slow: _, ...message } = late;
+    expect(await sweepAfter(10)).toEqual([message]);
+  });
+
+  it('tries again soon, and books nothing, if it finds no free lease at its time', async () => {
+    webhooks.clock.now = Date.parse(booked[1].bookedAt as string);
+    expect(await webhooks.attempt(booked[0])).toMatchObject({ posts: 1 });
+    const seconds = await bookedSeconds();
+    const sent = [{ message: booked[1], delaySeconds: 1 }];
+    expect(await webhooks.attempt(booked[1])).toMatchObject({ posts: 0, sent });
+    expect(await bookedSeconds()).toBe(seconds);
+  });
+
+  it('leaves nothing behind when it is made', async () => {
+    for (const message of booked) {
+      webhooks.clock.now += 1_200;
+      expect(await webhooks.attempt(message)).toMatchObject({ posts: 1 });
+    }
+    expect(Object.keys(await webhooks.dump()).filter((key) => key.includes(' P#'))).toEqual([]);
+    expect(await sweepAfter(120)).toEqual([]);
+  });
+
+  it.each([
+    ['a higher maximum', [{ maxPerSecond: 50 }]],
+    ['no maximum', [{ maxPerSecond: null }]],
+    ['a pause', [{ active: false }, { active: true }]],
+  ] satisfies [string, WebhookPatch[]][])('loses it by %s, is sent again, and is made once', async (_, patches) => {
+    for (const patch of patches) await edit(id, patch);
+    expect(await bookedSeconds()).toBe(0);
+    webhooks.clock.now += 1_100;
+    // A new event waits for nothing.
+    expect(await attemptAll(await queuedMessages(1))).toMatchObject({ posts: 1 });
+    const sent = await sweepAfter(1.1);
+    expect(sent.map(({ bookedAt, deliveryId }) => [bookedAt, deliveryId]).toSorted()).toEqual(
+      booked.map(({ deliveryId }) => [undefined, deliveryId]).toSorted(),
+    );
+    expect(await sweepAfter(1)).toEqual([]);
+    let posts = 0;
+    // The messages with the old times are still in the queue.
+    for (const message of [...sent.map((one) => ({ ...one, slow: true as const })), ...booked]) {
+      posts += (await attemptAll([message])).posts;
+      webhooks.clock.now += 1_100;
+    }
+    expect(posts).toBe(2);
+  });
+
+  it('books once more after a lower maximum, and behind no time from before', async () => {
+    await edit(id, { maxPerSecond: 2 });
+    expect(await attemptAll(await queuedMessages(2))).toMatchObject({ posts: 1 });
+    await edit(id, { maxPerSecond: 1 });
+    const again = await attemptEach(booked);
+    expect(again.map(({ bookedAt }) => Date.parse(bookedAt ?? '') - webhooks.clock())).toEqual([1_100, 2_300]);
+    expect(await attemptEach(booked)).toEqual(again);
+    expect(await bookedSeconds()).toBe(3.5);
+  });
+
+  it.each(['bookedUntil = ', '"sk":"P#'])(
+    'is none if the maximum changes just before the write of %s',
+    async (write) => {
+      const container = webhooks.createContainer();
+      let changed = false;
+      const table = interceptTable(container.table, async (send, { input }) => {
+        const isWrite = JSON.stringify(input).includes(write) && !('RequestItems' in input);
+        if (isWrite && !changed) {
+          changed = true;
+          await edit(id, { maxPerSecond: 50 });
+          await sweepAfter(0);
+        }
+        return send();
+      });
+      const [message] = (await queuedMessages(1)) as [DeliveryMessage];
+      const sent = [{ to: 'slowDeliveries', message: expect.not.objectContaining({ bookedAt: expect.anything() }) }];
+      const before = webhooks.queue.sent.length;
+      await webhooks.attempt(message, {}, { ...container, table });
+      const own = webhooks.queue.sent.slice(before).filter((one) => one.message.deliveryId === message.deliveryId);
+      expect(own).toMatchObject(sent);
+      webhooks.clock.now += 1_100;
+      expect(await webhooks.attempt(own[0]?.message as DeliveryMessage)).toMatchObject({ posts: 1 });
+    },
+  );
+
+  it('is sent again by its recovery after a pause, and by nothing else', async () => {
+    const recovered = { ...booked[1], scheduleStart: 1 };
+    await edit(id, { active: false });
+    expect(await webhooks.attempt(recovered)).toEqual({ posts: 0, sent: [] });
+    await edit(id, { active: true });
+    expect((await sweepAfter(5)).map(({ deliveryId }) => deliveryId)).toEqual([booked[0].deliveryId]);
   });
 });
 

@@ -20,6 +20,8 @@ const requests = {
   'store pause': /#pauses = :new_pauses/,
   'read webhook': /"Key":\{"pk":"[^"]+#W","sk":"[^"]+"\},"ConsistentRead"/,
   park: /"PutRequest":\{"Item":\{"pk":"[^"]+#WD#[^"]+","sk":"P#/,
+  book: /bookedUntil = /,
+  'store waiting': /"Item":\{"pk":"[^"]+","sk":"P#/,
   'read parked': /":from":"P#"/,
   'list again': /#listed = :listed/,
   'remove parked': /"Key":\{"pk":"[^"]+","sk":"P#/,

@@ -12,6 +12,8 @@ type Step =
   | { does: 'commit' | 'fail' | 'come back' | 'pause' | 'resume' | 'patch' | 'rotate' | 'redeliver' | 'recover' }
   | { does: 'deliver' | 'sweep' | 'settle' | 'resume during work' }
   | { does: 'wait'; minutes: number }
+  | { does: 'wait shortly'; seconds: number }
+  | { does: 'pace'; maxPerSecond: number | null }
   | { does: 'crash'; fault: Fault };
 
 const crash = fc.record({
@@ -29,6 +31,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record(does('fail', 'come back', 'patch', 'rotate', 'redeliver', 'recover')) },
   { weight: 5, arbitrary: fc.record(does('deliver', 'sweep', 'settle')) },
   { weight: 3, arbitrary: fc.record({ ...does('wait'), minutes }) },
+  { weight: 2, arbitrary: fc.record({ ...does('wait shortly'), seconds: fc.nat(3) }) },
+  { weight: 2, arbitrary: fc.record({ ...does('pace'), maxPerSecond: fc.constantFrom(1, 2, 50, null) }) },
   { weight: 2, arbitrary: fc.record({ ...does('crash'), fault: crash }) },
 );
 
@@ -97,6 +101,12 @@ async function carryOut(scene: Scene, step: Step): Promise<void> {
       return pipeline.settle();
     case 'wait':
       pipeline.clock.now += step.minutes * 60_000 + 1;
+      return;
+    case 'wait shortly':
+      pipeline.clock.now += step.seconds * 1_000 + 1;
+      return;
+    case 'pace':
+      await pipeline.update(webhook.id, { maxPerSecond: step.maxPerSecond });
       return;
     case 'crash':
       pipeline.faults.plan(step.fault);

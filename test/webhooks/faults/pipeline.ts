@@ -65,19 +65,21 @@ export type Pipeline = ReturnType<typeof pipelineOf>;
 /**
  * Creates a table and returns a function that creates a pipeline in it: everything between a committed change of an
  * organization and the end of its deliveries, by the service's own code, with simulated queues, a clock and faults.
+ *
+ * @param retryLadder the value of `RETRY_LADDER`; the standard retry schedule without it
  */
-export async function preparePipelines(): Promise<() => Pipeline> {
+export async function preparePipelines(retryLadder?: string): Promise<() => Pipeline> {
   const service = await openService();
-  return () => pipelineOf(service);
+  return () => pipelineOf(service, retryLadder);
 }
 
-function pipelineOf(service: Service) {
+function pipelineOf(service: Service, retryLadder: string | undefined) {
   const clock = clockAt(startTime);
   const { table } = service;
   const organization = `org-${randomUUID()}` as Organization;
   const faults = createFaults(clock);
   const queues = simulateQueues(clock, faults);
-  const retrySchedule = readRetrySchedule(undefined);
+  const retrySchedule = readRetrySchedule(retryLadder);
   const ulid = () => ulidAt(clock());
   const secretsKeyFile = join(createTemporaryFolder(), 'secrets.key');
 
@@ -89,6 +91,7 @@ function pipelineOf(service: Service) {
         [environment.normalAttempts]: '5',
         [environment.slowAttempts]: '30',
         [environment.secretsKeyFile]: secretsKeyFile,
+        [environment.retryLadder]: retryLadder,
       },
       clock,
       table: struckTable,

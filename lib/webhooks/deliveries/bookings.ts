@@ -1,0 +1,91 @@
+import { timestamp } from '../../contract/ids.ts';
+import type { DeliveryMessage } from '../../deployment/messages.ts';
+import type { BatchingContext } from '../../table/batchers.ts';
+import { unlistParked } from '../../table/deliveries/attempt-log.ts';
+import { type Booking, readParkedAttempt, storeBooking } from '../../table/deliveries/parked-attempts.ts';
+import { bookAttempt } from '../../table/deliveries/webhook-attempts.ts';
+import { readWebhook, type Target } from '../../table/deliveries/webhooks.ts';
+import { graceMs } from '../../table/lists/due.ts';
+
+/**
+ * An attempt to a webhook with a maximum of attempts in a second books a time if it finds no free lease, so that its message
+ * is rarely received in vain. It books once: the time is stored with the attempt, and all copies of its message use it. A
+ * pause and a change of the maximum begin a new version of the webhook's pace, and end all times that were booked before.
+ */
+
+type BookingContext = BatchingContext & { clock: () => number };
+
+/** The part of a webhook that decides which bookings count. */
+type Pace = Pick<Target, 'paceVersion'>;
+
+/**
+ * How long an attempt keeps its lease from the beginning of its request, in milliseconds, if its webhook has a maximum of
+ * attempts in a second: a second, and time for requests that take longer to arrive than the next ones.
+ */
+export const pacedMs = 1_100;
+
+/**
+ * The time in which as many attempts are booked as there are leases, in milliseconds. It is longer than `pacedMs`, because
+ * messages are not received exactly at the booked times: the leases have the last word.
+ */
+const bookedMs = 1_200;
+
+/** Returns whether an attempt has booked a time that has not ended with a pause or a change of the maximum. */
+export function hasBooking(
+  message: DeliveryMessage,
+  { paceVersion }: Pace,
+): message is DeliveryMessage & { bookedAt: string } {
+  return message.bookedAt !== undefined && message.paceVersion === paceVersion;
+}
+
+/** Returns whether the time that an attempt has booked has ended with a pause or a change of the maximum. */
+export function isBookingOver(message: DeliveryMessage, { paceVersion = 0 }: Pace): boolean {
+  return message.bookedAt !== undefined && (message.paceVersion ?? 0) < paceVersion;
+}
+
+/** Returns a message without the time that its attempt has booked. */
+export function withoutBooking({ bookedAt: _, paceVersion: __, ...message }: DeliveryMessage): DeliveryMessage {
+  return message;
+}
+
+/** Returns whether an attempt must wait for the time that it has booked, or for those that have booked before it. */
+export function isBooked(message: DeliveryMessage, target: Target, now: number): boolean {
+  if (target.maxPerSecond === undefined) return false;
+  return (hasBooking(message, target) ? Date.parse(message.bookedAt) : (target.bookedUntil ?? 0)) > now;
+}
+
+/**
+ * Books a time for an attempt, and stores it in the item of the attempt, which then lists the attempt for the sweeper
+ * instead of any other item. An attempt that has booked already keeps its time.
+ *
+ * The pace may change between these steps, and the release of the waiting attempts may not find this one. So the webhook is
+ * read again at the end.
+ *
+ * @returns the message with the booked time; without one if the webhook was deleted, paused or changed in the meantime, or
+ *   another worker was first. The worker that receives it again decides anew.
+ */
+export async function bookTime(
+  context: BookingContext,
+  message: DeliveryMessage,
+  maxPerSecond: number,
+  { paceVersion }: Pace,
+): Promise<DeliveryMessage> {
+  const { organization, webhookId } = message;
+  const stored = (await readParkedAttempt(context, message))?.message;
+  if (stored && hasBooking(stored, { paceVersion })) return { ...message, ...bookingOf(stored.bookedAt, paceVersion) };
+  const slot = { earliest: context.clock() + pacedMs, gapMs: Math.ceil(bookedMs / maxPerSecond), paceVersion };
+  const time = await bookAttempt(context, organization, webhookId, slot);
+  if (time === undefined) return withoutBooking(message);
+  const booked = { ...message, ...bookingOf(timestamp(time), paceVersion) };
+  if (!(await storeBooking(context, booked, timestamp(time + graceMs)))) return withoutBooking(message);
+  const webhook = await readWebhook(context, organization, webhookId);
+  if (!webhook || webhook.paceVersion !== paceVersion) return { ...withoutBooking(message), parked: true };
+  await unlistParked(context, message);
+  return booked;
+}
+
+const bookingOf = (bookedAt: string, paceVersion: number | undefined): Booking & { parked: true } => ({
+  bookedAt,
+  ...(paceVersion !== undefined && { paceVersion }),
+  parked: true,
+});
