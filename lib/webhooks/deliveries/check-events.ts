@@ -20,8 +20,9 @@ import { addWaits, type LongestWaits } from './waits.ts';
 const lostAfterMs = 2 * 60_000;
 
 /**
- * The same for a webhook whose attempts need a lease. Their messages wait in the queue of slow webhooks, for up to a quarter
- * of the time since they were due.
+ * The same for a webhook with a slow receiver and no maximum of attempts in a second. Its messages wait in the queue of slow
+ * webhooks, for up to a quarter of the time since they were due, and no item says so. With a maximum, each attempt that waits
+ * has booked a time, which is stored in its item.
  */
 const slowLostAfterMs = 60 * 60_000;
 
@@ -54,7 +55,8 @@ export async function isFirstAttemptLost(
 /** Returns whether a first attempt was due for so long that its message is lost, unless it waits as an item. */
 function isOverdue(webhook: StoredWebhook, { dueAt }: DeliveryMessage, now: number): boolean {
   const waitedMs = now - Math.max(Date.parse(dueAt), activeSince(webhook));
-  return waitedMs >= (needsLease(webhook) ? slowLostAfterMs : lostAfterMs);
+  const waitsAsMessage = webhook.slow && webhook.maxPerSecond === undefined;
+  return waitedMs >= (waitsAsMessage ? slowLostAfterMs : lostAfterMs);
 }
 
 /**
