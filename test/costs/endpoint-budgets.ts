@@ -132,7 +132,7 @@ export const endpointBudgets = {
     'with a time range, of 25': usage({ requests: 3, rounds: 3, rcu: 6 }),
   },
   listEvents: {
-    'the newest 20 of 25': usage({ requests: 1, rounds: 1, rcu: 4 }),
+    'the newest 20 of 25': usage({ requests: 1, rounds: 1, rcu: 3 }),
     '20 of 25 after a position': usage({ requests: 2, rounds: 2, rcu: 4 }),
     'after a position, none': usage({ requests: 2, rounds: 2, rcu: 2 }),
   },
