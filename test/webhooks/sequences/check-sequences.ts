@@ -1,0 +1,33 @@
+import { expect } from 'vitest';
+import { fc } from '../../seeded.ts';
+import { runSequence } from './run.ts';
+import { type Sequence, sequence } from './sequence.ts';
+
+/** A sequence to run instead of random ones: the text that a failure prints. */
+const repeated = process.env.SEQUENCE;
+
+/** How long the search for a failure, and then for a shorter sequence that fails, may take; in milliseconds. */
+const searchMs = 240_000;
+
+/** Runs random sequences, and expects that nothing is wrong at the end of each. Prints the shortest one that it finds. */
+export async function checkSequences(seed: number, numRuns: number): Promise<void> {
+  if (repeated) {
+    expect(await runSequence(JSON.parse(repeated) as Sequence)).toEqual([]);
+    return;
+  }
+  const property = fc.asyncProperty(sequence, async (one) => {
+    expect(await runSequence(one)).toEqual([]);
+  });
+  const found = await fc.check(property, {
+    seed,
+    numRuns,
+    interruptAfterTimeLimit: searchMs,
+    markInterruptAsFailure: true,
+  });
+  if (!found.failed) return;
+  const [failing] = found.counterexample ?? [];
+  const wrong = failing ? (await runSequence(failing)).join('\n') : `Only ${found.numRuns} sequences were run in time.`;
+  expect.fail(
+    `${wrong}\nseed ${seed}, after ${found.numRuns} sequences; repeat it with:\nSEQUENCE='${JSON.stringify(failing)}'`,
+  );
+}

@@ -1,0 +1,285 @@
+import type { Delivery } from '../../../lib/contract/webhooks.ts';
+import { clocksDifferMs } from '../../../lib/table/clocks.ts';
+import { isPausedAt, type Pausable, type Pause } from '../../../lib/table/deliveries/pauses.ts';
+import { readWebhook } from '../../../lib/table/deliveries/webhooks.ts';
+import { readRetrySchedule } from '../../../lib/webhooks/deliveries/retry-schedule.ts';
+import { getDelivery } from '../../../lib/webhooks/delivery-details.ts';
+import { listDeliveries } from '../../../lib/webhooks/webhooks.ts';
+import { startTime } from '../test-webhooks.ts';
+import type { Sequence, Step } from './sequence.ts';
+import { attemptLimits, deliveryOf, type Received, type TestEvent, type TestWebhook, type World } from './world.ts';
+
+const minuteMs = 60_000;
+
+/**
+ * How long an attempt keeps its place in a maximum of attempts in a second, at most, in milliseconds: its lease lasts 1.1 s,
+ * and its message is delayed by whole seconds.
+ */
+const slotMs = 2_000;
+const retrySchedule = readRetrySchedule(undefined);
+
+/** How long before a post its worker may have taken the lease, or read the webhook, in milliseconds. */
+const beforePostMs = 6_000;
+
+/** How long after the start of a pause a worker may send a request that it has prepared before, in milliseconds. */
+const pausesWithinMs = 3_000;
+
+/** How long a webhook whose receiver is slow may still have attempts from before, in milliseconds. */
+const becomesSlowMs = 35_000;
+
+const isSuccess = ({ mode }: Received) => mode === 'healthy' || mode === 'slow';
+
+/** Returns what is wrong with the posts: their rates, their number at a time, and those to webhooks without subscription. */
+export function checkPosts(world: World): string[] {
+  return world.webhooks.flatMap((webhook) => {
+    const posts = world.received.filter((post) => post.webhook === webhook);
+    return [...tooFast(world, webhook, posts), ...tooMany(webhook, posts), ...afterEnd(webhook, posts)];
+  });
+}
+
+function tooFast({ clockSteps }: World, { id, rates }: TestWebhook, posts: Received[]): string[] {
+  for (const { begunAt } of posts) {
+    const isStepped = clockSteps.some(({ at }) => at > begunAt - 2 * beforePostMs && at < begunAt + beforePostMs);
+    const applied = rates.filter(
+      ({ from }, at) =>
+        from <= begunAt + 1_000 && (rates[at + 1]?.from ?? Number.POSITIVE_INFINITY) >= begunAt - beforePostMs,
+    );
+    const most = Math.max(...applied.flatMap(({ any }) => any.map((rate) => rate ?? Number.POSITIVE_INFINITY)));
+    const inSecond = posts.filter((other) => other.begunAt >= begunAt && other.begunAt < begunAt + 1_000).length;
+    if (inSecond > most && !isStepped)
+      return [`${id} got ${inSecond} posts in the second from ${begunAt}, at a rate of at most ${most}`];
+  }
+  return [];
+}
+
+function tooMany({ id }: TestWebhook, posts: Received[]): string[] {
+  for (const post of posts) {
+    if (post.slowSince === undefined || post.begunAt - post.slowSince < becomesSlowMs) continue;
+    const running = posts.filter(
+      ({ begunAt, endsAt, handling }) => begunAt <= post.begunAt && endsAt > post.begunAt && !handling.process.dead,
+    ).length;
+    if (running > attemptLimits.slow) return [`${id}, which is slow, got ${running} posts at the same time`];
+  }
+  return [];
+}
+
+function afterEnd({ id, deletedAt = Number.POSITIVE_INFINITY }: TestWebhook, posts: Received[]): string[] {
+  return posts.some(({ begunAt }) => begunAt > deletedAt + beforePostMs) ? [`${id} got a post after its deletion`] : [];
+}
+
+/** Returns whether an event is from after the registration of the webhooks, by clocks that may differ. */
+const isSubscribed = ({ time }: TestEvent) => time >= startTime - clocksDifferMs;
+
+/** A delivery at the end, with its event, its webhook, and its posts, oldest first. */
+type Ended = { delivery: Delivery; event: TestEvent; webhook: TestWebhook & Pausable; posts: Received[] };
+
+/** Returns whether a webhook got a post long after the start of a pause. After a step of the clock, the times do not tell. */
+function whilePaused({ received, clockSteps }: World, { id }: TestWebhook, pauses: readonly Pause[]): string[] {
+  if (clockSteps.length > 0) return [];
+  const isIn = ({ begunTime }: Received) =>
+    pauses.some(
+      ({ from, until = '' }) => begunTime > Date.parse(from) + pausesWithinMs && begunTime < Date.parse(until),
+    );
+  return received.some((post) => post.webhook.id === id && isIn(post)) ? [`${id} got a post in a pause`] : [];
+}
+
+/** Returns what is wrong with the deliveries at the end of a sequence, and what it has left in the table. */
+export async function checkEnd(world: World, sequence: Sequence, healedAt: number): Promise<string[]> {
+  return checkDeliveries(world, (ended) => [
+    ...faultsOfState(ended),
+    ...faultsOfArrival(world, sequence, healedAt, ended),
+  ]);
+}
+
+/** Returns the deliveries that have not arrived after a recovery of everything, and those that are wrong otherwise. */
+export async function checkRecovered(world: World): Promise<string[]> {
+  return checkDeliveries(world, ({ delivery: { state }, posts }) => [
+    ...(state === 'delivered' ? [] : [`is ${state} after a recovery`]),
+    ...(posts.some(isSuccess) ? [] : ['has not arrived after a recovery']),
+  ]);
+}
+
+/** Returns what is wrong with each delivery to a webhook that is not deleted, and with the histories of these webhooks. */
+async function checkDeliveries(world: World, faultsOf: (ended: Ended) => string[]): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const webhook of world.webhooks) {
+    const stored = await readWebhook(world.reader, world.organization, webhook.id);
+    if (!stored) continue;
+    let attempts = 0;
+    for (const event of world.events) {
+      const name = deliveryOf(event, webhook);
+      const posts = world.received.filter(({ deliveryId }) => deliveryId === name);
+      const delivery = await read(world, webhook, name);
+      if (typeof delivery === 'string') {
+        if (isSubscribed(event)) wrong.push(`${name} cannot be read: ${delivery}`);
+        continue;
+      }
+      attempts += delivery.attempts.length;
+      const ended = { delivery, event, webhook: { ...webhook, pauses: stored.pauses }, posts };
+      wrong.push(...[...faultsOf(ended), ...faultsOfAttempts(ended)].map((fault) => `${name} ${fault}`));
+    }
+    wrong.push(
+      ...whilePaused(world, webhook, stored.pauses ?? []),
+      ...(await faultsOfHistory(world, webhook, attempts)),
+    );
+  }
+  return [...wrong, ...leftovers(world)];
+}
+
+async function read(
+  { reader, organization }: World,
+  { id }: TestWebhook,
+  deliveryId: string,
+): Promise<Delivery | string> {
+  return getDelivery(reader, organization, { webhookId: id, deliveryId }).catch(String);
+}
+
+/** A delivery has ended, and has arrived unless its receiver failed or its webhook was paused. */
+function faultsOfState({ delivery: { state, attempts }, event, webhook, posts }: Ended): string[] {
+  if (state === 'pending' || state === 'retrying') return [`is ${state} although nothing is left to do`];
+  if (state === 'skipped')
+    return isPausedAt(webhook, event.time) && attempts.length === 0 ? [] : ['is skipped for no reason'];
+  if (state === 'delivered') return posts.some(isSuccess) ? [] : ['is delivered but has not arrived'];
+  const failures = posts.filter((post) => !isSuccess(post)).length;
+  return failures > retrySchedule.length ? [] : [`is exhausted after ${failures} failures of its receiver`];
+}
+
+/** Attempts have numbers without gaps and ids of their own, and an attempt that is made twice has a reason for it. */
+function faultsOfAttempts({ delivery: { attempts, deliveryId }, webhook, posts }: Ended): string[] {
+  const faults: string[] = [];
+  const numbers = attempts.map(({ attempt }) => attempt);
+  if (numbers.some((number, at) => number !== at + 1)) faults.push(`has the attempts ${numbers}`);
+  if (new Set(attempts.map(({ id }) => id)).size < attempts.length) faults.push('has two attempts of one id');
+  const success = attempts.findIndex(({ error }) => error === undefined);
+  if (success >= 0 && success < attempts.length - 1 && !webhook.requested.has(deliveryId))
+    faults.push('went on after a success');
+  const repeated = posts.filter((post, at) => {
+    const earlier = posts
+      .slice(0, at)
+      .filter(({ handling }) => handling.message.attempt === post.handling.message.attempt);
+    return earlier.length > 0 && !earlier.some((other) => explains(other, post));
+  });
+  for (const [at, post] of posts.entries()) {
+    const last = posts
+      .slice(0, at)
+      .findLast(({ handling }) => handling.message.attempt === post.handling.message.attempt - 1);
+    const isRetry =
+      !post.handling.message.redelivery && post.handling.message.attempt !== post.handling.message.scheduleStart;
+    if (last && isRetry && post.begunTime < last.begunTime + retryMs(last)) faults.push('was posted again too early');
+  }
+  if (repeated.length > 0)
+    faults.push(`was posted again as attempt ${repeated[0]?.handling.message.attempt} without need`);
+  return faults;
+}
+
+/** Returns whether a post of the same attempt explains that a later one was sent: its result was lost, or not there yet. */
+function explains({ handling, endsAt }: Received, later: Received): boolean {
+  const isElsewhere = handling.process !== later.handling.process;
+  return handling.end !== 'done' || (isElsewhere && endsAt >= later.begunAt);
+}
+
+async function faultsOfHistory(
+  { reader, organization, clockSteps }: World,
+  { id }: TestWebhook,
+  attempts: number,
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (let offset = 0; ; offset += 100) {
+    const page = await listDeliveries(reader, organization, id, { limit: 100, offset }).catch(String);
+    if (typeof page === 'string') return [`The history of ${id} cannot be read: ${page}`];
+    ids.push(...page.items.map((item) => item.id));
+    if (page.items.length === 0) {
+      if (page.total !== ids.length)
+        return [`The history of ${id} has ${ids.length} attempts, and counts ${page.total}`];
+      break;
+    }
+  }
+  // Two workers that make one attempt at the same time, before and after a long step of the clock, write two rows.
+  if (clockSteps.some(({ ms }) => Math.abs(ms) >= minuteMs)) return [];
+  if (new Set(ids).size < ids.length) return [`The history of ${id} has an attempt twice`];
+  return ids.length === attempts ? [] : [`The history of ${id} has ${ids.length} attempts, its deliveries ${attempts}`];
+}
+
+/** Returns what waits in the table although there is nothing to wait for. */
+function leftovers({ table, webhooks, clockSteps }: World): string[] {
+  // After a step back, a lease seems to last longer than any can.
+  const now = clockSteps.length > 0 ? Number.POSITIVE_INFINITY : Date.now();
+  const alive = new Set(webhooks.filter(({ deletedAt }) => deletedAt === undefined).map(({ id }) => id.slice(3)));
+  return table.items().flatMap((item) => {
+    const { pk, sk } = item as { pk: string; sk: string };
+    const name = `${pk} ${sk}`;
+    if (item.due !== undefined) return [`${name} is due at ${item.dueAt}`];
+    if (/^P#/.test(sk) || /#WP$/.test(pk)) return [`${name} is left`];
+    if (!alive.has(sk)) return [];
+    const waits = Object.entries(item).filter(
+      ([attribute, until]) =>
+        (attribute === 'bookedUntil' && (until as number) > now) ||
+        (/^slowLease/.test(attribute) && Date.parse(until as string) > now),
+    );
+    return waits.map(([attribute, until]) => `${name} keeps ${attribute} ${until}`);
+  });
+}
+
+/**
+ * Returns whether a delivery has arrived too late after the receivers are healthy. What must pass before: the time that the
+ * maximum rate needs for all that waits, the sweeps that find what waits, and the documented delays.
+ */
+function faultsOfArrival(
+  { received, clockSteps }: World,
+  { deployment, steps }: Sequence,
+  healedAt: number,
+  { event, webhook, posts }: Ended,
+): string[] {
+  const arrival = posts.find(isSuccess);
+  if (!arrival || arrival.begunAt < healedAt) return [];
+  const done = (...names: Step['does'][]) => steps.some(({ does }) => names.includes(does));
+  const wasPaused = done('pause', 'pause and resume');
+  const wasSlow = steps.some((step) => step.does === 'set receiver' && /slow|hanging/.test(step.mode));
+  const sweepMs = deployment === 'local' ? 5_000 : minuteMs;
+  const rate = webhook.rates.at(-1)?.any.at(-1);
+  const others = received.filter((post) => post.webhook.id === webhook.id && post.begunAt < arrival.begunAt);
+  const waiting = others.filter((post) => post.begunAt >= healedAt).length + 1;
+  const before = posts.slice(0, posts.indexOf(arrival));
+  const last = before.at(-1);
+  const dueAt = last ? last.endsAt + retryMs(last) : event.at;
+  const from = Math.max(healedAt, dueAt, isNearPause(webhook, event) ? event.at + 91_000 : 0);
+  const slackMs =
+    10_000 +
+    (wasPaused || done('redeliver') ? sweepMs : 0) +
+    (done('recover') ? 3 * minuteMs : 0) +
+    steps.reduce((sum, step) => sum + longestDelayOf(step, deployment, wasSlow), 0) +
+    clockSteps.reduce((sum, { ms }) => sum + Math.abs(ms) + minuteMs, 0) +
+    (wasSlow ? 0.6 * Math.max(0, healedAt - dueAt) + minuteMs : 0);
+  const rateMs = rate ? (waiting * slotMs) / rate : 0;
+  // Nothing waits for longer than the others need, and not while the receiver gets nothing.
+  const idleFrom = Math.max(from, ...others.map(({ begunAt }) => begunAt));
+  const regular = Math.min(from + rateMs, idleFrom) + slackMs;
+  // An attempt that has just become late waits until no other worker can be making it.
+  const latest = regular + (regular > dueAt + minuteMs ? 31_000 : 0);
+  const [lateMs, tooLateMs] = [arrival.begunAt - from, arrival.begunAt - latest];
+  if (tooLateMs <= 0) return [];
+  return [`arrived ${seconds(lateMs)} after it could have, ${seconds(tooLateMs)} too late`];
+}
+
+/** Returns whether the worker of an event may have seen a pause without an end that began before it. It waits then. */
+function isNearPause({ pauses = [] }: Pausable, { time }: TestEvent): boolean {
+  return pauses.some(({ from, until = '' }) => time >= Date.parse(from) && time <= Date.parse(until) + 1_000);
+}
+
+/**
+ * Returns how much later a fault makes what it interrupts, at most. In AWS a message is visible again after three minutes.
+ * An item that a sweep has taken is due again after five, and a lost message is found in 15, or in 95 for a slow receiver. The local service sends all that
+ * waits when it starts again; then only the leases of its dead attempts are left.
+ */
+function longestDelayOf(step: Step, deployment: Sequence['deployment'], wasSlow: boolean): number {
+  if (step.does === 'lose') return deployment === 'aws' ? (wasSlow ? 95 : 16) * minuteMs : 0;
+  if (!/^(strike|crash|stop)$/.test(step.does)) return 0;
+  const isEnd = step.does !== 'strike' || step.how === 'dies';
+  return (deployment === 'local' && isEnd ? 1 : 9) * minuteMs;
+}
+
+/** Returns the time from the end of a failed post to the retry. */
+const retryMs = ({ handling: { message } }: Received): number =>
+  retrySchedule[message.attempt - (message.scheduleStart ?? 1)] ?? 0;
+
+const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;

@@ -1,0 +1,236 @@
+import { vi } from 'vitest';
+import { ApiError } from '../../../lib/contract/errors.ts';
+import { timestamp } from '../../../lib/contract/ids.ts';
+import { missedKinds } from '../../../lib/contract/recoveries.ts';
+import type { WebhookPatch } from '../../../lib/contract/webhooks.ts';
+import { insertWebhook, readWebhook } from '../../../lib/table/deliveries/webhooks.ts';
+import { recoverWebhook } from '../../../lib/webhooks/recoveries/recovery.ts';
+import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
+import { deleteWebhook, updateWebhook } from '../../../lib/webhooks/webhooks.ts';
+import { startTime } from '../test-webhooks.ts';
+import { createProcess } from './calls.ts';
+import { checkEnd, checkPosts, checkRecovered } from './invariants.ts';
+import type { Sequence, Step } from './sequence.ts';
+import { type Answer, type Service, startAwsService, startLocalService } from './services.ts';
+import { createWorld, deliveryOf, moment, type SendVia, type TestWebhook, type World, wait } from './world.ts';
+
+/** The longest time after the last step until no work remains, by the retry schedule and all delays; in milliseconds. */
+const restMs = 4 * 60 * 60_000;
+
+/** The longest time until a request is carried out that is sent again and again, in milliseconds. */
+const requestsMs = 10 * 60_000;
+
+/** The time after which all leases have expired, in milliseconds. */
+const leasesMs = 25_000;
+
+/**
+ * Runs a sequence in virtual time, and returns what is wrong at its end, in sentences. After the steps all receivers are
+ * healthy and all webhooks active.
+ */
+export async function runSequence(sequence: Sequence, via?: SendVia): Promise<string[]> {
+  const toFake = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] as const;
+  vi.useFakeTimers({ now: startTime, toFake: [...toFake] });
+  try {
+    return await carryOut(sequence, via);
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
+async function carryOut(sequence: Sequence, via?: SendVia): Promise<string[]> {
+  const world = createWorld(sequence, via);
+  const service = sequence.deployment === 'local' ? startLocalService(world) : startAwsService(world);
+  const simulation = simulate(world, service);
+  for (const webhook of world.webhooks) await simulation.run(register(world, webhook));
+  await simulation.run(carryOutSteps(world, service, sequence.steps));
+  const healedAt = moment();
+  const isAtRest = await simulation.rest();
+  const state = isAtRest ? [] : [`Some work never ends: ${simulation.describe()}`];
+  await simulation.run(wait(leasesMs));
+  const wrong = [...state, ...world.wrong, ...checkPosts(world), ...(await checkEnd(world, sequence, healedAt))];
+  if (wrong.length > 0) return wrong;
+  for (const webhook of world.webhooks)
+    await simulation.run(requestUntilDone(world, service, webhook, (context) => recover(world, context, webhook)));
+  if (!(await simulation.rest())) return [`Some work of a recovery never ends: ${simulation.describe()}`];
+  return [...world.wrong, ...(await checkRecovered(world))];
+}
+
+async function register({ context, organization }: World, { id, rates }: TestWebhook): Promise<void> {
+  const maxPerSecond = rates[0]?.any[0];
+  const webhook = {
+    id,
+    url: `https://example.com/${id}`,
+    events: ['task.created' as const],
+    active: true,
+    createdAt: timestamp(startTime),
+    ...(maxPerSecond && { maxPerSecond }),
+  };
+  await insertWebhook(context(createProcess(), new Map()), organization, webhook, undefined, undefined);
+}
+
+/** Moves the virtual time of a world: carries out all calls, then goes to the next timer. */
+function simulate(world: World, service: Service) {
+  const { table, calls } = world;
+  const { everyMs, run, isDone } = service.sweep;
+  let sweptAt = moment();
+  let timer: NodeJS.Timeout | undefined;
+
+  return {
+    /** Moves the time until the work is done. */
+    async run(work: Promise<unknown>): Promise<void> {
+      let done = false;
+      void work.finally(() => {
+        done = true;
+      });
+      for (;;) {
+        await calls.drain();
+        if (done) return work as Promise<void>;
+        moveOn();
+      }
+    },
+
+    /** Moves the time until no work remains; returns false if some always does. */
+    async rest(): Promise<boolean> {
+      const until = moment() + restMs;
+      for (;;) {
+        await calls.drain();
+        if (service.isIdle() && isDone() && table.earliestDue() === Number.POSITIVE_INFINITY) return true;
+        if (moment() > until) return false;
+        moveOn();
+      }
+    },
+
+    describe: () => `${service.describe()}; due: ${table.earliestDue() - Date.now()} ms from now`,
+  };
+
+  function moveOn(): void {
+    planSweep();
+    if (vi.getTimerCount() === 0) throw new Error(`Nothing happens any more: ${service.describe()}`);
+    vi.advanceTimersToNextTimer();
+  }
+
+  /** Plans the next sweep that finds an item. A sweep that finds nothing changes nothing, so it is left out. */
+  function planSweep(): void {
+    clearTimeout(timer);
+    const dueAt = table.earliestDue();
+    if (dueAt === Number.POSITIVE_INFINITY || !isDone()) return;
+    const earliest = Math.max(sweptAt + 1, moment() + dueAt - Date.now());
+    const at = Math.ceil(earliest / everyMs) * everyMs;
+    timer = setTimeout(() => {
+      sweptAt = moment();
+      run();
+    }, at - moment());
+  }
+}
+
+async function carryOutSteps(world: World, service: Service, steps: readonly Step[]): Promise<void> {
+  const begun: Promise<unknown>[] = [];
+  for (const step of steps) {
+    if (step.after === 'answer') await begun.at(-1);
+    else if (step.after !== 'at once') await wait(step.after);
+    begun.push(carryOutStep(world, service, step));
+  }
+  await wait(1_000);
+  await Promise.all(begun);
+  world.calls.clear();
+  for (const webhook of world.webhooks) webhook.receiver = { mode: 'healthy' };
+  for (const webhook of world.webhooks)
+    await requestUntilDone(world, service, webhook, (context) => update(world, context, webhook, { active: true }));
+}
+
+type Request = Parameters<Service['request']>[0];
+type RequestContext = Parameters<Request>[0];
+
+const update = ({ organization }: World, context: RequestContext, { id }: TestWebhook, patch: WebhookPatch) =>
+  updateWebhook(context, organization, id, patch, () => {});
+
+const recover = ({ organization }: World, context: RequestContext, { id }: TestWebhook) =>
+  recoverWebhook(context, organization, id, { since: startTime - 4_000_000, include: [...missedKinds] }, undefined);
+
+/** Requests something of a webhook again and again until it is done, unless the webhook is deleted. */
+async function requestUntilDone(world: World, service: Service, webhook: TestWebhook, run: Request): Promise<void> {
+  let answer: Answer = 'lost';
+  for (const until = moment() + requestsMs; moment() < until; await wait(500)) {
+    if (!(await readWebhook(world.reader, world.organization, webhook.id))) return;
+    answer = await service.request(run);
+    if (answer === 'done') return;
+  }
+  world.wrong.push(
+    `A request of ${webhook.id} is never carried out: ${typeof answer === 'string' ? answer : answer.error}`,
+  );
+}
+
+async function carryOutStep(world: World, service: Service, step: Step): Promise<void> {
+  const { organization, calls } = world;
+  const { request } = service;
+  switch (step.does) {
+    case 'publish':
+      for (let event = 0; event < step.events; event++) world.commit();
+      return;
+    case 'strike':
+      return calls.strike(step);
+    case 'crash':
+      return service.crash();
+    case 'stop':
+      return service.stop();
+    case 'publish again':
+      return service.publishAgain();
+    case 'lose':
+      return service.lose();
+    case 'duplicate':
+      return service.duplicate();
+    case 'step clock':
+      return world.stepClock(step.seconds * 1000, (time) => vi.setSystemTime(time));
+  }
+  const webhook = world.webhookAt(step.webhook);
+  switch (step.does) {
+    case 'set receiver':
+      webhook.receiver = { mode: step.mode };
+      return;
+    case 'pause and resume':
+      note(world, await request((context) => update(world, context, webhook, { active: false })));
+      return note(world, await request((context) => update(world, context, webhook, { active: true })));
+    case 'pause':
+    case 'resume':
+      return note(
+        world,
+        await request((context) => update(world, context, webhook, { active: step.does === 'resume' })),
+      );
+    case 'patch':
+      return note(
+        world,
+        await request((context) => update(world, context, webhook, { url: `https://example.com/${moment()}` })),
+      );
+    case 'recover':
+      return note(world, await request((context) => recover(world, context, webhook)));
+    case 'redeliver': {
+      const event = world.events[step.event % world.events.length];
+      if (!event) return;
+      const deliveryId = deliveryOf(event, webhook);
+      webhook.requested.add(deliveryId);
+      const delivery = { webhookId: webhook.id, deliveryId };
+      return note(world, await request((context) => redeliverDelivery(context, organization, delivery, undefined)));
+    }
+    case 'set rate': {
+      const { maxPerSecond } = step;
+      const before = webhook.rates.at(-1)?.any ?? [];
+      webhook.rates.push({ from: moment(), any: [...before, maxPerSecond] });
+      const answer = await request((context) => update(world, context, webhook, { maxPerSecond }));
+      if (answer === 'done') webhook.rates.push({ from: moment(), any: [maxPerSecond] });
+      return note(world, answer);
+    }
+    case 'delete': {
+      const answer = await request((context) => deleteWebhook(context, organization, webhook.id, () => {}));
+      if (answer === 'done') webhook.deletedAt = moment();
+      return note(world, answer);
+    }
+  }
+}
+
+/** Notes an answer that a caller must not get. */
+function note(world: World, answer: Answer): void {
+  if (typeof answer === 'string') return;
+  const { error } = answer;
+  const isExpected = error instanceof ApiError && error.status < 500;
+  if (!isExpected && world.calls.struck() === 0) world.wrong.push(`A request failed: ${error}`);
+}

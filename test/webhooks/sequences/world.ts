@@ -1,0 +1,210 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { SQSBatchResponse } from 'aws-lambda';
+import * as v from 'valibot';
+import { type Context, createContext } from '../../../lib/context.ts';
+import { ulidFrom } from '../../../lib/contract/ids.ts';
+import type { Organization } from '../../../lib/contract/organization.ts';
+import { environment } from '../../../lib/deployment/environment.ts';
+import { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import type { QueueName } from '../../../lib/deployment/queues.ts';
+import type { QueueSender } from '../../../lib/sqs/queue.ts';
+import { createShards } from '../../../lib/table/lists/shards.ts';
+import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
+import { deliveryIdOf, eventIdOf } from '../../../lib/webhooks/deliveries/derived-ids.ts';
+import { type Change, publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
+import type { Outcome, Post } from '../../../lib/webhooks/sender/sender.ts';
+import { createMemoryTable, type MemoryTable } from '../../table/fixtures/memory-table.ts';
+import { createChange, failed } from '../test-webhooks.ts';
+import { type Calls, createCalls, never, type Process } from './calls.ts';
+import type { ReceiverMode, Sequence } from './sequence.ts';
+
+/** The limits of concurrent attempts of one webhook: in one process, and, while it is slow, in all. */
+export const attemptLimits = { normal: 5, slow: 3 };
+
+/** A webhook with its receiver. Moments are milliseconds of the monotonic clock. */
+export type TestWebhook = {
+  id: string;
+  receiver: { mode: ReceiverMode; slowSince?: number };
+  /** The deliveries that a caller has requested again. */
+  requested: Set<string>;
+  /** The maximum rates that applied from a moment on: several, while a request that changes it runs. */
+  rates: { from: number; any: (number | null)[] }[];
+  deletedAt?: number;
+};
+
+/** The handling of a message by a process, and its end; it is lost until there is another one. */
+type Handling = { process: Process; message: DeliveryMessage; end: 'lost' | 'done' | 'failed' };
+
+/** A post that a receiver has got. */
+export type Received = {
+  webhook: TestWebhook;
+  deliveryId: string;
+  handling: Handling;
+  begunAt: number;
+  /** By the clock that the service reads. */
+  begunTime: number;
+  endsAt: number;
+  mode: ReceiverMode;
+  /** Since when its receiver has been slow, and the service could see it. */
+  slowSince: number | undefined;
+};
+
+/** An event that was committed; `time` is that of its id. */
+export type TestEvent = { id: string; item: string; at: number; time: number };
+
+/** Returns the function by which a world sends commands to its table. */
+export type SendVia = (table: MemoryTable) => (command: object) => object | Promise<object>;
+
+/** The world of a sequence: the table, the receivers, and what has happened. It outlives all processes. */
+export type World = ReturnType<typeof createWorld>;
+
+/** Returns the time of the monotonic clock. */
+export const moment = () => performance.now();
+
+/** Waits for a time. */
+export const wait = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
+
+/** The name of the table in commands. */
+export const testTableName = 'table';
+
+const handlings = new AsyncLocalStorage<Handling>();
+
+/** Creates a world; `via` sends the commands to its table. */
+export function createWorld({ order, rates }: Sequence, via: SendVia = (table) => table.send) {
+  const calls: Calls = createCalls(order);
+  const organization = 'acme' as Organization;
+  const table = createMemoryTable();
+  const sendToTable = via(table);
+  const randomBytes = () => Uint8Array.from({ length: 10 }, () => Math.floor(calls.random() * 256));
+  const ulid = () => ulidFrom(Date.now(), randomBytes());
+  const webhooks: TestWebhook[] = rates.map((rate) => ({
+    id: `wh_${ulid()}`,
+    receiver: { mode: 'healthy' },
+    requested: new Set(),
+    rates: [{ from: moment(), any: [rate] }],
+  }));
+  const received: Received[] = [];
+  const events: TestEvent[] = [];
+  const changes: Change[] = [];
+  let signalled = Promise.withResolvers<void>();
+  /** The differences between the clock and the monotonic one that a step has made. */
+  const clockSteps: { at: number; ms: number }[] = [];
+
+  const world = {
+    calls,
+    organization,
+    table,
+    webhooks,
+    received,
+    events,
+    /** The stream of the table: the committed changes. */
+    changes,
+    clockSteps,
+    /** What went wrong before the end. */
+    wrong: [] as string[],
+    /** A context for reads of the test, which are no calls of a process. */
+    reader: contextOf({ send: async (command: object) => table.send(command) }, new Map()),
+
+    /** Creates the context of a process. */
+    context: (process: Process, queues: Map<QueueName, QueueSender>): Context => {
+      const send = (command: object) => calls.make(process, () => sendToTable(command));
+      return { ...contextOf({ send }, queues), ulid, sender: (post) => receive(process, post) };
+    },
+
+    /** Commits a change that publishes an event. */
+    commit(): void {
+      const item = `tk_${ulid()}`;
+      const time = Date.now();
+      const id = eventIdOf(time, { item, version: 1, event: 'task.created' });
+      events.push({ id, item, at: moment(), time });
+      changes.push(createChange(organization, 'task.created', time, item));
+      world.signal();
+    },
+
+    /** Ends the waits for a change of the stream. */
+    signal(): void {
+      signalled.resolve();
+      signalled = Promise.withResolvers<void>();
+    },
+
+    nextSignal: (): Promise<void> => signalled.promise,
+
+    webhookAt: (number: number): TestWebhook => webhooks[number % webhooks.length] as TestWebhook,
+
+    stepClock(ms: number, set: (time: number) => void): void {
+      clockSteps.push({ at: moment(), ms });
+      set(Date.now() + ms);
+    },
+  };
+  return world;
+
+  function contextOf(client: object, queues: Map<QueueName, QueueSender>): Context {
+    return createContext({
+      environment: {
+        [environment.normalAttempts]: String(attemptLimits.normal),
+        [environment.slowAttempts]: String(attemptLimits.slow),
+      },
+      clock: () => Date.now(),
+      monotonic: moment,
+      table: {
+        name: testTableName,
+        client: client as DynamoDBDocumentClient,
+        sleep: () => wait(20),
+        shards: createShards(),
+      },
+      queues,
+    });
+  }
+
+  async function receive(process: Process, { body }: Post): Promise<Outcome> {
+    if (process.dead) return never;
+    const handling = handlings.getStore() as Handling;
+    const webhook = webhooks.find(({ id }) => id === handling.message.webhookId) as TestWebhook;
+    const { mode } = webhook.receiver;
+    if (mode === 'slow' || mode === 'hanging') webhook.receiver.slowSince ??= moment();
+    const { slowSince } = webhook.receiver;
+    const durationMs = { healthy: 20, failing: 20, slow: 3_000, hanging: 10_000 }[mode];
+    const { deliveryId } = JSON.parse(body);
+    const post = { webhook, deliveryId, handling, mode, slowSince, begunAt: moment(), begunTime: Date.now() };
+    received.push({ ...post, endsAt: post.begunAt + durationMs });
+    await Promise.race([wait(durationMs), process.died]);
+    if (process.dead) return never;
+    const success = { httpStatus: 204, durationMs, timedOut: false, responseBody: '' };
+    if (mode === 'hanging') return { ...success, httpStatus: 0, timedOut: true, error: 'No answer within 10 s.' };
+    return mode === 'failing' ? { ...success, ...failed } : success;
+  }
+}
+
+/** Handles the messages of a batch as the consumer of the queue does. */
+export async function handleMessages(
+  process: Process,
+  context: Context,
+  records: readonly { messageId: string; body: string }[],
+): Promise<SQSBatchResponse> {
+  const handle = async ({ messageId, body }: { messageId: string; body: string }) => {
+    const message = v.parse(DeliveryMessage, JSON.parse(body));
+    const handling: Handling = { process, message, end: 'lost' };
+    try {
+      await handlings.run(handling, () => deliverWebhook(context, message));
+      handling.end = 'done';
+      return [];
+    } catch {
+      handling.end = 'failed';
+      return [{ itemIdentifier: messageId }];
+    }
+  };
+  return { batchItemFailures: (await Promise.all(records.map(handle))).flat() };
+}
+
+/** Publishes the first changes of the stream from a position on, and returns how many of them were published. */
+export async function publishFrom({ changes }: World, context: Context, position: number): Promise<number> {
+  const batch = changes.slice(position, position + 100);
+  const results = await Promise.allSettled(batch.map((change) => publishEvents(context, change)));
+  const failedAt = results.findIndex(({ status }) => status === 'rejected');
+  return failedAt === -1 ? batch.length : failedAt;
+}
+
+/** Returns the id of the delivery of an event to a webhook. */
+export const deliveryOf = ({ time, item }: TestEvent, { id: webhookId }: TestWebhook): string =>
+  deliveryIdOf(time, { item, version: 1, event: 'task.created', webhookId });
