@@ -4,7 +4,7 @@ import type { DeliveryMessage } from '../../deployment/messages.ts';
 import { type BatchingContext, readInBatch } from '../../table/batchers.ts';
 import { readUnmade } from '../../table/deliveries/attempt-log.ts';
 import { checkedMs, type EventCheck, removeEventCheck, storeEventCheck } from '../../table/deliveries/event-checks.ts';
-import { type LoggedEvent, readEventsInOrder } from '../../table/deliveries/event-log.ts';
+import { type LoggedEvent, readEventsInOrder, subscribedTimeOf } from '../../table/deliveries/event-log.ts';
 import { isAttemptParked } from '../../table/deliveries/parked-attempts.ts';
 import { activeSince, openPauseOf } from '../../table/deliveries/pauses.ts';
 import { type StoredWebhook, storedFrom } from '../../table/deliveries/webhooks.ts';
@@ -103,6 +103,7 @@ export async function sendLostAttempts(
 ): Promise<Set<string>> {
   const now = context.clock();
   const first = (await Promise.all(events.map((event) => readFirstAttempts(context, event)))).flat();
+  const madeAt = new Map(events.map((event) => [event.id, subscribedTimeOf(event)]));
   const byWebhook = Map.groupBy(first, ({ webhookId }) => webhookId);
   const unmade = (await Promise.all([...byWebhook.values()].map((some) => readUnmade(context, some)))).flat();
   const open: DeliveryMessage[] = [];
@@ -114,7 +115,8 @@ export async function sendLostAttempts(
       if (!item) return;
       const webhook = storedFrom(item);
       // A pause that has not ended may still end before a recent event.
-      if (isSkipped(webhook, message) && now - Date.parse(message.dueAt) >= skippedAfterMs) return;
+      const eventTime = madeAt.get(message.eventId as string);
+      if (isSkipped(webhook, message, eventTime) && now - Date.parse(message.dueAt) >= skippedAfterMs) return;
       if (await isAttemptParked(context, message)) return;
       const pause = openPauseOf(webhook);
       if (pause && now - Date.parse(message.dueAt) >= lostAfterMs) return park(context, message, pause.from);

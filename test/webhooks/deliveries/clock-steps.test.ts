@@ -8,6 +8,7 @@ import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deli
 import { eventIdOf } from '../../../lib/webhooks/deliveries/derived-ids.ts';
 import { holdBack } from '../../../lib/webhooks/deliveries/paused-attempts.ts';
 import { type Change, publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
+import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { listEvents } from '../../../lib/webhooks/events.ts';
 import { registerWebhook } from '../../../lib/webhooks/registration.ts';
 import { getWebhook, updateWebhook } from '../../../lib/webhooks/webhooks.ts';
@@ -195,7 +196,8 @@ describe('a webhook that is registered before a step back', () => {
     pass(3_000);
     await pauseOrResume(true);
     step(-2_000);
-    expect(await isHeldBack(await publish())).toBe(false);
+    const other = await publish();
+    expect(await isHeldBack(other)).toBe(false);
     pass(100);
     await pauseOrResume(false);
     pass(100);
@@ -204,5 +206,11 @@ describe('a webhook that is registered before a step back', () => {
     await pauseOrResume(true);
     expect(await isHeldBack(skipped)).toBe(true);
     expect((await getWebhook(machine, organization, id)).data.active).toBe(true);
+
+    pass(20 * 60_000);
+    const before = webhooks.queue.sent.length;
+    await sweepDeliveries(machine, { until: webhooks.clock() });
+    const sentAgain = webhooks.queue.sent.slice(before).map(({ message }) => message);
+    expect(sentAgain.flatMap(({ webhookId, eventId }) => (webhookId === id ? [eventId] : []))).toEqual([other.id]);
   });
 });
