@@ -1,5 +1,8 @@
+import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 import type { PipelineCheck } from '../webhooks/deliveries/check-pipeline.ts';
 import type { Evidence } from './evidence.ts';
+import { trueTimesOf } from './service-clock.ts';
+import { exceededRates } from './webhook-rules.ts';
 
 /** The result of a check. `lost` has a sentence for each fault. */
 export type Checked = {
@@ -8,17 +11,25 @@ export type Checked = {
   logged: number;
   executions: Record<string, number>;
   deliveries: PipelineCheck['ends'];
+  /** The number of events for each webhook, by what must become of them. */
+  fates: Record<string, number>;
   posts: number;
 };
 
 /** The number of leases of an execution that has failed as lost. */
 const leasesOfLost = 3;
 
+/** The limits of time that an execution can fail by, in milliseconds, by its error. */
+const limitsOfTimeMs: ReadonlyMap<string | undefined, number> = new Map([
+  ['deadline', 10 * 60_000],
+  ['not_started', 60 * 60_000],
+]);
+
 /**
  * Checks all data of a soak: nothing is lost, invented, or done twice without a fault that explains it. The writers'
  * ledger is compared with the table, and all changes with the event log and with what a follower of it has seen. Lists,
  * counts and missing attempts are checked as by `crewboard reconcile` and `crewboard deliveries verify`, deliveries by the
- * check of pipelines.
+ * check of pipelines. Webhooks that were paused or limited got what they had to, and not more in a second than allowed.
  */
 export function check(evidence: Evidence): Checked {
   const { differences, underWay, due, executions, deliveries } = evidence;
@@ -28,6 +39,8 @@ export function check(evidence: Evidence): Checked {
       ...checkExecutions(evidence),
       ...checkEventLog(evidence),
       ...deliveries.wrong,
+      ...checkPauses(evidence),
+      ...evidence.rated.flatMap((rated) => exceededRates(rated, evidence.steps)),
       ...differences.map((key) => `${key} differs from the items of the organization`),
       ...underWay.map(({ deliveryId, attempt }) => `attempt ${attempt} of ${deliveryId} is missing`),
       ...due.map((key) => `${key} is still in the due index`),
@@ -36,6 +49,7 @@ export function check(evidence: Evidence): Checked {
     logged: evidence.logged.length,
     executions: countsOf(executions.map(({ status }) => status)),
     deliveries: deliveries.ends,
+    fates: countsOf(evidence.fates.map(({ fate }) => fate)),
     posts: deliveries.posts,
   };
 }
@@ -72,18 +86,42 @@ function checkEventLog({ happened, logged }: Evidence): string[] {
 }
 
 /** Returns the faults of the executions: each in the ledger has ended, and none exists twice. */
-function checkExecutions({ ledger, executions }: Evidence): string[] {
+function checkExecutions({ ledger, executions, steps }: Evidence): string[] {
   const stored = new Set(executions.map(({ id }) => id));
   return [
     ...[...ledger.executions].filter((id) => !stored.has(id)).map((id) => `${id} was started and does not exist`),
-    ...executions.flatMap(({ id, status, error, claims }) => {
+    ...executions.flatMap((execution) => {
+      const { id, status, error, claims } = execution;
       if (!ledger.executions.has(id)) return [`${id} exists and no response has named it`];
       if (status === 'running') return [`${id} is still running`];
-      // The model of a soak never fails: an execution fails only as lost.
+      // The model of a soak never fails: an execution fails only as lost, or by a limit of time after a step of the clock.
       if (status === 'completed' || (error === 'lost' && claims >= leasesOfLost)) return [];
+      if (isOverByClockOnly(execution, steps)) return [];
       return [`${id} has failed (${error}) after ${claims} leases`];
     }),
   ];
+}
+
+/** Whether an execution can have reached a limit of time by the clock of the service, which has stepped, but not in fact. */
+function isOverByClockOnly({ error, startedAt, completedAt }: ExecutionHead, steps: Evidence['steps']): boolean {
+  const limitMs = limitsOfTimeMs.get(error);
+  if (limitMs === undefined || completedAt === undefined) return false;
+  const start = Math.min(...trueTimesOf(Date.parse(startedAt), steps));
+  const end = Math.max(...trueTimesOf(Date.parse(completedAt), steps));
+  const ahead = steps
+    .filter(({ at }, nth) => at <= end && (steps[nth + 1]?.at ?? end) >= start)
+    .map(({ aheadMs }) => aheadMs);
+  const elapsedMs = end - start;
+  return elapsedMs < limitMs && elapsedMs + Math.max(...ahead) - Math.min(...ahead) >= limitMs;
+}
+
+/** Returns the faults of pauses: no event from within one was sent, and each other event was. */
+function checkPauses({ fates }: Evidence): string[] {
+  return fates.flatMap(({ webhookId, name, fate, posts }) => {
+    if (fate === 'skipped' && posts > 0) return [`${name} happened in a pause of ${webhookId} and was sent`];
+    if (fate === 'delivered' && posts === 0) return [`${name} happened in no pause of ${webhookId} and was not sent`];
+    return [];
+  });
 }
 
 /** Returns the faults of a follower of the event log: it has seen each event that happened. */

@@ -19,7 +19,9 @@ import { checkPipeline, nameOf, type PipelineCheck } from '../webhooks/deliverie
 import { eventsOf, eventsOfExecution, type Ledger, type NamedEvent } from './ledger.ts';
 import type { Interruption } from './plan.ts';
 import type { Post } from './receivers.ts';
+import { type ClockStep, hasStepped, trueTimesOf } from './service-clock.ts';
 import type { Disturbed } from './table-proxy.ts';
+import { type Fate, fateOf, type PauseRequests, type RateChange, type Rated } from './webhook-rules.ts';
 
 export type Evidence = {
   ledger: Ledger;
@@ -33,14 +35,25 @@ export type Evidence = {
   happened: string[];
   logged: string[];
   deliveries: PipelineCheck;
+  /** What must become of each event for each webhook that was paused, and how often its receiver got it. */
+  fates: { webhookId: string; name: string; fate: Fate; posts: number }[];
+  /** The attempts and the maximum rates of each webhook, and the steps of the clock of the service. */
+  rated: Rated[];
+  steps: readonly ClockStep[];
   /** The keys of the retries and executions that are still in the sweeper's index. */
   due: string[];
   /** The names of the events that the follower of the event log has seen, each id once. */
   followed: string[];
 };
 
-/** A webhook of the soak: its id, its events, and the log of its receiver. */
-export type Registered = { id: string; events: readonly EventName[]; posts: readonly Post[] };
+/** A webhook of the soak: its id, its events, the log of its receiver, and its changes. */
+export type Registered = {
+  id: string;
+  events: readonly EventName[];
+  posts: readonly Post[];
+  pauses: PauseRequests[];
+  rates: RateChange[];
+};
 
 /** The sources of the evidence: the table itself, past the proxy, and the caused faults. */
 export type Sources = {
@@ -49,6 +62,7 @@ export type Sources = {
   registered: readonly Registered[];
   interruptions: readonly Interruption[];
   disturbed: readonly Disturbed[];
+  steps: readonly ClockStep[];
   /** The names of the events that the follower of the event log has seen, by their ids. */
   seen: ReadonlyMap<string, string>;
 };
@@ -81,18 +95,25 @@ export async function gather(sources: Sources): Promise<Evidence> {
   const differences = await findDifferences(table, organization, timestamp(now));
   const executions = await executionsIn(table);
   const happened = eventsThatHappened(ledger, executions);
+  const events = await Array.fromAsync(readEvents({ table }, organization, range.from, range.to), loggedEvent);
+  const fates = fatesOf(sources, happened, new Map(events.map(({ name, occurredAt }) => [name, occurredAt])));
   return {
     ledger,
     tasks: await Array.fromAsync(queryItems(table, { pk: keys.task(organization, '').pk }), taskFrom),
     executions,
     happened: happened.map(({ name }) => name),
-    logged: await Array.fromAsync(readEvents({ table }, organization, range.from, range.to), ({ event, data }) =>
-      nameOf(event, JSON.parse(data)),
-    ),
+    logged: events.map(({ name }) => name),
     differences: differences.map(({ key }) => `${key.pk} ${key.sk}`),
     underWay: [...waiting, ...lost],
     due: await dueIn(table),
-    deliveries: await checkDeliveries(sources, happened, now),
+    deliveries: await checkDeliveries(sources, fates, now),
+    fates,
+    rated: sources.registered.map(({ id, posts, rates }) => ({
+      webhookId: id,
+      begins: posts.map(({ sentAt }) => sentAt),
+      rates,
+    })),
+    steps: sources.steps,
     followed: [...sources.seen.values()],
   };
 }
@@ -105,14 +126,45 @@ function eventsThatHappened(ledger: Ledger, executions: readonly ExecutionHead[]
   ];
 }
 
-/** Checks the deliveries by the events that happened, and by the posts in the logs of the receivers. */
-function checkDeliveries(sources: Sources, happened: readonly NamedEvent[], now: number): Promise<PipelineCheck> {
-  const { table, registered } = sources;
+/** Returns the name of an event in the log and the time of its change, by the clock of the service (Unix time, in ms). */
+function loggedEvent({ event, data }: { event: EventName; data: string }): { name: string; occurredAt: number } {
+  const changed = JSON.parse(data);
+  return { name: nameOf(event, changed), occurredAt: Date.parse(changed.occurredAt) };
+}
+
+/** Returns what must become of each event for its webhooks, and how often their receivers got it. */
+function fatesOf(
+  { registered, steps }: Pick<Sources, 'registered' | 'steps'>,
+  happened: readonly NamedEvent[],
+  times: ReadonlyMap<string, number>,
+): Evidence['fates'] {
+  return registered.flatMap(({ id: webhookId, events, posts, pauses }) => {
+    const sent = Map.groupBy(posts, ({ name }) => name);
+    return happened
+      .filter(({ event }) => events.includes(event))
+      .map(({ name }) => ({
+        ...{ webhookId, name },
+        fate: fateOf(times.get(name), pauses, steps),
+        posts: sent.get(name)?.length ?? 0,
+      }));
+  });
+}
+
+/** Checks the deliveries by the events that must be or were delivered, and by the posts in the logs of the receivers. */
+function checkDeliveries(sources: Sources, fates: Evidence['fates'], now: number): Promise<PipelineCheck> {
+  const { table, registered, steps } = sources;
   return checkPipeline(table, organization, {
-    expected: registered.flatMap(({ id: webhookId, events }) =>
-      happened.filter(({ event }) => events.includes(event)).map(({ name }) => ({ webhookId, name })),
+    expected: fates.filter(({ fate, posts }) => fate === 'delivered' || posts > 0),
+    posts: registered.flatMap(({ id, posts }) =>
+      [...Map.groupBy(posts, ({ deliveryId }) => deliveryId).values()].flatMap((own) => {
+        const isComparable = !hasSteppedDuring(own, steps);
+        return own.map((post) => ({
+          ...{ deliveryId: post.deliveryId, name: post.name, webhookId: id },
+          // A post of the end of time is never early.
+          at: isComparable ? post.stampedAt : Number.POSITIVE_INFINITY,
+        }));
+      }),
     ),
-    posts: registered.flatMap(({ id, posts }) => posts.map((post) => ({ ...post, webhookId: id, at: post.sentAt }))),
     unrecorded: registered.flatMap(({ posts }) =>
       posts.filter((post) => isAtFault(post, sources)).map(({ deliveryId }) => deliveryId),
     ),
@@ -122,9 +174,15 @@ function checkDeliveries(sources: Sources, happened: readonly NamedEvent[], now:
   });
 }
 
+/** Whether the clock has stepped between the event of a delivery and the record of its last post. */
+function hasSteppedDuring(posts: readonly Post[], steps: readonly ClockStep[]): boolean {
+  const begun = posts.flatMap(({ occurredAt }) => trueTimesOf(occurredAt, steps));
+  return hasStepped(steps, Math.min(...begun), Math.max(...posts.map(({ endedAt }) => endedAt)) + writtenWithinMs);
+}
+
 /** Whether a post was under way when the service was killed or stopped, or when a write of its delivery was disturbed. */
 export function isAtFault(
-  { deliveryId, sentAt, endedAt }: Post,
+  { deliveryId, sentAt, endedAt }: Pick<Post, 'deliveryId' | 'sentAt' | 'endedAt'>,
   { interruptions, disturbed }: Pick<Sources, 'interruptions' | 'disturbed'>,
 ): boolean {
   return (

@@ -22,8 +22,17 @@ export type ReceiverFault = { receiver: number } & (
   | { kind: 'receiver resets' | 'receiver hangs up' | 'receiver hangs' | 'receiver slow'; requests: number }
 );
 
+/** A change of a receiver's webhook by its user: a pause that ends after some time, or another maximum rate. */
+export type WebhookFault = { receiver: number } & (
+  | { kind: 'webhook paused'; forMs: number }
+  | { kind: 'rate changed'; maxPerSecond: number | null }
+);
+
+/** A step of the service's clock, which is taken back after some time if it is a long one. */
+export type ClockFault = { kind: 'clock stepped'; byMs: number; backAfterMs?: number };
+
 /** A fault from outside: the service itself is not changed for it. */
-export type Fault = ProcessFault | TableFault | ReceiverFault;
+export type Fault = ProcessFault | TableFault | ReceiverFault | WebhookFault | ClockFault;
 
 export type Planned = { after: number; fault: Fault };
 
@@ -36,25 +45,45 @@ const shares: Record<FaultKind, number> = {
   'kill -9 of the service': 5,
   'kill -9 of service and engine': 3,
   'kill -STOP': 4,
-  'request lost': 14,
-  'answer lost': 16,
-  throttled: 9,
-  'request delayed': 9,
-  'receiver down': 8,
-  'receiver resets': 9,
-  'receiver hangs up': 9,
-  'receiver hangs': 4,
-  'receiver slow': 10,
+  'webhook paused': 7,
+  'rate changed': 6,
+  'clock stepped': 6,
+  'request lost': 11,
+  'answer lost': 13,
+  throttled: 7,
+  'request delayed': 7,
+  'receiver down': 6,
+  'receiver resets': 7,
+  'receiver hangs up': 7,
+  'receiver hangs': 3,
+  'receiver slow': 8,
 };
+
+/** The kinds that only their shares add. */
+const limitedKinds: readonly FaultKind[] = [
+  'kill -9 of the service',
+  'kill -9 of service and engine',
+  'kill -STOP',
+  'webhook paused',
+];
+
+/** The maximum of pauses for each webhook, on average. The service allows 50 in 90 days. */
+const pausesOfEach = 25;
+
+const rates = [1, 2, 5, 20, 50, null] as const;
+
+const hourMs = 3_600_000;
 
 /** Plans the faults of a soak: the same for the same seed. */
 export function planOf({ seed, events, faults }: Asked, receivers: number): Planned[] {
   const random = randomFrom(seed);
   const kinds = Object.keys(shares) as FaultKind[];
-  const some = kinds.flatMap((kind) =>
-    Array<FaultKind>(Math.max(1, Math.floor((shares[kind] * faults) / 100))).fill(kind),
-  );
-  while (some.length < faults) some.push(oneOf(random, kinds.slice(3)));
+  const some = kinds.flatMap((kind) => {
+    const share = Math.max(1, Math.floor((shares[kind] * faults) / 100));
+    return Array<FaultKind>(kind === 'webhook paused' ? Math.min(share, pausesOfEach * receivers) : share).fill(kind);
+  });
+  const others = kinds.filter((kind) => !limitedKinds.includes(kind));
+  while (some.length < faults) some.push(oneOf(random, others));
   const moments = some.map(() => between(random, 0, events - 1)).sort((a, b) => a - b);
   const order = some.map((kind) => ({ kind, at: random() })).sort((a, b) => a.at - b.at);
   return order
@@ -71,6 +100,13 @@ function faultOf(kind: FaultKind, random: Random, receivers: number): Fault {
     case 'kill -STOP':
       // One in six is longer than a lease of 20 s.
       return { kind, forMs: random() < 1 / 6 ? 21_000 : between(random, 500, 4_000) };
+    case 'webhook paused':
+      return { kind, receiver, forMs: between(random, 100, 8_000) };
+    case 'rate changed':
+      return { kind, receiver, maxPerSecond: oneOf(random, rates) };
+    case 'clock stepped':
+      if (random() >= 1 / 4) return { kind, byMs: between(random, -5_000, 5_000) };
+      return { kind, byMs: oneOf(random, [-hourMs, hourMs]), backAfterMs: between(random, 500, 6_000) };
     case 'request lost':
     case 'answer lost':
     case 'throttled':

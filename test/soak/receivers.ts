@@ -5,12 +5,16 @@ import { startLoopbackServer } from '../loopback.ts';
 import { nameOf } from '../webhooks/deliveries/check-pipeline.ts';
 import type { ReceiverFault } from './plan.ts';
 import { between, type Random } from './random.ts';
+import { type ServiceClock, trueTimeOf } from './service-clock.ts';
 
 export type Post = {
   deliveryId: string;
   /** The name of the event in the check of deliveries. */
   name: string;
-  /** The timestamp of the body, in milliseconds since 1970. */
+  /** The time of the change, by the clock of the service, in milliseconds since 1970. */
+  occurredAt: number;
+  /** The timestamp of the body, by the clock of the service, and its true time; in milliseconds since 1970. */
+  stampedAt: number;
   sentAt: number;
   /** When the receiver has responded or closed the connection, in milliseconds since 1970. */
   endedAt: number;
@@ -28,7 +32,7 @@ export type Receiver = {
 /** Longer than the timeout of an attempt, in milliseconds: the service closes the connection. */
 const hangingMs = 15_000;
 
-export async function startReceiver(random: Random): Promise<Receiver> {
+export async function startReceiver(random: Random, { steps }: Pick<ServiceClock, 'steps'>): Promise<Receiver> {
   const posts: Post[] = [];
   let coming: ReceiverFault['kind'][] = [];
   let downUntil = 0;
@@ -39,10 +43,13 @@ export async function startReceiver(random: Random): Promise<Receiver> {
 
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = JSON.parse(await text(request));
+    const stampedAt = Date.parse(body.timestamp);
     const post: Post = {
       deliveryId: request.headers['x-service-delivery'] as string,
       name: nameOf(body.event, body.data),
-      sentAt: Date.parse(body.timestamp),
+      occurredAt: Date.parse(body.data.occurredAt),
+      stampedAt,
+      sentAt: trueTimeOf(stampedAt, steps, Date.now()),
       endedAt: Number.POSITIVE_INFINITY,
     };
     posts.push(post);

@@ -43,14 +43,13 @@ const inexactMs = 5;
 
 /**
  * Returns the true times that a time stamp of the service can have, oldest first. After a step back there are two: the clock
- * shows a time again.
+ * shows a time again. There is none from before the first step, when the service did not run, and none of the future.
  */
-export function trueTimesOf(stamp: number, steps: readonly ClockStep[]): number[] {
+export function trueTimesOf(stamp: number, steps: readonly ClockStep[], now = Date.now()): number[] {
   return steps.flatMap(({ at, aheadMs }, nth) => {
     const time = stamp - aheadMs;
-    const end = steps[nth + 1]?.at ?? Number.POSITIVE_INFINITY;
-    const start = nth === 0 ? Number.NEGATIVE_INFINITY : at;
-    return time >= start - inexactMs && time <= end + inexactMs ? [time] : [];
+    const end = steps[nth + 1]?.at ?? now;
+    return time >= at - inexactMs && time <= end + inexactMs ? [time] : [];
   });
 }
 

@@ -9,8 +9,10 @@ import { type Follower, startFollower } from './follower.ts';
 import type { Ledger } from './ledger.ts';
 import { randomFrom } from './random.ts';
 import { type Receiver, startReceiver } from './receivers.ts';
+import { createServiceClock, type ServiceClock } from './service-clock.ts';
 import { type ServiceProcess, startServiceProcess } from './service-process.ts';
 import { startTableProxy, type TableProxy } from './table-proxy.ts';
+import { createWebhookChanges, type WebhookChanges } from './webhook-changes.ts';
 
 /** The table's engine as a process that can be killed and started again on the same file. */
 type EngineProcess = {
@@ -23,10 +25,12 @@ type EngineProcess = {
 /** The processes of a soak, its receivers and webhooks, and the ledger of its writes. */
 export type Setup = {
   service: ServiceProcess;
+  clock: ServiceClock;
   engine: EngineProcess;
   proxy: TableProxy;
   receivers: Receiver[];
   registered: Registered[];
+  changes: WebhookChanges;
   ledger: Ledger;
   follower: Follower;
 };
@@ -55,25 +59,31 @@ export async function createSetup(folder: string, seed: number, closes: Closes):
   closes.push(proxy.close);
   const engine = await startEngineProcess(dataFolder, proxy);
   closes.push(engine.kill);
-  const environment = { DYNAMODB_ENDPOINT: proxy.endpoint, RETRY_LADDER: '1,1,2', ...ofModel };
-  const service = await startServiceProcess({ dataFolder, environment, log: join(folder, 'service.log') });
+  const clock = createServiceClock(join(folder, 'clock'));
+  const environment = {
+    ...{ DYNAMODB_ENDPOINT: proxy.endpoint, RETRY_LADDER: '1,1,2' },
+    ...{ ...ofModel, ...clock.environment },
+  };
+  const { nodeOptions } = clock;
+  const service = await startServiceProcess({ dataFolder, environment, nodeOptions, log: join(folder, 'service.log') });
   closes.push(service.kill);
   const api = service.api();
   successOf(await api.createAgent({ body: agent }));
   const receivers: Receiver[] = [];
   const registered: Registered[] = [];
   for (const [nth, events] of subscriptions.entries()) {
-    const receiver = await startReceiver(random);
+    const receiver = await startReceiver(random, clock);
     closes.push(receiver.close);
     const body = { url: receiver.url, events, secret: `secret ${nth}` };
     const { id } = successOf<{ id: string }>(await api.registerWebhook({ body }));
     receivers.push(receiver);
-    registered.push({ id, events, posts: receiver.posts });
+    registered.push({ id, events, posts: receiver.posts, pauses: [], rates: [] });
   }
   const ledger = { tasks: new Map(), events: 0, executions: new Set<string>() };
   const follower = startFollower(service, randomFrom(seed + 2));
   closes.push(follower.stop);
-  return { service, engine, proxy, receivers, registered, ledger, follower };
+  const changes = createWebhookChanges(service, registered);
+  return { service, clock, engine, proxy, receivers, registered, changes, ledger, follower };
 }
 
 /** Starts the engine on a folder, as the target of the proxy. */

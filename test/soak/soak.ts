@@ -66,7 +66,7 @@ export async function soak(manner: Manner): Promise<Outcome> {
 
 /** Writes and causes the faults at the same time until both are done, and then ends the faults. */
 async function disturb(setup: Setup, caused: Caused, manner: Manner, closes: Closes): Promise<void> {
-  const { service, ledger, proxy, receivers } = setup;
+  const { service, clock, ledger, proxy, receivers, changes } = setup;
   const ending = new AbortController();
   const over = ending.signal;
   const work = [
@@ -78,16 +78,18 @@ async function disturb(setup: Setup, caused: Caused, manner: Manner, closes: Clo
     return Promise.allSettled(work);
   });
   await Promise.race([Promise.all(work), service.broken]);
-  for (const one of [proxy, ...receivers]) one.relent();
+  for (const one of [clock, proxy, ...receivers]) one.relent();
+  await changes.relent(over);
   if (manner.killsAtEnd)
     await causeFaults([{ after: 0, fault: { kind: 'kill -9 of service and engine' } }], { setup, caused, over });
 }
 
 /** Checks the table itself, past the proxy. */
 async function judge(setup: Setup, { interruptions }: Caused, patience: Patience): Promise<Checked> {
-  const { service, engine, proxy, ledger, registered, follower } = setup;
+  const { service, clock, engine, proxy, ledger, registered, follower } = setup;
   const table = openTable(tableName, engine.endpoint());
-  const sources = { ledger, interruptions, disturbed: proxy.disturbed, table, registered, seen: follower.seen };
+  const { steps } = clock;
+  const sources = { ledger, interruptions, disturbed: proxy.disturbed, table, registered, steps, seen: follower.seen };
   try {
     return await Promise.race([checkAtRest(sources, patience), service.broken]);
   } finally {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type TaskStatus, taskStatuses } from '../../lib/contract/tasks.ts';
-import { type Api, successOf, versionOf } from '../api.ts';
-import type { Answer } from '../service.ts';
+import { successOf, versionOf } from '../api.ts';
 import { eventsOf, type Ledger, type Written } from './ledger.ts';
 import type { Random } from './random.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { agent } from './setup.ts';
+import { untilSuccess } from './until-success.ts';
 
 /** The service, the ledger, the number of events in all and in a second, and a signal that ends the writes early. */
 export type Writing = {
@@ -71,21 +71,4 @@ async function count({ ledger, perSecond, over }: Writing, id: string, { statuse
   const newest = eventsOf(id, statuses).length - eventsOf(id, statuses.slice(0, -1)).length;
   ledger.events += newest;
   await pause((newest * writers * 1000) / perSecond, undefined, { signal: over });
-}
-
-/**
- * Sends a request again and again until it has a response below 500.
- *
- * @throws Error for a response of 4xx
- */
-async function untilSuccess({ service, over }: Writing, send: (api: Api) => Promise<Answer>): Promise<Answer> {
-  for (;;) {
-    // No complete response means that the service, or the connection, was interrupted.
-    const answer = await send(service.api()).catch(() => undefined);
-    if (answer && answer.status < 500) {
-      successOf(answer);
-      return answer;
-    }
-    await pause(100, undefined, { signal: over });
-  }
 }
