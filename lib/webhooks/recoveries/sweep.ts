@@ -236,7 +236,8 @@ async function sendNext(
     }
   }
   // Sent at once: SQS delays messages by whole seconds from the time when they are sent.
-  const slots = Map.groupBy(messages, ({ slotAt }) => slotAt);
+  // A lost first attempt is due at the time of its event, the others at their slots.
+  const slots = Map.groupBy(messages, ({ message, slotAt }) => (Date.parse(message.dueAt) < slotAt ? slotAt : 0));
   const send = ([slotAt, some]: [number, typeof messages]) =>
     sendAttemptMessages(
       context,
