@@ -16,8 +16,8 @@ export type Change = { organization: Organization; item: string; version: number
 /**
  * Publishes the events of a change: appends them to the log, then sends a message for each webhook that was subscribed
  * before and whose filter matches. It may run again for the same change: events and deliveries have derived ids, so
- * nothing is delivered twice. An event with first attempts has a check, which finds lost messages. An event that the log has late is also listed for followers, before the change counts as
- * published.
+ * nothing is delivered twice. An event with first attempts has a check, which finds lost messages. An event that the log has
+ * late is also listed for followers, before the change counts as published.
  */
 export async function publishEvents(
   context: EventCheckContext & LogClockContext & AttemptMessageContext,
