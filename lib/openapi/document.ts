@@ -60,11 +60,16 @@ function requestBody(schema: ObjectSchema, { body, furtherBodies }: Reference): 
     required: !v.is(schema, {}),
     content: {
       'application/json': {
-        schema: schemaOf(schema, 'input'),
+        schema: closed(schemaOf(schema, 'input')),
         ...(furtherBodies ? { examples: Object.fromEntries(examples) } : { example: body }),
       },
     },
   };
+}
+
+/** Returns the schema of a request body that rejects unknown fields. A named one does that itself. */
+function closed(schema: Json): Json {
+  return '$ref' in schema ? schema : { ...schema, additionalProperties: false };
 }
 
 function descriptionOf(row: Endpoint, description: string): string {

@@ -41,6 +41,23 @@ def kept_valid(name, value):
     if name in ("input", "instruction") and value.isspace():
         # Their pattern is not in the fuzzed document.
         return f"{value}."
+    if name == "context":
+        return kept_by_json(value)
+    return value
+
+
+# The greatest whole number that JSON keeps in every language.
+GREATEST = 2**53 - 1
+
+
+def kept_by_json(value):
+    """A free-form value whose whole numbers JSON keeps, as its description asks. A schema can say that of no value that nests."""
+    if isinstance(value, dict):
+        return {name: kept_by_json(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [kept_by_json(one) for one in value]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return max(-GREATEST, min(GREATEST, value))
     return value
 
 

@@ -13,6 +13,13 @@ it('the document has no default in the body of a PATCH, since omitted fields do 
     expect(JSON.stringify(at('paths', path, 'patch', 'requestBody'))).not.toContain('"default":');
 });
 
+it('the document allows no unknown field in any request body', () => {
+  const operations = Object.values(at('paths')).flatMap((methods) => Object.values(methods) as Json[]);
+  const schemas = operations.flatMap(({ requestBody }) => requestBody?.content?.['application/json']?.schema ?? []);
+  expect(schemas.length).toBeGreaterThan(0);
+  for (const schema of schemas) expect(schema).toMatchObject({ additionalProperties: false });
+});
+
 it.each(eventNames)('the document has an example of %s with the fields of a real delivery', (name) => {
   const { event, data } = at('webhooks', name, 'post', 'requestBody', 'content', 'application/json', 'example');
   expect(event).toBe(name);
