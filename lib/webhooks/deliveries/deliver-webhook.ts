@@ -158,12 +158,12 @@ async function postpone(context: Context, { message, target }: Attempt): Promise
 }
 
 /**
- * Returns when an attempt tries again to get a lease (Unix times, in ms): at its booked time, or after a quarter of the time
- * since it was due. If its booked time is over, it has its turn, and waits for a sixteenth of the time since then, unless the
- * receiver is also slow. An attempt that could book no time tries again after a second.
+ * Returns when an attempt tries again to get a lease (Unix times, in ms): at its booked time, or after an eighth to a quarter
+ * of the time since it was due. If its booked time is over, it has its turn, and waits for a sixteenth of the time since then,
+ * unless the receiver is also slow. An attempt that could book no time tries again after a second.
  */
 function triedAgainAt(message: DeliveryMessage, target: Target, now: number): number {
-  if (target.maxPerSecond === undefined) return now + delayMs(now - Date.parse(message.dueAt), 4);
+  if (target.maxPerSecond === undefined) return now + delayMs(now - Date.parse(message.dueAt), slowPartOf(message));
   if (!hasBooking(message, target)) return now + minDelayMs;
   const bookedAt = Date.parse(message.bookedAt);
   return bookedAt > now ? bookedAt : now + delayMs(now - bookedAt, target.slow ? 4 : 16);
@@ -171,6 +171,16 @@ function triedAgainAt(message: DeliveryMessage, target: Target, now: number): nu
 
 /** Returns the delay of an attempt that finds no free lease, as a part of the time for which it has waited, in ms. */
 const delayMs = (waitedMs: number, part: number) => Math.max(minDelayMs, waitedMs / part);
+
+/**
+ * Returns the part of the time since it was due after which an attempt tries again, from 4 to 8. Attempts that were due at the
+ * same time have different ones. Otherwise all of a backlog would try at the same moments, and the leases would be free most
+ * of the time between them.
+ */
+const slowPartOf = ({ deliveryId }: DeliveryMessage) => 4 + (4 * randomOf(deliveryId)) / 36 ** 4;
+
+/** Returns a whole number from 0 to 36 ** 4 from the random end of a delivery id. */
+const randomOf = (deliveryId: string) => Number.parseInt(deliveryId.slice(-4), 36);
 
 /**
  * Returns the number of a lease that seems free. Many deliveries choose at the same time, so the random end of the
@@ -184,7 +194,7 @@ function freeLeaseOf(context: Context, target: Target, { deliveryId }: DeliveryM
     const until = slowLeases[number];
     return until === undefined || isLeaseOver(Date.parse(until), now, leaseMs);
   });
-  return free[Number.parseInt(deliveryId.slice(-4), 36) % free.length];
+  return free[randomOf(deliveryId) % free.length];
 }
 
 /**

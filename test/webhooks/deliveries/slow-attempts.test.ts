@@ -105,16 +105,23 @@ describe('attempts from the queue of slow webhooks', () => {
   });
 
   it.each([
-    [8_000, 2],
-    [100_000, 25],
-    [3_600_000, 900],
-    [86_400_000, 900],
-  ])('that have waited for %i ms are sent again after %i s', async (waitedMs, delaySeconds) => {
-    const message = { ...(await webhooks.message()), slow: true } as const;
-    webhooks.clock.now += waitedMs;
-    for (let number = 0; number < slowAttempts; number++) await lease(message, number);
-    expect(await webhooks.attempt(message)).toMatchObject({ posts: 0, sent: [{ delaySeconds }] });
-  });
+    [7, '0000', 2],
+    [7, 'ZZZZ', 1],
+    [100, '0000', 25],
+    [100, 'ZZZZ', 13],
+    [7_200, '0000', 900],
+    [7_200, 'ZZZZ', 900],
+    [86_400, 'ZZZZ', 900],
+  ])(
+    'that have waited for %i s, and whose delivery ids end in %s, are sent again after %i s',
+    async (waitedSeconds, end, delaySeconds) => {
+      const { deliveryId, ...message } = await webhooks.message();
+      webhooks.clock.now += waitedSeconds * 1_000;
+      const waiting = { ...message, deliveryId: deliveryId.slice(0, -4) + end, slow: true } as const;
+      for (let number = 0; number < slowAttempts; number++) await lease(waiting, number);
+      expect(await webhooks.attempt(waiting)).toMatchObject({ posts: 0, sent: [{ delaySeconds }] });
+    },
+  );
 
   it('are made again 20 s after workers were lost with all that the webhook may have', async () => {
     const { message } = await occupyLeases();

@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { timestamp } from '../../../lib/contract/ids.ts';
+import type { QueueSender } from '../../../lib/sqs/queue.ts';
+import { insertWebhook } from '../../../lib/table/deliveries/webhooks.ts';
+import { deliveryQueues } from '../../../lib/webhooks/deliveries/attempt-messages.ts';
+import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
+import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
+import { createProcess } from '../sequences/calls.ts';
+import { startAwsService } from '../sequences/services.ts';
+import { createWorld, type World, wait } from '../sequences/world.ts';
+import { startTime } from '../test-webhooks.ts';
+
+const minuteMs = 60_000;
+
+beforeEach(() => {
+  const toFake = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] as const;
+  vi.useFakeTimers({ now: startTime, toFake: [...toFake] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Moves the virtual time until the work is done. */
+async function run({ calls }: World, work: Promise<unknown>): Promise<void> {
+  let done = false;
+  void work.finally(() => {
+    done = true;
+  });
+  for (;;) {
+    await calls.drain();
+    if (done) return void (await work);
+    vi.advanceTimersToNextTimer();
+  }
+}
+
+it('2,000 events that wait for a slow receiver are posted once each, as fast as it answers', async () => {
+  const events = 2_000;
+  const world = createWorld({ deployment: 'aws', order: 1, rates: [null], steps: [] });
+  const { organization, reader } = world;
+  const webhook = world.webhookAt(0);
+  webhook.receiver.mode = 'slow';
+  const sent: unknown[] = [];
+  const note: QueueSender = async (messages) => void sent.push(...messages);
+  const sweeper = world.context(createProcess(), new Map(deliveryQueues.map((name) => [name, note])));
+  startAwsService(world);
+
+  const deliverAll = async () => {
+    const fields = { events: ['task.created' as const], active: true, createdAt: timestamp(Date.now()) };
+    const registered = { id: webhook.id, url: 'https://example.com/slow', ...fields };
+    await insertWebhook(sweeper, organization, registered, undefined, undefined);
+    for (let nth = 0; nth < events; nth++) world.commit();
+    while (world.received.length < events || world.table.earliestDue() !== Number.POSITIVE_INFINITY) {
+      await wait(minuteMs);
+      await sweepDeliveries(sweeper, { until: Date.now() });
+    }
+  };
+  await run(world, deliverAll());
+
+  expect(new Set(world.received.map(({ deliveryId }) => deliveryId)).size).toBe(events);
+  expect(world.received).toHaveLength(events);
+  expect(Math.max(...world.received.map(({ begunTime }) => begunTime))).toBeLessThan(startTime + 60 * minuteMs);
+  const range = { from: startTime, to: Date.now(), now: Date.now() + 60 * minuteMs };
+  expect(await compareDeliveries(reader, organization, range)).toMatchObject({ deliveries: events, lost: [] });
+});
