@@ -73,6 +73,15 @@ export const pipelineBudgets = {
     }),
     'delivered at a maximum rate': usage({ requests: 4, rounds: 3, rcu: 5, wcu: 3, keyUses: 1, ...log(725, 2) }),
     'received, to be delivered at a maximum rate': usage({ requests: 1, rounds: 1, rcu: 4, sends: 1, ...log(404) }),
+    'received again, after 100 s without a lease of its slow receiver': usage({
+      requests: 3,
+      rounds: 3,
+      rcu: 6,
+      wcu: 1,
+      indexWcu: 1,
+      sends: 1,
+      ...log(404),
+    }),
     'not delivered': usage({
       requests: 2,
       rounds: 2,

@@ -12,6 +12,7 @@ import { isTurnToCount } from '../../lib/table/deliveries/attempt-counts.ts';
 import { attemptKey, retryOf } from '../../lib/table/deliveries/attempt-items.ts';
 import { placeOf } from '../../lib/table/deliveries/attempt-log.ts';
 import { checkPartition } from '../../lib/table/deliveries/event-checks.ts';
+import { leaseSlowAttempt } from '../../lib/table/deliveries/webhook-attempts.ts';
 import { leaseExecution, renewLease } from '../../lib/table/executions/executions.ts';
 import { type Key, organizationOf } from '../../lib/table/keys.ts';
 import { type Overdue, postponeDue, readDue } from '../../lib/table/lists/due.ts';
@@ -227,6 +228,16 @@ export function pipelineScenarios({ receive }: TestPipeline) {
         const params = { id: JSON.parse(body).webhookId };
         await caller.ask('updateWebhook', { params, body: { maxPerSecond: 1 } });
         return () => deliver(messages);
+      },
+      'received again, after 100 s without a lease of its slow receiver': async (caller) => {
+        const [body = '{}'] = await awaited(caller);
+        const message = JSON.parse(body);
+        const { clock, attemptLimits } = processContext();
+        const [now, until] = [timestamp(clock()), timestamp(clock() + 20_000)];
+        for (let number = 0; number < attemptLimits.slow; number++)
+          await leaseSlowAttempt(caller.service, caller.organization, message.webhookId, { number, now, until });
+        const due = timestamp(clock() - 100_000);
+        return () => deliver([JSON.stringify({ ...message, due, slow: true })]);
       },
       'not delivered': (caller) => delivering(awaited(caller, { url: unreachableUrl })),
       'delivered before': async (caller) => {

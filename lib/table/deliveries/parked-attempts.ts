@@ -14,19 +14,21 @@ import { historyExpiry } from './history-days.ts';
 
 /**
  * A parked attempt is one that waits as an item in the partition of the attempt log: because its webhook was paused when it
- * came due, because it has booked a time, or because its message was lost.
+ * came due, because it has booked a time, because it has waited long for a lease, or because its message was lost.
  *
  * While the webhook stays paused, the sweeper's index does not list the item, so that it costs nothing. The end of the pause
  * writes a release, which is due at once: the sweeper lists all parked attempts in its index and sends their messages. An
- * attempt with a booked time is listed for that time. The item stays until the attempt is made, or never will be made. So
- * no message is needed to remember it.
+ * attempt with a booked time is listed for that time, and one that waits for a lease for a time after its next tries. The item
+ * stays until the attempt is made, or never will be made. So no message is needed to remember it.
  */
 export type ParkedAttempt = {
   /** The message, with the time that the attempt has booked. */
   message: DeliveryMessage;
   /** The start of the pause; ISO 8601. Absent if no pause has parked the attempt. */
   pausedFrom?: string | undefined;
-  /** Whether the sweeper's index lists it, because its pause has ended. */
+  /** The time up to which tries to get a lease are expected; ISO 8601. Absent if it does not wait for a lease. */
+  waitsUntil?: string | undefined;
+  /** Whether the sweeper's index lists it: not while it waits for the end of a pause. */
   listed: boolean;
 };
 
@@ -43,7 +45,9 @@ type ParkedFields = Pick<
 export type Booking = { bookedAt: string; paceVersion?: number | undefined };
 
 /** The item of a parked attempt. */
-type ParkedItem = Key & ParkedFields & Partial<Booking> & { nextAttemptAt: string; pausedFrom?: string; due?: string };
+type ParkedItem = Key &
+  ParkedFields &
+  Partial<Booking> & { nextAttemptAt: string; pausedFrom?: string; waitsUntil?: string; due?: string };
 
 /** Returns the parked fields of a message or of an item, without those that it does not have. */
 function parkedFieldsOf(from: ParkedFields): ParkedFields {
@@ -104,21 +108,51 @@ export async function insertLostAttempt(
  * @returns whether it is stored: not if the attempt waits for the end of a pause, or has booked in the same pace or a later
  */
 export async function storeBooking(
-  { table }: TableContext,
+  context: TableContext,
   message: DeliveryMessage & Booking,
   listedFrom: string,
 ): Promise<boolean> {
   const { bookedAt, paceVersion } = message;
-  const entry = dueEntry(parkedPartition(ulidOf(message.deliveryId)), listedFrom);
   const isOfFormerPace =
     paceVersion === undefined ? '' : ' OR attribute_not_exists(paceVersion) OR paceVersion < :pace';
-  const isOlder = `(attribute_not_exists(bookedAt)${isOfFormerPace})`;
+  const fields = { bookedAt, ...(paceVersion !== undefined && { paceVersion }) };
+  return putListed(context, message, fields, listedFrom, {
+    condition: `(attribute_not_exists(bookedAt)${isOfFormerPace})`,
+    values: paceVersion === undefined ? undefined : { ':pace': paceVersion },
+  });
+}
+
+/**
+ * Stores the time up to which an attempt tries to get a lease, without one that it has stored before. The sweeper's index
+ * lists the attempt for that time.
+ *
+ * @param waitsUntil ISO 8601
+ * @returns whether it is stored: not if the attempt waits for the end of a pause, or has booked a time
+ */
+export function storeWait(context: TableContext, message: DeliveryMessage, waitsUntil: string): Promise<boolean> {
+  return putListed(context, message, { waitsUntil }, waitsUntil, { condition: 'attribute_not_exists(bookedAt)' });
+}
+
+/**
+ * Puts the item of an attempt, which the sweeper's index lists, unless the attempt waits for the end of a pause.
+ *
+ * @param replaces the condition for an item to be replaced, with its values
+ * @returns whether it was put
+ */
+async function putListed(
+  { table }: TableContext,
+  message: DeliveryMessage,
+  fields: Partial<Booking> | { waitsUntil: string },
+  listedFrom: string,
+  replaces: { condition: string; values?: Record<string, number> | undefined },
+): Promise<boolean> {
+  const entry = dueEntry(parkedPartition(ulidOf(message.deliveryId)), listedFrom);
   const write: Write = {
     Put: {
-      Item: { ...itemOf(message), bookedAt, ...(paceVersion !== undefined && { paceVersion }), ...entry },
-      ConditionExpression: `attribute_not_exists(pk) OR (attribute_exists(#due) AND ${isOlder})`,
+      Item: { ...itemOf(message), ...fields, ...entry },
+      ConditionExpression: `attribute_not_exists(pk) OR (attribute_exists(#due) AND ${replaces.condition})`,
       ExpressionAttributeNames: { '#due': tableSchema.dueIndex.partitionKey },
-      ...(paceVersion !== undefined && { ExpressionAttributeValues: { ':pace': paceVersion } }),
+      ...(replaces.values && { ExpressionAttributeValues: replaces.values }),
     },
     onConditionFailed: () => new Conflict(),
   };
@@ -151,14 +185,14 @@ export async function isAttemptParked(context: BatchingContext, message: Deliver
 
 /** Returns the parked attempt of an item. */
 export function parkedFrom(item: Item): ParkedAttempt {
-  const { pk, nextAttemptAt, pausedFrom, bookedAt, paceVersion, ...fields } = item as ParkedItem;
+  const { pk, nextAttemptAt, pausedFrom, bookedAt, paceVersion, waitsUntil, ...fields } = item as ParkedItem;
   const [organization, webhookId] = [organizationOf(pk), `wh_${webhookOf(pk)}`];
   const message = {
     ...{ organization, webhookId, ...parkedFieldsOf(fields), dueAt: nextAttemptAt, parked: true as const },
     ...(bookedAt && { bookedAt }),
     ...(paceVersion !== undefined && { paceVersion }),
   };
-  return { message, pausedFrom, listed: fields[tableSchema.dueIndex.partitionKey] !== undefined };
+  return { message, pausedFrom, waitsUntil, listed: fields[tableSchema.dueIndex.partitionKey] !== undefined };
 }
 
 /** Yields the parked attempts of a webhook, strongly consistent. */

@@ -5,8 +5,8 @@ import { type BatchingContext, readInBatch } from '../../table/batchers.ts';
 import { readUnmade } from '../../table/deliveries/attempt-log.ts';
 import { checkedMs, type EventCheck, removeEventCheck, storeEventCheck } from '../../table/deliveries/event-checks.ts';
 import { type LoggedEvent, readEventsInOrder, subscribedTimeOf } from '../../table/deliveries/event-log.ts';
-import { isAttemptParked } from '../../table/deliveries/parked-attempts.ts';
-import { activeSince, openPauseOf } from '../../table/deliveries/pauses.ts';
+import { isAttemptParked, readParkedAttempt } from '../../table/deliveries/parked-attempts.ts';
+import { activeSince, openPauseOf, type Pausable } from '../../table/deliveries/pauses.ts';
 import { type StoredWebhook, storedFrom } from '../../table/deliveries/webhooks.ts';
 import { keys } from '../../table/keys.ts';
 import { needsLease } from './attempt-limits.ts';
@@ -16,15 +16,11 @@ import { readFirstAttempts } from './first-attempts.ts';
 import { isSkipped, park, skippedAfterMs } from './paused-attempts.ts';
 import { addWaits, type LongestWaits } from './waits.ts';
 
-/** How long after it was due a first attempt without a row counts as lost, in milliseconds. */
-const lostAfterMs = 2 * 60_000;
-
 /**
- * The same for a webhook with a slow receiver and no maximum of attempts in a second. Its messages wait in the queue of slow
- * webhooks, for up to a quarter of the time since they were due, and no item says so. With a maximum, each attempt that waits
- * has booked a time, which is stored in its item.
+ * How long after it was due a first attempt without a row and without an item counts as lost, in milliseconds. An attempt
+ * that waits for longer has an item.
  */
-const slowLostAfterMs = 60 * 60_000;
+const lostAfterMs = 2 * 60_000;
 
 /** The shortest time until an open check is made again, in milliseconds. It grows with the age of the events. */
 const checkAgainMs = 5 * 60_000;
@@ -53,10 +49,8 @@ export async function isFirstAttemptLost(
 }
 
 /** Returns whether a first attempt was due for so long that its message is lost, unless it waits as an item. */
-function isOverdue(webhook: StoredWebhook, { dueAt }: DeliveryMessage, now: number): boolean {
-  const waitedMs = now - Math.max(Date.parse(dueAt), activeSince(webhook));
-  const waitsAsMessage = webhook.slow && webhook.maxPerSecond === undefined;
-  return waitedMs >= (waitsAsMessage ? slowLostAfterMs : lostAfterMs);
+function isOverdue(webhook: Pausable, { dueAt }: DeliveryMessage, now: number): boolean {
+  return now - Math.max(Date.parse(dueAt), activeSince(webhook)) >= lostAfterMs;
 }
 
 /**
@@ -94,7 +88,8 @@ export async function checkEvents(
 /**
  * Sends the lost first attempts of events again. Those to a paused webhook are parked, although their messages may be lost.
  *
- * @returns the ids of the events with open first attempts: no row, no item and no pause says what becomes of them
+ * @returns the ids of the events with open first attempts: those without a row, unless they wait for the end of a pause
+ *   or for a booked time
  */
 export async function sendLostAttempts(
   context: CheckContext,
@@ -117,7 +112,10 @@ export async function sendLostAttempts(
       // A pause that has not ended may still end before a recent event.
       const eventTime = madeAt.get(message.eventId as string);
       if (isSkipped(webhook, message, eventTime) && now - Date.parse(message.dueAt) >= skippedAfterMs) return;
-      if (await isAttemptParked(context, message)) return;
+      const parked = await readParkedAttempt(context, message);
+      // It is not lost, but late.
+      if (parked?.waitsUntil) open.push(message);
+      if (parked) return;
       const pause = openPauseOf(webhook);
       if (pause && now - Date.parse(message.dueAt) >= lostAfterMs) return park(context, message, pause.from);
       open.push(message);

@@ -56,7 +56,7 @@ export async function compareDeliveries(
       compared.deliveries += deliveries;
       for (const message of nextAttempts) {
         const webhook = webhooks.get(message.webhookId);
-        const lost = isLost(message, now, webhook) && isLost(await bookedForm(context, message), now, webhook);
+        const lost = isLost(message, now, webhook) && isLost(await expectedForm(context, message), now, webhook);
         (lost ? compared.lost : compared.waiting).push(message);
       }
     }
@@ -85,15 +85,23 @@ async function readEventDeliveries(context: BatchingContext, event: LoggedEvent)
   return { deliveries: first.length - (unfinished.length - nextAttempts.length), nextAttempts, webhooks };
 }
 
-/** Returns an attempt with the time that it has booked, if there is one. */
-async function bookedForm(context: BatchingContext, message: DeliveryMessage): Promise<DeliveryMessage> {
-  return (await readParkedAttempt(context, message))?.message ?? message;
+/** An attempt, and the time at which it is expected if it waits for longer than until it is due. */
+type ExpectedAttempt = DeliveryMessage & { waitsUntil?: string | undefined };
+
+/** Returns an attempt with the time that it has booked, or up to which it waits for a lease, if there is one. */
+async function expectedForm(context: BatchingContext, message: DeliveryMessage): Promise<ExpectedAttempt> {
+  const parked = await readParkedAttempt(context, message);
+  return parked ? { ...parked.message, waitsUntil: parked.waitsUntil } : message;
 }
 
 /**
- * Returns whether the message of an attempt counts as lost: the attempt was due long ago, or at a booked time long ago, and
- * its webhook has been active for as long.
+ * Returns whether the message of an attempt counts as lost: the attempt was due or expected long ago, and its webhook has
+ * been active for as long.
  */
-export function isLost({ dueAt, bookedAt = dueAt }: DeliveryMessage, now: number, webhook: Pausable = {}): boolean {
-  return now - Math.max(Date.parse(bookedAt), activeSince(webhook)) >= lostAfterMs;
+export function isLost(
+  { dueAt, bookedAt = dueAt, waitsUntil = bookedAt }: ExpectedAttempt,
+  now: number,
+  webhook: Pausable = {},
+): boolean {
+  return now - Math.max(Date.parse(waitsUntil), activeSince(webhook)) >= lostAfterMs;
 }

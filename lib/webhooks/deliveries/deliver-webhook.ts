@@ -3,6 +3,8 @@ import type { EventName } from '../../contract/events.ts';
 import { timestamp } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import type { Counts } from '../../deployment/metrics.ts';
+import { longestDelaySeconds } from '../../sqs/queue.ts';
+import { isTooFarAhead } from '../../table/clocks.ts';
 import { closeAttemptCounts, isTurnToCount } from '../../table/deliveries/attempt-counts.ts';
 import { attemptKey, type Retry } from '../../table/deliveries/attempt-items.ts';
 import {
@@ -12,8 +14,9 @@ import {
   findAttempt,
   insertAttempt,
   unlistAttempt,
+  unlistParked,
 } from '../../table/deliveries/attempt-log.ts';
-import { removeParkedAttempt } from '../../table/deliveries/parked-attempts.ts';
+import { readParkedAttempt, removeParkedAttempt, storeWait } from '../../table/deliveries/parked-attempts.ts';
 import { lastResume } from '../../table/deliveries/pauses.ts';
 import { responseItem, responsesEnd } from '../../table/deliveries/responses.ts';
 import { leaseSlowAttempt, markWebhookSlow, updatePace } from '../../table/deliveries/webhook-attempts.ts';
@@ -64,6 +67,18 @@ const prepareMs = 5_000;
 
 /** The shortest delay after which a message is received again if no lease was free, in milliseconds. */
 const minDelayMs = 1_000;
+
+/** The longest such delay, in milliseconds. */
+const maxDelayMs = longestDelaySeconds * 1_000;
+
+/**
+ * How long an attempt can wait for a lease without an item, in milliseconds. It is shorter than the time after which the
+ * sweeper takes its message for lost, by as much as the queue may delay the message.
+ */
+const waitsAsMessageMs = 30_000;
+
+/** How long after the next try to get a lease the sweeper looks for the attempt, in milliseconds. */
+const triesGraceMs = 10 * 60_000;
 
 /**
  * Makes the attempt that a message names, unless the attempt log has its row. If a retry is not due yet, its message is
@@ -153,8 +168,28 @@ async function postpone(context: Context, { message, target }: Attempt): Promise
   const slow = slowMessageOf(message);
   const books = maxPerSecond !== undefined && !hasBooking(message, target);
   const again = books ? await bookTime(context, slow, maxPerSecond, target) : slow;
-  await sendAttemptMessages(context, [again], triedAgainAt(again, target, context.clock()));
+  const triedAt = triedAgainAt(again, target, context.clock());
+  const waiting = maxPerSecond === undefined ? await parkWaiting(context, again, triedAt) : again;
+  await sendAttemptMessages(context, [waiting], triedAt);
   return {};
+}
+
+/**
+ * Parks an attempt that has waited for a lease for long, so that its message is not the only thing that leads to it. Its item is
+ * due some time after the next try, instead of any other item that lists the attempt. Later tries write only if they come
+ * after that time.
+ *
+ * @param triedAt when the attempt tries again (Unix time, in ms)
+ * @returns the message to send
+ */
+async function parkWaiting(context: Context, message: DeliveryMessage, triedAt: number): Promise<DeliveryMessage> {
+  if (triedAt < Date.parse(message.dueAt) + waitsAsMessageMs) return message;
+  const { waitsUntil } = (await readParkedAttempt(context, message)) ?? {};
+  const until = waitsUntil === undefined ? 0 : Date.parse(waitsUntil);
+  const isExpected = triedAt <= until && !isTooFarAhead(until, context.clock(), maxDelayMs + triesGraceMs);
+  if (!isExpected && (await storeWait(context, message, timestamp(triedAt + triesGraceMs))))
+    await unlistParked(context, message);
+  return { ...message, parked: true };
 }
 
 /**
@@ -170,7 +205,7 @@ function triedAgainAt(message: DeliveryMessage, target: Target, now: number): nu
 }
 
 /** Returns the delay of an attempt that finds no free lease, as a part of the time for which it has waited, in ms. */
-const delayMs = (waitedMs: number, part: number) => Math.max(minDelayMs, waitedMs / part);
+const delayMs = (waitedMs: number, part: number) => Math.min(maxDelayMs, Math.max(minDelayMs, waitedMs / part));
 
 /**
  * Returns the part of the time since it was due after which an attempt tries again, from 4 to 8. Attempts that were due at the

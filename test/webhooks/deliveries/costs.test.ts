@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { isTurnToCount } from '../../../lib/table/deliveries/attempt-counts.ts';
+import { leaseSlowAttempt } from '../../../lib/table/deliveries/webhook-attempts.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { releaseParked, skippedAfterMs } from '../../../lib/webhooks/deliveries/paused-attempts.ts';
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
@@ -10,7 +11,7 @@ import type { Outcome } from '../../../lib/webhooks/sender/sender.ts';
 import { updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { meter } from '../../table/fixtures/capacity.ts';
 import { expectAtMost } from '../../table/fixtures/cost-limits.ts';
-import { failed, notingSender, prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';
+import { failed, notingSender, prepareTestWebhooks, slowAttempts, type TestWebhooks } from '../test-webhooks.ts';
 
 const createTestWebhooks = await prepareTestWebhooks();
 let webhooks: TestWebhooks;
@@ -82,6 +83,32 @@ describe('an attempt costs', () => {
     const message = { ...(await newMessage()), slow: true } as const;
     const cost = await costOf(() => webhooks.attempt(message, { durationMs: 9_000 }));
     expectAtMost(cost, { requests: 4, rounds: 3, rcu: 5, wcu: 3 });
+  });
+
+  it('four write units more if it waits long for a slow receiver, and three for each further ten minutes', async () => {
+    const message = { ...(await newMessage()), slow: true } as const;
+    const occupy = async () => {
+      const [now, until] = [timestamp(webhooks.clock()), timestamp(webhooks.clock() + 1)];
+      for (let number = 0; number < slowAttempts; number++)
+        await leaseSlowAttempt(webhooks, webhooks.organization, message.webhookId, { number, now, until });
+    };
+    const tryAfter = async (seconds: number, next: DeliveryMessage) => {
+      webhooks.clock.now += seconds * 1_000;
+      await occupy();
+      const before = webhooks.queue.sent.length;
+      const cost = await costOf(() => webhooks.attempt(next));
+      return { cost, next: (webhooks.queue.sent[before] as { message: DeliveryMessage }).message };
+    };
+    const soon = await tryAfter(20, message);
+    expectAtMost(soon.cost, { requests: 1, rounds: 1, rcu: 5, wcu: 0 });
+    const first = await tryAfter(15, soon.next);
+    expectAtMost(first.cost, { requests: 3, rounds: 3, rcu: 6, wcu: 2 });
+    const second = await tryAfter(65, first.next);
+    expectAtMost(second.cost, { requests: 2, rounds: 2, rcu: 6, wcu: 0 });
+    const third = await tryAfter(560, second.next);
+    expectAtMost(third.cost, { requests: 3, rounds: 3, rcu: 6, wcu: 3 });
+    webhooks.clock.now += 1;
+    expectAtMost(await costOf(() => webhooks.attempt(third.next)), { requests: 7, rounds: 6, rcu: 7, wcu: 5 });
   });
 
   it('five write units and two read units more if it books a time, because its webhook has a maximum rate', async () => {

@@ -166,10 +166,10 @@ describe('a first attempt whose message is lost', () => {
     expect(await sweep()).toEqual([]);
   });
 
-  it('is requested again from an hour after it was due if its receiver is slow', async () => {
+  it('is requested again as soon as others if its receiver is slow', async () => {
     const first = await webhooks.message();
     await markWebhookSlow(webhooks, webhooks.organization, first.webhookId);
-    webhooks.clock.now += 60 * minuteMs - 1;
+    webhooks.clock.now += 2 * minuteMs - 1;
     await expect(redeliver(first)).rejects.toMatchObject({ code: 'delivery_in_progress' });
     webhooks.clock.now += 1;
     expect(await redeliver(first)).toMatchObject({ state: 'pending' });

@@ -1,11 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Context } from '../../../lib/context.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
-import { leaseSlowAttempt } from '../../../lib/table/deliveries/webhook-attempts.ts';
+import { leaseSlowAttempt, markWebhookSlow } from '../../../lib/table/deliveries/webhook-attempts.ts';
 import { readTarget } from '../../../lib/table/deliveries/webhooks.ts';
-import { deleteWebhook } from '../../../lib/webhooks/webhooks.ts';
+import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
+import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
+import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
+import { deleteWebhook, updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
-import { failed, prepareTestWebhooks, slowAttempts, type TestWebhooks } from '../test-webhooks.ts';
+import { failed, prepareTestWebhooks, slowAttempts, startTime, type TestWebhooks } from '../test-webhooks.ts';
 
 const createTestWebhooks = await prepareTestWebhooks();
 let webhooks: TestWebhooks;
@@ -164,5 +168,120 @@ describe('attempts from the queue of slow webhooks', () => {
     const before = await webhooks.dump();
     expect(await webhooks.attempt(message)).toEqual({ posts: 0, sent: [] });
     expect(await webhooks.dump()).toEqual(before);
+  });
+});
+
+describe('an attempt that waits for a lease for half a minute', () => {
+  const minuteMs = 60_000;
+  let id: string;
+
+  // A sweep is over the whole table, so each test has one of its own.
+  beforeEach(async () => {
+    webhooks = (await prepareTestWebhooks())();
+    ({ id } = await webhooks.register());
+  });
+
+  /** Tries an attempt in vain after some seconds, and returns its next message and the delay of the message. */
+  async function tryAfter(seconds: number, message: DeliveryMessage, container?: Context) {
+    webhooks.clock.now += seconds * 1_000;
+    const [now, until] = [timestamp(webhooks.clock()), timestamp(webhooks.clock() + 1)];
+    for (let number = 0; number < slowAttempts; number++)
+      await leaseSlowAttempt(webhooks, webhooks.organization, id, { now, until, number });
+    const { posts, sent } = await webhooks.attempt(message, {}, container);
+    expect({ posts, sent: sent.length }).toEqual({ posts: 0, sent: 1 });
+    return sent[0] as { message: DeliveryMessage; delaySeconds: number };
+  }
+
+  const slowMessage = async () => ({ ...(await webhooks.nextMessage()), slow: true }) as const;
+
+  /** Returns the items of waiting attempts. */
+  const readWaiting = async () =>
+    Object.entries(await webhooks.dump()).flatMap(([key, item]) =>
+      key.includes(' P#') ? [item as { waitsUntil: string; dueAt: string }] : [],
+    );
+
+  /** Sweeps some seconds later, and returns the sent messages. */
+  async function sweepAfter(seconds: number): Promise<DeliveryMessage[]> {
+    webhooks.clock.now += seconds * 1_000;
+    const before = webhooks.queue.sent.length;
+    await sweepDeliveries(webhooks, { until: webhooks.clock() });
+    return webhooks.queue.sent.slice(before).map(({ message }) => message);
+  }
+
+  it('has an item that is due ten minutes after its next try, which later tries move only from then on', async () => {
+    const message = await slowMessage();
+    expect((await tryAfter(20, message)).message).toEqual(message);
+    expect(await readWaiting()).toEqual([]);
+    const parked = await tryAfter(15, message);
+    expect(parked.message).toEqual({ ...message, parked: true });
+    const [item] = await readWaiting();
+    const dueMs = Date.parse(item?.dueAt as string) - webhooks.clock() - 10 * minuteMs;
+    expect(Math.ceil(dueMs / 1_000)).toBe(parked.delaySeconds);
+    const before = await readWaiting();
+    await tryAfter(400, message);
+    expect(await readWaiting()).toEqual(before);
+    await tryAfter(200, message);
+    expect(Date.parse((await readWaiting())[0]?.dueAt as string)).toBeGreaterThan(webhooks.clock() + 10 * minuteMs);
+  });
+
+  it('is not lost until then: no check, no comparison and no caller takes it', async () => {
+    const { message } = await tryAfter(100, await slowMessage());
+    expect(await sweepAfter(9 * 60)).toEqual([]);
+    const later = await tryAfter(0, message);
+    expect(await sweepAfter(11 * 60)).toEqual([]);
+    const range = { from: startTime, to: webhooks.clock(), now: webhooks.clock() };
+    const { waiting, lost } = await compareDeliveries(webhooks, webhooks.organization, range);
+    expect([waiting.length, lost]).toEqual([1, []]);
+    const { deliveryId } = message;
+    const redelivered = redeliverDelivery(webhooks, webhooks.organization, { webhookId: id, deliveryId }, undefined);
+    await expect(redelivered).rejects.toMatchObject({ code: 'delivery_in_progress' });
+    const { slow: _, ...lostMessage } = later.message;
+    expect(await sweepAfter(2 * 60)).toEqual([lostMessage]);
+  });
+
+  it('still counts as late', async () => {
+    await markWebhookSlow(webhooks, webhooks.organization, id);
+    await tryAfter(100, await slowMessage());
+    webhooks.clock.now += 500_000;
+    const { waits, counts } = await sweepDeliveries(webhooks, { until: webhooks.clock() });
+    expect(waits).toEqual({ DeliveriesLate: 0, SlowDeliveriesLate: 600 });
+    expect(counts).toEqual({});
+  });
+
+  it('is no longer listed by the row of the attempt before, and leaves nothing behind when it is made', async () => {
+    const retry = { ...(await webhooks.retry(await webhooks.nextMessage())), slow: true } as const;
+    webhooks.clock.now = Date.parse(retry.dueAt);
+    const { message } = await tryAfter(40, retry);
+    expect(message).toMatchObject({ attempt: 2, parked: true });
+    expect(await sweepAfter(2 * 60)).toEqual([]);
+    expect(await webhooks.attempt(message)).toMatchObject({ posts: 1, sent: [] });
+    expect(await readWaiting()).toEqual([]);
+    expect(await sweepAfter(60 * 60)).toEqual([]);
+  });
+
+  it('keeps its item when another worker parks it for a pause meanwhile', async () => {
+    const message = await slowMessage();
+    const container = webhooks.createContainer();
+    let paused = false;
+    const table = interceptTable(container.table, async (send, { input }) => {
+      if (!paused && JSON.stringify(input).includes('"waitsUntil"')) {
+        paused = true;
+        await updateWebhook(webhooks, webhooks.organization, id, { active: false }, () => {});
+        await webhooks.attempt(message);
+      }
+      return send();
+    });
+    await tryAfter(100, message, { ...container, table });
+    expect(await readWaiting()).toEqual([expect.not.objectContaining({ dueAt: expect.anything() })]);
+    await updateWebhook(webhooks, webhooks.organization, id, { active: true }, () => {});
+    expect((await sweepAfter(1)).map(({ deliveryId }) => deliveryId)).toEqual([message.deliveryId]);
+  });
+
+  it('that a clock that was ahead has stored is due at the latest after its longest wait', async () => {
+    const { message } = await tryAfter(3_600, await slowMessage());
+    webhooks.clock.now -= 3_500_000;
+    await tryAfter(0, message);
+    const [item] = await readWaiting();
+    expect(Date.parse(item?.dueAt as string)).toBeLessThan(webhooks.clock() + 26 * minuteMs);
   });
 });
