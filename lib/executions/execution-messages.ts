@@ -1,9 +1,8 @@
 import type { Context } from '../context.ts';
 import type { Waits } from '../deployment/metrics.ts';
 import { secondsUntil, sendMessages } from '../sqs/queue.ts';
-import { isTooFarAhead } from '../table/clocks.ts';
 import { type ExecutionHead, executionFrom, executionPartition } from '../table/executions/execution-items.ts';
-import { executionLeaseMs } from '../table/lease.ts';
+import { executionLeaseMs, leaseLookedAt } from '../table/lease.ts';
 import { type SweepCall, type Swept, sweep } from '../table/lists/due.ts';
 
 /** How long a sweep leaves an execution alone after it has sent its message, in milliseconds. */
@@ -14,13 +13,17 @@ const sweptAgainMs = 60_000;
  * finds that the execution has ended or that another worker holds the lease.
  */
 export function sendExecutionMessages(context: Context, executions: readonly ExecutionHead[]): Promise<void> {
+  const delayOf = (leaseUntil: string) => {
+    const now = context.clock();
+    return secondsUntil(leaseLookedAt(Date.parse(leaseUntil), now, executionLeaseMs), now);
+  };
   return sendMessages(
     context,
     'executions',
 
     executions.map(({ organization, id, leaseUntil, requestId }) => ({
       message: { organization, executionId: id, ...(requestId && { requestId }) },
-      delaySeconds: leaseUntil === undefined ? 0 : secondsUntil(freeFrom(leaseUntil, context.clock()), context.clock()),
+      delaySeconds: leaseUntil === undefined ? 0 : delayOf(leaseUntil),
     })),
   );
 }
@@ -40,15 +43,6 @@ export async function sweepExecutions(context: Context, call: SweepCall): Promis
     lateMs = Math.max(lateMs, ...executions.map((execution) => now - freeAt(execution)));
   });
   return { ...swept, waits: { ExecutionsLate: Math.round(lateMs / 1000) } };
-}
-
-/**
- * Returns when another worker looks whether a lease is free (Unix time, in ms). An expiry of a clock that was ahead counts as
- * that of a lease from now: by then, a worker that still runs has renewed its lease by the right clock.
- */
-function freeFrom(leaseUntil: string, now: number): number {
-  const until = Date.parse(leaseUntil);
-  return isTooFarAhead(until, now, executionLeaseMs) ? now + executionLeaseMs : until;
 }
 
 /** Returns when a worker can lease an execution (Unix time, in ms): its start, or the expiry of its lease. */

@@ -5,11 +5,19 @@ import { clocksDifferMs, isTooFarAhead } from './clocks.ts';
 import type { Key } from './keys.ts';
 import { Conflict, ignoreConflict, transact } from './transact.ts';
 
+/**
+ * A lease is the exclusive right to work on something until it expires. The reader of a lease decides by the clock whether it has
+ * expired. Nothing has to remove it. All lengths and the rule of expiry are here (docs/architecture.md#leases).
+ */
+
 /** The lease of a request expires after this time, in milliseconds: no request takes longer. */
 const requestLeaseMs = 30_000;
 
 /** How long the lease of an execution lasts without a renewal, in milliseconds. */
 export const executionLeaseMs = 30_000;
+
+/** The lease of an attempt to a slow webhook, in milliseconds: 10 s for the request, and time to write the result. */
+export const attemptLeaseMs = 20_000;
 
 /** A lease as its item stores it: its random id, which only its holder knows, and its expiry (Unix time, in ms). */
 export type Lease = { claim: string; leaseUntil: number };
@@ -28,6 +36,17 @@ export function createLease(now: number): Lease {
  */
 export function isLeaseOver(expiry: number, now: number, lengthMs = requestLeaseMs): boolean {
   return expiry <= now || isTooFarAhead(expiry, now, lengthMs);
+}
+
+/**
+ * Returns when another worker looks whether a lease is free (Unix time, in ms). An expiry of a clock that was ahead counts as
+ * that of a lease from now: by then, a worker that still runs has renewed its lease by the right clock.
+ *
+ * @param expiry Unix time in ms, like `now`
+ * @param lengthMs the length of such a lease, in milliseconds
+ */
+export function leaseLookedAt(expiry: number, now: number, lengthMs: number): number {
+  return isTooFarAhead(expiry, now, lengthMs) ? now + lengthMs : expiry;
 }
 
 /** Returns the values of `leaseExpired` and `leaseFree`: the present, and the expiry of a lease that is taken now. */

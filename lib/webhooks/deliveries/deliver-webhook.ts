@@ -22,7 +22,7 @@ import { responseItem, responsesEnd } from '../../table/deliveries/responses.ts'
 import { leaseSlowAttempt, markWebhookSlow, updatePace } from '../../table/deliveries/webhook-attempts.ts';
 import type { Target } from '../../table/deliveries/webhooks.ts';
 import { isBehindLog } from '../../table/events/log-clock.ts';
-import { isLeaseOver } from '../../table/lease.ts';
+import { attemptLeaseMs, isLeaseOver } from '../../table/lease.ts';
 import { graceMs } from '../../table/lists/due.ts';
 import { checkFailing } from '../failing-receivers.ts';
 import { type Outcome, type Post, sendToReceiver } from '../sender/sender.ts';
@@ -55,9 +55,6 @@ export type AttemptFields = {
 
 /** The result of a message: counts for the metrics, and the fields of the attempt if one was made. */
 type Delivered = { counts?: Counts } & Partial<AttemptFields>;
-
-/** The lease of an attempt to a slow webhook, in milliseconds: 10 s for the request, and time to write the result. */
-export const leaseMs = 20_000;
 
 /**
  * The longest time from a lease to the beginning of the request, in milliseconds, if its webhook has a maximum of attempts in
@@ -150,7 +147,7 @@ async function attemptSlow(context: Context, attempt: Attempt): Promise<Delivere
   const { organization, webhookId } = message;
   const number = freeLeaseOf(context, target, message);
   const leasedAt = clock();
-  const until = timestamp(leasedAt + leaseMs);
+  const until = timestamp(leasedAt + attemptLeaseMs);
   const isLeased =
     number !== undefined &&
     (await leaseSlowAttempt(context, organization, webhookId, { number, now: timestamp(leasedAt), until }));
@@ -227,7 +224,7 @@ function freeLeaseOf(context: Context, target: Target, { deliveryId }: DeliveryM
   const numbers = Array.from({ length: leaseCountOf(context, target) }, (_, number) => number);
   const free = numbers.filter((number) => {
     const until = slowLeases[number];
-    return until === undefined || isLeaseOver(Date.parse(until), now, leaseMs);
+    return until === undefined || isLeaseOver(Date.parse(until), now, attemptLeaseMs);
   });
   return free[randomOf(deliveryId) % free.length];
 }
