@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Context } from '../../../lib/context.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
+import type { Organization } from '../../../lib/contract/organization.ts';
 import type { QueueSender } from '../../../lib/sqs/queue.ts';
 import { insertWebhook } from '../../../lib/table/deliveries/webhooks.ts';
 import { deliveryQueues } from '../../../lib/webhooks/deliveries/attempt-messages.ts';
@@ -7,8 +9,8 @@ import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deli
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { createProcess } from '../sequences/calls.ts';
 import { startAwsService } from '../sequences/services.ts';
-import { createWorld, type World, wait } from '../sequences/world.ts';
-import { startTime } from '../test-webhooks.ts';
+import { createWorld, type TestWebhook, type World, wait } from '../sequences/world.ts';
+import { createChange, startTime } from '../test-webhooks.ts';
 
 const minuteMs = 60_000;
 
@@ -33,6 +35,12 @@ async function run({ calls }: World, work: Promise<unknown>): Promise<void> {
   }
 }
 
+/** Registers a webhook of an organization for new tasks. */
+async function register(context: Context, organization: Organization, { id }: TestWebhook): Promise<void> {
+  const fields = { events: ['task.created' as const], active: true, createdAt: timestamp(Date.now()) };
+  await insertWebhook(context, organization, { id, url: `https://example.com/${id}`, ...fields }, undefined, undefined);
+}
+
 it('2,000 events that wait for a slow receiver are posted once each, as fast as it answers, and are never taken for lost', async () => {
   const events = 2_000;
   let stored = 0;
@@ -49,9 +57,7 @@ it('2,000 events that wait for a slow receiver are posted once each, as fast as 
   startAwsService(world);
 
   const deliverAll = async () => {
-    const fields = { events: ['task.created' as const], active: true, createdAt: timestamp(Date.now()) };
-    const registered = { id: webhook.id, url: 'https://example.com/slow', ...fields };
-    await insertWebhook(sweeper, organization, registered, undefined, undefined);
+    await register(sweeper, organization, webhook);
     for (let nth = 0; nth < events; nth++) world.commit();
     while (world.received.length < events || world.table.earliestDue() !== Number.POSITIVE_INFINITY) {
       await wait(minuteMs);
@@ -69,3 +75,43 @@ it('2,000 events that wait for a slow receiver are posted once each, as fast as 
   const range = { from: startTime, to: Date.now(), now: Date.now() + 60 * minuteMs };
   expect(await compareDeliveries(reader, organization, range)).toMatchObject({ deliveries: events, lost: [] });
 });
+
+it.each([
+  ['answers after 3 s', 'slow', 3_000],
+  ['does not answer', 'hanging', 10_000],
+] as const)(
+  '2,000 events for a receiver that %s delay those of another organization only until its first attempts end',
+  async (_, mode, attemptMs) => {
+    const [slowEvents, otherEvents] = [2_000, 50];
+    const world = createWorld({ deployment: 'aws', order: 1, rates: [null, null], steps: [] });
+    const [slow, other] = [world.webhookAt(0), world.webhookAt(1)];
+    slow.receiver.mode = mode;
+    const context = world.context(createProcess(), new Map());
+    startAwsService(world);
+    const publishedAt: number[] = [];
+
+    const deliverBoth = async () => {
+      await register(context, world.organization, slow);
+      await register(context, 'another' as Organization, other);
+      for (let nth = 0; nth < slowEvents; nth++) world.commit();
+      for (let nth = 0; nth < otherEvents; nth++) {
+        publishedAt.push(Date.now());
+        world.changes.push(createChange('another' as Organization, 'task.created', Date.now(), `tk_${context.ulid()}`));
+        world.signal();
+        await wait(nth < 20 ? 100 : 10_000);
+      }
+    };
+    await run(world, deliverBoth());
+
+    const posts = Map.groupBy(world.received, ({ webhook }) => webhook.id);
+    expect(posts.get(slow.id)?.length).toBeLessThan(slowEvents);
+    const begun = posts.get(other.id)?.map(({ begunTime }) => begunTime) ?? [];
+    expect(begun).toHaveLength(otherEvents);
+    const delays = begun.map((time, nth) => ({
+      afterMs: (publishedAt[nth] as number) - startTime,
+      ms: time - (publishedAt[nth] as number),
+    }));
+    expect(Math.max(...delays.map(({ ms }) => ms))).toBeLessThanOrEqual(attemptMs);
+    expect(delays.filter(({ afterMs, ms }) => afterMs > attemptMs && ms > 0)).toEqual([]);
+  },
+);
