@@ -5,6 +5,7 @@ import { environment } from '../../lib/deployment/environment.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
 import { readToken } from '../../lib/http/token.ts';
 import { setConverseClient } from '../../lib/model/bedrock.ts';
+import { storeStepsBeforeWrites } from '../../lib/table/events/log-clock.ts';
 import { readStoredToken } from '../../lib/table/organizations/tokens.ts';
 import { readCorsOrigins } from './cors.ts';
 import {
@@ -116,6 +117,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       queues: sendersOf(queues),
       ...(bundled && { table: createEngineTable(tableName, endpoint) }),
     });
+    storeStepsBeforeWrites(processContext());
     const signal = createChangeSignal();
     stops.push(await startPollers({ endpoint, tableName, queues, data, signal }));
     const token = await firstToken(data);

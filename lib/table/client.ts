@@ -13,6 +13,8 @@ export type Table = {
   sleep: (milliseconds: number) => Promise<void>;
   /** The shards that counters are written in after conflicts. */
   shards: Shards;
+  /** Runs before each change; absent if there is nothing to do. */
+  beforeWrite?: () => Promise<void>;
 };
 
 /** The part of a context that functions of lib/table need. */

@@ -261,6 +261,8 @@ export const keys = {
   organizationToken: (organization: Organization, id: string): Key => ({ pk: partition(organization, 'TOK'), sk: id }),
   /** The heartbeat of the deployment. It belongs to no organization. */
   heartbeat: (): Key => ({ pk: 'HEARTBEAT', sk: only }),
+  /** The steps of the clock of a process that owns its logs, see `log-clock.ts`. They belong to no organization. */
+  logClock: (): Key => ({ pk: 'LOGCLOCK', sk: only }),
   /** An access token. It is read before its organization is known, so its key has no organization. */
   token: (id: string): Key => ({ pk: `TOK#${id}`, sk: only }),
 };

@@ -117,6 +117,7 @@ function conditionError(write: Write, found: Item | undefined): Error {
 export async function transact(table: Table, writes: readonly Write[]): Promise<Item | undefined> {
   if (writes.length > transactionLimit)
     throw new Error(`A transaction has at most ${transactionLimit} items, not ${writes.length}.`);
+  await table.beforeWrite?.();
   let placed = placeCounters(table.shards, writes);
   const tries: Tries = { token: randomUUID(), mark: newMark(), responseLost: false };
   const attempt = async () => {

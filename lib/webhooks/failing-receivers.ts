@@ -2,13 +2,13 @@ import type { Context } from '../context.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Webhook } from '../contract/webhooks.ts';
-import type { TableContext } from '../table/client.ts';
 import { isTooFarAhead } from '../table/clocks.ts';
 import { closedAfterMs } from '../table/deliveries/attempt-counts.ts';
 import { type Failing, storeFailing } from '../table/deliveries/failing.ts';
 import { type AttemptOutcome, isBefore, readOutcomesBack } from '../table/deliveries/outcomes.ts';
 import { lastResume, openPauseOf, type Pausable, withoutPause, withPause } from '../table/deliveries/pauses.ts';
 import { changeWebhook, readWebhook, type StoredWebhook, type Target } from '../table/deliveries/webhooks.ts';
+import { type LogClockContext, logTimeOf } from '../table/events/log-clock.ts';
 import { ignoreConflict, retryOnConflict } from '../table/transact.ts';
 
 /** The number of deliveries that must fail permanently before a webhook is paused. */
@@ -23,7 +23,7 @@ const checkAgainMs = 10 * 60_000;
  */
 const mostChecked = 10_000;
 
-type FailingContext = Pick<Context, 'table' | 'failingAfterMs' | 'retrySchedule'>;
+type FailingContext = Pick<Context, 'failingAfterMs' | 'retrySchedule'> & LogClockContext;
 
 /**
  * Checks a webhook whose delivery has failed permanently, and pauses it if deliveries to it have only failed for
@@ -112,27 +112,30 @@ function knownOf(webhook: Pausable & { failing?: Failing | undefined }): Failing
 }
 
 async function pauseFailing(
-  context: TableContext,
+  context: LogClockContext,
   organization: Organization,
   webhookId: string,
   now: number,
 ): Promise<boolean> {
   const before = await readWebhook(context, organization, webhookId);
   if (!before?.active) return false;
+  // Events are compared with this time.
+  const since = await logTimeOf(context, organization, now);
   const after = {
     ...before,
     active: false,
-    pauses: withPause(before, now, 'failing'),
+    pauses: withPause(before, since, 'failing'),
     version: before.version + 1,
   };
   // The next check pauses a webhook that was changed at the same time.
-  const changed = changeWebhook(context, organization, before, after, { since: timestamp(now), now }).then(() => true);
+  const times = { since: timestamp(since), now };
+  const changed = changeWebhook(context, organization, before, after, times).then(() => true);
   return (await changed.catch(ignoreConflict)) ?? false;
 }
 
 /** Resumes a webhook that was paused because its deliveries failed. Does nothing for any other webhook. */
 export async function resumeFailing(
-  context: Pick<Context, 'table' | 'clock'>,
+  context: LogClockContext,
   organization: Organization,
   webhookId: string,
 ): Promise<void> {
@@ -140,8 +143,9 @@ export async function resumeFailing(
     const before = await readWebhook(context, organization, webhookId);
     if (!before || openPauseOf(before)?.reason === undefined) return;
     const now = context.clock();
-    const after = { ...before, active: true, pauses: withoutPause(before, now), version: before.version + 1 };
-    await changeWebhook(context, organization, before, after, { since: timestamp(now), now });
+    const since = await logTimeOf(context, organization, now);
+    const after = { ...before, active: true, pauses: withoutPause(before, since), version: before.version + 1 };
+    await changeWebhook(context, organization, before, after, { since: timestamp(since), now });
   });
 }
 

@@ -3,7 +3,7 @@ import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { NewWebhook, Webhook } from '../contract/webhooks.ts';
 import { insertWebhook } from '../table/deliveries/webhooks.ts';
-import { type LogClockContext, logTimeOf, openLog } from '../table/events/log-clock.ts';
+import { type LogClockContext, logTimeOf } from '../table/events/log-clock.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { encryptSecret, type SecretsContext } from './secrets.ts';
 import { rejectUrl } from './sender/receivers.ts';
@@ -33,8 +33,7 @@ export async function registerWebhook(
     createdAt: timestamp(timeOf(id)),
   };
   const encrypted = secret && (await encryptSecret(context, secret, { organization, webhook: webhook.id }));
-  await openLog(context, organization);
-  const since = logTimeOf(context, timeOf(id));
+  const since = await logTimeOf(context, organization, timeOf(id));
   await insertWebhook(context, organization, webhook, encrypted, recordResponse, since);
   return webhook;
 }

@@ -11,6 +11,7 @@ import { openPauseOf } from '../table/deliveries/pauses.ts';
 import { responseItem, responsesEnd } from '../table/deliveries/responses.ts';
 import { updatePace } from '../table/deliveries/webhook-attempts.ts';
 import { readTarget } from '../table/deliveries/webhooks.ts';
+import type { LogClockContext } from '../table/events/log-clock.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { transact } from '../table/transact.ts';
 import { attemptResultOf } from './deliveries/attempt-result.ts';
@@ -28,7 +29,7 @@ import { signedPost } from './sender/signed-post.ts';
  * @throws `ApiError` `not_found`
  */
 export async function testWebhook(
-  context: Pick<Context, 'table' | 'batchers' | 'ulid' | 'clock' | 'responseDays'> & SenderContext & SecretsContext,
+  context: Pick<Context, 'ulid' | 'responseDays'> & LogClockContext & SenderContext & SecretsContext,
   organization: Organization,
   { webhookId, event }: { webhookId: string; event: EventName },
   recordResponse: RecordResponse,

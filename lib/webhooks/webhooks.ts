@@ -17,7 +17,7 @@ import {
   removeWebhook,
   type StoredWebhook,
 } from '../table/deliveries/webhooks.ts';
-import { type LogClockContext, logTimeOf, openLog } from '../table/events/log-clock.ts';
+import { type LogClockContext, logTimeOf } from '../table/events/log-clock.ts';
 import { retryOnConflict } from '../table/transact.ts';
 import { healthOf } from './failing-receivers.ts';
 import { rejectUrl } from './sender/receivers.ts';
@@ -71,7 +71,6 @@ export async function updateWebhook(
   patch: WebhookPatch,
   ifMatch: Precondition,
 ): Promise<Versioned<Webhook>> {
-  await openLog(context, organization);
   const [webhook, newest] = await Promise.all([
     retryOnConflict(context.table, async () => {
       const before = await requireWebhook(context, organization, id);
@@ -79,7 +78,7 @@ export async function updateWebhook(
       if (patch.url !== undefined) rejectUrl(patch.url, context.allowedReceivers);
       const now = context.clock();
       // Events are compared with these times.
-      const since = logTimeOf(context, now);
+      const since = await logTimeOf(context, organization, now);
       const after = patched(before, patch, since);
       const times = { since: timestamp(since), now };
       if (after !== before) await changeWebhook(context, organization, before, after, times);

@@ -55,6 +55,7 @@ const written: [Key, string][] = [
   [keys.settings(org), 'O#org#SET -'],
   [keys.organizationToken(org, 'id'), 'O#org#TOK id'],
   [keys.heartbeat(), 'HEARTBEAT -'],
+  [keys.logClock(), 'LOGCLOCK -'],
   [keys.token('id'), 'TOK#id -'],
 ];
 

@@ -2,39 +2,52 @@ import { eventNames } from '../../contract/events.ts';
 import { timeOf, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { BatchingContext } from '../batchers.ts';
-import { clocksDifferMs } from '../clocks.ts';
+import { clocksDifferMs, isTooFarAhead } from '../clocks.ts';
+import { eventFrom, subscribedTimeOf } from '../deliveries/event-log.ts';
 import { readSubscribers } from '../deliveries/subscriptions.ts';
+import { readWebhooks } from '../deliveries/webhooks.ts';
 import { keys } from '../keys.ts';
-import { queryItems } from '../reads.ts';
-import { firstUlid, lastUlid, maxTime } from './positions.ts';
+import { getItem, queryItems } from '../reads.ts';
+import { transact } from '../transact.ts';
+import { firstUlid, lastUlid, maxTime, writtenWithinMs } from './positions.ts';
 
 /**
  * The clock of the event log in this process. It is the clock of the machine until that is set back. Then it
  * continues, at half the speed, until the other has caught up. So the positions of a log never go back.
  *
- * A process that owns its logs, as on one machine, is the only one that publishes events and serves followers. At the first
- * use of a log it also continues after the newest position, which a clock that was ahead may have set.
+ * A process that owns its logs, as on one machine, is the only one that publishes events and serves followers. It stores the
+ * steps of the clock, so that the next process knows them. At the first use of a log it also continues after the newest time
+ * in it, which a clock that was ahead may have set.
  */
 export type LogClock = {
   /** The time of the log and of the clock when they were last read (Unix times, in ms), and the monotonic time of that. */
   time: number;
   clockTime: number;
   readAt: number;
-  /** The clock and the monotonic time at the start of the process. */
-  started: Pick<StepBack, 'clockTime' | 'at'>;
-  /** The latest step back, which may have been before the start; absent without one. */
-  step?: StepBack;
+  /** The stretch that has begun last, and the monotonic time of its beginning. */
+  stretch: Stretch;
+  begunAt: number;
+  /** The stretches before, newest first, and the latest one that another process has stored. */
+  earlier: readonly Stretch[];
+  loaded?: Stretch | undefined;
+  /** The clock at the start of the process (Unix time, in ms). */
+  startedAt: number;
+  /** The time of the log at which the process has continued it, if the clock was set back before the start (Unix time, in ms). */
+  continuedAt?: number;
+  /** The reading of the stretches that another process has stored. Only of a process that owns its logs. */
+  loading?: Promise<void>;
+  /** The stretch that was stored last, or at the start the one that needs no storing, and the end of the write. */
+  stored: { stretch: Stretch | undefined; written: Promise<void> };
   /** The logs that this process has used, with their greatest position, which is a ULID. Only of a process that owns them. */
   logs: Map<Organization, Promise<{ newest: string }>>;
 };
 
 /**
- * A step back of the clock: the times of the log and of the clock after it, the monotonic time of that, and the time of the
- * log before it. Milliseconds, Unix times except for `at`.
+ * A stretch of time in which the clock was not set: the times of the log and of the clock when it began, and the last time of
+ * the log that is known from before (Unix times, in ms).
  */
-type StepBack = { logTime: number; clockTime: number; at: number; from: number };
+type Stretch = { logTime: number; clockTime: number; from: number };
 
-/** The part of a context that the clock of the log needs. */
 export type LogClockContext = BatchingContext & {
   clock: () => number;
   /** Milliseconds since a fixed moment. It cannot be set. */
@@ -53,25 +66,34 @@ const slowedTo = 1 / 2;
 /** The maximum number of logs in `logs`; beyond them it starts empty. */
 const logsAtMost = 1_000;
 
+/** The maximum number of stretches before the latest one. Changes are published within seconds, so few are needed. */
+const earlierAtMost = 10;
+
 /** Creates the clock of the log of a process that starts now. */
 export function createLogClock(clock: () => number, monotonic: () => number): LogClock {
-  const [at, clockTime] = [monotonic(), clock()];
-  return { time: clockTime, clockTime, readAt: at, started: { clockTime, at }, logs: new Map() };
+  const [at, now] = [monotonic(), clock()];
+  const stretch = { logTime: now, clockTime: now, from: now };
+  const read = { time: now, clockTime: now, readAt: at };
+  const stored = { stretch, written: Promise.resolve() };
+  return { ...read, stretch, begunAt: at, earlier: [], startedAt: now, stored, logs: new Map() };
 }
 
 /** Returns the time of the log, which never goes back (Unix time, in ms). */
 export function logTime({ clock, monotonic, logClock }: Omit<LogClockContext, keyof BatchingContext>): number {
   const at = monotonic();
   const now = clock();
-  const elapsedMs = Math.max(0, at - logClock.readAt);
-  const { step } = logClock;
-  const continued = step ? step.logTime + Math.max(0, at - step.at) * slowedTo : 0;
-  const isStep = logClock.clockTime + elapsedMs - now > shortStepMs;
-  if (isStep) {
-    const time = Math.floor(Math.max(logClock.time, step ? continued : logClock.clockTime + elapsedMs));
-    logClock.step = { logTime: time, clockTime: now, at, from: logClock.time };
-    logClock.time = Math.max(time, now);
-  } else logClock.time = Math.max(logClock.time, Math.floor(continued), now);
+  const { time, stretch } = logClock;
+  const expected = logClock.clockTime + Math.max(0, at - logClock.readAt);
+  const continued = Math.floor(stretch.logTime + Math.max(0, at - logClock.begunAt) * slowedTo);
+  const stepMs = now - expected;
+  // A step forward matters only while the clock is behind the log.
+  if (stepMs < -shortStepMs || (stepMs > shortStepMs && continued > expected)) {
+    const begins = Math.max(time, continued, Math.floor(expected), now);
+    logClock.earlier = [stretch, ...logClock.earlier].slice(0, earlierAtMost);
+    logClock.stretch = { logTime: begins, clockTime: now, from: time };
+    logClock.begunAt = at;
+    logClock.time = begins;
+  } else logClock.time = Math.max(time, continued, now);
   logClock.clockTime = now;
   logClock.readAt = at;
   return logClock.time;
@@ -92,23 +114,52 @@ export function followTime(context: Omit<LogClockContext, keyof BatchingContext>
 
 /**
  * Returns the time of a change by the clock of the log. It differs from the time stamp of the change after a step back: then
- * a change has an earlier time stamp than one that was made before it.
+ * a change has an earlier time stamp than one that was made before it. A process that owns its logs has stored the steps that
+ * decide it, so another process gets the same time.
  *
  * @param changedAt the time stamp of the change (Unix time, in ms)
  */
-export function logTimeOf(context: Omit<LogClockContext, keyof BatchingContext>, changedAt: number): number {
-  const latest = logTime(context);
-  const { step, clockTime } = context.logClock;
-  // A change with a time stamp of the future was made before the step.
-  if (!step || changedAt > clockTime) return changedAt;
-  const sinceStep = changedAt - step.clockTime;
-  const time = Math.floor(step.logTime + sinceStep * (sinceStep > 0 ? slowedTo : 1));
-  return time < step.from ? changedAt : Math.max(changedAt, Math.min(time, latest));
+export async function logTimeOf(
+  context: LogClockContext,
+  organization: Organization,
+  changedAt: number,
+): Promise<number> {
+  await openLog(context, organization);
+  const time = timeInStretches(context, changedAt);
+  await storeSteps(context);
+  return time;
+}
+
+/** Returns whether times of the log can differ from time stamps: the clock was set back, as far as this process knows. */
+export function wasSetBack({ logClock: { stretch, earlier } }: Pick<LogClockContext, 'logClock'>): boolean {
+  return stretch.logTime > stretch.clockTime || earlier.length > 0;
+}
+
+/** Returns the time of the log of a change, by the latest stretch to which its time stamp fits. */
+function timeInStretches(context: Omit<LogClockContext, keyof BatchingContext>, changedAt: number): number {
+  let until = logTime(context);
+  const { stretch, earlier, loaded, clockTime, startedAt, continuedAt } = context.logClock;
+  for (const one of [stretch, ...earlier]) {
+    const sinceMs = changedAt - one.clockTime;
+    const continued = Math.floor(one.logTime + sinceMs * (sinceMs > 0 ? slowedTo : 1));
+    const time = Math.max(changedAt, Math.min(continued, until));
+    // A time stamp of the future is from before the latest step.
+    const isOver = one === stretch ? changedAt > clockTime : isTooFarAhead(continued, until, 0);
+    const fits = time >= one.from && !isOver;
+    // It is not known when the stretch of another process has ended.
+    if (fits && one === loaded && time === changedAt) break;
+    if (fits) return time;
+    until = one.logTime;
+  }
+  // A change that is published only now is either one of the newest before the step, or from after a step that its process has
+  // not noted, because it was killed before it used a log.
+  const isAfterStep = changedAt < startedAt && continuedAt !== undefined && continuedAt - changedAt > writtenWithinMs;
+  return isAfterStep ? continuedAt : changedAt;
 }
 
 /**
  * Prepares the use of an organization's log. A process that owns its logs reads the newest times of a log once: of its
- * positions, and of the subscriptions to its events. The clock of the log continues after them.
+ * positions, and of the subscriptions, filters and pauses of its webhooks. The clock of the log continues after them.
  *
  * @returns the greatest position of the log, unless other processes write it too
  */
@@ -122,13 +173,61 @@ export async function openLog(
   const known = logs.get(organization);
   if (known) return known;
   if (logs.size >= logsAtMost) logs.clear();
-  const opening = readNewest(context, organization).then(({ newest, time }) => {
-    continueAfter(context, time);
-    return { newest };
+  const opening = Promise.all([readNewest(context, organization), loadStretches(context)]).then(([found]) => {
+    continueAfter(context, Math.max(found.stamped, timeOf(found.newest)));
+    // A position alone can be ahead of the clock, see `late-events.ts`.
+    if (found.stamped > logClock.startedAt) logClock.continuedAt = logClock.stretch.logTime;
+    return { newest: found.newest };
   });
   logs.set(organization, opening);
   opening.catch(() => logs.delete(organization));
   return opening;
+}
+
+/** Reads the stretches that a process before has stored, once. The clock of the log continues after the latest one. */
+function loadStretches(context: LogClockContext): Promise<void> {
+  const { table, logClock } = context;
+  logClock.loading ??= getItem(table, keys.logClock()).then((item) => {
+    const stored = (item?.stretches ?? []) as Stretch[];
+    const [last] = stored;
+    if (!last) return;
+    logClock.loaded = last;
+    const ranMs = Math.max(0, logClock.startedAt - last.clockTime);
+    continueAfter(context, Math.floor(last.logTime + ranMs * slowedTo));
+    logClock.earlier = [...logClock.earlier, ...stored].slice(0, earlierAtMost);
+  });
+  logClock.loading.catch(() => delete logClock.loading);
+  return logClock.loading;
+}
+
+/**
+ * Lets each change of a process that owns its logs wait until the steps of the clock before it are stored. If the process is
+ * killed before it has published the change, the next one derives its time from them.
+ */
+export function storeStepsBeforeWrites(context: LogClockContext): void {
+  context.table = { ...context.table, beforeWrite: () => storeSteps(context) };
+}
+
+/** Stores the steps of the clock that a process which owns its logs has not stored yet. */
+async function storeSteps(context: LogClockContext): Promise<void> {
+  const { ownsLogs, logClock } = context;
+  if (!ownsLogs) return;
+  logTime(context);
+  const { stretch } = logClock;
+  if (logClock.stored.stretch !== stretch) {
+    const written = loadStretches(context).then(() => writeStretches(context));
+    logClock.stored = { stretch, written };
+    written.catch(() => {
+      if (logClock.stored.written === written) logClock.stored.stretch = undefined;
+    });
+  }
+  await logClock.stored.written;
+}
+
+async function writeStretches({ table: { beforeWrite: _, ...table }, logClock }: LogClockContext): Promise<void> {
+  const { stretch, earlier } = logClock;
+  const Item = { ...keys.logClock(), stretches: [stretch, ...earlier] };
+  await transact(table, [{ Put: { Item } }]);
 }
 
 /** Notes a position that the log of an organization has from now on. */
@@ -141,22 +240,31 @@ export async function notePosition(
   if (log && log.newest < position) log.newest = position;
 }
 
-/** Returns the newest position of a log, and the newest time of its positions and subscriptions. */
+/** Returns the newest position of a log, and the newest time of its events and of the webhooks of its organization. */
 async function readNewest(
   context: BatchingContext,
   organization: Organization,
-): Promise<{ newest: string; time: number }> {
+): Promise<{ newest: string; stamped: number }> {
   const { table } = context;
   const log = keys.events(organization);
   const late = keys.lateEvents(organization, '');
-  const [[event], [lateEvents], ...subscribers] = await Promise.all([
+  const [[event], [lateEvents], webhooks, ...subscribers] = await Promise.all([
     Array.fromAsync(queryItems(table, { pk: log, to: lastUlid(maxTime), limit: 1 })),
     Array.fromAsync(queryItems(table, { pk: log, from: late.sk, limit: 1 })),
+    readWebhooks(context, organization),
     ...eventNames.map((name) => readSubscribers(context, organization, name)),
   ]);
   const positions = [event, lateEvents].flatMap((item) => (item ? [ulidOf(item.sk as string)] : []));
-  const newest = positions.toSorted().at(-1) ?? firstUlid(0);
-  return { newest, time: Math.max(0, ...positions.map(timeOf), ...subscribers.flat().map(({ since }) => since)) };
+  const changes = webhooks.flatMap(({ pauses = [], taskFilters = [] }) => [
+    ...pauses.flatMap(({ from, until = from }) => [from, until]),
+    ...taskFilters.map(({ from }) => from),
+  ]);
+  const times = [
+    ...(event ? [subscribedTimeOf(eventFrom(event))] : []),
+    ...subscribers.flat().map(({ since }) => since),
+    ...changes.map((change) => Date.parse(change)),
+  ];
+  return { newest: positions.toSorted().at(-1) ?? firstUlid(0), stamped: Math.max(0, ...times) };
 }
 
 /**
@@ -166,6 +274,5 @@ async function readNewest(
 function continueAfter(context: LogClockContext, time: number): void {
   const { logClock } = context;
   if (logTime(context) > time) return;
-  const { clockTime, at } = logClock.step ?? logClock.started;
-  logClock.step = { logTime: time + 1, clockTime, at, from: time };
+  logClock.stretch = { ...logClock.stretch, logTime: time + 1, from: time };
 }

@@ -3,9 +3,9 @@ import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { requestFields } from '../../request-context.ts';
 import { type EventCheckContext, planEventCheck } from '../../table/deliveries/event-checks.ts';
-import { appendEvent } from '../../table/deliveries/event-log.ts';
+import { appendEvent, readEvent } from '../../table/deliveries/event-log.ts';
 import { isLate, listLateEvent } from '../../table/events/late-events.ts';
-import { type LogClockContext, logTime, logTimeOf, notePosition, openLog } from '../../table/events/log-clock.ts';
+import { type LogClockContext, logTime, logTimeOf, notePosition, wasSetBack } from '../../table/events/log-clock.ts';
 import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';
 import { eventIdOf } from './derived-ids.ts';
 import { readFirstAttempts } from './first-attempts.ts';
@@ -23,15 +23,16 @@ export async function publishEvents(
   context: EventCheckContext & LogClockContext & AttemptMessageContext,
   { organization, item, version, events }: Change,
 ): Promise<void> {
-  if (events.length > 0) await openLog(context, organization);
   const logContext = { ...context, clock: () => logTime(context) };
   const note = (position: string) => notePosition(context, organization, position);
   await Promise.all(
     events.map(async ({ event, data, ...rest }) => {
       const changedAt = Date.parse(data.occurredAt);
       const id = eventIdOf(changedAt, { item, version, event });
-      const madeAt = logTimeOf(context, changedAt);
-      const logged = {
+      const madeAt = await logTimeOf(context, organization, changedAt);
+      // The log keeps the time that it has: after a step, a change that is read again can seem to be of another time.
+      const known = wasSetBack(context) ? await readEvent(context, organization, id) : undefined;
+      const logged = known ?? {
         organization,
         id,
         event,

@@ -1,15 +1,23 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Context } from '../../../lib/context.ts';
+import { timestamp } from '../../../lib/contract/ids.ts';
+import type { NewWebhook, WebhookPatch } from '../../../lib/contract/webhooks.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
-import { readEvent } from '../../../lib/table/deliveries/event-log.ts';
-import { readTarget, type Target } from '../../../lib/table/deliveries/webhooks.ts';
-import { createLogClock } from '../../../lib/table/events/log-clock.ts';
+import { type LoggedEvent, readEvent, subscribedTimeOf } from '../../../lib/table/deliveries/event-log.ts';
+import { storeFailing } from '../../../lib/table/deliveries/failing.ts';
+import { writeHeartbeat } from '../../../lib/table/deliveries/heartbeat.ts';
+import { readTarget, readWebhook, type StoredWebhook, type Target } from '../../../lib/table/deliveries/webhooks.ts';
+import { listLateEvent } from '../../../lib/table/events/late-events.ts';
+import { createLogClock, storeStepsBeforeWrites } from '../../../lib/table/events/log-clock.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { transact } from '../../../lib/table/transact.ts';
 import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
 import { eventIdOf } from '../../../lib/webhooks/deliveries/derived-ids.ts';
-import { holdBack } from '../../../lib/webhooks/deliveries/paused-attempts.ts';
+import { isSkipped } from '../../../lib/webhooks/deliveries/paused-attempts.ts';
 import { type Change, publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { listEvents } from '../../../lib/webhooks/events.ts';
+import { checkFailing, resumeFailing } from '../../../lib/webhooks/failing-receivers.ts';
 import { registerWebhook } from '../../../lib/webhooks/registration.ts';
 import { getWebhook, updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { clockAt } from '../../service.ts';
@@ -23,20 +31,22 @@ let monotonic: ReturnType<typeof clockAt>;
 let machine: Context;
 let after: string;
 
-beforeEach(() => {
+beforeEach(async () => {
   webhooks = createWebhooks();
+  // The organizations of all tests share a table, as those of one machine.
+  await transact(webhooks.table, [{ Delete: { Key: keys.logClock() } }]);
   monotonic = clockAt(1_000);
   machine = start();
   after = beginning;
 });
 
 /** Starts the process of a deployment on one machine, which remembers nothing of earlier ones. */
-const start = (): Context => ({
-  ...webhooks.createContainer(),
-  monotonic,
-  ownsLogs: true,
-  logClock: createLogClock(webhooks.clock, monotonic),
-});
+function start(): Context {
+  const logClock = createLogClock(webhooks.clock, monotonic);
+  const context = { ...webhooks.createContainer(), monotonic, ownsLogs: true, logClock };
+  storeStepsBeforeWrites(context);
+  return context;
+}
 
 /** Sets the clock forward or back. */
 function step(ms: number): void {
@@ -65,10 +75,20 @@ async function follow(): Promise<string[]> {
   return items.map(({ id }) => id);
 }
 
-const register = () => {
+const register = (fields: Partial<NewWebhook> = {}) => {
   const { organization } = webhooks;
-  return registerWebhook(machine, organization, { url: 'https://example.com', events: ['task.created'] }, undefined);
+  const body = { url: 'https://example.com', events: ['task.created' as const], ...fields };
+  return registerWebhook(machine, organization, body, undefined);
 };
+
+const update = (id: string, patch: WebhookPatch) => updateWebhook(machine, webhooks.organization, id, patch, () => {});
+
+/** Returns whether the webhook of the message of an event skips the event. */
+async function isHeldBack({ id, messages: [message] }: Awaited<ReturnType<typeof publish>>): Promise<boolean> {
+  const event = await readEvent(machine, webhooks.organization, id);
+  const webhook = await readWebhook(machine, webhooks.organization, message?.webhookId as string);
+  return isSkipped(webhook as StoredWebhook, message as DeliveryMessage, subscribedTimeOf(event as LoggedEvent));
+}
 
 describe('a follower', () => {
   it.each([5_000, hourMs])('misses no event and waits for none after a step back of %d ms', async (back) => {
@@ -185,25 +205,19 @@ describe('a webhook that is registered before a step back', () => {
   it('skips the events of a pause, and no others that have time stamps of the pause', async () => {
     const { organization } = webhooks;
     const { id } = await register();
-    const pauseOrResume = (active: boolean) => updateWebhook(machine, organization, id, { active }, () => {});
-    const isHeldBack = async ({ id: eventId, messages: [message] }: Awaited<ReturnType<typeof publish>>) => {
-      const event = await readEvent(machine, organization, eventId);
-      const target = await readTarget(machine, organization, id);
-      return holdBack(machine, message as DeliveryMessage, target as Target, event?.logTime);
-    };
     pass(1_000);
-    await pauseOrResume(false);
+    await update(id, { active: false });
     pass(3_000);
-    await pauseOrResume(true);
+    await update(id, { active: true });
     step(-2_000);
     const other = await publish();
     expect(await isHeldBack(other)).toBe(false);
     pass(100);
-    await pauseOrResume(false);
+    await update(id, { active: false });
     pass(100);
     const skipped = await publish();
     pass(100);
-    await pauseOrResume(true);
+    await update(id, { active: true });
     expect(await isHeldBack(skipped)).toBe(true);
     expect((await getWebhook(machine, organization, id)).data.active).toBe(true);
 
@@ -212,5 +226,160 @@ describe('a webhook that is registered before a step back', () => {
     await sweepDeliveries(machine, { until: webhooks.clock() });
     const sentAgain = webhooks.queue.sent.slice(before).map(({ message }) => message);
     expect(sentAgain.flatMap(({ webhookId, eventId }) => (webhookId === id ? [eventId] : []))).toEqual([other.id]);
+  });
+});
+
+describe('after a step back and a restart', () => {
+  beforeEach(() => step(hourMs));
+
+  it.each([
+    [hourMs, 'has published an event'],
+    [hourMs, 'has published nothing'],
+    [3_000, 'has published an event'],
+    [3_000, 'has published nothing'],
+    [3_000, 'has published an event long before and nothing'],
+  ])(
+    'of %d ms, a webhook gets the event of a change that the process before, which %s since the step, has not published',
+    async (back, before) => {
+      if (before.includes('long before')) {
+        await publish();
+        step(-hourMs);
+        await publish();
+        pass(24 * hourMs);
+      }
+      const { id } = await register();
+      await publish();
+      pass(1_000);
+      step(-back);
+      if (before === 'has published an event') await publish();
+      pass(100);
+      const change = webhooks.change();
+      pass(100);
+      machine = start();
+      pass(100);
+      expect((await publish(change)).messages.map(({ webhookId }) => webhookId)).toEqual([id]);
+    },
+  );
+
+  it.each([5_000, hourMs])(
+    'of %d ms, changes from before and in a pause, which the process before has not published, have different times',
+    async (back) => {
+      const { id } = await register();
+      await publish();
+      pass(1_000);
+      step(-back);
+      await publish();
+      pass(100);
+      const before = webhooks.change();
+      pass(100);
+      await update(id, { active: false });
+      pass(100);
+      const during = webhooks.change();
+      pass(100);
+      await update(id, { active: true });
+      pass(100);
+      const later = webhooks.change();
+      pass(100);
+      for (let restarts = 0; restarts < 3; restarts++) {
+        machine = start();
+        pass(100);
+        const published = [];
+        for (const change of [before, during, later]) published.push(await isHeldBack(await publish(change)));
+        expect(published).toEqual([false, true, false]);
+      }
+    },
+  );
+
+  it('shorter than the restart, a webhook gets the event of a change that the process before has not published', async () => {
+    const { id } = await register();
+    await publish();
+    pass(1_000);
+    step(-3_000);
+    const change = webhooks.change();
+    await writeHeartbeat(machine);
+    pass(10_000);
+    machine = start();
+    expect((await publish(change)).messages.map(({ webhookId }) => webhookId)).toEqual([id]);
+  });
+
+  it('a change from before a pause is not skipped because the clock was set back after both', async () => {
+    const { id } = await register();
+    const change = webhooks.change();
+    pass(3_000);
+    await update(id, { active: false });
+    step(-2_000);
+    await publish();
+    pass(100);
+    machine = start();
+    pass(100);
+    expect(await isHeldBack(await publish(change))).toBe(false);
+  });
+
+  it('a change from before a pause is not skipped because positions of late events were ahead of the clock', async () => {
+    const { id } = await register();
+    const first = await publish();
+    await listLateEvent({ ...machine, clock: () => webhooks.clock() + 30_000 }, webhooks.organization, first.id);
+    const change = webhooks.change();
+    pass(1_000);
+    await update(id, { active: false });
+    machine = start();
+    pass(100);
+    expect(await isHeldBack(await publish(change))).toBe(false);
+    expect(await isHeldBack(await publish())).toBe(true);
+  });
+
+  it('an event that the process before has published keeps its time', async () => {
+    const { id } = await register();
+    await update(id, { active: false });
+    pass(500);
+    const change = webhooks.change();
+    expect(await isHeldBack(await publish(change))).toBe(true);
+    pass(500);
+    await update(id, { active: true });
+    step(-3_000);
+    machine = start();
+    // From now on, the time stamp of the change can be one from after the step, too.
+    pass(3_000);
+    expect(await isHeldBack(await publish(change))).toBe(true);
+  });
+
+  it('events are compared with a pause from before the step', async () => {
+    const { id } = await register();
+    pass(10_000);
+    await update(id, { active: false });
+    step(-hourMs);
+    machine = start();
+    pass(1_000);
+    expect(await isHeldBack(await publish())).toBe(true);
+  });
+
+  it('events are compared with a filter from before the step', async () => {
+    const { id } = await register();
+    pass(10_000);
+    await update(id, { taskFilter: { projectId: 'another project' } });
+    step(-hourMs);
+    machine = start();
+    pass(1_000);
+    expect((await publish()).messages).toEqual([]);
+  });
+
+  it('events are compared with a pause of failing deliveries', async () => {
+    const { organization } = webhooks;
+    const { id } = await register();
+    step(-hourMs);
+    machine = start();
+    const since = timestamp(webhooks.clock() - 6 * 24 * hourMs);
+    await storeFailing(machine, organization, id, undefined, { since, exhausted: 10, checkedUntil: since });
+    const before = await publish();
+    pass(100);
+    const target = (await readTarget(machine, organization, id)) as Target;
+    expect(await checkFailing(machine, organization, id, target, webhooks.clock())).toBe(true);
+    pass(100);
+    const during = await publish();
+    pass(100);
+    await resumeFailing(machine, organization, id);
+    pass(100);
+    const later = await publish();
+    expect(await Promise.all([before, during, later].map(isHeldBack))).toEqual([false, true, false]);
   });
 });
