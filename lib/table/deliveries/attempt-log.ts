@@ -61,8 +61,15 @@ export function earliestStartOf(at: string, now: number): number | undefined {
 /** The place of an attempt that begins, the earliest time at which it may begin, or `made` if the log has its row. */
 export type Beginning = { place: AttemptPlace } | { notBefore: number } | 'made';
 
-/** Reads the data that an attempt needs. Calls in one turn of the event loop are batched. */
-export async function findAttempt(context: BatchingContext, message: DeliveryMessage): Promise<FoundAttempt> {
+/**
+ * Reads the data that an attempt needs. Calls in one turn of the event loop are batched.
+ *
+ * @param context `ownsLogs` says that the clock can be set: an attempt that began late may not be late any more
+ */
+export async function findAttempt(
+  context: BatchingContext & { ownsLogs: boolean },
+  message: DeliveryMessage,
+): Promise<FoundAttempt> {
   const { organization, webhookId, attempt, dueAt } = message;
   const listing = listingKey(message);
   const [webhook, secret, source, row, before] = await Promise.all([
@@ -70,7 +77,7 @@ export async function findAttempt(context: BatchingContext, message: DeliveryMes
     readInBatch(context, keys.webhookSecret(organization, ulidOf(webhookId))),
     readInBatch(context, sourceKey(message)),
     // Attempts for slow webhooks are often late. Look for their late row too, before they take a lease.
-    message.slow ? findRow(context, message) : readInBatch(context, attemptKey(placeOf(message))),
+    message.slow || context.ownsLogs ? findRow(context, message) : readInBatch(context, attemptKey(placeOf(message))),
     listing && readInBatch(context, listing),
   ]);
   const isDone = source && !message.eventId && isDoneByOldVersion(source, attempt);

@@ -26,7 +26,7 @@ import { attemptFor, newMessage, webhookId } from './attempt-seed.ts';
 
 const { table } = await createTestTable();
 const { costOf } = meter(table);
-const context = { table, batchers: {} };
+const context = { table, batchers: {}, ownsLogs: false };
 const opening = Date.parse('2026-03-01T12:00:00.000Z');
 const at = (seconds: number) => timestamp(opening + seconds * 1000);
 const eventId = `ev_${ulidFrom(opening, new Uint8Array(10))}`;

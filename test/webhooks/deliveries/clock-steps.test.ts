@@ -382,4 +382,16 @@ describe('after a step back and a restart', () => {
     const later = await publish();
     expect(await Promise.all([before, during, later].map(isHeldBack))).toEqual([false, true, false]);
   });
+
+  it.each([true, false])('an attempt that had begun late is not made again; restart: %s', async (restarts) => {
+    step(-hourMs);
+    await register();
+    const [message] = (await publish()).messages as [DeliveryMessage];
+    step(hourMs);
+    expect(await webhooks.attempt(message, {}, machine)).toMatchObject({ posts: 1 });
+    step(-hourMs);
+    if (restarts) machine = start();
+    expect(await webhooks.attempt(message, {}, machine)).toMatchObject({ posts: 0 });
+    expect(await webhooks.history(message.webhookId)).toHaveLength(1);
+  });
 });
