@@ -44,7 +44,7 @@ export async function getDelivery(
   const { next, eventId, source } = found;
   const rows = found.rows.slice(-maxDetails);
   const responses = await readResponses(context, rows);
-  const state = deliveryStateOf(found, webhook, timeOf(ulidOf(deliveryId)));
+  const state = deliveryStateOf(found, webhook, source?.logTime ?? timeOf(ulidOf(deliveryId)));
   const last = rows.at(-1);
   return {
     deliveryId,

@@ -1,9 +1,8 @@
 import { ApiError, notFound } from '../contract/errors.ts';
-import { timeOf, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Redelivery } from '../contract/webhooks.ts';
 import type { BatchingContext } from '../table/batchers.ts';
-import { readEvent } from '../table/deliveries/event-log.ts';
+import { readEvent, subscribedTimeOf } from '../table/deliveries/event-log.ts';
 import { insertLostAttempt } from '../table/deliveries/parked-attempts.ts';
 import { isPausedAt, webhookPaused } from '../table/deliveries/pauses.ts';
 import { type DeliveryOfWebhook, insertRedelivery, readDeliveryProgress } from '../table/deliveries/redeliveries.ts';
@@ -35,10 +34,9 @@ export async function redeliverDelivery(
     ]);
     if (!webhook) throw notFound('webhook');
     if (!webhook.active) throw webhookPaused();
+    const waiting = next?.attempt === 1 ? await readWaitingEvent(context, delivery) : undefined;
     // A skipped event has no delivery.
-    const isSkipped = isPausedAt(webhook, timeOf(ulidOf(deliveryId)));
-    const waiting = next?.attempt === 1 && !isSkipped ? await readWaitingEvent(context, delivery) : undefined;
-    if (waiting) {
+    if (waiting && !isPausedAt(webhook, subscribedTimeOf(waiting))) {
       const first = firstAttemptOf(waiting, webhookId);
       // A recovery makes the first attempts that it has stored.
       const isRecovered = next?.scheduleStart !== undefined;

@@ -49,7 +49,7 @@ export async function readDeliveryAttempts(
  * - `skipped`: the event is of a time when the webhook was paused, and no attempt was made.
  *
  * @param webhook the webhook of the delivery, with its pauses
- * @param eventMs the time of the id of the event, which is that of the delivery (Unix time, in ms)
+ * @param eventMs the time of the event by the clock of the log (Unix time, in ms), see `subscribedTimeOf`
  */
 export function deliveryStateOf(
   { rows, next, requested }: DeliveryAttempts,

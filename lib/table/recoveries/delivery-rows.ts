@@ -15,8 +15,9 @@ import type { Item } from '../write.ts';
 
 /** The part of the attempt log of a webhook that was read: rows, late starts and redeliveries. */
 export type DeliveryRows = {
-  /** The rows by their sort keys, up to a time as the letters of a ULID. */
+  /** The rows by their sort keys, and the times between which they are complete, as the letters of ULIDs. */
   rows: ReadonlyMap<string, Item>;
+  rowsFrom: string;
   rowsTo: string;
   /** The times at which late attempts began, by sort keys; ISO 8601. */
   lateStarts: ReadonlyMap<string, string>;
@@ -67,7 +68,7 @@ export async function readDeliveryRows(
     lateStarts.set(sk as string, at as string);
   const items = await Array.fromAsync(queryItems(table, { pk, from: `R#${first}`, to: `R#${last}~`, ascending: true }));
   const redeliveries = Map.groupBy(items, ({ deliveryId }) => ulidOf(deliveryId as string));
-  return { rows, rowsTo, lateStarts, redeliveries };
+  return { rows, rowsFrom: first, rowsTo, lateStarts, redeliveries };
 }
 
 /** Returns the attempts of a delivery, from the message of its first attempt. */
@@ -117,6 +118,8 @@ async function follow(context: BatchingContext, found: DeliveryRows, start: Deli
 
 async function rowAt(context: BatchingContext, found: DeliveryRows, message: DeliveryMessage, at: string) {
   const key = attemptKey(placeOf(message, at));
-  if (timeLetters(Date.parse(at)) <= found.rowsTo) return found.rows.get(key.sk);
+  const letters = timeLetters(Date.parse(at));
+  // After a step back, an attempt can be from before its event.
+  if (letters >= found.rowsFrom && letters <= found.rowsTo) return found.rows.get(key.sk);
   return readInBatch(context, key);
 }

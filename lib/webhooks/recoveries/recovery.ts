@@ -15,6 +15,7 @@ import { readEventsInOrder } from '../../table/deliveries/event-log.ts';
 import { firstKeptDay } from '../../table/deliveries/history-days.ts';
 import { isPaused, webhookPaused } from '../../table/deliveries/pauses.ts';
 import { readWebhook, type StoredWebhook } from '../../table/deliveries/webhooks.ts';
+import { followTime, openLog } from '../../table/events/log-clock.ts';
 import type { RecordResponse } from '../../table/idempotency.ts';
 import { readDeliveryRows } from '../../table/recoveries/delivery-rows.ts';
 import {
@@ -55,9 +56,12 @@ export async function recoverWebhook(
   const lock = dryRun ? undefined : await readRecoveryLock(context, organization, webhookId);
   if (!dryRun && isPaused(webhook)) throw webhookPaused();
   if (lock?.runs) throw recoveryInProgress();
+  await openLog(context, organization);
+  const newest = followTime(context);
   const range = {
     since: Math.max(since, Date.parse(firstKeptDay(now))),
-    until: Math.min(until ?? now, now),
+    // After a step back, the log has events of a time that the clock has not reached.
+    until: Math.min(until ?? newest, newest),
     ...(events && { events }),
     include,
   };

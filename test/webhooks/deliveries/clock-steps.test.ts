@@ -16,8 +16,12 @@ import { eventIdOf } from '../../../lib/webhooks/deliveries/derived-ids.ts';
 import { isSkipped } from '../../../lib/webhooks/deliveries/paused-attempts.ts';
 import { type Change, publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
+import { getDelivery } from '../../../lib/webhooks/delivery-details.ts';
 import { listEvents } from '../../../lib/webhooks/events.ts';
 import { checkFailing, resumeFailing } from '../../../lib/webhooks/failing-receivers.ts';
+import { getRecovery, recoverWebhook } from '../../../lib/webhooks/recoveries/recovery.ts';
+import { sweepRecoveries } from '../../../lib/webhooks/recoveries/sweep.ts';
+import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
 import { registerWebhook } from '../../../lib/webhooks/registration.ts';
 import { getWebhook, updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { clockAt } from '../../service.ts';
@@ -226,6 +230,14 @@ describe('a webhook that is registered before a step back', () => {
     await sweepDeliveries(machine, { until: webhooks.clock() });
     const sentAgain = webhooks.queue.sent.slice(before).map(({ message }) => message);
     expect(sentAgain.flatMap(({ webhookId, eventId }) => (webhookId === id ? [eventId] : []))).toEqual([other.id]);
+
+    const deliveryOf = ({ messages: [message] }: typeof other) => message as DeliveryMessage;
+    expect(await getDelivery(machine, organization, deliveryOf(other))).toMatchObject({ state: 'pending' });
+    expect(await getDelivery(machine, organization, deliveryOf(skipped))).toMatchObject({ state: 'skipped' });
+    const redelivery = await redeliverDelivery(machine, organization, deliveryOf(other), undefined);
+    expect(redelivery).toMatchObject({ state: 'pending' });
+    const ofSkipped = redeliverDelivery(machine, organization, deliveryOf(skipped), undefined);
+    await expect(ofSkipped).rejects.toMatchObject({ code: 'not_found' });
   });
 });
 
@@ -381,6 +393,41 @@ describe('after a step back and a restart', () => {
     pass(100);
     const later = await publish();
     expect(await Promise.all([before, during, later].map(isHeldBack))).toEqual([false, true, false]);
+  });
+
+  it.each([true, false])('a recovery sends the events that a pause has skipped; restart: %s', async (restarts) => {
+    const { id } = await register();
+    await update(id, { active: false });
+    pass(1_000);
+    const published = await publish();
+    pass(200_000);
+    step(-hourMs);
+    if (restarts) machine = start();
+    await update(id, { active: true });
+    expect(await isHeldBack(published)).toBe(true);
+
+    const body = { since: webhooks.clock() + hourMs - 300_000, include: ['skipped' as const] };
+    const { matched, recoveryId } = await recoverWebhook(machine, webhooks.organization, id, body, undefined);
+    expect(matched).toBe(1);
+    // Until followers can see the event.
+    pass(2_000);
+    const sweepAgain = async () => {
+      const before = webhooks.queue.sent.length;
+      await sweepRecoveries(machine, { until: webhooks.clock(), hasTime: () => true });
+      return webhooks.queue.sent.slice(before).map(({ message }) => message);
+    };
+    const [message] = await sweepAgain();
+    expect(message).toMatchObject({ eventId: published.id });
+    pass(10_000);
+    expect(await webhooks.attempt(message as DeliveryMessage, {}, machine)).toMatchObject({ posts: 1 });
+    const sentAgain: DeliveryMessage[] = [];
+    for (let minutes = 0; minutes < 10; minutes++) {
+      pass(60_000);
+      sentAgain.push(...(await sweepAgain()));
+    }
+    expect(sentAgain).toEqual([]);
+    const recovery = await getRecovery(machine, webhooks.organization, id, recoveryId as string);
+    expect(recovery).toMatchObject({ status: 'completed', sent: 1, delivered: 1 });
   });
 
   it.each([true, false])('an attempt that had begun late is not made again; restart: %s', async (restarts) => {
