@@ -160,12 +160,12 @@ async function attemptSlow(context: Context, attempt: Attempt): Promise<Delivere
  * Sends the message of an attempt again, with a delay. If the webhook has a maximum of attempts in a second, the attempt
  * books a time, unless it has booked one.
  */
-async function postpone(context: Context, { message, target }: Attempt): Promise<Delivered> {
+async function postpone(context: Context, { message, target, loggedEvent }: Attempt): Promise<Delivered> {
   const { maxPerSecond } = target;
   const slow = slowMessageOf(message);
   const books = maxPerSecond !== undefined && !hasBooking(message, target);
   const again = books ? await bookTime(context, slow, maxPerSecond, target) : slow;
-  const triedAt = triedAgainAt(again, target, context.clock());
+  const triedAt = triedAgainAt(again, target, loggedEvent, context.clock());
   const waiting = maxPerSecond === undefined ? await parkWaiting(context, again, triedAt) : again;
   await sendAttemptMessages(context, [waiting], triedAt);
   return {};
@@ -192,10 +192,19 @@ async function parkWaiting(context: Context, message: DeliveryMessage, triedAt: 
 /**
  * Returns when an attempt tries again to get a lease (Unix times, in ms): at its booked time, or after an eighth to a quarter
  * of the time since it was due. If its booked time is over, it has its turn, and waits for a sixteenth of the time since then,
- * unless the receiver is also slow. An attempt that could book no time tries again after a second.
+ * unless the receiver is also slow. An attempt that could book no time tries again after a second. After a step of the
+ * clock, the time of its event in the log says how long a first attempt can have waited at most.
  */
-function triedAgainAt(message: DeliveryMessage, target: Target, now: number): number {
-  if (target.maxPerSecond === undefined) return now + delayMs(now - Date.parse(message.dueAt), slowPartOf(message));
+function triedAgainAt(
+  message: DeliveryMessage,
+  target: Target,
+  { logTime = 0 }: Attempt['loggedEvent'],
+  now: number,
+): number {
+  if (target.maxPerSecond === undefined) {
+    const waitingSince = Math.max(Date.parse(message.dueAt), logTime);
+    return now + delayMs(now - waitingSince, slowPartOf(message));
+  }
   if (!hasBooking(message, target)) return now + minDelayMs;
   const bookedAt = Date.parse(message.bookedAt);
   return bookedAt > now ? bookedAt : now + delayMs(now - bookedAt, target.slow ? 4 : 16);

@@ -6,6 +6,7 @@ import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { type LoggedEvent, readEvent, subscribedTimeOf } from '../../../lib/table/deliveries/event-log.ts';
 import { storeFailing } from '../../../lib/table/deliveries/failing.ts';
 import { writeHeartbeat } from '../../../lib/table/deliveries/heartbeat.ts';
+import { leaseSlowAttempt } from '../../../lib/table/deliveries/webhook-attempts.ts';
 import { readTarget, readWebhook, type StoredWebhook, type Target } from '../../../lib/table/deliveries/webhooks.ts';
 import { listLateEvent } from '../../../lib/table/events/late-events.ts';
 import { createLogClock, storeStepsBeforeWrites } from '../../../lib/table/events/log-clock.ts';
@@ -25,7 +26,7 @@ import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
 import { registerWebhook } from '../../../lib/webhooks/registration.ts';
 import { getWebhook, updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { clockAt } from '../../service.ts';
-import { prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';
+import { prepareTestWebhooks, slowAttempts, type TestWebhooks } from '../test-webhooks.ts';
 
 const createWebhooks = await prepareTestWebhooks();
 const hourMs = 3_600_000;
@@ -440,5 +441,20 @@ describe('after a step back and a restart', () => {
     if (restarts) machine = start();
     expect(await webhooks.attempt(message, {}, machine)).toMatchObject({ posts: 0 });
     expect(await webhooks.history(message.webhookId)).toHaveLength(1);
+  });
+
+  it('an attempt to a slow webhook waits no longer than its event is old by the clock of the log', async () => {
+    step(-hourMs);
+    const { id: webhookId } = await register();
+    await publish();
+    step(-hourMs);
+    const [message] = (await publish()).messages as [DeliveryMessage];
+    step(hourMs);
+    pass(8_000);
+    const [now, until] = [timestamp(webhooks.clock()), timestamp(webhooks.clock() + 20_000)];
+    for (let number = 0; number < slowAttempts; number++)
+      await leaseSlowAttempt(machine, webhooks.organization, webhookId, { number, now, until });
+    const { sent } = await webhooks.attempt({ ...message, slow: true }, {}, machine);
+    expect(sent.map(({ delaySeconds }) => delaySeconds)).toEqual([2]);
   });
 });
