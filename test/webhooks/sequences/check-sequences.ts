@@ -12,11 +12,11 @@ const searchMs = 240_000;
 /** Runs random sequences, and expects that nothing is wrong at the end of each. Prints the shortest one that it finds. */
 export async function checkSequences(seed: number, numRuns: number): Promise<void> {
   if (repeated) {
-    expect(await runSequence(JSON.parse(repeated) as Sequence)).toEqual([]);
+    expect((await runSequence(JSON.parse(repeated) as Sequence)).wrong).toEqual([]);
     return;
   }
   const property = fc.asyncProperty(sequence, async (one) => {
-    expect(await runSequence(one)).toEqual([]);
+    expect((await runSequence(one)).wrong).toEqual([]);
   });
   const found = await fc.check(property, {
     seed,
@@ -26,7 +26,9 @@ export async function checkSequences(seed: number, numRuns: number): Promise<voi
   });
   if (!found.failed) return;
   const [failing] = found.counterexample ?? [];
-  const wrong = failing ? (await runSequence(failing)).join('\n') : `Only ${found.numRuns} sequences were run in time.`;
+  const wrong = failing
+    ? (await runSequence(failing)).wrong.join('\n')
+    : `Only ${found.numRuns} sequences were run in time.`;
   expect.fail(
     `${wrong}\nseed ${seed}, after ${found.numRuns} sequences; repeat it with:\nSEQUENCE='${JSON.stringify(failing)}'`,
   );

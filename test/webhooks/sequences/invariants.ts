@@ -165,7 +165,9 @@ function faultsOfAttempts({ delivery: { attempts, deliveryId }, webhook, posts }
       .findLast(({ handling }) => handling.message.attempt === post.handling.message.attempt - 1);
     const isRetry =
       !post.handling.message.redelivery && post.handling.message.attempt !== post.handling.message.scheduleStart;
-    if (last && isRetry && post.begunTime < last.begunTime + retryMs(last)) faults.push('was posted again too early');
+    // After a step of the clock, a retry is early by one of the clocks.
+    const [passed, passedTime] = last ? [post.begunAt - last.begunAt, post.begunTime - last.begunTime] : [0, 0];
+    if (last && isRetry && Math.max(passed, passedTime) < retryMs(last)) faults.push('was posted again too early');
   }
   if (repeated.length > 0)
     faults.push(`was posted again as attempt ${repeated[0]?.handling.message.attempt} without need`);
@@ -245,7 +247,7 @@ function faultsOfArrival(
   const from = Math.max(healedAt, dueAt, isNearPause(webhook, event) ? event.at + 91_000 : 0);
   const slackMs =
     10_000 +
-    (wasPaused || done('redeliver') ? sweepMs : 0) +
+    (wasPaused || done('redeliver', 'set rate') ? sweepMs : 0) +
     (done('recover') ? 3 * minuteMs : 0) +
     steps.reduce((sum, step) => sum + longestDelayOf(step, deployment, wasSlow), 0) +
     clockSteps.reduce((sum, { ms }) => sum + Math.abs(ms) + minuteMs, 0) +

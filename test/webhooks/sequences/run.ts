@@ -12,7 +12,16 @@ import { createProcess } from './calls.ts';
 import { checkEnd, checkPosts, checkRecovered } from './invariants.ts';
 import type { Sequence, Step } from './sequence.ts';
 import { type Answer, type Service, startAwsService, startLocalService } from './services.ts';
-import { createWorld, deliveryOf, moment, type SendVia, type TestWebhook, type World, wait } from './world.ts';
+import {
+  createWorld,
+  deliveryOf,
+  moment,
+  type Received,
+  type SendVia,
+  type TestWebhook,
+  type World,
+  wait,
+} from './world.ts';
 
 /** The longest time after the last step until no work remains, by the retry schedule and all delays; in milliseconds. */
 const restMs = 4 * 60 * 60_000;
@@ -23,25 +32,27 @@ const requestsMs = 10 * 60_000;
 /** The time after which all leases have expired, in milliseconds. */
 const leasesMs = 25_000;
 
-/**
- * Runs a sequence in virtual time, and returns what is wrong at its end, in sentences. After the steps all receivers are
- * healthy and all webhooks active.
- */
-export async function runSequence(sequence: Sequence, via?: SendVia): Promise<string[]> {
+/** What is wrong after a sequence, in sentences, and the posts that the receivers have got. */
+type Outcome = { wrong: string[]; received: readonly Received[] };
+
+/** Runs a sequence in virtual time. After the steps all receivers are healthy and all webhooks active. */
+export async function runSequence(sequence: Sequence, via?: SendVia): Promise<Outcome> {
   const toFake = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] as const;
   vi.useFakeTimers({ now: startTime, toFake: [...toFake] });
   try {
-    return await carryOut(sequence, via);
+    const world = createWorld(sequence, via);
+    return { wrong: await carryOut(world, sequence), received: world.received };
   } finally {
     vi.useRealTimers();
   }
 }
 
-async function carryOut(sequence: Sequence, via?: SendVia): Promise<string[]> {
-  const world = createWorld(sequence, via);
+async function carryOut(world: World, sequence: Sequence): Promise<string[]> {
   const service = sequence.deployment === 'local' ? startLocalService(world) : startAwsService(world);
   const simulation = simulate(world, service);
   for (const webhook of world.webhooks) await simulation.run(register(world, webhook));
+  // Changes are after the registration, also by the clock of the log, which starts with the process.
+  await simulation.run(wait(10));
   await simulation.run(carryOutSteps(world, service, sequence.steps));
   const healedAt = moment();
   const isAtRest = await simulation.rest();
@@ -52,6 +63,7 @@ async function carryOut(sequence: Sequence, via?: SendVia): Promise<string[]> {
   for (const webhook of world.webhooks)
     await simulation.run(requestUntilDone(world, service, webhook, (context) => recover(world, context, webhook)));
   if (!(await simulation.rest())) return [`Some work of a recovery never ends: ${simulation.describe()}`];
+  await simulation.run(wait(leasesMs));
   return [...world.wrong, ...(await checkRecovered(world))];
 }
 

@@ -71,7 +71,7 @@ export const testTableName = 'table';
 const handlings = new AsyncLocalStorage<Handling>();
 
 /** Creates a world; `via` sends the commands to its table. */
-export function createWorld({ order, rates }: Sequence, via: SendVia = (table) => table.send) {
+export function createWorld({ deployment, order, rates }: Sequence, via: SendVia = (table) => table.send) {
   const calls: Calls = createCalls(order);
   const organization = 'acme' as Organization;
   const table = createMemoryTable();
@@ -147,6 +147,7 @@ export function createWorld({ order, rates }: Sequence, via: SendVia = (table) =
       },
       clock: () => Date.now(),
       monotonic: moment,
+      ownsLogs: deployment === 'local',
       table: {
         name: testTableName,
         client: client as DynamoDBDocumentClient,
