@@ -26,9 +26,16 @@ export const pacedMs = 1_100;
 
 /**
  * The time in which as many attempts are booked as there are leases, in milliseconds. It is longer than `pacedMs`, because
- * messages are not received exactly at the booked times: the leases have the last word.
+ * requests do not begin exactly at the booked times: the leases have the last word.
  */
 const bookedMs = 1_200;
+
+/**
+ * How long before its booked time the message of an attempt may be received, in milliseconds. Queues delay messages by whole
+ * seconds. A message that was received after its time would compete for the leases with the attempts that have booked later.
+ * So it is received up to a second before its time, and `waitForBookedTime` waits for the rest.
+ */
+export const receivedEarlyMs = 999;
 
 /** Returns whether an attempt has booked a time that has not ended with a pause or a change of the maximum. */
 export function hasBooking(
@@ -46,6 +53,15 @@ export function isBookingOver(message: DeliveryMessage, { paceVersion = 0 }: Pac
 /** Returns a message without the time that its attempt has booked. */
 export function withoutBooking({ bookedAt: _, paceVersion: __, ...message }: DeliveryMessage): DeliveryMessage {
   return message;
+}
+
+/** Waits for the time that an attempt has booked, if its message was received less than a second before it. */
+export async function waitForBookedTime(
+  { clock, pause }: { clock: () => number; pause: (milliseconds: number, signal: AbortSignal) => Promise<void> },
+  { bookedAt }: DeliveryMessage,
+): Promise<void> {
+  const remainingMs = bookedAt === undefined ? 0 : Date.parse(bookedAt) - clock();
+  if (remainingMs > 0 && remainingMs <= receivedEarlyMs) await pause(remainingMs, new AbortController().signal);
 }
 
 /** Returns whether an attempt must wait for the time that it has booked, or for those that have booked before it. */

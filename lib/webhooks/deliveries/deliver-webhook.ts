@@ -30,7 +30,15 @@ import { signedPost } from '../sender/signed-post.ts';
 import { endAttempt, leaseCountOf, markAttemptSlow, needsLease, startAttempt } from './attempt-limits.ts';
 import { sendAttemptMessages, startOf } from './attempt-messages.ts';
 import { attemptResultOf, slowMs } from './attempt-result.ts';
-import { bookTime, hasBooking, isBooked, pacedMs, withoutBooking } from './bookings.ts';
+import {
+  bookTime,
+  hasBooking,
+  isBooked,
+  pacedMs,
+  receivedEarlyMs,
+  waitForBookedTime,
+  withoutBooking,
+} from './bookings.ts';
 import { exchangeOf } from './exchange.ts';
 import { holdBack } from './paused-attempts.ts';
 
@@ -99,6 +107,8 @@ export async function deliverWebhook(context: Context, message: DeliveryMessage)
 async function processMessage(context: Context, received: DeliveryMessage): Promise<Delivered> {
   const { clock } = context;
   const { attempt, dueAt, webhookId } = received;
+  // The webhook is read after the wait: a request may change it in the meantime.
+  await waitForBookedTime(context, received);
   const { made, superseded, target, loggedEvent } = await findAttempt(context, received);
   // The row that has listed the attempt lists the one that replaces it.
   if (superseded) {
@@ -190,8 +200,8 @@ async function parkWaiting(context: Context, message: DeliveryMessage, triedAt: 
 }
 
 /**
- * Returns when an attempt tries again to get a lease (Unix times, in ms): at its booked time, or after an eighth to a quarter
- * of the time since it was due. If its booked time is over, it has its turn, and waits for a sixteenth of the time since then,
+ * Returns when the message of an attempt that has no lease is received again (Unix times, in ms): just before its booked
+ * time, or after an eighth to a quarter of the time since it was due. If its booked time is over, it has its turn, and waits for a sixteenth of the time since then,
  * unless the receiver is also slow. An attempt that could book no time tries again after a second. After a step of the
  * clock, the time of its event in the log says how long a first attempt can have waited at most.
  */
@@ -207,7 +217,7 @@ function triedAgainAt(
   }
   if (!hasBooking(message, target)) return now + minDelayMs;
   const bookedAt = Date.parse(message.bookedAt);
-  return bookedAt > now ? bookedAt : now + delayMs(now - bookedAt, target.slow ? 4 : 16);
+  return bookedAt > now ? bookedAt - receivedEarlyMs : now + delayMs(now - bookedAt, target.slow ? 4 : 16);
 }
 
 /** Returns the delay of an attempt that finds no free lease, as a part of the time for which it has waited, in ms. */

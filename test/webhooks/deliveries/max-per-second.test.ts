@@ -89,7 +89,26 @@ describe('a webhook with a maximum of attempts in a second', () => {
     for (const message of waits) expect(await webhooks.attempt(message)).toMatchObject({ posts: 1 });
   });
 
-  it('sends the message of an attempt again with its time, if it is received before it', async () => {
+  it('receives an attempt at the time that it has booked, for which its message is delayed less than a second too short', async () => {
+    await webhooks.register({ maxPerSecond: 1 });
+    const [first, second] = (await queuedMessages(2)) as [DeliveryMessage, DeliveryMessage];
+    await webhooks.attempt(first);
+    const { sent } = await webhooks.attempt(second);
+    expect(sent).toMatchObject([{ message: { bookedAt: '2026-03-01T12:00:01.100Z' }, delaySeconds: 1 }]);
+    webhooks.clock.now += 1_000;
+    const pause = async (milliseconds: number) => {
+      webhooks.clock.now += milliseconds;
+    };
+    const again = await webhooks.attempt(
+      sent[0]?.message as DeliveryMessage,
+      {},
+      { ...webhooks.createContainer(), pause },
+    );
+    expect(again).toEqual({ posts: 1, sent: [] });
+    expect(webhooks.clock()).toBe(Date.parse('2026-03-01T12:00:01.100Z'));
+  });
+
+  it('sends the message of an attempt again with its time, if it is received a second or more before it', async () => {
     await webhooks.register({ maxPerSecond: 1 });
     const [message] = (await queuedMessages(1)) as [DeliveryMessage];
     const booked = { ...message, bookedAt: '2026-03-01T12:20:00.000Z' };

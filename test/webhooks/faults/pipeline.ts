@@ -84,9 +84,9 @@ function pipelineOf(service: Service, retryLadder: string | undefined) {
   const secretsKeyFile = join(createTemporaryFolder(), 'secrets.key');
 
   const struckTable = faults.table(table);
-  /** Creates the context of a process: each worker has its own. */
-  const createProcess = () =>
-    createContext({
+  /** Creates the context of a process: each worker has its own. A wait of a worker moves the clock. */
+  const createProcess = () => ({
+    ...createContext({
       environment: {
         [environment.normalAttempts]: '5',
         [environment.slowAttempts]: '30',
@@ -96,7 +96,13 @@ function pipelineOf(service: Service, retryLadder: string | undefined) {
       clock,
       table: struckTable,
       queues: queues.queues,
-    });
+    }),
+    pause: async (milliseconds: number) => {
+      const until = clock() + milliseconds;
+      await Promise.resolve();
+      clock.now = Math.max(clock.now, until);
+    },
+  });
   const context = { ...createProcess(), table };
 
   const receivers: Receiver[] = [];

@@ -11,11 +11,8 @@ import { attemptLimits, deliveryOf, type Received, type TestEvent, type TestWebh
 
 const minuteMs = 60_000;
 
-/**
- * How long an attempt keeps its place in a maximum of attempts in a second, at most, in milliseconds: its lease lasts 1.1 s,
- * and its message is delayed by whole seconds.
- */
-const slotMs = 2_000;
+/** The time in which as many attempts are booked as a webhook may get in a second, in milliseconds. */
+const slotMs = 1_200;
 const retrySchedule = readRetrySchedule(undefined);
 
 /** How long before a post its worker may have taken the lease, or read the webhook, in milliseconds. */

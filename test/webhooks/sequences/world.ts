@@ -109,7 +109,7 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
     /** Creates the context of a process. */
     context: (process: Process, queues: Map<QueueName, QueueSender>): Context => {
       const send = (command: object) => calls.make(process, () => sendToTable(command));
-      return { ...contextOf({ send }, queues), ulid, sender: (post) => receive(process, post) };
+      return { ...contextOf({ send }, queues), ulid, pause: wait, sender: (post) => receive(process, post) };
     },
 
     /** Commits a change that publishes an event. */
