@@ -153,6 +153,17 @@ async function carryOutSteps(world: World, service: Service, steps: readonly Ste
 type Request = Parameters<Service['request']>[0];
 type RequestContext = Parameters<Request>[0];
 
+/** Pauses or resumes a webhook, and notes when. */
+async function setActive(world: World, { request }: Service, webhook: TestWebhook, active: boolean): Promise<Answer> {
+  const pause = { from: moment(), until: Number.POSITIVE_INFINITY, isDone: false };
+  if (!active) webhook.pauses.push(pause);
+  const ends = webhook.pauses.filter(({ isDone }) => isDone);
+  const answer = await request((context) => update(world, context, webhook, { active }));
+  pause.isDone = answer === 'done';
+  if (active && answer === 'done') for (const end of ends) end.until = Math.min(end.until, moment());
+  return answer;
+}
+
 const update = ({ organization }: World, context: RequestContext, { id }: TestWebhook, patch: WebhookPatch) =>
   updateWebhook(context, organization, id, patch, () => {});
 
@@ -200,14 +211,11 @@ async function carryOutStep(world: World, service: Service, step: Step): Promise
       webhook.receiver = { mode: step.mode };
       return;
     case 'pause and resume':
-      note(world, await request((context) => update(world, context, webhook, { active: false })));
-      return note(world, await request((context) => update(world, context, webhook, { active: true })));
+      note(world, await setActive(world, service, webhook, false));
+      return note(world, await setActive(world, service, webhook, true));
     case 'pause':
     case 'resume':
-      return note(
-        world,
-        await request((context) => update(world, context, webhook, { active: step.does === 'resume' })),
-      );
+      return note(world, await setActive(world, service, webhook, step.does === 'resume'));
     case 'patch':
       return note(
         world,

@@ -30,6 +30,11 @@ export type TestWebhook = {
   requested: Set<string>;
   /** The maximum rates that applied from a moment on: several, while a request that changes it runs. */
   rates: { from: number; any: (number | null)[] }[];
+  /**
+   * The requested pauses, each up to the answer to the next request to resume. A pause whose request failed may still be
+   * carried out, even after that.
+   */
+  pauses: { from: number; until: number; isDone: boolean }[];
   deletedAt?: number;
 };
 
@@ -83,6 +88,7 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
     receiver: { mode: 'healthy' },
     requested: new Set(),
     rates: [{ from: moment(), any: [rate] }],
+    pauses: [],
   }));
   const received: Received[] = [];
   const events: TestEvent[] = [];
