@@ -201,9 +201,10 @@ async function parkWaiting(context: Context, message: DeliveryMessage, triedAt: 
 
 /**
  * Returns when the message of an attempt that has no lease is received again (Unix times, in ms): just before its booked
- * time, or after an eighth to a quarter of the time since it was due. If its booked time is over, it has its turn, and waits for a sixteenth of the time since then,
- * unless the receiver is also slow. An attempt that could book no time tries again after a second. After a step of the
- * clock, the time of its event in the log says how long a first attempt can have waited at most.
+ * time, or after an eighth to a quarter of the time since it was due. If its booked time is over, it has its turn, and waits
+ * for a sixteenth of the time since then, unless the receiver is also slow. An attempt that could book no time tries again
+ * after a second. After a step of the clock, the time of its event in the log says how long a first attempt can have waited
+ * at most.
  */
 function triedAgainAt(
   message: DeliveryMessage,
