@@ -16,6 +16,8 @@ export type DataFolder = {
 export const dataFiles = {
   addresses: 'addresses.json',
   engineLog: 'engine.log',
+  formerTable: 'table.db',
+  formerTableKept: 'table.db.before-upgrade',
   lock: 'lock',
   positions: 'stream.json',
   secretsKey: 'secrets.key',
@@ -24,7 +26,7 @@ export const dataFiles = {
 } as const;
 
 /** The ends of names that SQLite and `writeData` append to the name of a file. */
-const ofSameFile = /-(wal|shm|journal)$|\.new$/;
+const ofSameFile = /(\.new)?(-(wal|shm|journal))?$/;
 
 /** Returns whether the service writes a file of this name to its data folder. */
 const isDataFile = (name: string) => (Object.values(dataFiles) as string[]).includes(name.replace(ofSameFile, ''));

@@ -43,7 +43,8 @@ it('takes the rights of others on an existing folder and on every file that the 
   const folder = newFolder();
   const names = ['addresses.json', 'engine.log', 'lock', 'secrets.key', 'stream.json', 'stream.json.new', 'token'];
   const tables = ['table.db', 'table.db-journal', 'table.db-shm', 'table.db-wal'];
-  const paths = [...names, ...tables].map((name) => join(folder, name));
+  const upgrade = ['table.db.new', 'table.db.new-journal', 'table.db.before-upgrade'];
+  const paths = [...names, ...tables, ...upgrade].map((name) => join(folder, name));
   for (const path of paths) {
     writeFileSync(path, '');
     chmodSync(path, 0o644);
