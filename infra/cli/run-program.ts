@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
 
 /** The exit codes of the program besides 0 (docs/command-line.md#exit-codes). */
@@ -16,6 +17,17 @@ export function endWithReader(): void {
   });
 }
 
+/** Where a program prints its errors, and what it sets the exit code of. */
+export type ErrorOutput = { printError: (text: string) => void; exit: (code: number) => void };
+
+/** The standard error and the exit code of this process. */
+export const processOutput: ErrorOutput = {
+  printError: (text) => console.error(text),
+  exit: (code) => {
+    process.exitCode = code;
+  },
+};
+
 /**
  * Runs a program. Prints messages of errors to standard error, and sets the exit code.
  *
@@ -24,16 +36,14 @@ export function endWithReader(): void {
 export async function runProgram(
   program: { parseAsync: () => Promise<unknown> },
   messageOf: (error: unknown) => string | undefined,
+  { printError, exit }: ErrorOutput = processOutput,
 ): Promise<void> {
   try {
     await program.parseAsync();
   } catch (thrown) {
     // The parser has printed its message, or the help.
-    if (thrown instanceof CommanderError) {
-      process.exitCode = thrown.exitCode === 0 ? 0 : exitCodes.wrongUsage;
-      return;
-    }
-    console.error(thrown instanceof Failure ? thrown.message : (messageOf(thrown) ?? thrown));
-    process.exitCode = exitCodes.failed;
+    if (thrown instanceof CommanderError) return exit(thrown.exitCode === 0 ? 0 : exitCodes.wrongUsage);
+    printError(thrown instanceof Failure ? thrown.message : (messageOf(thrown) ?? inspect(thrown)));
+    exit(exitCodes.failed);
   }
 }

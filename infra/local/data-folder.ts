@@ -15,6 +15,7 @@ export type DataFolder = {
 /** The names of the files in a data folder. */
 export const dataFiles = {
   addresses: 'addresses.json',
+  commands: 'commands.sock',
   engineLog: 'engine.log',
   formerTable: 'table.db',
   formerTableKept: 'table.db.before-upgrade',
@@ -114,7 +115,7 @@ function lock(folder: string): DatabaseSync {
   } catch {
     database.close();
     throw new Problem(
-      `Another Crewboard is running on the data folder ${folder}; stop it, or set CREWBOARD_DATA to another folder.`,
+      `Another Crewboard, or one of its commands, is running on the data folder ${folder}; stop it or wait for its end, or set CREWBOARD_DATA to another folder.`,
     );
   }
 }

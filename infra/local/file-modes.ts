@@ -77,7 +77,8 @@ function closeOne(
       const target = statSync(path, { throwIfNoEntry: false });
       return target && isOpen(target) ? 'it is a symbolic link' : undefined;
     }
-    if (!isOpen(entry)) return undefined;
+    // A start replaces its socket, which cannot be opened as a file.
+    if (!isOpen(entry) || entry.isSocket()) return undefined;
     return reasonToKeep(entry) ?? setMode(path, entry.isDirectory() ? ownerOnly.folder : ownerOnly.file);
   } catch (error) {
     return (error as Error).message;

@@ -6,10 +6,20 @@ import { Problem } from './problem.ts';
 export const tableName = 'crewboard';
 
 /**
- * A running deployment: the URL of its API, and the environment variables of its functions, with the key of its queues. The
- * file `addresses.json` in the data folder has it as JSON.
+ * A running deployment: the URL of its API, and the socket or named pipe that accepts commands of operators, if it accepts
+ * any. The file `addresses.json` in the data folder has it as JSON.
  */
-export type Running = { url: string; environment: Record<string, string> };
+export type Running = { url: string; commands?: string | undefined };
+
+/** Returns the addresses in a data folder, of a deployment that runs or has been killed; `undefined` if there are none. */
+export function readRunning(dataFolder: string): Running | undefined {
+  try {
+    return JSON.parse(readText(join(dataFolder, dataFiles.addresses)) ?? 'null') ?? undefined;
+  } catch {
+    // The file is damaged. A start writes it anew.
+    return undefined;
+  }
+}
 
 /**
  * Finds the deployment that is running on a data folder.
@@ -17,8 +27,7 @@ export type Running = { url: string; environment: Record<string, string> };
  * @throws `Problem` if none is running
  */
 export async function findRunning(dataFolder: string): Promise<Running> {
-  const text = isOpen(dataFolder) ? readText(join(dataFolder, dataFiles.addresses)) : undefined;
-  const running = text ? (JSON.parse(text) as Running) : undefined;
+  const running = isOpen(dataFolder) ? readRunning(dataFolder) : undefined;
   const answers =
     running &&
     (await fetch(`${running.url}/health`).then(

@@ -6,7 +6,7 @@ export const environment = {
   tableName: 'TABLE_NAME',
   /** The endpoint of DynamoDB in the local deployment, or of DynamoDB Local. Unset in AWS. */
   dynamodbEndpoint: 'DYNAMODB_ENDPOINT',
-  /** The endpoint of SQS in the local deployment. Unset in AWS. */
+  /** The endpoint of an emulator of SQS, in tests. Unset in AWS; the queues of the local deployment are in its memory. */
   sqsEndpoint: 'SQS_ENDPOINT',
   /** The URLs of the queues; see `queues`. */
   deliveriesQueueUrl: 'DELIVERIES_QUEUE_URL',

@@ -69,7 +69,7 @@ export function createSqsClient(endpoint: string | undefined, limits = callLimit
 }
 
 /** Creates the sender of a queue of SQS. */
-export function createQueueSender(client: SQSClient, url: string): QueueSender {
+export function createQueueSender(client: Pick<SQSClient, 'send'>, url: string): QueueSender {
   const send = inBatches(batchLimit, async (entries: Entry[]): Promise<undefined[]> => {
     await sendBatch(
       client,
@@ -106,7 +106,11 @@ function entryOf({ message, delaySeconds }: DelayedMessage): Entry {
   };
 }
 
-async function sendBatch(client: SQSClient, url: string, entries: SendMessageBatchRequestEntry[]): Promise<void> {
+async function sendBatch(
+  client: Pick<SQSClient, 'send'>,
+  url: string,
+  entries: SendMessageBatchRequestEntry[],
+): Promise<void> {
   let remaining = entries;
   for (let attempt = 1; ; attempt++) {
     const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: url, Entries: remaining }));

@@ -1,16 +1,13 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GetQueueAttributesCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { expect, it } from 'vitest';
 import { dataFiles } from '../../infra/local/data-folder.ts';
 import { findRunning } from '../../infra/local/running.ts';
-import { clientConfig, unsignedHeaders } from '../../lib/aws/client-config.ts';
-import { environment as names } from '../../lib/deployment/environment.ts';
 import { paginationOf } from '../api.ts';
 import { sendRequest } from '../api-over-http.ts';
 import { atEndOfFile } from '../end-of-file.ts';
 import { type Deployment, run, startDeployment, until, untilNoneRunsOn } from './deployment.ts';
-import { createTask, register } from './requests.ts';
+import { createTask, newToken, register } from './requests.ts';
 
 /** Creates a folder that every user of the machine can enter. The folder of the test run is for its owner only. */
 function newOpenFolder(): string {
@@ -54,32 +51,20 @@ function modesOf(folder: string): { folder: string; files: string[] } {
   return { folder: modeOf(folder).join(), files: [...new Set(files)] };
 }
 
-/** Returns the queue of dead letters of a service, with a message in it, and what others may send to it. */
-async function openQueue({ dataFolder }: Deployment) {
-  const { environment } = await findRunning(dataFolder);
-  const endpoint = environment[names.sqsEndpoint] as string;
-  const QueueUrl = environment[names.deadLettersQueueUrl] as string;
-  const sqs = new SQSClient(clientConfig(endpoint));
-  atEndOfFile(() => sqs.destroy());
-  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'a dead letter' }));
-  const target = (action: string) => ({ 'Content-Type': 'application/x-amz-json-1.0', 'X-Amz-Target': action });
-  return {
-    url: new URL(QueueUrl).origin,
-    key: new URL(endpoint).username,
-    requests: [
-      { headers: target('AmazonSQS.SendMessage'), body: JSON.stringify({ QueueUrl, MessageBody: 'forged' }) },
-      { headers: target('AmazonSQS.ReceiveMessage'), body: JSON.stringify({ QueueUrl }) },
-    ],
-    numbers: async () => {
-      const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] });
-      return Object.values((await sqs.send(command)).Attributes ?? {});
-    },
-  };
+/**
+ * Returns the addresses for commands of a service, and of one whose data folder has a long path. Each accepts commands of the
+ * user of the tests.
+ */
+async function socketsOf(service: Deployment): Promise<string[]> {
+  const long = await startDeployment({ dataFolder: join(newOpenFolder(), 'x'.repeat(100)) });
+  const services = [service, long];
+  for (const one of services) await newToken(one, 'reachable');
+  return Promise.all(services.map(async ({ dataFolder }) => (await findRunning(dataFolder)).commands as string));
 }
 
 const isRoot = process.geteuid?.() === 0;
 
-it.skipIf(!isRoot)('another user, whom only root can become, reaches neither the files nor the queues', async () => {
+it.skipIf(!isRoot)('another user, whom only root can become, reaches neither the files nor the commands', async () => {
   const folder = newOpenFolder();
   const control = join(folder, 'for-all');
   writeFileSync(control, '');
@@ -96,7 +81,11 @@ it.skipIf(!isRoot)('another user, whom only root can become, reaches neither the
   await untilNoneRunsOn(dataFolder);
   for (const name of readdirSync(dataFolder)) chmodSync(join(dataFolder, name), 0o644);
   chmodSync(dataFolder, 0o755);
-  const paths = () => [control, ...readdirSync(dataFolder).map((name) => join(dataFolder, name))];
+  const paths = () => {
+    // A socket is no file that anyone can read.
+    const names = readdirSync(dataFolder).filter((name) => name !== dataFiles.commands);
+    return [control, ...names.map((name) => join(dataFolder, name))];
+  };
   expect(await readByOther(paths())).toEqual(paths());
 
   const service = await startDeployment({ dataFolder });
@@ -106,31 +95,19 @@ it.skipIf(!isRoot)('another user, whom only root can become, reaches neither the
   expect(modesOf(dataFolder)).toEqual({ folder: '700', files: ['600'] });
   expect(await readByOther(paths())).toEqual([control]);
 
-  const { url, requests, numbers } = await openQueue(service);
-  const before = await numbers();
-  const sent = requests.map(({ headers, body }) => ({ method: 'POST', headers, body }));
-  const statuses = await asOtherUser<number[]>(`
-    const send = (init) => fetch(${JSON.stringify(url)}, init).then((answer) => answer.status);
-    report(await Promise.all(${JSON.stringify(sent)}.map(send)));`);
-  expect(statuses).toEqual([403, 403]);
-  expect(await numbers()).toEqual(before);
+  const reached = await asOtherUser<string[]>(`
+    import { connect } from 'node:net';
+    const reach = (path) => new Promise((resolve) => {
+      const socket = connect(path, () => resolve('connected'));
+      socket.on('error', (error) => resolve(error.code));
+    });
+    report(await Promise.all(${JSON.stringify(await socketsOf(service))}.map(reach)));`);
+  expect(reached).toEqual(['EACCES', 'EACCES']);
 });
 
-it('a page of another origin reaches neither the queues nor the API, by its own requests or by DNS rebinding', async () => {
+it('a page of another origin does not reach the API, by its own requests or by DNS rebinding', async () => {
   const service = await startDeployment();
-  const { url, key, requests, numbers } = await openQueue(service);
-  const before = await numbers();
-  const port = new URL(url).port;
   const { port: apiPort } = new URL(service.url);
-  // The page has guessed the port, and even has the key and the token.
-  const pages: Record<string, string>[] = [{ Origin: 'http://page.example.com' }, { Host: `page.example.com:${port}` }];
-  for (const page of pages)
-    for (const { headers, body } of requests) {
-      const all = { ...headers, ...unsignedHeaders(key), ...page };
-      expect((await sendRequest(url, { method: 'POST', headers: all, body })).status).toBe(403);
-    }
-  expect(await numbers()).toEqual(before);
-
   const path = '/api/kanban-tasks';
   const rebound = { Host: `page.example.com:${apiPort}` };
   const request = { method: 'POST', path, body: { title: 'Forged' }, token: service.token, headers: rebound };

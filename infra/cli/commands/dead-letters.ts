@@ -5,10 +5,9 @@ import { command, jsonOption, stackOption, wholeNumber } from '../command.ts';
 import { type Kind, kindOf, kinds, redrivable } from '../dead-letters/dead-letter-kinds.ts';
 import { type ReceivedMessage, withReceivedMessages } from '../dead-letters/received-messages.ts';
 import { redrive, redriveVisibilitySeconds } from '../dead-letters/redrive.ts';
-import { findRedriveTargets } from '../dead-letters/redrive-targets.ts';
 import { printJson } from '../json.ts';
+import { type Operation, operate } from '../operation.ts';
 import { withProgress } from '../progress.ts';
-import { findQueues } from '../queues.ts';
 
 /** The visibility timeout of dead letters while they are listed. */
 const listVisibilitySeconds = 5 * 60;
@@ -21,16 +20,19 @@ const list = command(
 )
   .addOption(stackOption())
   .addOption(jsonOption())
-  .action(async ({ stack, json }) => {
-    const deadLetters = await readDeadLetters(stack);
-    const counts = kinds.map((kind) => {
-      const [oldest, ...more] = deadLetters.filter(({ body }) => kindOf(body) === kind);
-      return oldest ? { kind, count: 1 + more.length, oldestSentAt: timestamp(oldest.sentAt) } : { kind, count: 0 };
-    });
-    if (json) return printJson({ data: counts });
-    const rows = counts.map(({ kind, count, oldestSentAt = '' }) => [kind, String(count), oldestSentAt]);
-    console.log(columns([['kind', 'dead letters', 'oldest sent'], ...rows]));
-  });
+  .action(
+    operate(async (operation, { json }) => {
+      const { print } = operation.terminal;
+      const deadLetters = await readDeadLetters(operation);
+      const counts = kinds.map((kind) => {
+        const [oldest, ...more] = deadLetters.filter(({ body }) => kindOf(body) === kind);
+        return oldest ? { kind, count: 1 + more.length, oldestSentAt: timestamp(oldest.sentAt) } : { kind, count: 0 };
+      });
+      if (json) return printJson({ data: counts }, print);
+      const rows = counts.map(({ kind, count, oldestSentAt = '' }) => [kind, String(count), oldestSentAt]);
+      print(columns([['kind', 'dead letters', 'oldest sent'], ...rows]));
+    }),
+  );
 
 const show = command(
   'show',
@@ -42,16 +44,19 @@ const show = command(
   .option('--limit <number>', 'the highest number of dead letters, 1 to 9999', wholeNumber(9999), 10)
   .addOption(stackOption())
   .addOption(jsonOption())
-  .action(async (kind, { stack, limit, json }) => {
-    const all = await readDeadLetters(stack);
-    const found = all
-      .map(({ id, sentAt, body }) => ({ id, kind: kindOf(body), sentAt: timestamp(sentAt), body }))
-      .filter((one) => kind === undefined || one.kind === kind)
-      .slice(0, limit);
-    if (json) return printJson({ data: found });
-    const lines = found.map((one) => `${one.sentAt}  ${one.kind}  ${one.id}\n  ${one.body}`);
-    console.log(lines.length > 0 ? lines.join('\n') : none(kind));
-  });
+  .action(
+    operate(async (operation, kind, { limit, json }) => {
+      const { print } = operation.terminal;
+      const all = await readDeadLetters(operation);
+      const found = all
+        .map(({ id, sentAt, body }) => ({ id, kind: kindOf(body), sentAt: timestamp(sentAt), body }))
+        .filter((one) => kind === undefined || one.kind === kind)
+        .slice(0, limit);
+      if (json) return printJson({ data: found }, print);
+      const lines = found.map((one) => `${one.sentAt}  ${one.kind}  ${one.id}\n  ${one.body}`);
+      print(lines.length > 0 ? lines.join('\n') : none(kind));
+    }),
+  );
 
 const redriveCommand = command(
   'redrive',
@@ -68,23 +73,25 @@ const redriveCommand = command(
   )
   .addArgument(new Argument('[kind]', 'the kind (default: all kinds)').choices(redrivable))
   .addOption(stackOption())
-  .action(async (kind, { stack }) => {
-    const targets = await findRedriveTargets(stack);
-    const { done, setAside, failed } = await withProgress('Reading the dead letters', (report) =>
-      redrive(targets, kind ? [kind] : kinds, report),
-    );
-    if (done.length + setAside + failed.length === 0) return console.log(none(kind));
-    if (failed.length + setAside > 0) process.exitCode = 1;
-    const counts = redrivable.map((of) => [of, done.filter((one) => one === of).length] as const);
-    const countsText = counts.filter(([, count]) => count > 0).map(([of, count]) => `${of} ${count}`);
-    console.log(
-      [
-        `${done.length} redriven${countsText.length > 0 ? ` (${countsText.join(', ')})` : ''}, ${setAside} set aside again, ${failed.length} failed.`,
-        ...failed.map((error) => `  ${error}`),
-        'Run list later: a message that fails again is a dead letter again.',
-      ].join('\n'),
-    );
-  });
+  .action(
+    operate(async ({ terminal, findTargets }, kind) => {
+      const targets = await findTargets();
+      const { done, setAside, failed } = await withProgress(terminal, 'Reading the dead letters', (report) =>
+        redrive(targets, kind ? [kind] : kinds, report),
+      );
+      if (done.length + setAside + failed.length === 0) return terminal.print(none(kind));
+      if (failed.length + setAside > 0) terminal.exit(1);
+      const counts = redrivable.map((of) => [of, done.filter((one) => one === of).length] as const);
+      const countsText = counts.filter(([, count]) => count > 0).map(([of, count]) => `${of} ${count}`);
+      terminal.print(
+        [
+          `${done.length} redriven${countsText.length > 0 ? ` (${countsText.join(', ')})` : ''}, ${setAside} set aside again, ${failed.length} failed.`,
+          ...failed.map((error) => `  ${error}`),
+          'Run list later: a message that fails again is a dead letter again.',
+        ].join('\n'),
+      );
+    }),
+  );
 
 const drop = command(
   'drop',
@@ -93,18 +100,20 @@ const drop = command(
 )
   .addArgument(new Argument('<kind>', 'the kind').choices(kinds))
   .addOption(stackOption())
-  .action(async (kind, { stack }) => {
-    const { sqs, urls } = await findQueues(stack);
-    const dropped = await withProgress('Reading the dead letters', (report) => {
-      const options = { visibilitySeconds: redriveVisibilitySeconds, report };
-      return withReceivedMessages(sqs, urls.deadLetters, options, async (received, deleteMessage) => {
-        const all = received.filter(({ body }) => kindOf(body) === kind);
-        for (const deadLetter of all) await deleteMessage(deadLetter);
-        return all.length;
+  .action(
+    operate(async ({ terminal, findTargets }, kind) => {
+      const { sqs, urls } = await findTargets();
+      const dropped = await withProgress(terminal, 'Reading the dead letters', (report) => {
+        const options = { visibilitySeconds: redriveVisibilitySeconds, report };
+        return withReceivedMessages(sqs, urls.deadLetters, options, async (received, deleteMessage) => {
+          const all = received.filter(({ body }) => kindOf(body) === kind);
+          for (const deadLetter of all) await deleteMessage(deadLetter);
+          return all.length;
+        });
       });
-    });
-    console.log(dropped > 0 ? `${dropped} dropped.` : none(kind));
-  });
+      terminal.print(dropped > 0 ? `${dropped} dropped.` : none(kind));
+    }),
+  );
 
 /** `npm run dead-letters`: messages that failed repeatedly because of a bug or an outage. */
 export const deadLetters = command(
@@ -119,9 +128,9 @@ export const deadLetters = command(
   .addCommand(drop);
 
 /** Returns all dead letters, which stay in the queue. */
-async function readDeadLetters(stack: string | undefined): Promise<readonly ReceivedMessage[]> {
-  const { sqs, urls } = await findQueues(stack);
-  return withProgress('Reading the dead letters', (report) => {
+async function readDeadLetters({ terminal, findTargets }: Operation): Promise<readonly ReceivedMessage[]> {
+  const { sqs, urls } = await findTargets();
+  return withProgress(terminal, 'Reading the dead letters', (report) => {
     const options = { visibilitySeconds: listVisibilitySeconds, report };
     return withReceivedMessages(sqs, urls.deadLetters, options, async (received) => received);
   });

@@ -1,19 +1,21 @@
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
+import type { Context } from '../../../lib/context.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { createQueueSender } from '../../../lib/sqs/queue.ts';
-import type { Table } from '../../../lib/table/client.ts';
 import { deliveryQueues, sendAttemptMessages } from '../../../lib/webhooks/deliveries/attempt-messages.ts';
 import { type ComparedDeliveries, compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
 import { readRetrySchedule } from '../../../lib/webhooks/deliveries/retry-schedule.ts';
+import type { Terminal } from '../../local/commands/messages.ts';
 import { Problem } from '../../local/problem.ts';
+import type { QueueClient } from '../../local/queues/queue-client.ts';
 import { columns } from '../columns.ts';
 import { command, jsonOption, organizationOption, stackOption } from '../command.ts';
-import { openDeploymentTable } from '../deployments.ts';
 import { printJson } from '../json.ts';
+import { operate } from '../operation.ts';
 import { withProgress } from '../progress.ts';
-import { findQueues, type Queues } from '../queues.ts';
+import { exitCodes } from '../run-program.ts';
 import { organizationsOf } from './organizations.ts';
 
 const verify = command(
@@ -35,26 +37,33 @@ const verify = command(
   .option('--dry-run', 'compare only, and send nothing')
   .addOption(stackOption())
   .addOption(jsonOption())
-  .action(async ({ since, org, dryRun = false, stack, json }) => {
-    const table = await openDeploymentTable({ stack });
-    const organizations = org ? [org] : (await organizationsOf(table)).map(({ organization }) => organization);
-    const found = [];
-    for (const organization of organizations)
-      found.push({ organization, ...(await compared(table, organization, since)) });
-    const counts = found.map(({ organization, events, deliveries, waiting, lost }) => ({
-      ...{ organization, events, deliveries },
-      waiting: waiting.length,
-      lost: lost.length,
-    }));
-    if (json) printJson({ data: counts });
-    else console.log(countsText(counts));
-    const lost = found.flatMap((one) => one.lost);
-    if (lost.length === 0) return;
-    const result = await sendAgain(lost, await findQueues(stack), dryRun);
-    // Standard output is JSON only.
-    if (json) console.error(result);
-    else console.log(result);
-  });
+  .action(
+    operate(async ({ terminal, createContext, findTargets }, { since, org, dryRun = false, json }) => {
+      const context = await createContext();
+      const organizations = org
+        ? [org]
+        : (await organizationsOf(context, terminal)).map(({ organization }) => organization);
+      const found = [];
+      for (const organization of organizations)
+        found.push({ organization, ...(await compared(context, terminal, organization, since)) });
+      const counts = found.map(({ organization, events, deliveries, waiting, lost }) => ({
+        ...{ organization, events, deliveries },
+        waiting: waiting.length,
+        lost: lost.length,
+      }));
+      if (json) printJson({ data: counts }, terminal.print);
+      else terminal.print(countsText(counts));
+      const lost = found.flatMap((one) => one.lost);
+      if (lost.length === 0) return;
+      const { sent, text } = dryRun
+        ? { sent: false, text: 'Nothing was sent.' }
+        : await sendAgain(terminal, lost, await findTargets());
+      if (!sent) terminal.exit(exitCodes.failed);
+      // Standard output is JSON only.
+      if (json) terminal.printError(text);
+      else terminal.print(text);
+    }),
+  );
 
 /** `npm run deliveries`: checks that no delivery is missing. */
 export const deliveries = command(
@@ -70,10 +79,15 @@ function readTime(given: string): number {
   return time;
 }
 
-function compared(table: Table, organization: Organization, from: number): Promise<ComparedDeliveries> {
-  const now = Date.now();
-  return withProgress(`Comparing ${organization}`, (report) =>
-    compareDeliveries({ table, batchers: {} }, organization, { from, to: now, now }, (events) =>
+function compared(
+  { table, batchers, clock }: Context,
+  terminal: Terminal,
+  organization: Organization,
+  from: number,
+): Promise<ComparedDeliveries> {
+  const now = clock();
+  return withProgress(terminal, `Comparing ${organization}`, (report) =>
+    compareDeliveries({ table, batchers }, organization, { from, to: now, now }, (events) =>
       report(`${events.toLocaleString('en')} events`),
     ),
   );
@@ -95,31 +109,38 @@ function countsText(counts: readonly Counts[]): string {
 const sentAtOnce = 1_000;
 
 /** Sends lost messages again, unless they may still be in the queues. Returns a sentence about what was sent. */
-async function sendAgain(lost: readonly DeliveryMessage[], queues: Queues, dryRun: boolean): Promise<string> {
+async function sendAgain(
+  terminal: Terminal,
+  lost: readonly DeliveryMessage[],
+  queues: QueueClient,
+): Promise<{ sent: boolean; text: string }> {
   const queued = await countQueued(queues);
-  if (dryRun || queued >= lost.length) {
-    process.exitCode = 1;
-    return dryRun
-      ? 'Nothing was sent.'
-      : `Nothing was sent, because the missing messages may be among the ${queued} messages in the queues. Run this command again when the queues are empty.`;
-  }
+  if (queued >= lost.length)
+    return {
+      sent: false,
+      text: `Nothing was sent, because the missing messages may be among the ${queued} messages in the queues. Run this command again when the queues are empty.`,
+    };
   const { sqs, urls } = queues;
   const senders = new Map(deliveryQueues.map((name) => [name, createQueueSender(sqs, urls[name])]));
   const retrySchedule = readRetrySchedule(undefined);
-  const context = { variables: {}, queues: senders, clients: { sqs }, clock: Date.now, retrySchedule };
+  const context = { variables: {}, queues: senders, clients: {}, clock: Date.now, retrySchedule };
   try {
-    for (let at = 0; at < lost.length; at += sentAtOnce)
-      await sendAttemptMessages(context, lost.slice(at, at + sentAtOnce));
+    await withProgress(terminal, 'Sending', async (report) => {
+      for (let at = 0; at < lost.length; at += sentAtOnce) {
+        await sendAttemptMessages(context, lost.slice(at, at + sentAtOnce));
+        report(`${Math.min(at + sentAtOnce, lost.length)} of ${lost.length} sent`);
+      }
+    });
   } catch (error) {
     throw new Problem(
       `Not all messages were sent: ${(error as Error).message} Run this command again in a few minutes.`,
     );
   }
-  return `${lost.length.toLocaleString('en')} sent again.`;
+  return { sent: true, text: `${lost.length.toLocaleString('en')} sent again.` };
 }
 
 /** Returns the number of messages in the queues of deliveries, including those that are being handled, as SQS estimates it. */
-async function countQueued({ sqs, urls }: Queues): Promise<number> {
+async function countQueued({ sqs, urls }: QueueClient): Promise<number> {
   const counted = await Promise.all(
     deliveryQueues.map(async (name) => {
       const AttributeNames = [

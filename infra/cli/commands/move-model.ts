@@ -7,8 +7,8 @@ import { replaceDefaultModel } from '../../../lib/table/organizations/settings.t
 import { Problem } from '../../local/problem.ts';
 import { columns } from '../columns.ts';
 import { command, jsonOption, organizationOption, readBy, stackOption } from '../command.ts';
-import { createDeploymentContext } from '../deployments.ts';
 import { printJson } from '../json.ts';
+import { operate } from '../operation.ts';
 import { withProgress } from '../progress.ts';
 import { rejectModel } from './settings.ts';
 
@@ -34,29 +34,32 @@ export const moveModel = command(
   .option('--dry-run', 'list the changes without making them')
   .addOption(stackOption())
   .addOption(jsonOption())
-  .action(async ({ from, to, org, dryRun, stack, json }) => {
-    const context = await createDeploymentContext(stack);
-    rejectModel(to, context);
-    if (from === to) throw new Problem('--from and --to name the same model; name two different models.');
-    const { table, defaultModel } = context;
-    const users = await withProgress('Reading the table', (report) =>
-      findUsersOfModel(table, { model: from, defaultModel, organization: org }, (count) =>
-        report(`${count.toLocaleString('en')} items of the table read`),
-      ),
-    );
-    if (defaultModel === from)
-      console.error(`The default model of the deployment is still ${from}; set another one and deploy.`);
-    if (dryRun) return json ? printJson({ data: users }) : console.log(dryRunText(users, from, to));
-    const moved: UserOfModel[] = [];
-    await withProgress('Moving agents', async (report) => {
-      for (const [at, user] of users.entries()) {
-        if (await move(context, user, { from, to })) moved.push(user);
-        report(`${at + 1} of ${users.length} done`);
-      }
-    });
-    if (json) printJson({ data: moved });
-    else console.log(`${counted(moved.length)} moved from ${from} to ${to}.`);
-  });
+  .action(
+    operate(async ({ terminal, createContext }, { from, to, org, dryRun, json }) => {
+      const context = await createContext();
+      rejectModel(to, context);
+      if (from === to) throw new Problem('--from and --to name the same model; name two different models.');
+      const { table, defaultModel } = context;
+      const users = await withProgress(terminal, 'Reading the table', (report) =>
+        findUsersOfModel(table, { model: from, defaultModel, organization: org }, (count) =>
+          report(`${count.toLocaleString('en')} items of the table read`),
+        ),
+      );
+      if (defaultModel === from)
+        terminal.printError(`The default model of the deployment is still ${from}; set another one and deploy.`);
+      if (dryRun)
+        return json ? printJson({ data: users }, terminal.print) : terminal.print(dryRunText(users, from, to));
+      const moved: UserOfModel[] = [];
+      await withProgress(terminal, 'Moving agents', async (report) => {
+        for (const [at, user] of users.entries()) {
+          if (await move(context, user, { from, to })) moved.push(user);
+          report(`${at + 1} of ${users.length} done`);
+        }
+      });
+      if (json) printJson({ data: moved }, terminal.print);
+      else terminal.print(`${counted(moved.length)} moved from ${from} to ${to}.`);
+    }),
+  );
 
 /** Replaces a model of an agent or an organization. Returns `false` if it was changed or deleted after it was listed. */
 function move(

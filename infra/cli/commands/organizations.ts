@@ -1,10 +1,11 @@
-import type { Table } from '../../../lib/table/client.ts';
+import type { Context } from '../../../lib/context.ts';
 import { listOrganizations, type OrganizationSummary } from '../../../lib/table/organizations/organizations.ts';
+import type { Terminal } from '../../local/commands/messages.ts';
 import { Problem } from '../../local/problem.ts';
 import { columns } from '../columns.ts';
 import { command, jsonOption, stackOption, tableOption } from '../command.ts';
-import { openDeploymentTable } from '../deployments.ts';
 import { printJson } from '../json.ts';
+import { operate } from '../operation.ts';
 import { withProgress } from '../progress.ts';
 import { awsErrorMessage } from '../stack/aws-errors.ts';
 
@@ -21,14 +22,18 @@ const list = command(
   .addOption(stackOption().conflicts('table'))
   .addOption(tableOption())
   .addOption(jsonOption())
-  .action(async ({ json, ...options }) => {
-    const found = await organizationsOf(await openDeploymentTable(options));
-    if (json) return printJson({ data: found });
-    const rows = found.map(({ organization, since, activeTokens }) => [organization, since, String(activeTokens)]);
-    console.log(
-      rows.length > 0 ? columns([['organization', 'since', 'active tokens'], ...rows]) : 'There are no organizations.',
-    );
-  });
+  .action(
+    operate(async ({ terminal, createContext }, { json }) => {
+      const found = await organizationsOf(await createContext(), terminal);
+      if (json) return printJson({ data: found }, terminal.print);
+      const rows = found.map(({ organization, since, activeTokens }) => [organization, since, String(activeTokens)]);
+      terminal.print(
+        rows.length > 0
+          ? columns([['organization', 'since', 'active tokens'], ...rows])
+          : 'There are no organizations.',
+      );
+    }),
+  );
 
 /** `npm run orgs`: lists the organizations of a deployment. */
 export const orgs = command(
@@ -42,10 +47,13 @@ export const orgs = command(
  *
  * @throws `Problem` if the table cannot be read
  */
-export async function organizationsOf(table: Table): Promise<OrganizationSummary[]> {
+export async function organizationsOf(
+  { table, clock }: Pick<Context, 'table' | 'clock'>,
+  terminal: Terminal,
+): Promise<OrganizationSummary[]> {
   try {
-    return await withProgress('Reading the table', (report) =>
-      listOrganizations(table, Date.now(), (count) => report(`${count.toLocaleString('en')} items of the table read`)),
+    return await withProgress(terminal, 'Reading the table', (report) =>
+      listOrganizations(table, clock(), (count) => report(`${count.toLocaleString('en')} items of the table read`)),
     );
   } catch (error) {
     throw new Problem(`The table ${table.name} cannot be read: ${awsErrorMessage(error)}`);

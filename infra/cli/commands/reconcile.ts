@@ -4,10 +4,11 @@ import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { type Difference, findDifferences, repairDifferences } from '../../../lib/reconcile/differences.ts';
 import type { Table } from '../../../lib/table/client.ts';
+import type { Terminal } from '../../local/commands/messages.ts';
 import { Problem } from '../../local/problem.ts';
 import { command, jsonOption, organizationOption, stackOption, tableOption } from '../command.ts';
-import { openDeploymentTable } from '../deployments.ts';
 import { printJson } from '../json.ts';
+import { operate } from '../operation.ts';
 import { withProgress } from '../progress.ts';
 import { exitCodes } from '../run-program.ts';
 import { awsErrorMessage } from '../stack/aws-errors.ts';
@@ -38,35 +39,44 @@ export const reconcile = command(
   .addOption(stackOption().conflicts('table'))
   .addOption(tableOption())
   .addOption(jsonOption())
-  .hook('preAction', (_, { parent }) => {
+  .hook('preAction', (command, { parent }) => {
+    const { org, all } = command.opts();
+    if (!org && !all) throw new Problem('Name an organization with --org NAME, or use --all for all organizations.');
+    // The service, which does not get the old name, does not repeat it.
     if (parent?.args[0] === oldName)
       console.error(`${oldName} is now named reconcile; the next release removes the old name.`);
   })
-  .action(async ({ org, all, fix = false, stack, table: named, json }) => {
-    if (!org && !all) throw new Problem('Name an organization with --org NAME, or use --all for all organizations.');
-    const table = await openDeploymentTable({ stack, table: named });
-    const organizations = org ? [org] : (await organizationsOf(table)).map(({ organization }) => organization);
-    const results: Result[] = [];
-    for (const organization of organizations) {
-      const result = await reconcileOne(table, organization, fix);
-      if (!json) console.log(resultText(result));
-      results.push(result);
-    }
-    if (json) printJson({ data: results });
-    else if (results.length === 0) console.log('There are no organizations.');
-  });
+  .action(
+    operate(async ({ terminal, createContext }, { org, fix = false, json }) => {
+      const context = await createContext();
+      const organizations = org
+        ? [org]
+        : (await organizationsOf(context, terminal)).map(({ organization }) => organization);
+      const results: Result[] = [];
+      for (const organization of organizations) {
+        const pass = { terminal, table: context.table, organization, now: timestamp(context.clock()) };
+        const result = await reconcileOne(pass, fix);
+        if (!json) terminal.print(resultText(result));
+        results.push(result);
+      }
+      if (json) printJson({ data: results }, terminal.print);
+      else if (results.length === 0) terminal.print('There are no organizations.');
+    }),
+  );
+
+/** The reconciliation of one organization. */
+type Pass = { terminal: Terminal; table: Table; organization: Organization; now: string };
 
 /** What a comparison has found in an organization, and whether the differences are repaired. */
 type Result = { organization: Organization; differences: Difference[]; repaired: boolean };
 
 /** Compares the lists and counts of an organization with its items, and repairs them if `fix` is set. */
-async function reconcileOne(table: Table, organization: Organization, fix: boolean): Promise<Result> {
-  const now = timestamp(Date.now());
-  const differences = await readDifferences(table, organization, now);
+async function reconcileOne(pass: Pass, fix: boolean): Promise<Result> {
+  const differences = await readDifferences(pass);
   const repaired = fix && differences.length > 0;
-  if (repaired) await repair(table, differences, { organization, now });
-  else if (differences.length > 0) process.exitCode = exitCodes.failed;
-  return { organization, differences, repaired };
+  if (repaired) await repair(pass, differences);
+  else if (differences.length > 0) pass.terminal.exit(exitCodes.failed);
+  return { organization: pass.organization, differences, repaired };
 }
 
 function resultText({ organization, differences, repaired }: Result): string {
@@ -82,30 +92,27 @@ function reportText(organization: Organization, differences: readonly Difference
 }
 
 /** Repairs differences if a second reading finds the same ones. */
-async function repair(
-  table: Table,
-  differences: readonly Difference[],
-  { organization, now }: { organization: Organization; now: string },
-): Promise<void> {
+async function repair(pass: Pass, differences: readonly Difference[]): Promise<void> {
+  const { terminal, table, organization } = pass;
   const report = reportText(organization, differences);
   // A write between two requests looks like a difference. A second reading then finds other differences.
-  if (!isDeepStrictEqual(await readDifferences(table, organization, now), differences))
+  if (!isDeepStrictEqual(await readDifferences(pass), differences))
     throw new Problem(
       `${report}\nNothing was written: a second reading found other differences, so something writes to the table. Stop it, and run this command again.`,
     );
-  await withProgress('Repairing', (show) =>
+  await withProgress(terminal, 'Repairing', (show) =>
     repairDifferences(table, differences, (done) => show(`${done} of ${differences.length} repaired`)),
   );
-  const left = await readDifferences(table, organization, now);
+  const left = await readDifferences(pass);
   if (left.length > 0)
     throw new Problem(
       `${report}\nThey are repaired, but now there are ${counted(left)}, because something writes to the table. Stop it, and run this command again.`,
     );
 }
 
-async function readDifferences(table: Table, organization: Organization, now: string): Promise<Difference[]> {
+async function readDifferences({ terminal, table, organization, now }: Pass): Promise<Difference[]> {
   try {
-    return await withProgress('Reading the table', (show) =>
+    return await withProgress(terminal, 'Reading the table', (show) =>
       findDifferences(table, organization, now, (items) =>
         show(`${items.toLocaleString('en')} items of the table read`),
       ),

@@ -15,8 +15,8 @@ import { readStoredTokens } from '../../../lib/table/organizations/tokens.ts';
 import { Problem } from '../../local/problem.ts';
 import { columns } from '../columns.ts';
 import { command, jsonOption, organizationOption, readBy, stackOption, wholeNumber } from '../command.ts';
-import { createDeploymentContext } from '../deployments.ts';
 import { printJson } from '../json.ts';
+import { type Operation, operate } from '../operation.ts';
 
 type SettingName = keyof OrganizationSettings;
 
@@ -60,27 +60,29 @@ const show = command(
   .addOption(organizationOption())
   .addOption(stackOption())
   .addOption(jsonOption())
-  .action(async ({ org, stack, json }) => {
-    const context = await createContextFor(org, stack);
-    const [own, usedToday] = await Promise.all([
-      readSettings(context, org),
-      readTokensToday(context, org, context.clock()),
-    ]);
-    const found = names.map((name) => ({
-      setting: rows[name].option,
-      value: own[name] ?? rows[name].deployed(context),
-      isOwn: own[name] !== undefined,
-      ...(name === 'dailyTokens' && { usedToday }),
-    }));
-    if (json) return printJson({ data: found });
-    const shown = found.map(({ setting, value, isOwn, usedToday: used }) => [
-      setting,
-      String(value ?? 'no limit'),
-      isOwn ? org : 'the deployment',
-      String(used ?? ''),
-    ]);
-    console.log(columns([['setting', 'value', 'set by', 'used today'], ...shown]));
-  });
+  .action(
+    operate(async (operation, { org, json }) => {
+      const context = await createContextFor(operation, org);
+      const [own, usedToday] = await Promise.all([
+        readSettings(context, org),
+        readTokensToday(context, org, context.clock()),
+      ]);
+      const found = names.map((name) => ({
+        setting: rows[name].option,
+        value: own[name] ?? rows[name].deployed(context),
+        isOwn: own[name] !== undefined,
+        ...(name === 'dailyTokens' && { usedToday }),
+      }));
+      if (json) return printJson({ data: found }, operation.terminal.print);
+      const shown = found.map(({ setting, value, isOwn, usedToday: used }) => [
+        setting,
+        String(value ?? 'no limit'),
+        isOwn ? org : 'the deployment',
+        String(used ?? ''),
+      ]);
+      operation.terminal.print(columns([['setting', 'value', 'set by', 'used today'], ...shown]));
+    }),
+  );
 
 const set = command(
   'set',
@@ -106,7 +108,8 @@ const set = command(
     ),
   )
   .addOption(stackOption())
-  .action(async ({ org, stack, ...given }) => change(org, stack, given));
+  .hook('preAction', rejectNoSetting)
+  .action(operate((operation, { org, stack: _, ...given }) => change(operation, org, given)));
 
 const unset = command(
   'unset',
@@ -120,8 +123,11 @@ const unset = command(
   .option('--executions-per-minute', 'the limit of new executions a minute')
   .option('--daily-tokens', 'the budget of tokens of executions and self-improvement in a UTC day')
   .addOption(stackOption())
-  .action(async ({ org, stack, ...given }) =>
-    change(org, stack, Object.fromEntries(Object.keys(given).map((name) => [name, undefined]))),
+  .hook('preAction', rejectNoSetting)
+  .action(
+    operate((operation, { org, stack: _, ...given }) =>
+      change(operation, org, Object.fromEntries(Object.keys(given).map((name) => [name, undefined]))),
+    ),
   );
 
 /** `npm run settings`: the settings of an organization that override those of the deployment. */
@@ -140,17 +146,27 @@ function limitOption<const Flag extends string>(flag: Flag, description: string,
   return new Option(`--${flag} <number>`, description).argParser(wholeNumber(highest));
 }
 
+/** Returns the settings that options name. */
+const settingsIn = (given: object) => names.filter((name) => name in given);
+
+/**
+ * Throws if the options of a command name no setting.
+ *
+ * @throws `Problem` that names all settings
+ */
+function rejectNoSetting(command: { opts: () => object }): void {
+  if (settingsIn(command.opts()).length === 0) throw new Problem(`Name at least one setting: ${options}.`);
+}
+
 /** Changes settings of an organization, and prints the effect of each change. */
-async function change(organization: Organization, stack: string | undefined, given: SettingsChange): Promise<void> {
-  const changed = names.filter((name) => name in given);
-  if (changed.length === 0) throw new Problem(`Name at least one setting: ${options}.`);
-  const context = await createContextFor(organization, stack);
+async function change(operation: Operation, organization: Organization, given: SettingsChange): Promise<void> {
+  const context = await createContextFor(operation, organization);
   if (given.defaultModel !== undefined) rejectModel(given.defaultModel, context);
   await changeSettings(context, organization, given);
-  for (const name of changed) {
+  for (const name of settingsIn(given)) {
     const deployed = rows[name].deployed(context);
     const value = given[name] ?? (deployed === undefined ? 'any number of' : `the deployment's ${deployed}`);
-    console.log(`In ${organization}, ${rows[name].effect(String(value))}.`);
+    operation.terminal.print(`In ${organization}, ${rows[name].effect(String(value))}.`);
   }
 }
 
@@ -169,8 +185,8 @@ export function rejectModel(model: string, { allowedModels }: Pick<Context, 'all
  *
  * @throws `Problem` if the organization does not exist, so that a mistyped name gets no settings
  */
-async function createContextFor(organization: Organization, stack: string | undefined): Promise<Context> {
-  const context = await createDeploymentContext(stack);
+async function createContextFor({ createContext }: Operation, organization: Organization): Promise<Context> {
+  const context = await createContext();
   if ((await readStoredTokens(context, organization)).length === 0)
     throw new Problem(`The organization ${organization} does not exist; create its first token with token create.`);
   return context;

@@ -10,8 +10,8 @@ import { readTokenUses } from '../../../lib/table/organizations/token-uses.ts';
 import { readStoredTokens, revokeStoredToken } from '../../../lib/table/organizations/tokens.ts';
 import { columns } from '../columns.ts';
 import { command, jsonOption, organizationOption, stackOption, wholeNumber } from '../command.ts';
-import { createDeploymentContext } from '../deployments.ts';
 import { printJson } from '../json.ts';
+import { operate } from '../operation.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -37,11 +37,13 @@ const create = command(
   .option('--name <name>', `what it is for, at most ${maxNameLength} characters`, readName)
   .option('--expires-in-days <days>', 'days until it expires, 1 to 99999 (default: never)', wholeNumber(99_999))
   .addOption(stackOption())
-  .action(async ({ org: organization, name, scopes: allowed, expiresInDays: days, stack }) => {
-    const context = await createDeploymentContext(stack);
-    const expires = days && timestamp(context.clock() + days * dayMs);
-    console.log(await issueToken(context, { organization, name, scopes: allowed, ...(expires && { expires }) }));
-  });
+  .action(
+    operate(async ({ terminal, createContext }, { org: organization, name, scopes: allowed, expiresInDays: days }) => {
+      const context = await createContext();
+      const expires = days && timestamp(context.clock() + days * dayMs);
+      terminal.print(await issueToken(context, { organization, name, scopes: allowed, ...(expires && { expires }) }));
+    }),
+  );
 
 const list = command(
   'list',
@@ -55,24 +57,26 @@ const list = command(
   .addOption(organizationOption())
   .addOption(stackOption())
   .addOption(jsonOption())
-  .action(async ({ org, stack, json }) => {
-    const tokens = await listTokens(await createDeploymentContext(stack), org);
-    if (json) return printJson({ data: tokens });
-    const rows = tokens.map(({ id, name, createdAt, lastUsedAt, expires, revokedAt, scopes: allowed }) => [
-      id,
-      name ?? '-',
-      createdAt,
-      lastUsedAt ?? 'never',
-      expires ?? 'never',
-      revokedAt ?? 'no',
-      allowed.length === scopes.length ? 'every scope' : allowed.join(','),
-    ]);
-    console.log(
-      rows.length > 0
-        ? columns([['id', 'name', 'created', 'last used', 'expires', 'revoked', 'scopes'], ...rows])
-        : `The organization ${org} has no tokens.`,
-    );
-  });
+  .action(
+    operate(async ({ terminal, createContext }, { org, json }) => {
+      const tokens = await listTokens(await createContext(), org);
+      if (json) return printJson({ data: tokens }, terminal.print);
+      const rows = tokens.map(({ id, name, createdAt, lastUsedAt, expires, revokedAt, scopes: allowed }) => [
+        id,
+        name ?? '-',
+        createdAt,
+        lastUsedAt ?? 'never',
+        expires ?? 'never',
+        revokedAt ?? 'no',
+        allowed.length === scopes.length ? 'every scope' : allowed.join(','),
+      ]);
+      terminal.print(
+        rows.length > 0
+          ? columns([['id', 'name', 'created', 'last used', 'expires', 'revoked', 'scopes'], ...rows])
+          : `The organization ${org} has no tokens.`,
+      );
+    }),
+  );
 
 /** Returns the tokens of an organization without the hashes of their secrets, the oldest first. */
 async function listTokens(context: TableContext, organization: Organization) {
@@ -87,11 +91,13 @@ const revoke = command('revoke', 'Revoke an access token', 'npm run --silent tok
   .description('Revoke an access token permanently. Within 30 seconds all requests with it are rejected.')
   .argument('<token>', 'the token, or its id from list')
   .addOption(stackOption())
-  .action(async (subject, { stack }) => {
-    const context = await createDeploymentContext(stack);
-    await revokeStoredToken(context, readToken(subject)?.id ?? subject, timestamp(context.clock()));
-    console.log('Revoked. Within 30 seconds all requests with this token are rejected.');
-  });
+  .action(
+    operate(async ({ terminal, createContext }, subject) => {
+      const context = await createContext();
+      await revokeStoredToken(context, readToken(subject)?.id ?? subject, timestamp(context.clock()));
+      terminal.print('Revoked. Within 30 seconds all requests with this token are rejected.');
+    }),
+  );
 
 /** `npm run token`: creates, lists and revokes access tokens (docs/architecture.md#access-tokens). */
 export const token = command(

@@ -3,8 +3,8 @@ import {
   DeleteMessageCommand,
   type Message,
   ReceiveMessageCommand,
-  type SQSClient,
 } from '@aws-sdk/client-sqs';
+import type { QueueClient } from '../../local/queues/queue-client.ts';
 import type { Report } from '../progress.ts';
 
 /** The largest batch of messages of SQS. */
@@ -25,7 +25,7 @@ export type Delete = (message: ReceivedMessage) => Promise<void>;
  * @param options.report reports the number of received messages
  */
 export async function withReceivedMessages<Result>(
-  client: SQSClient,
+  client: QueueClient['sqs'],
   QueueUrl: string,
   { visibilitySeconds, report = () => {} }: { visibilitySeconds: number; report?: Report },
   work: (messages: readonly ReceivedMessage[], deleteMessage: Delete) => Promise<Result>,
@@ -43,7 +43,7 @@ export async function withReceivedMessages<Result>(
 }
 
 async function receiveAll(
-  client: SQSClient,
+  client: QueueClient['sqs'],
   QueueUrl: string,
   visibilitySeconds: number,
   report: Report,
@@ -72,7 +72,11 @@ function receivedMessage({ MessageId = '', ReceiptHandle = '', Body = '', Attrib
   return { id: MessageId, handle: ReceiptHandle, body: Body, sentAt: Number(Attributes?.SentTimestamp) };
 }
 
-async function makeVisible(client: SQSClient, QueueUrl: string, messages: readonly ReceivedMessage[]): Promise<void> {
+async function makeVisible(
+  client: QueueClient['sqs'],
+  QueueUrl: string,
+  messages: readonly ReceivedMessage[],
+): Promise<void> {
   for (let at = 0; at < messages.length; at += batchLimit)
     await client.send(
       new ChangeMessageVisibilityBatchCommand({

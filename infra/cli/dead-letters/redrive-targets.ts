@@ -1,33 +1,31 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { SQSClient } from '@aws-sdk/client-sqs';
 import { fileNameOf } from '../../../lib/contract/routes.ts';
 import { consumers } from '../../../lib/deployment/consumers.ts';
 import { contextOf, loadHandler } from '../../local/functions.ts';
-import type { Running } from '../../local/running.ts';
-import { findLocal } from '../deployments.ts';
-import { localQueues, type Queues, stackQueues } from '../queues.ts';
-import { resourceName, resourcesOf } from '../stack/stack.ts';
+import { createQueueClient, type QueueClient } from '../../local/queues/queue-client.ts';
+import type { Queues } from '../../local/queues/queues.ts';
+import { queueUrlsOf, resourceName, resourcesOf } from '../stack/stack.ts';
 import type { ChangeRecord } from './dead-letter-kinds.ts';
 
 /** Calls the function that publishes events with a change. Returns an error message if the call fails. */
 type Publish = (change: ChangeRecord) => Promise<string | undefined>;
 
 /** The places to which dead letters are sent again: the queues, and the publisher of changes. */
-export type RedriveTargets = Queues & { publish: Publish };
+export type RedriveTargets = QueueClient & { publish: Publish };
 
 /**
- * Finds the redrive targets of a stack in AWS, or of the service on this machine if no stack is named.
+ * Finds the redrive targets of a stack in AWS.
  *
- * @throws `Problem` if there is no such deployment
+ * @throws `Problem` if there is no such stack
  */
-export async function findRedriveTargets(stack: string | undefined): Promise<RedriveTargets> {
-  if (stack === undefined) {
-    const running = await findLocal();
-    return { ...localQueues(running), publish: publishLocally(running) };
-  }
+export async function findStackTargets(stack: string): Promise<RedriveTargets> {
   const resources = await resourcesOf(stack);
   const lambda = new LambdaClient({});
   return {
-    ...stackQueues(resources),
+    // The endpoint of AWS is configured in the environment, as for all other clients, and not taken from the queue's URL.
+    sqs: new SQSClient({ useQueueUrlAsEndpoint: false }),
+    urls: queueUrlsOf(resources),
     publish: async (change) => {
       const FunctionName = resourceName(resources, 'AWS::Lambda::Function', 'publishEvents');
       const { FunctionError, Payload } = await lambda.send(
@@ -40,15 +38,16 @@ export async function findRedriveTargets(stack: string | undefined): Promise<Red
   };
 }
 
-/** Returns a publisher that calls the function in this process. The function logs its errors to standard error. */
-function publishLocally({ environment: variables }: Running): Publish {
+/** Returns the redrive targets of the service in this process, whose log has the errors of the publisher. */
+export function localTargets(queues: Queues): RedriveTargets {
   const name = 'publishEvents';
-  return async (change) => {
-    // Only now, because other commands need neither the function nor its environment.
-    Object.assign(process.env, variables, { POWERTOOLS_LOG_LEVEL: 'WARN' });
-    const handler = await loadHandler('pipeline', fileNameOf(name));
-    const result = await handler(JSON.parse(batchOf(change)), contextOf(name, consumers[name].timeoutSeconds));
-    return errorIn(result, 'see the log on standard error');
+  return {
+    ...createQueueClient(queues),
+    publish: async (change) => {
+      const handler = await loadHandler('pipeline', fileNameOf(name));
+      const result = await handler(JSON.parse(batchOf(change)), contextOf(name, consumers[name].timeoutSeconds));
+      return errorIn(result, 'see the log of the service');
+    },
   };
 }
 

@@ -51,15 +51,6 @@ export async function resourcesOf(stack: string): Promise<Resource[]> {
 }
 
 /**
- * Returns the name of a deployed stack's table.
- *
- * @throws `Problem` if the stack cannot be read or has no table
- */
-export async function tableNameOf(stack: string): Promise<string> {
-  return tableNameIn(stack, await outputsOf(stack));
-}
-
-/**
  * Creates the context of a deployed stack, for its table.
  *
  * @throws `Problem` if the stack cannot be read or has no table

@@ -6,8 +6,6 @@ import { unsignedHeaders } from '../../../lib/aws/client-config.ts';
 /** A client of the JSON protocol of DynamoDB and its streams, for an engine on this machine. */
 export type EngineClient = { host: string; port: string; agent: Agent };
 
-const unsigned = unsignedHeaders();
-
 type Response = { status: number; text: string };
 
 /**
@@ -38,7 +36,7 @@ export async function callEngine(client: EngineClient, target: string, input: ob
 
 function post(server: EngineClient, target: string, body: string): Promise<Response> {
   const headers = {
-    ...unsigned,
+    ...unsignedHeaders,
     'content-type': 'application/x-amz-json-1.0',
     'x-amz-target': target,
   };

@@ -1,13 +1,13 @@
-import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { expect, it } from 'vitest';
 import { operatorErrorText } from '../../../infra/cli/operator-errors.ts';
 import { program } from '../../../infra/cli/program.ts';
-import { findRunning } from '../../../infra/local/running.ts';
-import { clientConfig } from '../../../lib/aws/client-config.ts';
-import { environment as names } from '../../../lib/deployment/environment.ts';
+import { sendMessages } from '../../../infra/local/queues/memory-queue.ts';
+import { createQueues } from '../../../infra/local/queues/queues.ts';
 import { startDeployment } from '../../journeys/deployment.ts';
+import { openService } from '../../service.ts';
 import { stackResources, startAws, xmlError } from './aws.ts';
 import { runInProcess } from './in-process.ts';
+import { runServed } from './served.ts';
 
 const service = await startDeployment();
 
@@ -35,15 +35,19 @@ it('settings show prints the settings as JSON, with numbers', async () => {
 });
 
 it('dead-letters list and show print the dead letters as JSON', async () => {
-  const { environment } = await findRunning(service.dataFolder);
-  const sqs = new SQSClient(clientConfig(environment[names.sqsEndpoint]));
+  const { app: context } = await openService();
+  const queues = createQueues();
   const body = JSON.stringify({ organization: 'local', executionId: 'ex_01K00000000000000000000000' });
-  await sqs.send(new SendMessageCommand({ QueueUrl: environment[names.deadLettersQueueUrl], MessageBody: body }));
-  const [code, counts] = await dataOf('dead-letters list');
+  sendMessages(queues.deadLetters, [{ body, delaySeconds: 0 }]);
+  const dataIn = async (command: string, ...args: string[]) => {
+    const { code, stdout } = await runServed({ context, queues }, command, ...args, '--json');
+    return [code, JSON.parse(stdout).data];
+  };
+  const [code, counts] = await dataIn('dead-letters list');
   expect([code, counts]).toEqual([0, expect.arrayContaining([{ kind: 'executions', count: 1, oldestSentAt: time }])]);
   expect(counts).toContainEqual({ kind: 'deliveries', count: 0 });
   const shown = { id: expect.any(String), kind: 'executions', sentAt: time, body };
-  expect(await dataOf('dead-letters show executions')).toEqual([0, [shown]]);
+  expect(await dataIn('dead-letters show', 'executions')).toEqual([0, [shown]]);
 });
 
 it('deliveries verify prints the numbers of each organization as JSON', async () => {

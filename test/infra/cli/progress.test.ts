@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { withProgress } from '../../../infra/cli/progress.ts';
+import { startProgress, withProgress } from '../../../infra/cli/progress.ts';
 
 // The tests may run in an environment where no line is rewritten.
 beforeEach(() => {
@@ -19,8 +19,10 @@ function createScreen(isTTY: boolean, columns = 80) {
   const written: string[] = [];
   stream.setEncoding('utf8').on('data', (part: string) => void written.push(part));
   const clock = Object.assign(() => clock.now, { now: 0 });
+  const screen = { stream: stream as unknown as NodeJS.WriteStream, clock };
+  const terminal = { startProgress: (first: string) => startProgress(first, screen) };
   const progress = <Result>(work: (report: (text: string) => void) => Promise<Result>) =>
-    withProgress('Started', work, { stream: stream as unknown as NodeJS.WriteStream, clock });
+    withProgress(terminal, 'Started', work);
   return { progress, clock, clearLine, written: () => written.join('') };
 }
 

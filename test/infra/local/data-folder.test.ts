@@ -91,7 +91,7 @@ it.each(['/dev/null/x', '/proc/crewboard/x', file, join(file, 'x')])('reports th
 
 it('can be opened by one process at a time; another gets an error of one sentence', async () => {
   const folder = newFolder();
-  const sentence = `Another Crewboard is running on the data folder ${folder}; stop it, or set CREWBOARD_DATA to another folder.`;
+  const sentence = `Another Crewboard, or one of its commands, is running on the data folder ${folder}; stop it or wait for its end, or set CREWBOARD_DATA to another folder.`;
   // The lock is kept even if nothing but the data folder itself refers to it.
   const forget = "data = undefined; setTimeout(() => { gc(); console.log('open'); setInterval(() => {}, 1000); });";
   const holder = await openElsewhere(folder, forget);

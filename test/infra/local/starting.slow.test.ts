@@ -64,7 +64,7 @@ it.concurrent('rejects arguments, which would have no effect', async () => {
 it.concurrent('reports that another service runs on its data folder, and does not disturb it', async () => {
   const service = await startDeployment();
   const error = await startError({ CREWBOARD_DATA: service.dataFolder });
-  expect(error).toMatch(sentence('nother Crewboard is running on the data folder'));
+  expect(error).toMatch(sentence('nother Crewboard, or one of its commands, is running on the data folder'));
   expect((await service.api.listTasks()).status).toBe(200);
 });
 

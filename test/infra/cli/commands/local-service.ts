@@ -1,21 +1,25 @@
-import { findRunning, tableName } from '../../../../infra/local/running.ts';
+import { join } from 'node:path';
+import { startEngine } from '../../../../infra/local/engine/engine.ts';
+import { tableName } from '../../../../infra/local/running.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
-import { environment as names } from '../../../../lib/deployment/environment.ts';
 import { openTable } from '../../../../lib/table/client.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { transact } from '../../../../lib/table/transact.ts';
-import { run, startDeployment } from '../../../journeys/deployment.ts';
+import { atEndOfFile } from '../../../end-of-file.ts';
+import { newFolder, run, startDeployment } from '../../../journeys/deployment.ts';
 import { createTask } from '../../../journeys/requests.ts';
 import type { Ended } from '../../../service-process.ts';
 
-/** Starts a service, and returns what tests of commands need to run on its data. */
+/** Starts a service on an engine of the test, and returns what tests of commands need to run on its data. */
 export async function startLocalService(settings: Record<string, string> = {}) {
-  const service = await startDeployment({ environment: settings });
-  const { environment } = await findRunning(service.dataFolder);
-  const dynamodbEndpoint = environment[names.dynamodbEndpoint] as string;
+  const folder = newFolder();
+  const engine = await startEngine({ database: join(folder, 'own.db'), log: join(folder, 'engine.log') });
+  atEndOfFile(engine.stop);
+  const dynamodbEndpoint = engine.endpoint;
+  const service = await startDeployment({ environment: { ...settings, DYNAMODB_ENDPOINT: dynamodbEndpoint } });
   const table = openTable(tableName, dynamodbEndpoint);
   return {
-    ...{ service, environment, dynamodbEndpoint, table },
+    ...{ service, dynamodbEndpoint, table },
 
     crewboard: (...args: string[]): Promise<Ended> => crewboardIn({ CREWBOARD_DATA: service.dataFolder }, ...args),
 

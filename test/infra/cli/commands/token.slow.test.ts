@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { scopes } from '../../../../lib/contract/endpoint.ts';
@@ -77,11 +78,15 @@ it.concurrent('revokes a token by its text or its id, also repeatedly', async ()
 it.concurrent('creates a token that is rejected after it expires', async () => {
   const twoDaysAgo = 'data:text/javascript,const now = Date.now; Date.now = () => now() - 2 * 24 * 60 * 60 * 1000;';
   const create = ['infra/cli/main.ts', 'token', 'create', '--org', 'short', '--expires-in-days'];
-  const statusOf = async (days: string) => {
-    const { stdout } = await run(['--import', twoDaysAgo, ...create, days], { CREWBOARD_DATA: service.dataFolder });
-    return (await service.api.listTasks({ token: stdout.trim() })).status;
-  };
-  expect([await statusOf('1'), await statusOf('3')]).toEqual([401, 200]);
+  const stopped = await startDeployment();
+  await stopped.stop();
+  const { dataFolder } = stopped;
+  const created = async (days: string) =>
+    (await run(['--import', twoDaysAgo, ...create, days], { CREWBOARD_DATA: dataFolder })).stdout.trim();
+  const tokens = [await created('1'), await created('3')];
+  const { api } = await startDeployment({ dataFolder });
+  const answers = await Promise.all(tokens.map((token) => api.listTasks({ token })));
+  expect(answers.map(({ status }) => status)).toEqual([401, 200]);
 });
 
 it.concurrent.each([
@@ -97,14 +102,20 @@ it.concurrent.each([
   expect(errorOf(await tokenCommand(service, ...command.split(' ')))).toMatch(message);
 });
 
-it.concurrent('reports that no service runs on the data folder, also if another service has taken its port', async () => {
-  const create = ['create', '--org', 'x'];
+it.concurrent('reports that the data folder has no data, and creates none', async () => {
   const dataFolder = newFolder();
-  expect(errorOf(await tokenCommand({ dataFolder }, ...create))).toBe(
+  expect(errorOf(await tokenCommand({ dataFolder }, 'create', '--org', 'x'))).toBe(
     `No Crewboard is running on the data folder ${dataFolder}; start one with npm start.\n`,
   );
+  expect(readdirSync(dataFolder)).toEqual([]);
+});
+
+it.concurrent('works on the data of a stopped service, also if another service has taken its port', async () => {
   const stopped = await startDeployment();
   await stopped.stop();
-  await startDeployment({ environment: { PORT: new URL(stopped.url).port } });
-  expect(errorOf(await tokenCommand(stopped, ...create))).toMatch(/^No Crewboard is running on the data/);
+  const other = await startDeployment({ environment: { PORT: new URL(stopped.url).port } });
+  const token = await newToken(stopped, 'x');
+  expect((await other.api.listTasks({ token })).status).toBe(401);
+  const { stdout } = await tokenCommand(stopped, 'list', '--org', 'x');
+  expect(columnsOf(stdout)[1]?.[0]).toBe(token.slice(5, 17));
 });

@@ -1,18 +1,12 @@
-import { DeleteMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, describe, expect, it } from 'vitest';
+import { DeleteMessageCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { describe, expect, it } from 'vitest';
 import { kinds } from '../../../../infra/cli/dead-letters/dead-letter-kinds.ts';
 import { withReceivedMessages } from '../../../../infra/cli/dead-letters/received-messages.ts';
 import { redrive } from '../../../../infra/cli/dead-letters/redrive.ts';
-import { startQueueServer } from '../../../../infra/local/queues/queue-server.ts';
+import { createQueueClient } from '../../../../infra/local/queues/queue-client.ts';
 import { createQueues } from '../../../../infra/local/queues/queues.ts';
-import { clientConfig } from '../../../../lib/aws/client-config.ts';
 
-const { endpoint, urls, stop } = await startQueueServer(createQueues());
-const sqs = new SQSClient(clientConfig(endpoint));
-afterAll(async () => {
-  sqs.destroy();
-  await stop();
-});
+const { sqs, urls } = createQueueClient(createQueues());
 
 const targets = { sqs, urls, publish: async () => undefined };
 const bodies = Array.from({ length: 12 }, (_, nth) =>
@@ -54,7 +48,7 @@ describe('redrive', () => {
   it('keeps a dead letter that its queue rejects', async () => {
     const [body = ''] = bodies;
     await put(body);
-    const gone = { ...targets, urls: { ...urls, executions: `${endpoint}/000000000000/gone` } };
+    const gone = { ...targets, urls: { ...urls, executions: 'gone' } };
     await expect(redrive(gone, kinds, () => {})).rejects.toThrow();
     expect(await bodiesIn('deadLetters')).toEqual([body]);
   });
@@ -66,7 +60,7 @@ describe('redrive', () => {
       (command as unknown) instanceof DeleteMessageCommand
         ? Promise.reject(new Error('Not deleted.'))
         : sqs.send(command);
-    const failing = { ...targets, sqs: { send } as SQSClient };
+    const failing = { ...targets, sqs: { send: send as SQSClient['send'] } };
     await expect(redrive(failing, ['executions'], () => {})).rejects.toThrow('Not deleted.');
     for (const queue of ['executions', 'deadLetters'] as const) expect(await bodiesIn(queue)).toContain(body);
   });

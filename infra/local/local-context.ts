@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Context, createContext } from '../../lib/context.ts';
+import { removeFormerAddresses } from './commands/command-address.ts';
+import { closeDataFolder, type DataFolder, dataFiles, openDataFolder } from './data-folder.ts';
+import { createEngineTable } from './engine/engine-table.ts';
+import { openEngine } from './engine/open-engine.ts';
+import { functionEnvironment } from './function-environment.ts';
+import { Problem } from './problem.ts';
+import { tableName } from './running.ts';
+import type { Settings } from './settings.ts';
+
+/** The context of a data folder on which no service runs. `close` ends its use. */
+export type LocalContext = { context: Context; close: () => Promise<void> };
+
+/**
+ * Opens the table of a data folder in this process, for a command without a running service. The folder is locked until
+ * `close`. All files that this process creates from now on are for their owner only.
+ *
+ * @throws `Problem` if the folder has no table, or if a service or another command uses it
+ */
+export async function openLocalContext(settings: Settings): Promise<LocalContext> {
+  const { dataFolder, dynamodbEndpoint } = settings;
+  // A wrong CREWBOARD_DATA must not create a new table.
+  if (!existsSync(join(dataFolder, dynamodbEndpoint ? dataFiles.lock : dataFiles.table)))
+    throw new Problem(`No Crewboard is running on the data folder ${dataFolder}; start one with npm start.`);
+  process.umask(0o077);
+  const data = openDataFolder(dataFolder);
+  try {
+    removeFormerAddresses(data);
+    return await openContext(settings, data);
+  } catch (error) {
+    closeDataFolder(data);
+    throw error;
+  }
+}
+
+async function openContext(settings: Settings, data: DataFolder): Promise<LocalContext> {
+  const { endpoint, stop } = await openEngine(settings, data);
+  const context = createContext({
+    environment: functionEnvironment(settings, data, endpoint),
+    clock: Date.now,
+    ...(settings.dynamodbEndpoint === undefined && { table: createEngineTable(tableName, endpoint) }),
+  });
+  return {
+    context,
+    close: async () => {
+      await stop();
+      closeDataFolder(data);
+    },
+  };
+}
