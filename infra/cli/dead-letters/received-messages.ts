@@ -18,7 +18,7 @@ export type Delete = (message: ReceivedMessage) => Promise<void>;
 
 /**
  * Receives all messages of a queue, oldest first, and calls a function with them. Afterwards makes the messages visible
- * again that the function did not delete, even if the function throws.
+ * again that the function did not delete, even if the function or a report throws.
  *
  * @param options.visibilitySeconds the visibility timeout of the messages, after which they are visible again if this
  *   process is killed
@@ -30,25 +30,27 @@ export async function withReceivedMessages<Result>(
   { visibilitySeconds, report = () => {} }: { visibilitySeconds: number; report?: Report },
   work: (messages: readonly ReceivedMessage[], deleteMessage: Delete) => Promise<Result>,
 ): Promise<Result> {
-  const received = await receiveAll(client, QueueUrl, visibilitySeconds, report);
-  const remaining = new Set(received);
+  const remaining = new Map<string, ReceivedMessage>();
   try {
-    return await work(received, async (message) => {
-      await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message.handle }));
-      remaining.delete(message);
+    await receiveAll(client, QueueUrl, visibilitySeconds, remaining, report);
+    const received = [...remaining.values()].sort((a, b) => a.sentAt - b.sentAt);
+    return await work(received, async ({ id, handle }) => {
+      await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: handle }));
+      remaining.delete(id);
     });
   } finally {
-    await makeVisible(client, QueueUrl, [...remaining]);
+    await makeVisible(client, QueueUrl, [...remaining.values()]);
   }
 }
 
+/** Adds all messages of a queue to `received`, by their ids. */
 async function receiveAll(
   client: QueueClient['sqs'],
   QueueUrl: string,
   visibilitySeconds: number,
+  received: Map<string, ReceivedMessage>,
   report: Report,
-): Promise<ReceivedMessage[]> {
-  const received = new Map<string, ReceivedMessage>();
+): Promise<void> {
   for (;;) {
     const before = received.size;
     const { Messages = [] } = await client.send(
@@ -63,7 +65,7 @@ async function receiveAll(
     );
     for (const message of Messages) received.set(message.MessageId ?? '', receivedMessage(message));
     // No new message: all are received, or the first ones are visible again in a long queue.
-    if (received.size === before) return [...received.values()].sort((a, b) => a.sentAt - b.sentAt);
+    if (received.size === before) return;
     report(`${received.size} messages received`);
   }
 }

@@ -45,6 +45,17 @@ describe('redrive', () => {
     expect(await bodiesIn('deadLetters')).toEqual([]);
   });
 
+  it('keeps all dead letters visible if it ends while it receives them', async () => {
+    await put(...bodies);
+    const ended = redrive(targets, kinds, () => {
+      throw new Error('The operator has ended the command.');
+    });
+    await expect(ended).rejects.toThrow('The operator has ended the command.');
+    expect(await bodiesIn('deadLetters')).toEqual(bodies.toSorted());
+    await redrive(targets, kinds, () => {});
+    await bodiesIn('executions');
+  });
+
   it('keeps a dead letter that its queue rejects', async () => {
     const [body = ''] = bodies;
     await put(body);
