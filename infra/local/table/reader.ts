@@ -1,0 +1,124 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { tableSchema } from '../../../lib/deployment/table-schema.ts';
+import type { StoredItem } from './errors.ts';
+import type { Bound } from './expressions/key-conditions.ts';
+import { type ItemKey, indexEntrySize } from './rows.ts';
+
+const { partitionKey, sortKey, dueIndex } = tableSchema;
+
+/** The most bytes that a page reads, by the rules of DynamoDB. The item that goes beyond it is the last one. */
+const pageBytes = 1024 * 1024;
+
+/** The range of a page, in the order of the keys. */
+export type Range = {
+  /** Whether the range is one of the index. */
+  inIndex: boolean;
+  /** The partition; `undefined` for all. */
+  hash: string | undefined;
+  bounds: readonly Bound[];
+  descending: boolean;
+  /** The key of the item before the first one of the page. */
+  after: StartKey | undefined;
+  /** The most items to read. */
+  limit: number;
+  /** Whether the items themselves are needed, and not only their number. */
+  withItems: boolean;
+};
+
+/** The key of an item, with that of the index for a range of the index. */
+export type StartKey = ItemKey & { due?: string; dueAt?: string };
+
+/** An item of a page: its text, if the range wants items, and its size. An entry of the index is its four keys. */
+type Read = ItemKey & Partial<StoredItem> & { size: number; due?: string; dueAt?: string };
+
+/** The items of a page, and the key of the last one if there may be more. */
+export type Page = { items: Read[]; size: number; last: StartKey | undefined };
+
+/** Reads from a database. */
+export type Reader = {
+  get: (key: ItemKey) => (StoredItem & { size: number }) | undefined;
+  page: (range: Range) => Page;
+};
+
+/** Creates a reader. Its connection may be one that only reads, beside the writer's. */
+export function createReader(database: DatabaseSync): Reader {
+  const select = database.prepare('SELECT item, coded, size FROM items WHERE pk = ? AND sk = ?');
+  select.setReturnArrays(true);
+  const statements = new Map<string, StatementSync>();
+  const prepared = (sql: string) => {
+    const known = statements.get(sql);
+    if (known) return known;
+    const created = database.prepare(sql);
+    created.setReturnArrays(true);
+    statements.set(sql, created);
+    return created;
+  };
+
+  return {
+    get: ({ pk, sk }) => {
+      const row = select.get(pk, sk) as unknown as [string, number, number] | undefined;
+      return row && { text: row[0], coded: row[1] === 1, size: row[2] };
+    },
+    page: (range) => {
+      const { sql, values } = statementOf(range);
+      const items: Read[] = [];
+      let size = 0;
+      for (const row of prepared(sql).iterate(...values)) {
+        const read = range.inIndex ? entryOf(row as never) : itemOf(row as never);
+        items.push(read);
+        size += read.size;
+        if (items.length === range.limit || size > pageBytes) return { items, size, last: keyOf(read) };
+      }
+      return { items, size, last: undefined };
+    },
+  };
+}
+
+type Columns = [string, string, number, string?, number?];
+
+const itemOf = ([pk, sk, size, text, coded]: Columns): Read => ({
+  pk,
+  sk,
+  size,
+  ...(text !== undefined && { text, coded: coded === 1 }),
+});
+
+/** Returns an entry of the index as an item, which it is for the reader: the index has the keys only. */
+function entryOf([due, dueAt, pk, sk]: [string, string, string, string]): Read {
+  const item = { [partitionKey]: pk, [sortKey]: sk, [dueIndex.partitionKey]: due, [dueIndex.sortKey]: dueAt };
+  const size = indexEntrySize({ pk, sk, due, dueAt });
+  return { pk, sk, due, dueAt, size, text: JSON.stringify(item), coded: false };
+}
+
+const keyOf = ({ pk, sk, due, dueAt }: Read): StartKey =>
+  due === undefined || dueAt === undefined ? { pk, sk } : { pk, sk, due, dueAt };
+
+/** Returns the statement of a range. No text of a caller is in it. */
+function statementOf({ inIndex, hash, bounds, descending, after, withItems }: Range): {
+  sql: string;
+  values: string[];
+} {
+  const [hashColumn, sortColumn] = inIndex ? ['due', 'dueAt'] : ['pk', 'sk'];
+  const columns = inIndex ? 'due, dueAt, pk, sk' : `pk, sk, size${withItems ? ', item, coded' : ''}`;
+  const where: string[] = inIndex ? ['due IS NOT NULL', 'dueAt IS NOT NULL'] : [];
+  const values: string[] = [];
+  if (hash !== undefined) {
+    where.push(`${hashColumn} = ?`);
+    values.push(hash);
+  }
+  for (const { operator, value } of bounds) {
+    where.push(`${sortColumn} ${operator} ?`);
+    values.push(value);
+  }
+  const order = inIndex ? ['due', 'dueAt', 'pk', 'sk'] : ['pk', 'sk'];
+  if (after) {
+    where.push(`(${order.join(', ')}) ${descending ? '<' : '>'} (${order.map(() => '?').join(', ')})`);
+    values.push(...(inIndex ? [after.due ?? '', after.dueAt ?? ''] : []), after.pk, after.sk);
+  }
+  const direction = descending ? ' DESC' : '';
+  const from = inIndex ? 'items INDEXED BY due' : 'items';
+  const sql = `SELECT ${columns} FROM ${from}${where.length > 0 ? ` WHERE ${where.join(' AND ')}` : ''} ORDER BY ${order
+    .map((column) => column + direction)
+    .join(', ')}`;
+  return { sql, values };
+}
