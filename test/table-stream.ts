@@ -15,6 +15,11 @@ export async function streamed(
   service: Pick<Service, 'endpoint' | 'tableName'>,
   kind: string,
 ): Promise<DynamoDBRecord[]> {
+  return (await streamedRecords(service)).filter(({ dynamodb }) => dynamodb?.NewImage?.kind?.S === kind);
+}
+
+/** Returns all records in the table's stream. */
+export async function streamedRecords(service: Pick<Service, 'endpoint' | 'tableName'>): Promise<DynamoDBRecord[]> {
   const client = new DynamoDBStreamsClient(clientConfig(service.endpoint));
   const { Streams = [] } = await client.send(new ListStreamsCommand({ TableName: service.tableName }));
   const StreamArn = Streams[0]?.StreamArn as string;
@@ -32,5 +37,5 @@ export async function streamed(
     next = Records.length > 0 ? NextShardIterator : undefined;
   }
   client.destroy();
-  return records.filter(({ dynamodb }) => dynamodb?.NewImage?.kind?.S === kind) as DynamoDBRecord[];
+  return records as DynamoDBRecord[];
 }
