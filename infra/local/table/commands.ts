@@ -17,7 +17,7 @@ import { type ItemKey, keyNames, keyOf, largestItem, rowOf } from './rows.ts';
 import { decode, decodeItem, encode, type Stored } from './values/encoding.ts';
 import { nativeItem, nativeMap } from './values/native.ts';
 import type { Value } from './values/values.ts';
-import type { Job, PreparedWrite } from './writer.ts';
+import type { Job, PreparedWrite } from './writes/writer.ts';
 
 /** The input of a command of the document client. */
 export type Input = Record<string, unknown>;
@@ -288,7 +288,7 @@ export function batchWriteJob(input: Input, tableName: string): Job {
     return preparedWrite('delete', DeleteRequest as Input);
   });
   checkDifferent(writes, 'Provided list of item keys contains duplicates');
-  return { is: 'transaction', writes };
+  return { is: 'batch', writes };
 }
 
 /** Returns the request for the only table. */

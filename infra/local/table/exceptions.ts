@@ -10,8 +10,8 @@ import { noteLostResponse } from '../../../lib/table/lost-responses.ts';
 import { type CancellationReason, Invalid, type StoredItem, type TableFailure } from './errors.ts';
 import { decodeItem } from './values/encoding.ts';
 import { marshalledItem } from './values/native.ts';
-import { WriterEnded } from './write-queue.ts';
-import { CommitFailed, diskFull } from './writer.ts';
+import { WriterEnded } from './writes/write-queue.ts';
+import { CommitFailed, diskFull } from './writes/writer.ts';
 
 const rejected = { httpStatusCode: 400 };
 const failedMetadata = { httpStatusCode: 500 };

@@ -11,8 +11,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { tableSchema } from '../../../lib/deployment/table-schema.ts';
 import { openTable, type Table } from '../../../lib/table/client.ts';
-import { backUp } from './backup.ts';
-import { type Changes, createChanges } from './changes.ts';
+import { type Changes, createChanges } from './changes/changes.ts';
 import {
   batchGetItems,
   batchWriteJob,
@@ -23,14 +22,15 @@ import {
   singleJob,
   transactionJob,
 } from './commands.ts';
-import { type Durability, prepareReader } from './database.ts';
 import { Unsupported } from './errors.ts';
 import { asException, exceptionOf, unknownTable } from './exceptions.ts';
-import { openDatabaseFile, openMemoryDatabase } from './open-database.ts';
+import { backUp } from './file/backup.ts';
+import { type Durability, prepareReader } from './file/database.ts';
+import { openDatabaseFile, openMemoryDatabase } from './file/open-database.ts';
 import { createReader } from './reader.ts';
 import { nativeItem } from './values/native.ts';
-import { createInlineCommitter, createThreadCommitter, createWriteQueue } from './write-queue.ts';
-import type { Job, WriteUnits } from './writer.ts';
+import { createInlineCommitter, createThreadCommitter, createWriteQueue } from './writes/write-queue.ts';
+import type { Job, WriteUnits } from './writes/writer.ts';
 
 /** The settings of a table in the process. */
 export type LocalTableOptions = {
@@ -79,7 +79,7 @@ export type LocalTable = {
  *
  * @throws `Problem` for a file that cannot be used; see `open-database.ts`
  */
-export async function openLocalTable(options: LocalTableOptions): Promise<LocalTable> {
+export function openLocalTable(options: LocalTableOptions): LocalTable {
   const { path, tableName, kinds, durability = 'full', clock = Date.now } = options;
   const inMemory = path === ':memory:';
   const inThread = !inMemory && (options.inThread ?? true);

@@ -42,7 +42,7 @@ async function failureOf(work: Promise<unknown>): Promise<Error & Record<string,
 
 describe('a single write', () => {
   it('returns the attributes that it is asked for', async () => {
-    const local = await openTestTable();
+    const local = openTestTable();
     const written = { ...key('a'), n: 1, labels: new Set(['x']) };
     const puts = (ReturnValues: 'ALL_OLD' | 'NONE') =>
       send(local, new PutCommand({ TableName, Item: written, ReturnValues }));
@@ -59,14 +59,14 @@ describe('a single write', () => {
   });
 
   it('creates the item that it updates, and needs no item to delete', async () => {
-    const local = await openTestTable();
+    const local = openTestTable();
     await send(local, new UpdateCommand({ TableName, Key: key('a'), UpdateExpression: 'REMOVE x' }));
     expect(await get(local, key('a'))).toEqual(key('a'));
     await send(local, new DeleteCommand({ TableName, Key: key('none') }));
   });
 
   it('throws the exception of the SDK with the stored item if its condition fails', async () => {
-    const local = await openTestTable();
+    const local = openTestTable();
     await put(local, { ...key('a'), labels: new Set(['x']), n: 1e-7 });
     const error = await failureOf(send(local, new PutCommand({ TableName, Item: key('a'), ...mustBeNew })));
     expect(error).toBeInstanceOf(ConditionalCheckFailedException);
@@ -85,7 +85,7 @@ describe('a single write', () => {
 
 describe('a transaction', () => {
   it('makes all of its writes', async () => {
-    const local = await openTestTable();
+    const local = openTestTable();
     await put(local, { ...key('old'), n: 1 }, key('gone'));
     const TransactItems = [
       { Put: { TableName, Item: key('new'), ...mustBeNew } },
@@ -99,7 +99,7 @@ describe('a transaction', () => {
   });
 
   it('makes none of its writes if one fails, and has the reasons in their order', async () => {
-    const local = await openTestTable();
+    const local = openTestTable();
     await put(local, key('taken'), { ...key('text'), n: 'x' });
     const TransactItems = [
       { Put: { TableName, Item: key('free') } },
@@ -236,7 +236,7 @@ describe('a request beyond the limits of DynamoDB is rejected:', () => {
       'outside query boundaries',
     ],
   ])('%s', async (_, create, message) => {
-    const local = await openTestTable();
+    const local = openTestTable();
     const error = await failureOf(send(local, create()));
     expect(error).toMatchObject({ name: 'ValidationException', $metadata: { httpStatusCode: 400 } });
     expect([error.message, isHopeless(error), isOutage(error)]).toEqual([
@@ -247,7 +247,7 @@ describe('a request beyond the limits of DynamoDB is rejected:', () => {
   });
 
   it('an update that makes the item too large', async () => {
-    const local = await openTestTable();
+    const local = openTestTable();
     await put(local, { ...key('a'), large });
     const update = { UpdateExpression: 'SET more = :more', ExpressionAttributeValues: { ':more': large } };
     const error = await failureOf(send(local, new UpdateCommand({ TableName, Key: key('a'), ...update })));
@@ -273,13 +273,13 @@ describe('what no store sends throws its name:', () => {
     ['binary values', new PutCommand({ TableName, Item: { ...key('a'), of: new Uint8Array(1) } })],
     ['the projection of a nested attribute: a.b', new ScanCommand({ TableName, ProjectionExpression: 'a.b' })],
   ])('%s', async (name, command) => {
-    const local = await openTestTable();
+    const local = openTestTable();
     const error = await failureOf(send(local, command));
     expect(error.message).toBe(`The table in the process does not support ${name}.`);
   });
 
   it('another table', async () => {
-    const local = await openTestTable();
+    const local = openTestTable();
     const error = await failureOf(send(local, new GetCommand({ TableName: 'other', Key: key('a') })));
     expect(error.name).toBe('ResourceNotFoundException');
   });
@@ -307,7 +307,7 @@ const keysOf = ({ Items = [] }: PageOutput) => Items.map(({ sk }) => sk);
 
 describe('a query', () => {
   it('sorts keys by their UTF-8 bytes, in both directions', async () => {
-    const local = await openTestTable();
+    const local = openTestTable();
     const sorted = ['!', 'a', 'a\u0000', 'aa', 'b', 'é', '\uffee', '🙂'];
     await put(local, ...sorted.toReversed().map((sk) => key(sk)), key('a', 'q'));
     expect(keysOf(await query(local))).toEqual(sorted);
@@ -319,7 +319,7 @@ describe('a query', () => {
   });
 
   it('ends a page at its limit, before the filter, and begins after a key that may be deleted', async () => {
-    const local = await openTestTable();
+    const local = openTestTable();
     await put(local, ...['a', 'b', 'c', 'd'].map((sk, n) => ({ ...key(sk), n })));
     const filter = { FilterExpression: 'n >= :n', Limit: 2 };
     const first = await query(local, filter, { ':n': 1 });
@@ -333,7 +333,7 @@ describe('a query', () => {
   });
 
   it('ends a page at 1 MB', async () => {
-    const local = await openTestTable();
+    const local = openTestTable();
     await put(local, ...['a', 'b', 'c', 'd', 'e'].map((sk) => ({ ...key(sk), large: large.slice(0, 300 * 1024) })));
     const first = await query(local);
     expect([keysOf(first), first.LastEvaluatedKey]).toEqual([['a', 'b', 'c', 'd'], key('d')]);
@@ -344,7 +344,7 @@ describe('a query', () => {
   });
 
   it('counts and projects', async () => {
-    const local = await openTestTable();
+    const local = openTestTable();
     await put(local, { ...key('a'), n: 1, labels: new Set(['x']) }, { ...key('b'), m: 1 });
     expect(await query(local, { Select: 'COUNT' })).toEqual({ $metadata: {}, Count: 2, ScannedCount: 2 });
     const filter = { Select: 'COUNT', FilterExpression: 'attribute_exists(n)' };
@@ -354,7 +354,7 @@ describe('a query', () => {
   });
 
   it('reads the index, which has the keys of the items with both of its attributes', async () => {
-    const local = await openTestTable();
+    const local = openTestTable();
     const listed = (sk: string, dueAt: string) => ({ ...key(sk), due: 'D', dueAt });
     const items = [listed('a', '3'), listed('b', '1'), listed('c', '2'), listed('d', '2')];
     await put(
@@ -383,7 +383,7 @@ describe('a query', () => {
 });
 
 it('a batch reads at most 16 MB, and returns the other keys', async () => {
-  const local = await openTestTable();
+  const local = openTestTable();
   await put(local, ...many(45).map((of) => ({ ...of, large })));
   const Keys = [...many(45), key('none')];
   const read = { RequestItems: { [TableName]: { Keys, ConsistentRead: true } } };
@@ -396,7 +396,7 @@ it('a batch reads at most 16 MB, and returns the other keys', async () => {
 });
 
 it('counts the capacity that DynamoDB charges, if a request wants it', async () => {
-  const local = await openTestTable();
+  const local = openTestTable();
   const ReturnConsumedCapacity = 'INDEXES' as const;
   const capacity = async (command: object) =>
     ((await send(local, command)) as { ConsumedCapacity: object }).ConsumedCapacity;
@@ -413,6 +413,9 @@ it('counts the capacity that DynamoDB charges, if a request wants it', async () 
   expect(await capacity(new UpdateCommand({ ...update, ReturnConsumedCapacity }))).toEqual(used(2, 2));
   const TransactItems = [{ Update: update }, { Delete: { TableName, Key: key('none') } }];
   expect(await capacity(new TransactWriteCommand({ TransactItems, ReturnConsumedCapacity }))).toEqual([used(6)]);
+  const requests = [{ PutRequest: { Item: key('b') } }, { DeleteRequest: { Key: key('c') } }];
+  const batch = new BatchWriteCommand({ RequestItems: { [TableName]: requests }, ReturnConsumedCapacity });
+  expect(await capacity(batch)).toEqual([used(2)]);
   const read = { TableName, Key: key('a'), ReturnConsumedCapacity };
   expect(await capacity(new GetCommand({ ...read, ConsistentRead: true }))).toEqual(used(1));
   expect(await capacity(new GetCommand(read))).toEqual(used(0.5));

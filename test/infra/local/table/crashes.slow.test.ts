@@ -37,7 +37,7 @@ async function contentOf(local: LocalTable) {
 
 /** Checks that a file has all answered writes with their changes, and each transaction as a whole. */
 async function expectAll(path: string, answered: readonly number[]): Promise<void> {
-  const local = await openLocalTable({ path, tableName, kinds: ['task'], inThread: false });
+  const local = openLocalTable({ path, tableName, kinds: ['task'], inThread: false });
   const { numbers, counter, changed } = await contentOf(local);
   await local.close();
   const { single = new Set(), left = new Set(), right = new Set() } = numbers;

@@ -71,7 +71,7 @@ async function compareSequence(endpoint: string, seed: number, count: number): P
   const tableName = `differential-${randomUUID()}`;
   await createTable(endpoint, tableName);
   const engine = openTable(tableName, endpoint);
-  const local = await openLocalTable({ path: ':memory:', tableName: 'local', kinds });
+  const local = openLocalTable({ path: ':memory:', tableName: 'local', kinds });
   const random = randomOf(seed);
   for (let at = 0; at < count; at++) {
     const command = generateCommand(random);

@@ -6,8 +6,8 @@ import { createTemporaryFolder } from '../../../temporary-files.ts';
 export const tableName = 'test';
 
 /** Opens a table in memory, or in the file that the options name. It is closed after the test. */
-export async function openTestTable(options: Partial<LocalTableOptions> = {}): Promise<LocalTable> {
-  const local = await openLocalTable({ path: ':memory:', tableName, kinds: ['task'], ...options });
+export function openTestTable(options: Partial<LocalTableOptions> = {}): LocalTable {
+  const local = openLocalTable({ path: ':memory:', tableName, kinds: ['task'], ...options });
   onTestFinished(() => local.close());
   return local;
 }

@@ -7,7 +7,7 @@ import { openLocalTable } from '../../../../infra/local/table/local-table.ts';
  */
 const [path = '', first = '0'] = process.argv.slice(2);
 const tableName = 'test';
-const { table } = await openLocalTable({ path, tableName, kinds: ['task'] });
+const { table } = openLocalTable({ path, tableName, kinds: ['task'] });
 
 async function write(n: number): Promise<void> {
   const Item = (pk: string) => ({ pk, sk: String(n), kind: 'task', text: 'x'.repeat((n * 37) % 3_000) });

@@ -6,9 +6,9 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it, vi } from 'vitest';
-import { deleteExpiredItems, startExpiry } from '../../../../infra/local/table/expiry.ts';
-import { type LocalTable, openLocalTable } from '../../../../infra/local/table/local-table.ts';
-import { newFile, openTestTable, tableName as TableName } from './test-table.ts';
+import { deleteExpiredItems, startExpiry } from '../../../../../infra/local/table/expiry.ts';
+import { type LocalTable, openLocalTable } from '../../../../../infra/local/table/local-table.ts';
+import { newFile, openTestTable, tableName as TableName } from '../test-table.ts';
 
 const key = (sk: string) => ({ pk: 'p', sk });
 const keyImage = (sk: string) => ({ pk: { S: 'p' }, sk: { S: sk } });
@@ -19,7 +19,7 @@ const numbersOf = ({ changes }: LocalTable, after = 0) =>
 
 describe('the recorded changes', () => {
   it('are those of items of the wanted kinds, in their order, as records of the stream', async () => {
-    const local = await openTestTable({ clock: () => 1_700_000_000_999 });
+    const local = openTestTable({ clock: () => 1_700_000_000_999 });
     const { client } = local.table;
     await put(local, { ...key('a'), kind: 'task', n: 1, labels: new Set(['x']) }, { ...key('b'), kind: 'other' });
     const update = { UpdateExpression: 'SET n = :n', ExpressionAttributeValues: { ':n': 1e-7 } };
@@ -55,7 +55,7 @@ describe('the recorded changes', () => {
   });
 
   it('are none if a write changes nothing or fails', async () => {
-    const local = await openTestTable();
+    const local = openTestTable();
     await put(local, { ...key('a'), kind: 'task' });
     await put(local, { ...key('a'), kind: 'task' });
     const same = { UpdateExpression: 'SET kind = :kind', ExpressionAttributeValues: { ':kind': 'task' } };
@@ -67,13 +67,13 @@ describe('the recorded changes', () => {
   });
 
   it('include items that leave or enter a kind', async () => {
-    const local = await openTestTable();
+    const local = openTestTable();
     for (const kind of ['other', 'task', 'other', 'another']) await put(local, { ...key('a'), kind });
     expect(local.changes.after(0, 9).map(({ eventName }) => eventName)).toEqual(['MODIFY', 'MODIFY']);
   });
 
   it('are announced after their commit, once for all', async () => {
-    const local = await openTestTable();
+    const local = openTestTable();
     const listener = vi.fn(() => expect(numbersOf(local)).toHaveLength(2));
     const stop = local.changes.onRecorded(listener);
     await put(local, { ...key('a'), kind: 'task' }, { ...key('b'), kind: 'task' }, key('c'));
@@ -87,7 +87,7 @@ describe('the recorded changes', () => {
   it('are deleted with the next commit, and never have the number of a deleted one', async () => {
     const path = newFile();
     const options = { path, tableName: TableName, kinds: ['task'] };
-    const first = await openLocalTable(options);
+    const first = openLocalTable(options);
     const task = (sk: string) => ({ ...key(sk), kind: 'task' });
     await put(first, task('a'), task('b'), task('c'));
     first.changes.forget(2);
@@ -96,7 +96,7 @@ describe('the recorded changes', () => {
     expect(numbersOf(first)).toEqual(['3']);
     first.changes.forget(3);
     await first.close();
-    const second = await openTestTable(options);
+    const second = openTestTable(options);
     expect(numbersOf(second)).toEqual([]);
     await put(second, task('e'));
     expect(numbersOf(second)).toEqual(['4']);
@@ -104,7 +104,7 @@ describe('the recorded changes', () => {
 
   it('are deleted without a further write, after a second', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const local = await openTestTable();
+    const local = openTestTable();
     await put(local, { ...key('a'), kind: 'task' });
     local.changes.forget(1);
     await vi.advanceTimersByTimeAsync(999);
@@ -115,7 +115,7 @@ describe('the recorded changes', () => {
   });
 
   it('include each put and deletion of a batch', async () => {
-    const local = await openTestTable();
+    const local = openTestTable();
     const requests = [{ PutRequest: { Item: { ...key('a'), kind: 'task' } } }, { DeleteRequest: { Key: key('b') } }];
     await put(local, { ...key('b'), kind: 'task' });
     await local.table.client.send(new BatchWriteCommand({ RequestItems: { [TableName]: requests } }));
@@ -126,7 +126,7 @@ describe('the recorded changes', () => {
 describe('expired items', () => {
   it('are deleted in small commits, and their changes are recorded', async () => {
     const now = 1_700_000_000;
-    const local = await openTestTable({ clock: () => now * 1000 });
+    const local = openTestTable({ clock: () => now * 1000 });
     const items = Array.from({ length: 120 }, (_, n) => ({ ...key(String(n)), expiresAt: now - 1, kind: 'task' }));
     await put(local, ...items, { ...key('now'), expiresAt: now }, { ...key('text'), expiresAt: '1' }, key('never'));
     const { commits } = local.statistics;

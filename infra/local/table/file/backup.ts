@@ -1,6 +1,6 @@
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { codeOf, Problem } from '../problem.ts';
+import { codeOf, Problem } from '../../problem.ts';
 
 /**
  * Copies the database of a table that may be in use to a new file, for its owner only. The copy has all writes that were

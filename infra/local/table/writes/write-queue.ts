@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
-import { type Durability, prepareWriter } from './database.ts';
+import { type Durability, prepareWriter } from '../file/database.ts';
 import type { WriteThreadAnswer, WriteThreadData } from './write-thread.ts';
 import { type Batch, type BatchResult, CommitFailed, createWriter, type Job, type JobResult } from './writer.ts';
 

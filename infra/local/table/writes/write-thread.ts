@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Durability, prepareWriter } from './database.ts';
+import { type Durability, prepareWriter } from '../file/database.ts';
 import { type Batch, type BatchResult, CommitFailed, type CommitFailure, createWriter } from './writer.ts';
 
 /** What the main thread starts the thread with. */
@@ -9,12 +9,15 @@ export type WriteThreadData = { path: string; durability: Durability; kinds: rea
 /** What the thread sends for a batch. */
 export type WriteThreadAnswer = { result: BatchResult } | { failed: CommitFailure };
 
+/** How long a write waits for a backup or a check of the file, which hold a lock for a moment only. */
+const busyMs = 5_000;
+
 /*
  * The thread that writes: a commit waits for the disk, and the event loop of the service must not. It is a host of the
  * writer without decisions of its own. `null` ends it.
  */
 const { path, durability, kinds } = workerData as WriteThreadData;
-const database = new DatabaseSync(path);
+const database = new DatabaseSync(path, { timeout: busyMs });
 prepareWriter(database, durability);
 const writer = createWriter(database, kinds);
 

@@ -1,7 +1,7 @@
 import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { openLocalTable } from '../../../../infra/local/table/local-table.ts';
-import { openTestTable, tableName as TableName } from './test-table.ts';
+import { openLocalTable } from '../../../../../infra/local/table/local-table.ts';
+import { openTestTable, tableName as TableName } from '../test-table.ts';
 
 const key = { pk: 'p', sk: 's' };
 const item = {
@@ -18,7 +18,7 @@ const expressions = (ConditionExpression: string, { names, values }: Given = {})
   ...(values && { ExpressionAttributeValues: values }),
 });
 
-const { table } = await openLocalTable({ path: ':memory:', tableName: TableName, kinds: [] });
+const { table } = openLocalTable({ path: ':memory:', tableName: TableName, kinds: [] });
 
 /** Returns whether the item fulfils a condition, or the message of the error. */
 async function check(condition: string, given?: Given): Promise<boolean | string> {
@@ -94,7 +94,7 @@ describe('a condition', () => {
 
 /** Returns the item after an update, or the message of the error. */
 async function update(UpdateExpression: string, { names, values }: Given = {}): Promise<Record<string, unknown>> {
-  const local = await openTestTable();
+  const local = openTestTable();
   await local.table.client.send(new PutCommand({ TableName, Item: item }));
   await local.table.client.send(
     new UpdateCommand({

@@ -1,13 +1,23 @@
 import { GetCommand, PutCommand, ScanCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it, vi } from 'vitest';
-import { asException } from '../../../../infra/local/table/exceptions.ts';
-import { type LocalTable, openLocalTable } from '../../../../infra/local/table/local-table.ts';
-import { openMemoryDatabase } from '../../../../infra/local/table/open-database.ts';
-import { rowOf } from '../../../../infra/local/table/rows.ts';
-import { createInlineCommitter, createWriteQueue, WriterEnded } from '../../../../infra/local/table/write-queue.ts';
-import { type Batch, type BatchResult, CommitFailed, type Job } from '../../../../infra/local/table/writer.ts';
-import { isOutage, mayBeProcessed } from '../../../../lib/table/lost-responses.ts';
-import { newFile, openTestTable, tableName as TableName } from './test-table.ts';
+import { asException } from '../../../../../infra/local/table/exceptions.ts';
+import { openMemoryDatabase } from '../../../../../infra/local/table/file/open-database.ts';
+import { type LocalTable, openLocalTable } from '../../../../../infra/local/table/local-table.ts';
+import { rowOf } from '../../../../../infra/local/table/rows.ts';
+import {
+  createInlineCommitter,
+  createThreadCommitter,
+  createWriteQueue,
+  WriterEnded,
+} from '../../../../../infra/local/table/writes/write-queue.ts';
+import {
+  type Batch,
+  type BatchResult,
+  CommitFailed,
+  type Job,
+} from '../../../../../infra/local/table/writes/writer.ts';
+import { isOutage, mayBeProcessed } from '../../../../../lib/table/lost-responses.ts';
+import { newFile, openTestTable, tableName as TableName } from '../test-table.ts';
 
 const key = (sk: string) => ({ pk: 'p', sk });
 const mustBeNew = { ConditionExpression: 'attribute_not_exists(pk)' };
@@ -80,10 +90,10 @@ describe.each(['in a thread', 'in memory'])('the writes of a table %s', (where) 
 
 it('a table in a file has its items after it is opened again', async () => {
   const path = newFile();
-  const first = await openLocalTable({ path, tableName: TableName, kinds: [] });
+  const first = openLocalTable({ path, tableName: TableName, kinds: [] });
   await put(first, 'a', { labels: new Set(['x']) });
   await first.close();
-  const second = await openTestTable({ path, inThread: false });
+  const second = openTestTable({ path, inThread: false });
   await put(second, 'b');
   const { Items } = await second.table.client.send(new ScanCommand({ TableName }));
   expect(Items).toEqual([{ ...key('a'), labels: new Set(['x']) }, key('b')]);
@@ -139,6 +149,17 @@ describe('the queue of writes', () => {
     expect(database.prepare('SELECT count(*) AS count FROM items').get()).toEqual({ count: 2 });
     await queue.close();
   });
+});
+
+it('reports that the thread that writes has ended, and fails later writes', async () => {
+  const committer = createThreadCommitter({ path: '/none/items.db', durability: 'full', kinds: [] });
+  const queue = createWriteQueue(committer, Date.now, () => {});
+  const error = await queue.write(putJob('a')).catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(WriterEnded);
+  expect(error.cause.message).toBe('unable to open database file');
+  await queue.ended;
+  await expect(queue.write(putJob('a'))).rejects.toBe(error);
+  await queue.close();
 });
 
 describe('the error of a write', () => {

@@ -1,7 +1,7 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { contextOf, type Handler } from '../functions.ts';
-import { type Stop, type Wait, waited } from '../queues/queue-poller.ts';
-import { type HandledBatch, type RecordBatch, removeFinished, runForBatches } from '../queues/record-batches.ts';
+import { contextOf, type Handler } from '../../functions.ts';
+import { type Stop, type Wait, waited } from '../../queues/queue-poller.ts';
+import { type HandledBatch, type RecordBatch, removeFinished, runForBatches } from '../../queues/record-batches.ts';
 import type { Changes } from './changes.ts';
 
 /** An event source mapping of the table's changes: the changes, the handler, the settings of the consumer. */

@@ -1,11 +1,11 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import * as queues from '../../../../infra/local/queues/memory-queue.ts';
-import type { Wait } from '../../../../infra/local/queues/queue-poller.ts';
-import { readChanges } from '../../../../infra/local/table/change-reader.ts';
-import type { LocalTable } from '../../../../infra/local/table/local-table.ts';
-import { openTestTable, tableName as TableName } from './test-table.ts';
+import * as queues from '../../../../../infra/local/queues/memory-queue.ts';
+import type { Wait } from '../../../../../infra/local/queues/queue-poller.ts';
+import { readChanges } from '../../../../../infra/local/table/changes/change-reader.ts';
+import type { LocalTable } from '../../../../../infra/local/table/local-table.ts';
+import { openTestTable, tableName as TableName } from '../test-table.ts';
 
 const nameIn = ({ dynamodb }: DynamoDBRecord) => dynamodb?.Keys?.pk?.S as string;
 
@@ -42,7 +42,7 @@ function read(local: LocalTable, handle: Handling = () => undefined, batchSize =
 const letters = [...'abcdefghij'];
 
 it('gives changes to the handler in their order: older ones at its start, and new ones after their commit', async () => {
-  const local = await openTestTable();
+  const local = openTestTable();
   await put(local, 'ab');
   const { batches, received } = read(local);
   await received('b');
@@ -53,7 +53,7 @@ it('gives changes to the handler in their order: older ones at its start, and ne
 });
 
 it('reads changes that are recorded while it handles others', async () => {
-  const local = await openTestTable();
+  const local = openTestTable();
   await put(local, 'a');
   const { batches, received } = read(local, (names) =>
     names.includes('a') ? put(local, 'b').then(() => undefined) : undefined,
@@ -63,7 +63,7 @@ it('reads changes that are recorded while it handles others', async () => {
 });
 
 it('gives the handler at most the batch size, and retries from the failed change, as often as it fails', async () => {
-  const local = await openTestTable();
+  const local = openTestTable();
   await put(local, letters);
   const fail: Handling = (_, call) => ({ 2: ['f', 'h'], 3: ['f'] })[call];
   const { batches, received } = read(local, fail, 4);
@@ -73,7 +73,7 @@ it('gives the handler at most the batch size, and retries from the failed change
 
 it('retries a whole batch if the handler throws, and waits longer after each failure', async () => {
   const error = vi.spyOn(console, 'error').mockImplementation(() => {});
-  const local = await openTestTable();
+  const local = openTestTable();
   await put(local, 'ab');
   const { batches, pauses, received } = read(local, (_, call) => {
     if (call <= 9) throw new Error('for the test');
@@ -88,7 +88,7 @@ it('retries a whole batch if the handler throws, and waits longer after each fai
 });
 
 it('deletes changes after they are handled, and stops after the current call has ended', async () => {
-  const local = await openTestTable();
+  const local = openTestTable();
   const { promise: gate, resolve: go } = Promise.withResolvers<undefined>();
   await put(local, 'a');
   const { batches, stop, received } = read(local, () => gate);
@@ -105,7 +105,7 @@ it('deletes changes after they are handled, and stops after the current call has
 
 /** Handles changes in batches of one, and sends a message of a first attempt for each. */
 async function readAttempts() {
-  const local = await openTestTable();
+  const local = openTestTable();
   const queue = queues.createMemoryQueue({ visibilitySeconds: 30, holdsPosition: true });
   await put(local, letters);
   const send: Handling = ([body = '']) => void queues.sendMessages(queue, [{ body, delaySeconds: 0 }]);

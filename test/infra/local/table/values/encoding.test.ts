@@ -1,8 +1,8 @@
 import { NumberValue } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { decodeItem, encode, encodeItem } from '../../../../infra/local/table/values/encoding.ts';
-import { marshalledItem, nativeItem } from '../../../../infra/local/table/values/native.ts';
+import { decodeItem, encode, encodeItem } from '../../../../../infra/local/table/values/encoding.ts';
+import { marshalledItem, nativeItem } from '../../../../../infra/local/table/values/native.ts';
 
 const item = {
   ...{ text: 'ä🙂\u0000"', empty: '', on: true, nothing: null, number: -12.5 },

@@ -5,7 +5,7 @@ import {
   negated,
   parseNumber,
   sizeOfNumber,
-} from '../../../../infra/local/table/values/numbers.ts';
+} from '../../../../../infra/local/table/values/numbers.ts';
 
 const sum = (a: string, b: string) => String(addNumbers(parseNumber(a), parseNumber(b)));
 

@@ -1,12 +1,12 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import { type CancellationReason, Invalid, type StoredItem, type TableFailure } from './errors.ts';
-import { fulfils, parseCondition } from './expressions/conditions.ts';
-import type { Placeholders } from './expressions/operands.ts';
-import { projected } from './expressions/projections.ts';
-import { parseUpdate, updated } from './expressions/updates.ts';
-import { type ItemKey, indexEntrySize, type Row, rowOf } from './rows.ts';
-import { decode, decodeItem, encodeItem, type Stored } from './values/encoding.ts';
-import type { TableItem, Value } from './values/values.ts';
+import { type CancellationReason, Invalid, type StoredItem, type TableFailure } from '../errors.ts';
+import { fulfils, parseCondition } from '../expressions/conditions.ts';
+import type { Placeholders } from '../expressions/operands.ts';
+import { projected } from '../expressions/projections.ts';
+import { parseUpdate, updated } from '../expressions/updates.ts';
+import { type ItemKey, indexEntrySize, type Row, rowOf } from '../rows.ts';
+import { decode, decodeItem, encodeItem, type Stored } from '../values/encoding.ts';
+import type { TableItem, Value } from '../values/values.ts';
 
 /** A write of an item that the main thread has checked. It can be sent between threads. */
 export type PreparedWrite = ItemKey & {
@@ -28,8 +28,8 @@ export type PreparedWrite = ItemKey & {
 /** What the writer does in one step, all or nothing: the writes of a command, or the deletion of expired items. */
 export type Job =
   | { is: 'single'; writes: readonly [PreparedWrite] }
-  /** Writes of different items. */
-  | { is: 'transaction'; writes: readonly PreparedWrite[] }
+  /** Writes of different items; those of a batch have no conditions. */
+  | { is: 'transaction' | 'batch'; writes: readonly PreparedWrite[] }
   /** Deletes at most `limit` items that have expired before a time, in seconds. */
   | { is: 'expiry'; before: number; limit: number };
 

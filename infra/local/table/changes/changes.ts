@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
-import { tableSchema } from '../../../lib/deployment/table-schema.ts';
-import { decodeItem } from './values/encoding.ts';
-import { marshalledItem } from './values/native.ts';
+import { tableSchema } from '../../../../lib/deployment/table-schema.ts';
+import { decodeItem } from '../values/encoding.ts';
+import { marshalledItem } from '../values/native.ts';
 
 /** The recorded changes of items, in their order: the part of the table's stream that was not handled yet. */
 export type Changes = {

@@ -2,10 +2,14 @@ import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync,
 import { DatabaseSync } from 'node:sqlite';
 import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it, vi } from 'vitest';
-import { prepareReader, prepareWriter } from '../../../../infra/local/table/database.ts';
-import { openLocalTable } from '../../../../infra/local/table/local-table.ts';
-import { networkFileSystemOf, openDatabaseFile, problemOf } from '../../../../infra/local/table/open-database.ts';
-import { newFile, openTestTable, tableName } from './test-table.ts';
+import { prepareReader, prepareWriter } from '../../../../../infra/local/table/file/database.ts';
+import {
+  networkFileSystemOf,
+  openDatabaseFile,
+  problemOf,
+} from '../../../../../infra/local/table/file/open-database.ts';
+import { openLocalTable } from '../../../../../infra/local/table/local-table.ts';
+import { newFile, openTestTable, tableName } from '../test-table.ts';
 
 const messageOf = (path: string) => {
   try {
@@ -19,7 +23,7 @@ const messageOf = (path: string) => {
 /** Creates a table with some items, and returns its file. */
 async function newTableFile(items = 50): Promise<string> {
   const path = newFile();
-  const local = await openLocalTable({ path, tableName, kinds: [], inThread: false });
+  const local = openLocalTable({ path, tableName, kinds: [], inThread: false });
   const puts = Array.from({ length: items }, (_, n) =>
     local.table.client.send(
       new PutCommand({ TableName: tableName, Item: { pk: 'p', sk: `${n}`, x: 'x'.repeat(500) } }),
@@ -35,7 +39,7 @@ describe('the database file', () => {
     const path = await newTableFile();
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(existsSync(`${path}-wal`)).toBe(false);
-    const local = await openTestTable({ path });
+    const local = openTestTable({ path });
     await local.table.client.send(new PutCommand({ TableName: tableName, Item: { pk: 'p', sk: 'new' } }));
     expect(['-wal', '-shm'].map((end) => statSync(path + end).mode & 0o777)).toEqual([0o600, 0o600]);
     await local.close();
@@ -154,7 +158,7 @@ it.each<[string, number, NodeJS.Platform, string | undefined]>([
 
 describe('a backup', () => {
   it('of a table in use has all writes that were answered before', async () => {
-    const local = await openTestTable({ path: await newTableFile() });
+    const local = openTestTable({ path: await newTableFile() });
     const { client } = local.table;
     await client.send(new PutCommand({ TableName: tableName, Item: { pk: 'p', sk: 'before' } }));
     const copy = newFile();
@@ -167,14 +171,14 @@ describe('a backup', () => {
     isCopied = true;
     await writing;
     expect(statSync(copy).mode & 0o777).toBe(0o600);
-    const copied = await openTestTable({ path: copy });
+    const copied = openTestTable({ path: copy });
     const { Items = [] } = await copied.table.client.send(new ScanCommand({ TableName: tableName }));
     expect(Items.filter(({ pk }) => pk === 'p')).toHaveLength(51);
   });
 
   it('replaces no file', async () => {
     const path = await newTableFile();
-    const local = await openTestTable({ path });
+    const local = openTestTable({ path });
     await expect(local.backup(path)).rejects.toThrow(`The file ${path} exists already; name another one.`);
     await expect(local.backup('/none/items.db')).rejects.toThrow('The file /none/items.db cannot be created');
   });
