@@ -94,7 +94,7 @@ const keyOf = ({ pk, sk, due, dueAt }: Read): StartKey =>
   due === undefined || dueAt === undefined ? { pk, sk } : { pk, sk, due, dueAt };
 
 /** Returns the statement of a range. No text of a caller is in it. */
-function statementOf({ inIndex, hash, bounds, descending, after, withItems }: Range): {
+export function statementOf({ inIndex, hash, bounds, descending, after, withItems }: Range): {
   sql: string;
   values: string[];
 } {
@@ -102,23 +102,28 @@ function statementOf({ inIndex, hash, bounds, descending, after, withItems }: Ra
   const columns = inIndex ? 'due, dueAt, pk, sk' : `pk, sk, size${withItems ? ', item, coded' : ''}`;
   const where: string[] = inIndex ? ['due IS NOT NULL', 'dueAt IS NOT NULL'] : [];
   const values: string[] = [];
+  const order = inIndex ? ['due', 'dueAt', 'pk', 'sk'] : ['pk', 'sk'];
+  const beyond = descending ? '<' : '>';
   if (hash !== undefined) {
     where.push(`${hashColumn} = ?`);
     values.push(hash);
   }
+  if (after) {
+    // Below a partition, its own column is not part of the start: SQLite then goes to the start by the index.
+    const key: Record<string, string> = { ...after };
+    const names = hash === undefined ? order : order.filter((name) => name !== hashColumn);
+    where.push(`(${names.join(', ')}) ${beyond} (${names.map(() => '?').join(', ')})`);
+    values.push(...names.map((name) => key[name] ?? ''));
+  }
   for (const { operator, value } of bounds) {
-    where.push(`${sortColumn} ${operator} ?`);
+    // The plus sign keeps SQLite from going to this end of the range instead of the start, and reading all between them.
+    const isPassed = after !== undefined && operator.startsWith(beyond);
+    where.push(`${isPassed ? '+' : ''}${sortColumn} ${operator} ?`);
     values.push(value);
   }
-  const order = inIndex ? ['due', 'dueAt', 'pk', 'sk'] : ['pk', 'sk'];
-  if (after) {
-    where.push(`(${order.join(', ')}) ${descending ? '<' : '>'} (${order.map(() => '?').join(', ')})`);
-    values.push(...(inIndex ? [after.due ?? '', after.dueAt ?? ''] : []), after.pk, after.sk);
-  }
-  const direction = descending ? ' DESC' : '';
   const from = inIndex ? 'items INDEXED BY due' : 'items';
-  const sql = `SELECT ${columns} FROM ${from}${where.length > 0 ? ` WHERE ${where.join(' AND ')}` : ''} ORDER BY ${order
-    .map((column) => column + direction)
-    .join(', ')}`;
-  return { sql, values };
+  const condition = where.length > 0 ? ` WHERE ${where.join(' AND ')}` : '';
+  const direction = descending ? ' DESC' : '';
+  const orderBy = order.map((column) => column + direction).join(', ');
+  return { sql: `SELECT ${columns} FROM ${from}${condition} ORDER BY ${orderBy}`, values };
 }

@@ -17,8 +17,8 @@ const engines: readonly [string, string | undefined][] = [
   ['DynamoDB Local', process.env.DYNAMODB_LOCAL_ENDPOINT],
 ];
 
-/** The number of commands for each engine. Dynoxide commits each write, so it needs about 2 ms for a command. */
-const commands = Number(process.env.DIFFERENTIAL_COMMANDS ?? 20_000);
+/** The number of commands for each engine. Dynoxide needs 2 to 5 ms for one, because it commits each write. */
+const commands = Number(process.env.DIFFERENTIAL_COMMANDS ?? 10_000);
 
 /** The commands are sent in sequences at the same time, each on tables of its own. */
 const sequences = 8;
