@@ -147,24 +147,33 @@ async function readPart(
 }
 
 /**
- * Returns the late events of an organization that the log got between two times.
+ * Yields the late events of an organization after a position and up to a time, with their positions, in groups. Groups are
+ * read when they are needed. An event that was listed again comes again.
  *
- * @param from Unix time in ms, like `to`; both included
+ * @param to Unix time in ms, included
+ * @param size the maximum number of events in a group
  */
-export async function readLateEventsBetween(
+export async function* readLateEventGroups(
   { table }: TableContext,
   organization: Organization,
-  { from, to }: { from: number; to: number },
-): Promise<LoggedEvent[]> {
-  if (from > to) return [];
-  const [position, end] = [lastUlid(from - 1), lastUlid(to)];
-  const late = await readLateEvents(table, organization, { position, end, limit: Number.POSITIVE_INFINITY });
-  const ulids = [...new Set(late.events.map(({ ulid }) => ulid))];
-  const items = await getItems(
-    table,
-    ulids.map((ulid) => keys.event(organization, ulid)),
-  );
-  return items.map(eventFrom);
+  { after, to, size }: { after: string; to: number; size: number },
+): AsyncGenerator<{ position: string; event: LoggedEvent }[]> {
+  const end = lastUlid(to);
+  for (let position = after; position < end; ) {
+    const late = await readLateEvents(table, organization, { position, end, limit: size });
+    const ulids = [...new Set(late.events.map(({ ulid }) => ulid))];
+    const items = await getItems(
+      table,
+      ulids.map((ulid) => keys.event(organization, ulid)),
+    );
+    const events = new Map(items.map((item) => [item.sk as string, eventFrom(item)]));
+    const group = late.events.flatMap((place) => {
+      const event = events.get(place.ulid);
+      return event ? [{ position: place.position, event }] : [];
+    });
+    if (group.length > 0) yield group;
+    position = late.end;
+  }
 }
 
 /** Returns late events after a position, up to `end` or to the last one if there are too many. */

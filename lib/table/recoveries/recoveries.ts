@@ -39,6 +39,8 @@ export type StoredRecovery = {
   position: string;
   /** Up to here, these attempts were made. */
   confirmed: string;
+  /** The position up to which late events were looked through; absent before the first. */
+  latePosition?: string;
   /** When the next message may be received, so that the receiver gets no more than its rate (Unix time, in ms). */
   nextSlotAt: number;
   /** When messages were last sent again (Unix time, in ms); 0 for never. */
@@ -52,7 +54,7 @@ export type StoredRecovery = {
 /** The fields that change while a recovery runs. */
 export type RecoveryProgress = Pick<
   StoredRecovery,
-  'sent' | 'delivered' | 'failed' | 'position' | 'confirmed' | 'nextSlotAt' | 'sentAgainAt'
+  'sent' | 'delivered' | 'failed' | 'position' | 'confirmed' | 'latePosition' | 'nextSlotAt' | 'sentAgainAt'
 >;
 
 /** Returns the position after the last event of a range. */

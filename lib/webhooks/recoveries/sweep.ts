@@ -2,12 +2,12 @@ import { inGroups } from '../../batching/in-groups.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import { isTooFarAhead } from '../../table/clocks.ts';
-import { readEvent, readEventsInOrder } from '../../table/deliveries/event-log.ts';
+import { type LoggedEvent, readEvent, readEventsInOrder } from '../../table/deliveries/event-log.ts';
 import { isPaused } from '../../table/deliveries/pauses.ts';
 import { readWebhook, type StoredWebhook } from '../../table/deliveries/webhooks.ts';
-import { readLateEventsBetween } from '../../table/events/event-feed.ts';
+import { readLateEventGroups } from '../../table/events/event-feed.ts';
 import { followTime, type LogClockContext, openLog } from '../../table/events/log-clock.ts';
-import { followDelayMs } from '../../table/events/positions.ts';
+import { followDelayMs, lastUlid } from '../../table/events/positions.ts';
 import { graceMs, type SweepCall, type Swept, sweep } from '../../table/lists/due.ts';
 import { findRowOf, readDeliveryRows } from '../../table/recoveries/delivery-rows.ts';
 import {
@@ -48,8 +48,9 @@ const leadMs = 5_000;
 /** How often the lost messages of a recovery are sent again, in milliseconds. */
 const sendAgainMs = 5 * 60_000;
 
-/** How many events a sweep reads in one step, and how many recoveries it continues at the same time. */
+/** How many events, and how many late events, a sweep reads in one step, and how many recoveries it continues at the same time. */
 const stepSize = 200;
+const lateStepSize = 25;
 const atOnce = 5;
 
 /** Continues the recoveries that are due. Returns the number of messages that it has sent. */
@@ -94,15 +95,13 @@ async function continueRecovery(
   if (isPaused(webhook)) return 0;
   const { lost, ...made } = await readMade(context, recovery, call.until);
   const before: RecoveryProgress = { ...recovery, ...made };
-  if (before.confirmed === endPosition(recovery)) {
-    await completeRecovery(context, recovery, progressOf(before), timestamp(clock()));
-    return 0;
-  }
-  const { messages, ...after } =
+  const { messages, isFull, ...after } =
     lost.length > 0
       ? await sendAgain(context, webhook, before, lost, call.until)
       : await sendNext(context, webhook, recovery, before, call.hasTime);
-  await storeProgress(context, recovery, progressOf(after), timestamp(clock() + nextSweepMs));
+  if (before.confirmed === endPosition(recovery) && !isFull)
+    await completeRecovery(context, recovery, progressOf(after), timestamp(clock()));
+  else await storeProgress(context, recovery, progressOf(after), timestamp(clock() + nextSweepMs));
   return messages;
 }
 
@@ -143,8 +142,8 @@ async function readMade(
   };
 }
 
-/** The progress after a step, and the number of messages that it has sent. */
-type Sent = RecoveryProgress & { messages: number };
+/** The progress after a step, the number of messages that it has sent, and whether it has left events for the next sweep. */
+type Sent = RecoveryProgress & { messages: number; isFull: boolean };
 
 /** Sends lost messages again, at the rate of the webhook. */
 async function sendAgain(
@@ -156,7 +155,7 @@ async function sendAgain(
 ): Promise<Sent> {
   const now = context.clock();
   const isEarly = until < progress.sentAgainAt + sendAgainMs && !isTooFarAhead(progress.sentAgainAt, now, 0);
-  if (isEarly) return { ...progress, messages: 0 };
+  if (isEarly) return { ...progress, messages: 0, isFull: true };
   const start = startOf(now, progress);
   const interval = slotMs(webhook);
   const inSecond = Map.groupBy(lost.entries(), ([at]) => Math.floor((at * interval) / 1000));
@@ -166,7 +165,8 @@ async function sendAgain(
       entries.map(([, message]) => message),
       start + (second + 1) * 1000,
     );
-  return { ...progress, messages: lost.length, sentAgainAt: now, nextSlotAt: start + lost.length * interval };
+  const nextSlotAt = start + lost.length * interval;
+  return { ...progress, messages: lost.length, isFull: true, sentAgainAt: now, nextSlotAt };
 }
 
 /** The message of a stored attempt, and when it may begin (Unix time, in ms). */
@@ -192,7 +192,12 @@ async function sendNext(
   const interval = slotMs(webhook);
   const end = now + aheadMs;
   const subscribed = await readSubscriptions(context, organization, webhook);
-  let { position, sent, nextSlotAt } = { ...before, nextSlotAt: startOf(now, before) };
+  const { latePosition: lateFrom = lastUlid(timeOf(ulidOf(recovery.id)) - 1) } = before;
+  let { position, latePosition, sent, nextSlotAt } = {
+    ...before,
+    latePosition: lateFrom,
+    nextSlotAt: startOf(now, before),
+  };
   const messages: StoredAttempt[] = [];
   let isFull = false;
   const events = readEventsInOrder(context, organization, { after: position, to });
@@ -223,17 +228,25 @@ async function sendNext(
   sent += messages.length;
   if (!isFull) {
     position = to === recovery.until ? endPosition(recovery) : position;
-    const since = { from: timeOf(ulidOf(recovery.id)), to: stableAt };
-    for (const event of await readLateEventsBetween(context, organization, since)) {
-      const time = timeOf(ulidOf(event.id));
-      if (time < recovery.since || ulidOf(event.id) > position) continue;
-      const found = await readDeliveryRows(context, organization, webhook.id, { from: time, to: time });
-      const missed = await readMissed(context, subscribed, recovery, walkedEvent(event), found);
-      // The first attempt of an event that is published late has just been sent.
-      if (!missed?.kind || missed.lost) continue;
-      nextSlotAt += interval;
-      messages.push(...(await store(missed, true)));
+    const late = { after: latePosition, to: stableAt, size: lateStepSize };
+    for await (const step of readLateEventGroups(context, organization, late)) {
+      const read = await Promise.all(step.map(({ event }) => readPassed(event)));
+      const puts: Promise<StoredAttempt[]>[] = [];
+      for (const [at, missed] of read.entries()) {
+        // The first attempt of an event that is published late has just been sent.
+        if (missed?.kind && !missed.lost) {
+          isFull = nextSlotAt + interval > end;
+          if (isFull) break;
+          nextSlotAt += interval;
+          puts.push(store(missed, true));
+        }
+        latePosition = (step[at] as (typeof step)[number]).position;
+      }
+      messages.push(...(await Promise.all(puts)).flat());
+      isFull ||= !hasTime();
+      if (isFull) break;
     }
+    if (!isFull) latePosition = lastUlid(stableAt);
   }
   // Sent at once: SQS delays messages by whole seconds from the time when they are sent.
   // A lost first attempt is due at the time of its event, the others at their slots.
@@ -245,7 +258,15 @@ async function sendNext(
       slotAt,
     );
   await Promise.all([...slots].map(send));
-  return { ...before, messages: messages.length, position, sent, nextSlotAt };
+  return { ...before, messages: messages.length, isFull, position, latePosition, sent, nextSlotAt };
+
+  /** Reads whether the webhook has missed a late event whose place the recovery has passed. */
+  async function readPassed(event: LoggedEvent): Promise<Missed | undefined> {
+    const time = timeOf(ulidOf(event.id));
+    if (time < recovery.since || ulidOf(event.id) > position) return undefined;
+    const found = await readDeliveryRows(context, organization, webhook.id, { from: time, to: time });
+    return readMissed(context, subscribed, recovery, walkedEvent(event), found);
+  }
 
   /** Stores the attempt of an event that was missed. */
   async function store({ first, delivery, lost }: Missed, isLate = false): Promise<StoredAttempt[]> {
@@ -272,6 +293,7 @@ const eventOf = ({ eventId }: DeliveryMessage) => ulidOf(eventId as string);
 
 /** Returns the fields of a recovery that change. */
 function progressOf(progress: RecoveryProgress): RecoveryProgress {
-  const { sent, delivered, failed, position, confirmed, nextSlotAt, sentAgainAt } = progress;
-  return { sent, delivered, failed, position, confirmed, nextSlotAt, sentAgainAt };
+  const { sent, delivered, failed, position, confirmed, latePosition, nextSlotAt, sentAgainAt } = progress;
+  const late = latePosition === undefined ? {} : { latePosition };
+  return { sent, delivered, failed, position, confirmed, ...late, nextSlotAt, sentAgainAt };
 }

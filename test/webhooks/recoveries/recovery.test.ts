@@ -11,6 +11,7 @@ import { type Key, keys } from '../../../lib/table/keys.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { getDelivery } from '../../../lib/webhooks/delivery-details.ts';
 import { getEvent } from '../../../lib/webhooks/events.ts';
+import { sweepRecoveries } from '../../../lib/webhooks/recoveries/sweep.ts';
 import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
 import { deleteWebhook, updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';
@@ -335,6 +336,37 @@ describe('a recovery up to the present sends', () => {
     await runToEnd(webhooks, webhookId, recoveryId);
     expect(new Set((await attemptsOf(webhookId)).map(([deliveryId]) => deliveryId)).size).toBe(3);
     expect(await attemptsOf(webhookId)).toHaveLength(3);
+  });
+
+  it.each([
+    ['ends after its first step', 2, {}],
+    ['has time', Number.POSITIVE_INFINITY, { maxPerSecond: 1 }],
+  ])('a hundred late events in several sweeps, if each %s', async (_, timesInTime, fields) => {
+    // A sweep continues the recoveries of all organizations of a table.
+    webhooks = (await prepareTestWebhooks())();
+    await webhooks.publish();
+    const changes = Array.from({ length: 100 }, () => webhooks.change());
+    webhooks.clock.now += 1;
+    const { id: webhookId } = await webhooks.register(fields);
+    const { recoveryId } = await recover(webhooks, webhookId, { include: ['never_sent'] });
+    webhooks.clock.now += minuteMs;
+    const sweepOnce = async (timesWithTime: number) => {
+      const before = webhooks.queue.sent.length;
+      let times = 0;
+      await sweepRecoveries(webhooks, { until: webhooks.clock(), hasTime: () => ++times <= timesWithTime });
+      webhooks.clock.now += minuteMs;
+      return webhooks.queue.sent.slice(before).map(({ message }) => message);
+    };
+    const [first] = await sweepOnce(Number.POSITIVE_INFINITY);
+    await webhooks.attempt({ ...(first as DeliveryMessage), slow: true });
+    for (const change of changes) await webhooks.publish(change);
+    webhooks.clock.now += 1_000;
+    const sent: DeliveryMessage[][] = [];
+    for (let sweeps = 0; sweeps < 6; sweeps++) sent.push(await sweepOnce(timesInTime));
+    expect(Math.max(...sent.map(({ length }) => length))).toBeLessThanOrEqual(75);
+    expect(sent.flat()).toHaveLength(100);
+    expect(new Set(sent.flat().map(({ deliveryId }) => deliveryId)).size).toBe(100);
+    expect(await progressOf(webhooks, webhookId, recoveryId)).toMatchObject({ status: 'completed', delivered: 1 });
   });
 });
 
