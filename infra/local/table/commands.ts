@@ -27,7 +27,6 @@ const { partitionKey, sortKey, dueIndex } = tableSchema;
 /** The limits of DynamoDB. */
 const limits = {
   transactionItems: 100,
-  transactionBytes: 4 * 1024 * 1024,
   batchWrites: 25,
   batchReads: 100,
   batchReadBytes: 16 * 1024 * 1024,
@@ -264,7 +263,6 @@ export function transactionJob(input: Input, checkTable: (input: Input) => void)
     }
   });
   checkDifferent(writes, 'Transaction request cannot include multiple operations on one item');
-  checkTotalSize(writes);
   return { is: 'transaction', writes };
 }
 
@@ -306,12 +304,6 @@ function checkDifferent(keys: readonly ItemKey[], message: string): void {
     if (ofPartition.has(sk)) throw new Invalid(message);
     seen.set(pk, ofPartition.add(sk));
   }
-}
-
-function checkTotalSize(writes: readonly PreparedWrite[]): void {
-  const total = writes.reduce((sum, { row }) => sum + (row?.size ?? 0), 0);
-  if (total > limits.transactionBytes)
-    throw new Invalid('The aggregate size of the items in the transaction exceeds 4 MB');
 }
 
 /** Checks a write, and returns it in a form that can be sent to the writer. */

@@ -150,6 +150,8 @@ export function createWriter(database: DatabaseSync, kinds: readonly string[]): 
     if (!Array.isArray(planned)) return { failure: planned };
     if (planned.some((one) => 'code' in one)) return { failure: failureOf(job, planned) };
     const plans = planned as Plan[];
+    if (job.is === 'transaction' && bytesOf(plans) > transactionBytes)
+      return { failure: { name: 'ValidationException', message: tooLargeTransaction } };
     const units = { table: 0, index: 0 };
     for (const one of plans) {
       const { table, index } = make(one, now);
@@ -199,6 +201,13 @@ export function createWriter(database: DatabaseSync, kinds: readonly string[]): 
     },
   };
 }
+
+/** The most bytes that a transaction of DynamoDB writes. */
+const transactionBytes = 4 * 1024 * 1024;
+const tooLargeTransaction = 'The aggregate size of the items in the transaction exceeds 4 MB';
+
+const bytesOf = (plans: readonly Plan[]) =>
+  plans.reduce((sum, { write, new: row }) => sum + (write.action === 'check' ? 0 : (row?.size ?? 0)), 0);
 
 const isOfSqlite = (error: unknown) => (error as { errcode?: number }).errcode !== undefined;
 

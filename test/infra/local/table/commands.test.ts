@@ -246,6 +246,15 @@ describe('a request beyond the limits of DynamoDB is rejected:', () => {
     ]);
   });
 
+  it('a transaction that updates 4 MB', async () => {
+    const local = openTestTable();
+    await put(local, ...many(11).map((of) => ({ ...of, large })));
+    const TransactItems = many(11).map((Key) => ({ Update: { TableName, Key, ...add } }));
+    const error = await failureOf(send(local, new TransactWriteCommand({ TransactItems })));
+    expect(error).toMatchObject({ name: 'ValidationException', message: expect.stringContaining('exceeds 4 MB') });
+    expect(await get(local, key('0'))).not.toHaveProperty('n');
+  });
+
   it('an update that makes the item too large', async () => {
     const local = openTestTable();
     await put(local, { ...key('a'), large });
