@@ -63,6 +63,7 @@ function prepareFile(database: DatabaseSync, path: string, wasEndedUncleanly: bo
     if (numberOf(database, 'PRAGMA application_id') === 0) createSchema(database);
     // Also what was not flushed yet at a crash is on the disk before it is read. This shows a read-only file, too.
     database.exec('BEGIN IMMEDIATE; COMMIT; PRAGMA wal_checkpoint(TRUNCATE)');
+    shrink(database);
     return database;
   } catch (error) {
     database.close();
@@ -91,6 +92,16 @@ function createSchema(database: DatabaseSync): void {
   database.exec(
     `BEGIN IMMEDIATE; ${schema} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT`,
   );
+}
+
+/** Shrinks the file if more than half of it is free. SQLite uses free pages again, but does not return them. */
+function shrink(database: DatabaseSync): void {
+  if (numberOf(database, 'PRAGMA freelist_count') * 2 <= numberOf(database, 'PRAGMA page_count')) return;
+  try {
+    database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch {
+    // It needs as much free space as the items take. Without it, the file stays as it is.
+  }
 }
 
 function checkPages(database: DatabaseSync, path: string): void {

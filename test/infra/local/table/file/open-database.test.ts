@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it, vi } from 'vitest';
 import { prepareReader, prepareWriter } from '../../../../../infra/local/table/file/database.ts';
 import {
@@ -73,6 +73,20 @@ describe('the database file', () => {
     expect(() => database.exec('DELETE FROM items')).toThrow('attempt to write a readonly database');
     expect(() => database.exec("ATTACH ':memory:' AS other")).toThrow('too many attached databases');
     database.close();
+  });
+
+  it('shrinks at an opening after most items are deleted', async () => {
+    const path = await newTableFile(400);
+    const before = statSync(path).size;
+    const local = openTestTable({ path });
+    const keys = Array.from({ length: 390 }, (_, n) => ({ pk: 'p', sk: `${n}` }));
+    await Promise.all(keys.map((Key) => local.table.client.send(new DeleteCommand({ TableName: tableName, Key }))));
+    await local.close();
+    expect(statSync(path).size).toBe(before);
+    openDatabaseFile(path).close();
+    expect(statSync(path).size).toBeLessThan(before / 4);
+    const { Count } = await openTestTable({ path }).table.client.send(new ScanCommand({ TableName: tableName }));
+    expect(Count).toBe(10);
   });
 
   it('of a later release is not opened', async () => {
