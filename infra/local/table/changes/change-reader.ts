@@ -35,11 +35,7 @@ export function readChanges(mapping: ChangeMapping, waitFor: Wait = waited): Sto
   let position = 0;
   let batchNumber = 0;
   let wake = () => {};
-  let hasChanges = true;
-  const stopListening = changes.onRecorded(() => {
-    hasChanges = true;
-    wake();
-  });
+  const stopListening = changes.onRecorded(() => wake());
   const timer = setInterval(forgetFinished, forgetEveryMs).unref();
   const reader = read();
   return async () => {
@@ -54,7 +50,6 @@ export function readChanges(mapping: ChangeMapping, waitFor: Wait = waited): Sto
   async function read(): Promise<void> {
     let failures = 0;
     while (!stopping.signal.aborted) {
-      hasChanges = false;
       try {
         const records = changes.after(position, batchSize);
         if (records.length === 0) {
@@ -71,10 +66,9 @@ export function readChanges(mapping: ChangeMapping, waitFor: Wait = waited): Sto
     }
   }
 
-  /** Waits until a change is recorded. Returns at once if one was since the last read. */
-  async function nextChange(): Promise<void> {
-    if (hasChanges || stopping.signal.aborted) return;
-    await new Promise<void>((resolve) => {
+  /** Waits until a change is recorded. None is missed if this is called in the same turn as the last read. */
+  function nextChange(): Promise<void> {
+    return new Promise((resolve) => {
       wake = resolve;
     });
   }

@@ -107,7 +107,8 @@ it(`a power cut loses no answered write and leaves no half transaction (seed ${t
     const before = [...answered];
     const flushed = readLog(`${path}-wal`);
     goOn();
-    while (answered.length < before.length + 100 * random()) await pause(1);
+    const later = before.length + 1 + Math.floor(random() * 100);
+    while (answered.length < later) await pause(1);
     const copy = newFile();
     const goOnAgain = await paused(writer);
     for (const end of ['', '-wal']) copyFileSync(path + end, copy + end);
