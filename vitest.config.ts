@@ -12,9 +12,6 @@ const deployed = 'test/deploy/stack.test.ts';
 /** The tests of a stack that is already deployed. */
 const running = 'test/deploy/running-stack.test.ts';
 
-/** The long tests of random sequences of deliveries. */
-const sequences = 'test/webhooks/sequences/**/*.slow.test.ts';
-
 /** The tests that need a browser. */
 const inBrowser = ['test/console/*.test.ts', 'test/docs-page/*.test.ts', 'test/client/browser.test.ts'];
 
@@ -56,18 +53,6 @@ export default defineConfig({
           pool: 'forks' as const,
           name: 'slow',
           include: ['test/**/*.slow.test.ts'],
-          exclude: [sequences],
-          testTimeout: 300_000,
-          hookTimeout: 120_000,
-        },
-      },
-      {
-        // Run by `npm run test:sequences`.
-        test: {
-          ...common,
-          pool: 'forks' as const,
-          name: 'sequences',
-          include: [sequences],
           testTimeout: 300_000,
           hookTimeout: 120_000,
         },

@@ -17,11 +17,12 @@ async function startTarget(): Promise<Target & { kill: () => Promise<void> }> {
   const dataFolder = newFolder();
   const options = { dataFolder, environment: { RETRY_LADDER: '1,1,1', REQUESTS_PER_MINUTE: '1000000' } };
   let service: Deployment = await startDeployment(options);
-  const kills: number[] = [];
+  const kills: Target['kills'] = [];
   const kill = async () => {
-    kills.push(Date.now());
+    const from = Date.now();
     await service.stop('SIGKILL');
     await untilNoneRunsOn(dataFolder);
+    kills.push({ from, until: Date.now() });
     service = await startDeployment(options);
   };
   return { api: () => service.api, kills, kill };

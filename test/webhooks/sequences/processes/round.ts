@@ -8,17 +8,14 @@ import type { ReceiverMode } from '../sequence.ts';
 import type { Receivers } from './receivers.ts';
 import type { ShortStep } from './short-sequences.ts';
 
-/** The service under test; its address changes with each start. */
-export type Target = { api: () => Api; kills: number[] };
+/** The service under test, whose address changes with each start, and when it was killed, up to the end of its processes. */
+export type Target = { api: () => Api; kills: { from: number; until: number }[] };
 
 /** A sequence with its webhook, which gets the events of the tasks of a project of its own. */
 export type Run = { steps: readonly ShortStep[]; project: string; webhookId: string; requested: Set<string> };
 
 /** How long the deliveries of a round may take to end, in milliseconds. */
 const endsWithinMs = 100_000;
-
-/** How long after a kill a delivery that it has interrupted comes again at the latest, in milliseconds. */
-const repeatedWithinMs = 30_000;
 
 /** Sends a request again and again until the service, which may be down, answers. */
 async function answerOf(target: Target, request: (api: Api) => Promise<Answer>): Promise<Answer> {
@@ -123,7 +120,7 @@ function faultsOf(
   if (attempts.some(({ attempt }, at) => attempt !== at + 1)) wrong.push('has no numbers of its own for its attempts');
   const unexplained = arrivals.slice(1).filter(({ at }, before) => {
     const earlier = arrivals[before]?.at ?? 0;
-    return !kills.some((kill) => kill >= earlier && kill <= at && at - kill < repeatedWithinMs);
+    return !kills.some(({ from, until }) => until >= earlier && from <= at);
   });
   if (unexplained.length > 0 && !run.requested.has(deliveryId)) wrong.push('has arrived twice without need');
   return wrong.map((fault) => `${deliveryId} ${fault}`);
