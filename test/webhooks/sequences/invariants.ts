@@ -22,6 +22,9 @@ const beforePostMs = 6_000;
 /** How long after the start of a pause a worker may send a request that it has prepared before, in milliseconds. */
 const pausesWithinMs = 3_000;
 
+/** The longest time until the lease of an attempt whose process has died is free, and the next start of the process; in ms. */
+const leasesMs = 25_000;
+
 /** How long a webhook whose receiver is slow may still have attempts from before, in milliseconds. */
 const becomesSlowMs = 35_000;
 
@@ -259,7 +262,7 @@ function faultsOfArrival(
     steps.reduce((sum, step) => sum + longestDelayOf(step, deployment, wasSlow), 0) +
     clockSteps.reduce((sum, { ms }) => sum + Math.abs(ms) + minuteMs, 0) +
     (wasSlow ? 0.6 * Math.max(0, healedAt - dueAt) : 0) +
-    (wasSlow || hadMaximum ? minuteMs : 0);
+    (wasSlow || hadMaximum ? minuteMs / 2 : 0);
   const rateMs = rate ? (waiting * slotMs) / rate : 0;
   // Nothing waits for longer than the others need, and not while the receiver gets nothing.
   const idleFrom = Math.max(from, ...others.map(({ begunAt }) => begunAt));
@@ -278,14 +281,14 @@ function isInPause({ pauses }: TestWebhook, { at }: TestEvent, afterMs = 0): boo
 
 /**
  * Returns how much later a fault makes what it interrupts, at most. In AWS a message is visible again after three minutes.
- * An item that a sweep has taken is due again after five, and a lost message is found in 15, or in 95 for a slow receiver. The local service sends all that
- * waits when it starts again; then only the leases of its dead attempts are left.
+ * An item that a sweep has taken is due again after five, and a lost message is found in 15, or in 95 for a slow receiver.
+ * The local service sends all that waits when it starts again; then only the leases of its dead attempts are left.
  */
 function longestDelayOf(step: Step, deployment: Sequence['deployment'], wasSlow: boolean): number {
   if (step.does === 'lose') return deployment === 'aws' ? (wasSlow ? 95 : 16) * minuteMs : 0;
   if (!/^(strike|crash|stop)$/.test(step.does)) return 0;
   const isEnd = step.does !== 'strike' || step.how === 'dies';
-  return (deployment === 'local' && isEnd ? 1 : 9) * minuteMs;
+  return deployment === 'local' && isEnd ? leasesMs : 9 * minuteMs;
 }
 
 /** Returns the time from the end of a failed post to the retry. */

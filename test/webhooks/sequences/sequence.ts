@@ -57,6 +57,7 @@ const steps = {
   remove: fc.record({ does: kind('delete'), webhook }),
   rate: fc.record({ does: kind('set rate'), webhook, maxPerSecond: fc.constantFrom(null, 1, 1, 2, 5, 50) }),
   answer: fc.record({ does: kind('set receiver'), webhook, mode: mode('healthy', 'failing', 'failing') }),
+  fail: fc.record({ does: kind('set receiver'), webhook, mode: mode('failing') }),
   hang: fc.record({ does: kind('set receiver'), webhook, mode: mode('healthy', 'slow', 'hanging') }),
   strike: fc.record({
     does: kind('strike'),
@@ -76,6 +77,11 @@ const times = {
   soon: fc.oneof(
     { weight: 2, arbitrary: now },
     { weight: 5, arbitrary: fc.constantFrom(10, 500, 2_000, 5_000, 8_000) },
+  ),
+  // A receiver that fails answers after 20 ms, so the retries of a step are due in this moment.
+  retries: fc.oneof(
+    { weight: 4, arbitrary: now },
+    { weight: 2, arbitrary: fc.constantFrom(5 * minuteMs + 20, 30 * minuteMs + 20) },
   ),
   later: fc.oneof(
     { weight: 3, arbitrary: now },
@@ -124,6 +130,7 @@ const profiles = [
   sequenceOf('soon', { some: 3, pause: 5, hang: 1, end: 2 }, { webhooks: 1, rates: [1, 1, 5, null] }),
   sequenceOf('later', { publish: 4, end: 3, strike: 4, answer: 2, hang: 1, queue: 3 }),
   sequenceOf('soon', { publish: 4, pause: 4, recover: 4, redeliver: 1, answer: 1, queue: 3, strike: 2, end: 1 }),
+  sequenceOf('retries', { some: 3, pause: 2, blink: 5, fail: 2 }, { webhooks: 1, rates: [null, null, 1] }),
   sequenceOf('soon', { publish: 3, burst: 2, rate: 4, pause: 2, answer: 2 }),
   sequenceOf('soon', { publish: 1, crowd: 1, rate: 2, answer: 2 }),
   sequenceOf('later', {
@@ -132,7 +139,7 @@ const profiles = [
   }),
 ];
 export const sequence = fc.oneof(
-  ...profiles.slice(0, 4).map((arbitrary) => ({ weight: 4, arbitrary })),
-  ...profiles.slice(4, 6).map((arbitrary) => ({ weight: 1, arbitrary })),
-  ...profiles.slice(6).map((arbitrary) => ({ weight: 6, arbitrary })),
+  ...profiles.slice(0, 5).map((arbitrary) => ({ weight: 4, arbitrary })),
+  ...profiles.slice(5, 7).map((arbitrary) => ({ weight: 1, arbitrary })),
+  ...profiles.slice(7).map((arbitrary) => ({ weight: 6, arbitrary })),
 );
