@@ -121,13 +121,22 @@ const numberOf = (database: DatabaseSync, sql: string) => Number(firstColumn(dat
 /** The result codes of SQLite. */
 const codes = { readOnly: 8, ioError: 10, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 };
 
+/** SQLite cannot open a file if its disk has no room for the memory that connections share, and calls that an I/O error. */
+const neededBytes = 64 * 1024;
+
+function freeBytesOf(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
 /** Returns what the user can do about an error of SQLite or of the file system; `undefined` for any other error. */
-export function problemOf(error: unknown, path: string): Problem | undefined {
+export function problemOf(error: unknown, path: string, freeBytes = freeBytesOf): Problem | undefined {
   const { errcode, code, message } = error as Error & { errcode?: number; code?: string };
   // The lower byte is the result code; the others say more.
   const result = (errcode ?? 0) & 0xff;
-  if (result === codes.full || code === 'ENOSPC')
-    return new Problem(`The disk of ${path} is full; free some space and start again.`);
+  const isFull =
+    result === codes.full || code === 'ENOSPC' || (result === codes.ioError && freeBytes(dirname(path)) < neededBytes);
+  if (isFull) return new Problem(`The disk of ${path} is full; free some space and start again.`);
   if (result === codes.readOnly || ['EROFS', 'EACCES', 'EPERM'].includes(code ?? ''))
     return new Problem(
       `The file ${path} cannot be written (${message}); make it writable, or set CREWBOARD_DATA to another folder.`,

@@ -144,6 +144,15 @@ describe('the problem of a table says what to do', () => {
     expect(problemOf(Object.assign(new Error('it failed'), fields), 'items.db')?.message).toContain(message),
   );
 
+  it('an I/O error on a disk without free space', () => {
+    const error = Object.assign(new Error('disk I/O error'), { errcode: 10 | (19 << 8) });
+    const messages = [32_768, 1_000_000].map((free) => problemOf(error, '/data/items.db', () => free)?.message);
+    expect(messages).toEqual([
+      'The disk of /data/items.db is full; free some space and start again.',
+      'The file /data/items.db cannot be read or written (disk I/O error); check its disk.',
+    ]);
+  });
+
   it('but not of other errors', () => expect(problemOf(new TypeError('a bug'), 'items.db')).toBeUndefined());
 
   it('for a file that cannot be written', async () => {
