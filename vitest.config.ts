@@ -24,7 +24,6 @@ const setupFiles = ['test/clean-up.setup.ts'];
 const common = {
   // A worker's start is a good part of a short file's time, and a thread starts sooner than a process.
   pool: 'threads' as const,
-  globalSetup: ['test/engine.setup.ts'],
   setupFiles,
   env: { POWERTOOLS_LOG_LEVEL: 'SILENT' },
   expect: { poll: { timeout: 15_000 } },

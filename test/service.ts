@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { inject } from 'vitest';
-import { createTable } from '../infra/local/engine/create-table.ts';
 import { contextOf } from '../infra/local/functions.ts';
+import type { LocalChanges } from '../infra/local/table/changes/changes.ts';
+import { openLocalTable } from '../infra/local/table/local-table.ts';
 import { type Context, createContext, setProcessContext } from '../lib/context.ts';
 import { type Scope, scopes, templateOf } from '../lib/contract/endpoint.ts';
 import type { Organization } from '../lib/contract/organization.ts';
+import { publishedKinds } from '../lib/deployment/consumers.ts';
 import { environment } from '../lib/deployment/environment.ts';
 import type { ApiEvent, ApiResult } from '../lib/http/api-event.ts';
 import { issueToken } from '../lib/http/issue-token.ts';
-import { openTable, type Table } from '../lib/table/client.ts';
+import type { Table } from '../lib/table/client.ts';
 import { createTemporaryFolder } from './temporary-files.ts';
 
 /** A clock that stands still until it is moved. */
@@ -22,24 +23,26 @@ export function clockAt(now: number): Clock {
   return clock;
 }
 
-/** The service over a table of its own in the run's engine, without a gateway or a process of its own. */
-export type Service = { app: Context; table: Table; endpoint: string; tableName: string };
+/** The service over a table of its own in memory, without a gateway or a process of its own. */
+export type Service = { app: Context; table: Table; changes: LocalChanges; tableName: string };
+
+/** The kinds of items in the stream. After an upgrade, Lambda still sends changes of purges, which version 0.1.0 published. */
+const streamKinds = [...publishedKinds, 'purge'];
 
 /** Opens a service on a new, empty table. `more` are further environment variables. */
 export async function openService(clock: () => number = Date.now, more: Record<string, string> = {}): Promise<Service> {
-  const endpoint = inject('dynamodbEndpoint');
   const tableName = `test-${randomUUID()}`;
-  await createTable(endpoint, tableName);
+  const { table, changes } = openLocalTable({ path: ':memory:', tableName, kinds: streamKinds, clock });
   const app = createContext({
     environment: {
       [environment.tableName]: tableName,
-      [environment.dynamodbEndpoint]: endpoint,
       [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key'),
       ...more,
     },
     clock,
+    table,
   });
-  return { app, table: openTable(tableName, endpoint), endpoint, tableName };
+  return { app, table, changes, tableName };
 }
 
 /**
@@ -49,15 +52,11 @@ export async function openService(clock: () => number = Date.now, more: Record<s
  * @param more further environment variables. After the test file, all of them get their former values
  */
 export function pointFunctionsAt(
-  { tableName, endpoint }: Pick<Service, 'tableName' | 'endpoint'>,
+  { tableName, table }: Pick<Service, 'tableName' | 'table'>,
   more: Record<string, string> = {},
 ): void {
-  Object.assign(process.env, {
-    [environment.tableName]: tableName,
-    [environment.dynamodbEndpoint]: endpoint,
-    ...more,
-  });
-  setProcessContext({ environment: process.env, clock: Date.now });
+  Object.assign(process.env, { [environment.tableName]: tableName, ...more });
+  setProcessContext({ environment: process.env, clock: Date.now, table });
 }
 
 /** An organization of its own, provisioned, and a token of it. */

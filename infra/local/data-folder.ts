@@ -16,13 +16,14 @@ export type DataFolder = {
 export const dataFiles = {
   addresses: 'addresses.json',
   commands: 'commands.sock',
-  engineLog: 'engine.log',
+  /** The output of the engine that earlier versions had. */
+  formerEngineLog: 'engine.log',
   formerTable: 'table.db',
   formerTableKept: 'table.db.before-upgrade',
   lock: 'lock',
   positions: 'stream.json',
   secretsKey: 'secrets.key',
-  table: 'table.db',
+  table: 'crewboard.db',
   token: 'token',
 } as const;
 

@@ -18,16 +18,14 @@ import {
   readData,
   writeData,
 } from './data-folder.ts';
-import { createEngineTable } from './engine/engine-table.ts';
-import { openEngine } from './engine/open-engine.ts';
 import { functionEnvironment } from './function-environment.ts';
 import { startGateway } from './gateway.ts';
 import { createLocalModel } from './model/local-model.ts';
+import { openTable } from './open-table.ts';
 import { startPollers } from './pollers.ts';
 import { createQueues, type Queues, sendersOf } from './queues/queues.ts';
-import { type Running, tableName } from './running.ts';
+import type { Running } from './running.ts';
 import type { Settings } from './settings.ts';
-import { createChangeSignal, signalChange } from './stream/change-signal.ts';
 
 /** A running local deployment. `stop` ends it cleanly: every confirmed change is then in the data folder. */
 export type Deployment = {
@@ -40,7 +38,11 @@ export type Deployment = {
   modelDescription: string;
   /** What is wrong with the server of the model, as a sentence; `undefined` if nothing is. */
   modelProblem: string | undefined;
-  /** Resolves when the table's engine has ended unexpectedly. The deployment cannot work without it. */
+  /** What the start has done with the data of an earlier version, as a sentence; `undefined` if nothing. */
+  upgraded: string | undefined;
+  /** Whether a power cut can undo the last changes, because the settings say so. */
+  isRelaxed: boolean;
+  /** Resolves when the table cannot be written any more. The deployment cannot work without it. */
   broken: Promise<void>;
   stop: () => Promise<void>;
 };
@@ -55,9 +57,9 @@ export type RunServiceCommand = (access: ServiceAccess, request: CommandRequest,
 const firstOrganization = 'local' as Organization;
 
 /**
- * Starts the whole service on this machine: the table's engine, the gateway and the handlers that Lambda runs in AWS. A
- * process can have one deployment only, because the handlers read the environment variables of the process. All files that
- * the process and its engine create from now on are for their owner only.
+ * Starts the whole service on this machine: the table, the gateway and the handlers that Lambda runs in AWS. A process can
+ * have one deployment only, because the handlers read the environment variables of the process. All files that the process
+ * creates from now on are for its owner only.
  *
  * @param runCommand runs the commands of operators; without it the deployment accepts none
  * @throws `Problem` for an error that the user can correct; all started parts are stopped first
@@ -74,32 +76,26 @@ export async function startDeployment(settings: Settings, runCommand?: RunServic
     removeFormerAddresses(data);
     const model = createLocalModel(settings.model);
     setConverseClient(model.client, model.name);
-    const { endpoint, ended, stop: stopTable } = await openEngine(settings, data);
-    stops.push(stopTable);
+    const { table, changes, upgraded, ended, close } = await openTable(settings, data, { inThread: true });
+    stops.push(close);
     const queues = createQueues();
-    Object.assign(process.env, functionEnvironment(settings, data, endpoint));
-    const bundled = settings.dynamodbEndpoint === undefined;
+    Object.assign(process.env, functionEnvironment(settings, data));
     setProcessContext({
       environment: process.env,
       clock: Date.now,
       monotonic: () => performance.now(),
       ownsLogs: true,
       queues: sendersOf(queues),
-      ...(bundled && { table: createEngineTable(tableName, endpoint) }),
+      ...(table && { table }),
     });
     storeStepsBeforeWrites(processContext());
-    const signal = createChangeSignal();
-    stops.push(await startPollers({ endpoint, tableName, queues, data, signal }));
+    stops.push(await startPollers({ changes, queues }));
     const token = await firstToken(data);
     const access = { context: processContext(), queues };
     const commands = runCommand && (await listenForCommands(data, (...call) => runCommand(access, ...call)));
     if (commands) stops.push(commands.stop);
     // Last: the caller that gets a response finds the token, the queues and the pollers.
-    const gateway = await startGateway(
-      settings.port,
-      () => signalChange(signal),
-      readCorsOrigins(settings.corsOrigins),
-    );
+    const gateway = await startGateway(settings.port, readCorsOrigins(settings.corsOrigins));
     stops.push(gateway.stop);
     // In the turn of the event loop in which the gateway begins to listen, so before it answers a request.
     const running: Running = { url: gateway.url, commands: commands?.address };
@@ -111,6 +107,8 @@ export async function startDeployment(settings: Settings, runCommand?: RunServic
       modeProblem: data.modeProblem,
       modelDescription: model.description,
       modelProblem: await model.check(),
+      upgraded,
+      isRelaxed: table !== undefined && settings.durability !== 'full',
       broken: ended,
       stop,
     };

@@ -9,11 +9,11 @@ import type { Settings } from './settings.ts';
  */
 const normalAttempts = 100;
 
-/** Returns the environment variables of functions in a local deployment, whose table is at an endpoint. */
-export function functionEnvironment(settings: Settings, data: DataFolder, endpoint: string): Record<string, string> {
+/** Returns the environment variables of functions in a local deployment. */
+export function functionEnvironment(settings: Settings, data: DataFolder): Record<string, string> {
   return {
     [environment.tableName]: tableName,
-    [environment.dynamodbEndpoint]: endpoint,
+    [environment.dynamodbEndpoint]: settings.dynamodbEndpoint ?? '',
     // Empty means Bedrock's own endpoint. This overrides a value from the shell.
     [environment.modelEndpoint]: '',
     [environment.defaultModel]: settings.model.defaultModel,

@@ -26,16 +26,11 @@ export type Gateway = { url: string; stop: () => Promise<void> };
  * the `$default` function answers requests that match no endpoint.
  *
  * @param port 0 stands for any free port
- * @param changed called after each request with a method other than GET
  * @param isAllowed whether web pages of an origin may call the API; API Gateway too handles CORS without the functions. As
  *   there, a request for another host gets 403
  * @throws `Problem` if the port is in use
  */
-export async function startGateway(
-  port: number,
-  changed: () => void = () => {},
-  isAllowed: AllowedOrigins = () => false,
-): Promise<Gateway> {
+export async function startGateway(port: number, isAllowed: AllowedOrigins = () => false): Promise<Gateway> {
   const handlers = new Map<string, Handler>(
     await Promise.all(
       routes.map(async ([operation, row]) => {
@@ -77,7 +72,6 @@ export async function startGateway(
       // API Gateway answers this for a failed function. The function has logged its error.
       send(response, { statusCode: 500, body: '{"message":"Internal Server Error"}' });
     }
-    if (match && match.row.method !== 'GET') changed();
   }
 
   return {

@@ -3,11 +3,9 @@ import { join } from 'node:path';
 import { type Context, createContext } from '../../lib/context.ts';
 import { removeFormerAddresses } from './commands/command-address.ts';
 import { closeDataFolder, type DataFolder, dataFiles, openDataFolder } from './data-folder.ts';
-import { createEngineTable } from './engine/engine-table.ts';
-import { openEngine } from './engine/open-engine.ts';
 import { functionEnvironment } from './function-environment.ts';
+import { openTable } from './open-table.ts';
 import { Problem } from './problem.ts';
-import { tableName } from './running.ts';
 import type { Settings } from './settings.ts';
 
 /** The context of a data folder on which no service runs. `close` ends its use. */
@@ -22,7 +20,8 @@ export type LocalContext = { context: Context; close: () => Promise<void> };
 export async function openLocalContext(settings: Settings): Promise<LocalContext> {
   const { dataFolder, dynamodbEndpoint } = settings;
   // A wrong CREWBOARD_DATA must not create a new table.
-  if (!existsSync(join(dataFolder, dynamodbEndpoint ? dataFiles.lock : dataFiles.table)))
+  const { lock, table, formerTable } = dataFiles;
+  if (!(dynamodbEndpoint ? [lock] : [table, formerTable]).some((name) => existsSync(join(dataFolder, name))))
     throw new Problem(`No Crewboard is running on the data folder ${dataFolder}; start one with npm start.`);
   process.umask(0o077);
   const data = openDataFolder(dataFolder);
@@ -36,16 +35,16 @@ export async function openLocalContext(settings: Settings): Promise<LocalContext
 }
 
 async function openContext(settings: Settings, data: DataFolder): Promise<LocalContext> {
-  const { endpoint, stop } = await openEngine(settings, data);
+  const { table, close } = await openTable(settings, data, { inThread: false });
   const context = createContext({
-    environment: functionEnvironment(settings, data, endpoint),
+    environment: functionEnvironment(settings, data),
     clock: Date.now,
-    ...(settings.dynamodbEndpoint === undefined && { table: createEngineTable(tableName, endpoint) }),
+    ...(table && { table }),
   });
   return {
     context,
     close: async () => {
-      await stop();
+      await close();
       closeDataFolder(data);
     },
   };

@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   readConsole().then(stopEsbuild, stopEsbuild);
   await deployment.broken;
   if (!stopping)
-    throw new Problem('the table engine has ended; see engine.log in the data folder, then restart the service.');
+    throw new Problem('the table cannot be written any more; see the error above, then restart the service.');
 }
 
 main().catch((error: unknown) => {

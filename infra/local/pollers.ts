@@ -3,26 +3,21 @@ import { type ConsumerName, consumers, type Source } from '../../lib/deployment/
 import { concurrencyBounds, pollingOf, usualLambdaConcurrency } from '../../lib/deployment/polling.ts';
 import { log } from '../../lib/log.ts';
 import { type StepListeners, watchClock } from './clock-watch.ts';
-import type { DataFolder } from './data-folder.ts';
-import { type Handler, loadHandler } from './functions.ts';
+import { loadHandler } from './functions.ts';
 import { pollQueue, type Stop } from './queues/queue-poller.ts';
 import type { Queues } from './queues/queues.ts';
 import { type Called, startSchedule } from './schedule.ts';
-import { type ChangeSignal, signalChange } from './stream/change-signal.ts';
-import { pollStream } from './stream/stream-poller.ts';
-import { createPositionStore } from './stream/stream-positions.ts';
+import { readChanges } from './table/changes/change-reader.ts';
+import type { Changes } from './table/changes/changes.ts';
 
 /** The event sources of the consumers. */
-export type Sources = { endpoint: string; tableName: string; queues: Queues; data: DataFolder; signal: ChangeSignal };
+export type Sources = { changes: Changes; queues: Queues };
 
 /**
  * The polling of each queue: the defaults of AWS, but with the highest concurrency for executions. `RUNNING_CAP` may be
  * higher on one machine, because a call that waits for a model needs no container of its own there.
  */
 const polling = pollingOf(usualLambdaConcurrency, { executions: { concurrency: concurrencyBounds.most } });
-
-/** The consumers whose calls write changes that the stream's consumers handle. The calls of all others signal nothing. */
-const changing: readonly ConsumerName[] = ['runExecution', 'purgeAgent'];
 
 /**
  * Starts the event sources of all consumers, as Lambda's event source mappings and EventBridge's schedules do in AWS.
@@ -36,7 +31,7 @@ export async function startPollers(sources: Sources): Promise<Stop> {
   const steps: StepListeners = new Set();
   await Promise.all(
     names.map(async (name) => {
-      const handler = changing.includes(name) ? signalling(await load(name), sources.signal) : await load(name);
+      const handler = await loadHandler('pipeline', fileNameOf(name));
       const called = { name, timeoutSeconds: consumers[name].timeoutSeconds, handler };
       const rows: readonly Source[] = consumers[name].sources;
       await Promise.all(
@@ -55,24 +50,13 @@ export async function startPollers(sources: Sources): Promise<Stop> {
   };
 }
 
-const load = (name: ConsumerName) => loadHandler('pipeline', fileNameOf(name));
-
-/** Returns a handler that signals a change after each call. */
-function signalling(handler: Handler, signal: ChangeSignal): Handler {
-  return (event, context) => handler(event, context).finally(() => signalChange(signal));
-}
-
 async function startPoller(
   called: Called,
   source: Source,
-  { endpoint, tableName, queues, data, signal }: Sources,
+  { changes, queues }: Sources,
   steps: StepListeners,
 ): Promise<Stop> {
-  if ('stream' in source) {
-    const { kinds, batchSize } = source;
-    const positions = createPositionStore(data);
-    return pollStream({ ...called, endpoint, tableName, kinds, batchSize, positions, signal });
-  }
+  if ('stream' in source) return readChanges({ ...called, changes, batchSize: source.batchSize });
   if ('queue' in source) {
     const { queue } = source;
     return pollQueue({ ...called, queue: queues[queue], ...polling[queue] });

@@ -14,6 +14,7 @@ import { readAllowedReceivers } from '../../lib/webhooks/sender/allowed-receiver
 import { readCorsOrigins } from './cors.ts';
 import { type ModelSettings, readModelSettings } from './model/model-settings.ts';
 import { Problem } from './problem.ts';
+import type { Durability } from './table/file/database.ts';
 
 /** The settings of a local deployment, which it reads from environment variables. */
 export type Settings = {
@@ -21,8 +22,10 @@ export type Settings = {
   port: number;
   /** The folder of all data that survives a restart. */
   dataFolder: string;
-  /** The URL of a table engine that replaces the bundled one. */
+  /** The URL of an engine of DynamoDB that has the table instead of the data folder. */
   dynamodbEndpoint: string | undefined;
+  /** Whether a change is on the disk before it is answered. */
+  durability: Durability;
   /** The receivers that are allowed besides public https URLs. */
   allowedReceivers: string;
   /** The origins of web pages that may call the API. */
@@ -101,6 +104,7 @@ export function readSettings(
     port: Number(port),
     dataFolder: resolve(variables.CREWBOARD_DATA || '.crewboard'),
     dynamodbEndpoint,
+    durability: readDurability(variables.DURABILITY || 'full'),
     allowedReceivers: receivers,
     corsOrigins,
     retryLadder,
@@ -115,6 +119,12 @@ export function readSettings(
     model: readModelSettings(variables),
     log: readLogFormat(variables.LOG || undefined),
   };
+}
+
+function readDurability(text: string): Durability {
+  if (text !== 'full' && text !== 'normal')
+    throw new Problem(`DURABILITY is ${JSON.stringify(text)}; set it to full or normal, or leave it unset.`);
+  return text;
 }
 
 function readLogFormat(text: string | undefined): Settings['log'] {

@@ -86,3 +86,8 @@ export const consumers = {
 
 /** The name of a consumer. */
 export type ConsumerName = keyof typeof consumers;
+
+/** The kinds of items whose changes are published: all others are not in the stream that the functions receive. */
+export const publishedKinds: readonly string[] = Object.values(consumers).flatMap(({ sources }) =>
+  sources.flatMap((source) => ('stream' in source ? source.kinds : [])),
+);

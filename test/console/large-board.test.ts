@@ -1,15 +1,13 @@
 import { join } from 'node:path';
 import type { CDPSession, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createTable } from '../../infra/local/engine/create-table.ts';
-import { startEngine } from '../../infra/local/engine/engine.ts';
-import { createEngineTable } from '../../infra/local/engine/engine-table.ts';
+import { dataFiles } from '../../infra/local/data-folder.ts';
 import { tableName } from '../../infra/local/running.ts';
+import { openLocalTable } from '../../infra/local/table/local-table.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { taskStatuses } from '../../lib/contract/tasks.ts';
-import { openTable } from '../../lib/table/client.ts';
 import { newFolder } from '../journeys/deployment.ts';
-import { bareTasks, seed, withoutStream, withStream } from '../table/tasks/seed.ts';
+import { bareTasks, seed } from '../table/tasks/seed.ts';
 import { program, useConsole } from './console.ts';
 
 /** The number of tasks on the board. */
@@ -23,19 +21,16 @@ const readCount = 6_000;
  * lists and counters have all tasks.
  */
 async function writeTasks(dataFolder: string): Promise<void> {
-  const engine = await startEngine({ database: join(dataFolder, 'table.db'), log: join(dataFolder, 'engine.log') });
-  await createTable(engine.endpoint, tableName);
-  const table = openTable(tableName, engine.endpoint);
-  await withoutStream(table);
+  // Without changes of any kind to publish: tasks were never created here.
+  const { table, close } = openLocalTable({ path: join(dataFolder, dataFiles.table), tableName, kinds: [] });
   const tasks = bareTasks(taskCount, (nth) => Date.UTC(2026, 0, 1) + nth * 1_000, Math.random);
   const spread = tasks.map((task, nth) => ({
     ...task,
     status: taskStatuses[nth % 6] as (typeof taskStatuses)[number],
   }));
   const ends = new Set([...spread.slice(0, readCount), ...spread.slice(-readCount)]);
-  await seed(createEngineTable(tableName, engine.endpoint), 'local' as Organization, spread, (task) => ends.has(task));
-  await withStream(table);
-  await engine.stop();
+  await seed(table, 'local' as Organization, spread, (task) => ends.has(task));
+  await close();
 }
 
 /** The number of frames for which a column is scrolled. */

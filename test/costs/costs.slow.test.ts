@@ -26,7 +26,7 @@ Object.assign(process.env, {
 });
 const pipeline = await createTestPipeline();
 await startImprovingModel();
-const { usageOf } = startMeter();
+const { usageOf } = startMeter(pipeline.service.table);
 
 /** Starts a model for the functions of this process that follows its prompt, and proposes an edit that is adopted. */
 async function startImprovingModel(): Promise<void> {

@@ -1,8 +1,8 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DecryptCommand, EncryptCommand, KMSClient } from '@aws-sdk/client-kms';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { vi } from 'vitest';
+import type { Table } from '../../lib/table/client.ts';
 import { unitsOf } from '../table/fixtures/capacity.ts';
 import { startRounds } from '../table/fixtures/rounds.ts';
 import { type Usage, usage } from './usage.ts';
@@ -15,18 +15,15 @@ type Send = (command: Command) => Promise<never>;
 const anyDuration = [/"durationMs":[\d.]+/g, '"durationMs":10.5'] as const;
 
 /**
- * Counts the requests of this process's functions to AWS, and the bytes of their logs. The functions create their clients,
- * so the classes of the clients are spied on. KMS has no engine here and is mocked.
+ * Counts the requests of this process's functions to AWS, and the bytes of their logs. The functions create the clients of
+ * queues, so the class is spied on. KMS has no engine here and is mocked.
  */
-export function startMeter() {
+export function startMeter({ client }: Table) {
   let [used, round] = [usage({}), 1];
   const endOfRound = startRounds(() => {
     round += 1;
   });
-  const clients = { table: DynamoDBDocumentClient, queues: SQSClient };
-  const send = Object.fromEntries(
-    Object.entries(clients).map(([name, { prototype }]) => [name, prototype.send as unknown as Send]),
-  ) as Record<keyof typeof clients, Send>;
+  const send = { table: client.send as unknown as Send, queues: SQSClient.prototype.send as unknown as Send };
 
   const inTable = async function (this: unknown, command: Command) {
     const held = endOfRound();
@@ -61,7 +58,7 @@ export function startMeter() {
     used.logBytes += Buffer.byteLength(written);
     return true;
   };
-  vi.spyOn(DynamoDBDocumentClient.prototype, 'send').mockImplementation(inTable as never);
+  vi.spyOn(client, 'send').mockImplementation(inTable as never);
   vi.spyOn(SQSClient.prototype, 'send').mockImplementation(toQueues as never);
   vi.spyOn(KMSClient.prototype, 'send').mockImplementation(withKey as never);
   for (const stream of [process.stdout, process.stderr]) vi.spyOn(stream, 'write').mockImplementation(intoLog);

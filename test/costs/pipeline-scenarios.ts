@@ -63,14 +63,23 @@ async function startAndEnd(caller: TestOrganization): Promise<DynamoDBRecord[]> 
   return [...changes.slice(0, 1), ...changes.slice(-1)];
 }
 
+/** Stops the clocks of the process. Both, because a difference between them would count as a step of the clock. */
+function stopClock(): { time: number; goOn: () => void } {
+  const time = Date.now();
+  const clocks = (['clock', 'monotonic'] as const).map((name) => vi.spyOn(processContext(), name).mockReturnValue(time));
+  const goOn = () => {
+    for (const clock of clocks) clock.mockRestore();
+  };
+  return { time, goOn };
+}
+
 /**
  * Publishes changes at the time at which they are made, however slow the machine is: an event that is published half a second
  * later takes a request more.
  */
 const publishing =
   (recordsOf: (caller: TestOrganization) => Promise<DynamoDBRecord[]>) => async (caller: TestOrganization) => {
-    const clock = vi.spyOn(processContext(), 'clock').mockReturnValue(Date.now());
-    onTestFinished(() => clock.mockRestore());
+    onTestFinished(stopClock().goOn);
     const records = await recordsOf(caller);
     return () => publish(records);
   };
@@ -158,14 +167,13 @@ export function pipelineScenarios({ receive }: TestPipeline) {
       'a check of a hundred events': async (caller) => {
         await register(caller);
         // At one moment, so that all events have one check, and no attempt is late.
-        const time = Date.now();
-        const clock = vi.spyOn(processContext(), 'clock').mockReturnValue(time);
+        const { time, goOn } = stopClock();
         const changes = Array.from({ length: 100 }, () =>
           createChange(caller.organization, 'task.created', time, `tk_${processContext().ulid()}`),
         );
         for (const change of changes) await publishChange(processContext(), change);
         await deliver(await receive());
-        clock.mockRestore();
+        goOn();
         const [check = expect.fail('no check')] = await checksOf(caller);
         await postponeDue(caller.service, check, timestamp(processContext().clock()));
         return () => runJob('deliveries');

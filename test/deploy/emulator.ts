@@ -2,8 +2,8 @@ import { closeSync, copyFileSync, openSync, readFileSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { freePort } from '../../infra/local/engine/engine.ts';
 import { Problem } from '../../infra/local/problem.ts';
+import { freePort } from '../free-port.ts';
 import { type Leashed, startLeashed } from './leash.ts';
 
 const certificates = join(import.meta.dirname, '..', 'webhooks', 'sender', 'certificates');

@@ -1,17 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DeleteCommand, DynamoDBDocumentClient, GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, type TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { LambdaFunctionURLEvent } from 'aws-lambda';
-import { afterAll, beforeAll, beforeEach, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { handler as Handler } from '../../docs/examples/lambda-receiver.ts';
 import { delivery, minutes, type Posted, secret } from './posted.ts';
 
 const file = 'docs/examples/lambda-receiver.ts';
 const TableName = 'lambda-receiver';
 const environment = {
-  AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodbEndpoint'),
   AWS_REGION: 'eu-central-1',
   AWS_ACCESS_KEY_ID: 'local',
   AWS_SECRET_ACCESS_KEY: 'local',
@@ -21,19 +20,24 @@ const environment = {
 
 let folder: string;
 let handler: typeof Handler;
-let table: DynamoDBDocumentClient;
+
+/** The items of the receiver's table, by id. */
+const items = new Map<string, Record<string, unknown>>();
+
+/** Carries out a transaction of the receiver: puts, of which some have the condition that the item is new. */
+async function write({ input: { TransactItems = [] } }: TransactWriteCommand): Promise<object> {
+  const puts = TransactItems.map(({ Put }) => ({ new: Put?.ConditionExpression !== undefined, item: Put?.Item ?? {} }));
+  const reasons = puts.map((put) => ({
+    Code: put.new && items.has(put.item.id) ? 'ConditionalCheckFailed' : 'None',
+  }));
+  if (reasons.some(({ Code }) => Code !== 'None'))
+    throw new TransactionCanceledException({ message: '', $metadata: {}, CancellationReasons: reasons });
+  for (const { item } of puts) items.set(item.id, item);
+  return {};
+}
 
 beforeAll(async () => {
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-  table = DynamoDBDocumentClient.from(new DynamoDBClient());
-  await table.send(
-    new CreateTableCommand({
-      TableName,
-      BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
-      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
-    }),
-  );
   // Built as its first lines say, in a folder that finds the packages of Lambda.
   mkdirSync('.build', { recursive: true });
   folder = mkdtempSync('.build/lambda-receiver-');
@@ -50,6 +54,7 @@ afterAll(() => {
 
 beforeEach(() => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
+  vi.spyOn(DynamoDBDocumentClient.prototype, 'send').mockImplementation(write as never);
   return () => vi.restoreAllMocks();
 });
 
@@ -68,14 +73,6 @@ function eventOf({ body, headers }: Omit<Posted, 'deliveryId'>, isBase64Encoded 
   };
 }
 
-async function itemOf(id: string) {
-  return (await table.send(new GetCommand({ TableName, Key: { id }, ConsistentRead: true }))).Item;
-}
-
-async function itemCount() {
-  return (await table.send(new ScanCommand({ TableName, Select: 'COUNT', ConsistentRead: true }))).Count;
-}
-
 const subjectOf = ({ body }: Posted) => {
   const { data } = JSON.parse(body);
   return data.task ?? data.execution;
@@ -88,8 +85,8 @@ it.each([
   const posted = delivery({ event: 'task.completed' });
   expect(await handler(eventOf(posted, isBase64Encoded))).toEqual({ statusCode: 204 });
   const { id, title } = subjectOf(posted);
-  expect(await itemOf(id)).toEqual({ id, title, completedAt: JSON.parse(posted.body).data.occurredAt });
-  const { expiresAt } = (await itemOf(posted.deliveryId)) as { expiresAt: number };
+  expect(items.get(id)).toEqual({ id, title, completedAt: JSON.parse(posted.body).data.occurredAt });
+  const { expiresAt } = items.get(posted.deliveryId) as { expiresAt: number };
   expect(Math.abs(expiresAt * 1000 - Date.now() - minutes(24 * 60))).toBeLessThan(minutes(1));
 });
 
@@ -97,13 +94,13 @@ it('processes each event by its name', async () => {
   const failed = delivery({ event: 'agent.failed' });
   expect(await handler(eventOf(failed))).toEqual({ statusCode: 204 });
   const { id, agentName, error } = subjectOf(failed);
-  expect(await itemOf(id)).toEqual({ id, agent: agentName, error });
+  expect(items.get(id)).toEqual({ id, agent: agentName, error });
 
-  const before = Number(await itemCount());
+  const before = items.size;
   const created = delivery({ event: 'task.created' });
   expect(await handler(eventOf(created))).toEqual({ statusCode: 204 });
-  expect(await itemOf(created.deliveryId)).toBeDefined();
-  expect(await itemCount()).toBe(before + 1);
+  expect(items.get(created.deliveryId)).toBeDefined();
+  expect(items.size).toBe(before + 1);
 });
 
 it('processes a duplicate once, also with a new signature', async () => {
@@ -111,27 +108,26 @@ it('processes a duplicate once, also with a new signature', async () => {
   const retry = delivery({ event: 'task.completed', deliveryId: first.deliveryId });
   await handler(eventOf(first));
   const { id } = subjectOf(first);
-  await table.send(new DeleteCommand({ TableName, Key: { id } }));
-  const before = await itemCount();
+  items.delete(id);
+  const before = items.size;
   for (const again of [first, retry]) expect(await handler(eventOf(again))).toEqual({ statusCode: 204 });
-  expect(await itemOf(id)).toBeUndefined();
-  expect(await itemCount()).toBe(before);
+  expect(items.get(id)).toBeUndefined();
+  expect(items.size).toBe(before);
 });
 
 it('rejects a forged delivery and a request without a body, and does nothing', async () => {
-  const before = await itemCount();
+  const before = items.size;
   const forged = eventOf(delivery({ event: 'task.completed', key: 'another secret' }));
   const { body: _, ...empty } = eventOf(delivery());
   for (const event of [forged, empty]) expect(await handler(event)).toEqual({ statusCode: 401 });
-  expect(await itemCount()).toBe(before);
+  expect(items.size).toBe(before);
   expect(console.error).toHaveBeenCalledTimes(2);
 });
 
 it('fails if the work fails, and processes the retry', async () => {
   const posted = delivery({ event: 'task.completed' });
-  const send = vi.spyOn(DynamoDBDocumentClient.prototype, 'send').mockRejectedValueOnce(new Error('no table'));
+  vi.mocked(DynamoDBDocumentClient.prototype.send).mockRejectedValueOnce(new Error('no table') as never);
   await expect(handler(eventOf(posted))).rejects.toThrow('no table');
-  send.mockRestore();
   expect(await handler(eventOf(posted))).toEqual({ statusCode: 204 });
-  expect(await itemOf(subjectOf(posted).id)).toBeDefined();
+  expect(items.get(subjectOf(posted).id)).toBeDefined();
 });

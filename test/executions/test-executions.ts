@@ -27,7 +27,6 @@ import { createTask } from '../../lib/tasks/tasks.ts';
 import { callTool, grantedTools } from '../../lib/tools/agent-tools.ts';
 import { newCaller, openService } from '../service.ts';
 import { interceptTable } from '../table/fixtures/intercepted-table.ts';
-import { withoutStream } from '../table/tasks/seed.ts';
 import { newTask } from '../table/tasks/test-table.ts';
 import { dumpOf } from '../table-dump.ts';
 import { createTimeline, turn } from './timeline.ts';
@@ -44,7 +43,7 @@ const agentFields: NewAgent = {
 export type TestExecutions = Awaited<ReturnType<typeof createTestExecutions>>;
 
 /** Creates an organization with a simulated clock and the agent `writer`; `through` wraps the table of workers. */
-export async function createTestExecutions({ cap = 50, stream = false, through = (table: Table) => table } = {}) {
+export async function createTestExecutions({ cap = 50, through = (table: Table) => table } = {}) {
   let underWay = 0;
   const timeline = createTimeline(opening, async () => {
     for (let quiet = 0; quiet < 2; quiet = underWay === 0 ? quiet + 1 : 0) await turn();
@@ -52,7 +51,6 @@ export async function createTestExecutions({ cap = 50, stream = false, through =
   const { clock, pause } = timeline;
   const service = await openService(clock);
   const { app, table } = service;
-  if (!stream) await withoutStream(table);
   const { organization } = await newCaller(app);
   await createAgent(app, organization, agentFields, undefined, scopes);
 

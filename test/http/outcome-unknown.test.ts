@@ -7,14 +7,14 @@ import { getItem } from '../../lib/table/reads.ts';
 import { transact } from '../../lib/table/transact.ts';
 import type { Write } from '../../lib/table/write.ts';
 import { dataOf, errorOf } from '../api.ts';
-import { loseResponses, startEngineProxy } from '../engine-proxy.ts';
+import { loseResponses, startTableServer } from '../table-server.ts';
 import { closedEndpoint } from '../model/bedrock-server.ts';
 import { type Answer, call, newCaller, openService } from '../service.ts';
 import { cancelled, dynamodbError, inProgress } from '../table/fixtures/dynamodb-errors.ts';
 
-const { app, tableName, endpoint: engineEndpoint } = await openService();
+const { app, tableName, table } = await openService();
 const { token } = await newCaller(app);
-const engine = await startEngineProxy(engineEndpoint);
+const engine = await startTableServer(table);
 const openReachable = () => ({ ...openTable(tableName, engine.endpoint), sleep: async () => {} });
 const reachable = openReachable();
 afterEach(() => engine.reset());

@@ -202,12 +202,9 @@ async function resultOf(handlers: Handlers, token: string): Promise<unknown> {
 /** Creates a context over the same table with other settings, in which no time passes. */
 function contextFor(more: Record<string, string>): Context {
   return createContext({
-    environment: {
-      [environment.tableName]: service.tableName,
-      [environment.dynamodbEndpoint]: service.endpoint,
-      ...more,
-    },
+    environment: { [environment.tableName]: service.tableName, ...more },
     clock: clockAt(Date.now()),
+    table: service.table,
   });
 }
 

@@ -31,7 +31,7 @@ import { AlreadyDone, Conflict, transact } from '../../lib/table/transact.ts';
 import { OutcomeUnknown } from '../../lib/table/unavailable.ts';
 import type { Item, OnConditionFailed, Write } from '../../lib/table/write.ts';
 import { createTask, updateTask } from '../../lib/tasks/tasks.ts';
-import { loseResponses, startEngineProxy, writes } from '../engine-proxy.ts';
+import { loseResponses, startTableServer, writes } from '../table-server.ts';
 import { openService } from '../service.ts';
 import { streamed } from '../table-stream.ts';
 import { attemptFor, newMessage } from './deliveries/attempt-seed.ts';
@@ -40,7 +40,7 @@ import { always, newTask } from './tasks/test-table.ts';
 
 const board = await createExecutionTable();
 const { table, organization, clock } = board;
-const engine = await startEngineProxy(board.engine);
+const engine = await startTableServer(board.table);
 /** The same table with a connection whose responses can be lost. */
 const lossy = openTable(table.name, engine.endpoint);
 afterEach(() => engine.reset());
@@ -288,7 +288,7 @@ describe('the mark of a single write', () => {
 
   it('causes no second record of the stream when a write is repeated', async () => {
     const service = await openService(clock);
-    const watched = await startEngineProxy(service.endpoint);
+    const watched = await startTableServer(service.table);
     const own = { table: openTable(service.tableName, watched.endpoint), ulid: ulidNow, clock };
     const { id } = await createTask(own, organization, newTask(), undefined);
     loseResponses(watched);

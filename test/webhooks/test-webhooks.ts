@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { ulid as ulidAt } from 'ulid';
 import * as v from 'valibot';
 import { type Context, createContext } from '../../lib/context.ts';
@@ -34,14 +33,9 @@ export type TestWebhooks = ReturnType<typeof testWebhooksOf>;
 /** The limit of concurrent attempts of a slow webhook. */
 export const slowAttempts = 3;
 
-/**
- * Creates a table and returns a function that creates an organization in it, each with a clock of its own. The table's
- * stream is off, because no test reads it.
- */
+/** Creates a table and returns a function that creates an organization in it, each with a clock of its own. */
 export async function prepareTestWebhooks(): Promise<() => TestWebhooks> {
   const { table } = await openService();
-  const StreamSpecification = { StreamEnabled: false };
-  await table.client.send(new UpdateTableCommand({ TableName: table.name, StreamSpecification }));
   return () => testWebhooksOf(table);
 }
 

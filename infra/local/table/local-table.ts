@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { tableSchema } from '../../../lib/deployment/table-schema.ts';
 import { openTable, type Table } from '../../../lib/table/client.ts';
-import { type Changes, createChanges } from './changes/changes.ts';
+import { createChanges, type LocalChanges } from './changes/changes.ts';
 import {
   batchGetItems,
   batchWriteJob,
@@ -55,7 +55,7 @@ export type LocalTable = {
   /** The table, as the stores use it. Its client has commands, outputs and exceptions of the SDK. */
   table: Table;
   /** The recorded changes that were not handled yet. */
-  changes: Changes;
+  changes: LocalChanges;
   /** What the table has done, for measurements. */
   statistics: { commits: number; writes: number; changes: number };
   /** Deletes at most `limit` expired items, and returns how many; see `expiry.ts`. */
@@ -197,8 +197,7 @@ export function openLocalTable(options: LocalTableOptions): LocalTable {
   };
 }
 
-/** Returns the units of a job. Writes of transactions cost twice. */
+/** Returns the units of a job. Writes of transactions cost twice; AWS does not say whether those of the index do, too. */
 function writeUnits(job: Job, { table, index }: WriteUnits): WriteUnits {
-  const factor = job.is === 'transaction' ? 2 : 1;
-  return { table: factor * table, index: factor * index };
+  return { table: job.is === 'transaction' ? 2 * table : table, index };
 }

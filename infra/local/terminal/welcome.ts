@@ -1,19 +1,23 @@
 import type { Deployment } from '../deployment.ts';
 
 /** What `npm start` prints about a deployment. */
-type Described = Pick<Deployment, 'url' | 'token' | 'tokenFile' | 'modeProblem' | 'modelDescription' | 'modelProblem'>;
+type Described = Pick<
+  Deployment,
+  'url' | 'token' | 'tokenFile' | 'modeProblem' | 'modelDescription' | 'modelProblem' | 'upgraded' | 'isRelaxed'
+>;
 
 /**
  * Returns the output of `npm start` when the service is ready. Only on a terminal it contains the access token: elsewhere
  * it goes to a file or to a log that others can read.
  */
 export function welcome(
-  { url, token, tokenFile, modeProblem, modelDescription, modelProblem }: Described,
+  { url, token, tokenFile, modeProblem, modelDescription, modelProblem, upgraded, isRelaxed }: Described,
   isTerminal: boolean,
 ): string {
   const warnings = [
     ...(modelProblem ? [`Warning: ${modelProblem} Executions fail until that is mended.`] : []),
     ...(modeProblem ? [`Warning: ${modeProblem}`] : []),
+    ...(isRelaxed ? ['Warning: DURABILITY=normal: a power cut can undo the changes of the last seconds.'] : []),
   ];
   const tokenLines = isTerminal
     ? `Your token is    ${token}
@@ -26,7 +30,7 @@ export function welcome(
   return `
 Crewboard is at ${url}
 ${tokenLines}
-${[`${modelDescription}.`, ...warnings].join('\n')}
+${[`${modelDescription}.`, ...(upgraded ? [upgraded] : []), ...warnings].join('\n')}
 
 Create a task:
 

@@ -1,5 +1,5 @@
 import type { StatementSync } from 'node:sqlite';
-import { openDatabaseFile } from '../table/open-database.ts';
+import { openDatabaseFile } from '../table/file/open-database.ts';
 import { type Row, rowOfAnySize } from '../table/rows.ts';
 import type { FormerChange } from './former-table.ts';
 import type { CreateTableFile } from './take-over.ts';

@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { type NativeAttributeValue, NumberValueImpl as NumberValue, unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Item } from '../../../lib/table/write.ts';
+import type { Positions } from '../other-engine/stream-positions.ts';
 import { Problem } from '../problem.ts';
 import { tableName } from '../running.ts';
-import type { Positions } from '../stream/stream-positions.ts';
 
 /**
  * The table of the versions up to 0.2.0, which a bundled engine wrote, open for reading. Its readers see one state, also

@@ -2,8 +2,8 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import { DatabaseSync } from 'node:sqlite';
 import type { Item } from '../../../lib/table/write.ts';
 import { type DataFolder, dataFiles, dataPath, deleteData, readData } from '../data-folder.ts';
+import { parsePositions } from '../other-engine/stream-positions.ts';
 import { codeOf, Problem } from '../problem.ts';
-import { parsePositions } from '../stream/stream-positions.ts';
 import {
   closeFormerTable,
   type FormerChange,

@@ -47,7 +47,7 @@ it(`500 executions count the tokens of every answer, whatever ends them, and do 
   const isToolAgent = (name: string) => name.startsWith('splitter');
   const tokens = createExpectedTokens(({ agentName }) => isToolAgent(agentName));
   const workers = createKillableWorkers(tokens);
-  const fixture = await createTestExecutions({ cap: executions, stream: true, through: workers.table });
+  const fixture = await createTestExecutions({ cap: executions, through: workers.table });
   const { organization, timeline, table, context } = fixture;
   // The late answers move the clock of all executions, which must not end their time.
   const day = 24 * 60 * 60_000;

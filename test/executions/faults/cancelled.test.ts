@@ -53,7 +53,7 @@ function createInterruption() {
 async function createCancelled(worker: 'ends' | 'returns' | 'continues' | 'calls tools' = 'ends') {
   const callsTools = worker === 'calls tools';
   const steps = createInterruption();
-  const fixture = await createTestExecutions({ cap: 1_000, stream: true, through: steps.table });
+  const fixture = await createTestExecutions({ cap: 1_000, through: steps.table });
   if (callsTools) await fixture.update('writer', { capabilities: ['tasks.write'] });
   // A pause longer than the patience of a worker: it returns its lease at once.
   if (!callsTools && worker !== 'ends') vi.spyOn(Math, 'random').mockReturnValue(10);

@@ -198,7 +198,7 @@ export async function checkSplitting(fixture: TestExecutions, executions: readon
 export async function createKilledWorkers({ throttles = false, callsTools = false } = {}) {
   const tokens = createExpectedTokens(() => callsTools);
   const workers = createKillableWorkers(tokens);
-  const fixture = await createTestExecutions({ cap: 1_000, stream: true, through: workers.table });
+  const fixture = await createTestExecutions({ cap: 1_000, through: workers.table });
   if (callsTools) await fixture.update('writer', { capabilities: ['tasks.write'] });
   // A pause longer than the patience of a worker: it returns its lease at once.
   if (throttles) vi.spyOn(Math, 'random').mockReturnValue(10);

@@ -26,7 +26,7 @@ async function createFailing(when: (typeof moments)[number], capabilities: strin
       }
       throw error;
     });
-  const fixture = await createTestExecutions({ cap: 1_000, stream: true, through });
+  const fixture = await createTestExecutions({ cap: 1_000, through });
   await fixture.update('writer', { capabilities });
   return { fixture, failing };
 }

@@ -39,7 +39,7 @@ it(`500 executions with tools end once and do nothing twice, seed ${testSeed}`, 
       return send();
     });
   const fixture = await createTestExecutions({
-    ...{ cap: executions, stream: true },
+    ...{ cap: executions },
     through: (table) => workers.table(throttling(table)),
   });
   const { organization, timeline } = fixture;

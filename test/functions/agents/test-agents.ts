@@ -1,4 +1,3 @@
-import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { expect } from 'vitest';
 import { processContext } from '../../../lib/context.ts';
 import type { Agent, AgentListItem, AssignedSkill } from '../../../lib/contract/agents.ts';
@@ -37,9 +36,6 @@ export const sendConcurrently = (count: number, send: (nth: number) => Promise<A
  */
 export async function createTestAgents(more: Record<string, string> = {}) {
   const service = await openService();
-  await service.table.client.send(
-    new UpdateTableCommand({ TableName: service.tableName, StreamSpecification: { StreamEnabled: false } }),
-  );
   pointFunctionsAt(service, { [environment.defaultModel]: defaultModel, ...more });
   return {
     service,

@@ -112,6 +112,6 @@ it('a change whose event the table rejects becomes a dead letter, and the others
   // Longer than an item of the table may be.
   Object.assign(records[1]?.dynamodb?.NewImage?.title ?? {}, { S: 'x'.repeat(400 * 1024) });
   const { events } = await publishedBy(...records);
-  expect(events.map(({ task }) => task.id).sort()).toEqual([ids[0], ids[2]]);
+  expect(events.map(({ task }) => task.id).sort()).toEqual([ids[0], ids[2]].sort());
   expect((await receive('deadLetters')).map((body) => JSON.parse(body).eventID)).toEqual([records[1]?.eventID]);
 });

@@ -5,32 +5,32 @@ import { issueToken } from '../../../lib/http/issue-token.ts';
 import { serve } from '../../../lib/http/serve.ts';
 import { hashSecret, mintToken, readToken, writeToken } from '../../../lib/http/token.ts';
 import type { Log } from '../../../lib/log.ts';
-import { openTable } from '../../../lib/table/client.ts';
 import { readTokenUses } from '../../../lib/table/organizations/token-uses.ts';
 import { insertToken } from '../../../lib/table/organizations/token-writes.ts';
 import { revokeStoredToken } from '../../../lib/table/organizations/tokens.ts';
 import { errorOf } from '../../api.ts';
 import { call, clockAt, newCaller, openService } from '../../service.ts';
+import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
 
 const start = Date.parse('2026-03-01T12:00:00.000Z');
 const hourMs = 60 * 60 * 1000;
 const at = (milliseconds: number) => new Date(start + milliseconds).toISOString();
 
 /** Creates an endpoint with a scope that records its reads and writes of the table, as one process of a service. */
-async function createGuarded(clock = clockAt(start), service = openService(clock)) {
-  const { app: opened, endpoint, tableName } = await service;
+async function createGuarded({
+  clock = clockAt(start),
+  service = openService(clock),
+  before = (_command: string) => {},
+} = {}) {
+  const { app: opened, table: inProcess } = await service;
   const app = { ...opened, cachedTokens: new Map() };
-  const table = openTable(tableName, endpoint);
   const reads: string[] = [];
   const writes: string[] = [];
-  table.client.middlewareStack.add(
-    (next, { commandName = '' }) =>
-      (sent) => {
-        (commandName.startsWith('Get') ? reads : writes).push(commandName);
-        return next(sent);
-      },
-    { step: 'initialize' },
-  );
+  const table = interceptTable(inProcess, (carryOut, { constructor: { name } }) => {
+    (name.startsWith('Get') ? reads : writes).push(name);
+    before(name);
+    return carryOut();
+  });
   const warnings: string[] = [];
   const log: Log = { info() {}, error() {}, warn: (message) => void warnings.push(message) };
   const guardedApp = { ...app, table, log };
@@ -181,7 +181,7 @@ describe('the use of a token', () => {
   it('is noted at most once an hour by all processes together', async () => {
     const clock = clockAt(start);
     const service = openService(clock);
-    const [one, other] = [await createGuarded(clock, service), await createGuarded(clock, service)];
+    const [one, other] = [await createGuarded({ clock, service }), await createGuarded({ clock, service })];
     const caller = await newCaller(one.app);
     const lastUse = async () => (await readTokenUses(one.app, caller.organization)).get(tokenIdOf(caller.token));
     expect(await lastUse()).toBeUndefined();
@@ -200,7 +200,7 @@ describe('the use of a token', () => {
   });
 
   it('in the future, of a clock that was ahead, is replaced by the next use', async () => {
-    const { app, clock, sendToken, writes } = await createGuarded(clockAt(start + 2 * hourMs));
+    const { app, clock, sendToken, writes } = await createGuarded({ clock: clockAt(start + 2 * hourMs) });
     const caller = await newCaller(app);
     await sendToken(caller.token);
     clock.now = start;
@@ -210,17 +210,14 @@ describe('the use of a token', () => {
   });
 
   it('that cannot be noted is logged, tried again after 30 seconds, and the request succeeds', async () => {
-    const { app, clock, sendToken, table, warnings } = await createGuarded();
+    let failing = false;
+    const { app, clock, sendToken, warnings } = await createGuarded({
+      before: (name) => {
+        if (failing && name === 'UpdateCommand') throw new Error('The table does not take writes.');
+      },
+    });
     const caller = await newCaller(app);
-    let failing = true;
-    table.client.middlewareStack.add(
-      (next, { commandName }) =>
-        (sent) => {
-          if (failing && commandName === 'UpdateItemCommand') throw new Error('The table does not take writes.');
-          return next(sent);
-        },
-      { step: 'initialize' },
-    );
+    failing = true;
     for (const later of [0, 29_999]) {
       clock.now = start + later;
       expect((await sendToken(caller.token)).status).toBe(200);

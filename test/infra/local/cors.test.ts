@@ -53,7 +53,7 @@ describe('the host of a request', () => {
 });
 
 describe('a web page', async () => {
-  const gateway = await startGateway(0, () => {}, readCorsOrigins('http://localhost:*'));
+  const gateway = await startGateway(0, readCorsOrigins('http://localhost:*'));
   afterAll(() => gateway.stop());
   const preflight = (origin: string) =>
     fetch(`${gateway.url}/api/kanban-tasks`, {

@@ -30,9 +30,8 @@ type Called = {
 
 const bytes = Buffer.from([0, 0xff, 0xfe, 1]);
 const tasks = '/api/kanban-tasks';
-const changed = vi.fn();
 vi.spyOn(functions, 'loadHandler').mockImplementation(loadTestHandler);
-const gateway = await startGateway(0, changed);
+const gateway = await startGateway(0);
 afterAll(() => gateway.stop());
 
 type Sent = { headers?: Record<string, string | string[]>; body?: Buffer };
@@ -145,24 +144,11 @@ it('rejects a body over 10 MB without calling a function', async () => {
   expect([status, body.toString()]).toEqual([413, '{"message":"Request Too Long"}']);
 });
 
-it.each([
-  ['POST', tasks, {}, 1],
-  ['POST', tasks, { 'X-Fail': 'yes' }, 1],
-  ['GET', tasks, {}, 0],
-  ['POST', '/nowhere', {}, 0],
-])('signals after %s %s with the headers %j this number of changes: %i', async (method, path, headers, count) => {
-  changed.mockClear();
-  await send(method, path, { headers });
-  expect(changed).toHaveBeenCalledTimes(count);
-});
-
 it('rejects a request for another host without calling a function, and names the setting that allows it', async () => {
-  changed.mockClear();
   const { status, body } = await send('POST', tasks, { headers: { Host: 'page.example.com:3000' } });
   const message =
     'This service is not reached as page.example.com:3000; use 127.0.0.1, or add the origin to CORS_ORIGINS.';
   expect([status, JSON.parse(body.toString())]).toEqual([403, { message }]);
-  expect(changed).not.toHaveBeenCalled();
 });
 
 it('reports that its port is in use', async () => {

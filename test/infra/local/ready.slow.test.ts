@@ -1,17 +1,15 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { freePort, startEngine } from '../../../infra/local/engine/engine.ts';
-import { findRunning } from '../../../infra/local/running.ts';
-import { atEndOfFile } from '../../end-of-file.ts';
-import { startEngineProxy, writes } from '../../engine-proxy.ts';
+import { findRunning, tableName } from '../../../infra/local/running.ts';
+import { openLocalTable } from '../../../infra/local/table/local-table.ts';
+import { freePort } from '../../free-port.ts';
 import { launch, newFolder } from '../../journeys/deployment.ts';
 import { startLoopbackServer } from '../../loopback.ts';
+import { startTableServer, writes } from '../../table-server.ts';
 
-const folder = newFolder();
-const engine = await startEngine({ database: join(folder, 'own.db'), log: join(folder, 'engine.log') });
-atEndOfFile(engine.stop);
-const proxy = await startEngineProxy(engine.endpoint);
+const { table } = openLocalTable({ path: ':memory:', tableName, kinds: [] });
+const engine = await startTableServer(table);
 
 it('a first start answers no request, and no command finds it, before its token exists', async () => {
   const dataFolder = newFolder();
@@ -19,13 +17,13 @@ it('a first start answers no request, and no command finds it, before its token 
   const other = await startLoopbackServer((_, response) => response.end());
   writeFileSync(join(dataFolder, 'addresses.json'), JSON.stringify({ url: other.url, environment: {} }));
   const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  proxy.before = (request) => {
+  engine.before = (request) => {
     if (!writes(request) || !request.json.includes('TOK#')) return undefined;
     reached.resolve();
     return released.promise;
   };
   const PORT = String(await freePort());
-  const { ready } = launch({ dataFolder, environment: { PORT, DYNAMODB_ENDPOINT: proxy.endpoint } });
+  const { ready } = launch({ dataFolder, environment: { PORT, DYNAMODB_ENDPOINT: engine.endpoint } });
   await reached.promise;
   await expect(fetch(`http://127.0.0.1:${PORT}/health`)).rejects.toThrow();
   await expect(findRunning(dataFolder)).rejects.toThrow('No Crewboard is running on the data folder');

@@ -14,6 +14,7 @@ const defaults = {
   responseDays: undefined,
   failingDays: undefined,
   log: undefined,
+  durability: 'full',
   limits: { requestsPerMinute: 60_000, executionsPerMinute: 6_000 },
   model: { kind: 'simulator', defaultModel: standardModel, latencyMs: 0, script: undefined },
 };
@@ -21,6 +22,7 @@ const defaults = {
 it.each<[Record<string, string>, object]>([
   [{}, {}],
   [{ CREWBOARD_DATA: '', DYNAMODB_ENDPOINT: '', RETRY_LADDER: '', RUNNING_CAP: '', LOG: '' }, {}],
+  [{ DURABILITY: 'normal' }, { durability: 'normal' }],
   [{ PORT: '0' }, { port: 0 }],
   [{ PORT: '1' }, { port: 1 }],
   [{ PORT: '65535' }, { port: 65_535 }],

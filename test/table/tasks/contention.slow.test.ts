@@ -7,6 +7,7 @@ import { createTask, updateTask } from '../../../lib/tasks/tasks.ts';
 import { lockWindowMs, startConflictingEngine } from '../../bench/conflicting-engine.ts';
 import { type Random, randomFrom } from '../../soak/random.ts';
 import { projects } from './model.ts';
+import { startTableServer } from '../../table-server.ts';
 import { bareTasks, seed } from './seed.ts';
 import { agents, always, createTestTable, newTask } from './test-table.ts';
 
@@ -73,7 +74,7 @@ afterEach(() => {
 /** Creates a table whose transactions lock their items for the lock window, in virtual time. */
 async function createContendedTable() {
   const board = await createTestTable();
-  const engine = await startConflictingEngine(board.engine, async (carriedOut) => {
+  const engine = await startConflictingEngine((await startTableServer(board.table)).endpoint, async (carriedOut) => {
     await carriedOut;
     await time.sleep(lockWindowMs);
   });

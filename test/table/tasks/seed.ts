@@ -1,4 +1,3 @@
-import { type StreamSpecification, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { ulid } from 'ulid';
 import { timeOf, timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
@@ -83,15 +82,4 @@ export async function writeItems(
     }
   };
   await Promise.all(Array.from({ length: 4 }, write));
-}
-
-/** Turns the stream of a table off. It halves the time of many writes whose stream is not read. */
-export const withoutStream = (table: Table) => setStream(table, { StreamEnabled: false });
-
-/** Turns the stream of a table on. It then has the later writes. */
-export const withStream = (table: Table) =>
-  setStream(table, { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' });
-
-async function setStream(table: Table, StreamSpecification: StreamSpecification): Promise<void> {
-  await table.client.send(new UpdateTableCommand({ TableName: table.name, StreamSpecification }));
 }

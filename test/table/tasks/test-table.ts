@@ -7,7 +7,6 @@ import { createTask, deleteTask, updateTask } from '../../../lib/tasks/tasks.ts'
 import { clockAt, newCaller, openService } from '../../service.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { faultsOf } from './oracle.ts';
-import { withoutStream } from './seed.ts';
 
 /** Names of agents that every organization of a test has. */
 export const agents = ['qa-reviewer', 'prompt-improver'] as const;
@@ -15,10 +14,9 @@ export const agents = ['qa-reviewer', 'prompt-improver'] as const;
 /** An organization with a table of its own. Its tasks are created by the functions that the handlers call. */
 export type TestTable = Awaited<ReturnType<typeof createTestTable>>;
 
-/** Creates an organization in a new table. Its stream is off: the engine takes twice the time with one. */
+/** Creates an organization in a new table. */
 export async function createTestTable(clock = clockAt(Date.UTC(2026, 0, 1))) {
-  const { app, table, endpoint: engine } = await openService(clock);
-  await withoutStream(table);
+  const { app, table } = await openService(clock);
   const { organization } = await newCaller(app);
   const { allowedModels, preparedAgents } = app;
   const defaultModel = 'some.model';
@@ -26,8 +24,6 @@ export async function createTestTable(clock = clockAt(Date.UTC(2026, 0, 1))) {
   return {
     ...context,
     app,
-    /** The endpoint of the table's engine. */
-    engine,
     organization,
     /** Creates a task; missing fields have the defaults of a creation. */
     put: (fields?: Partial<NewTask>, once?: RecordResponse) => createTask(context, organization, newTask(fields), once),

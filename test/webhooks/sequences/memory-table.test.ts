@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { expect, inject, it } from 'vitest';
-import { createTable } from '../../../infra/local/engine/create-table.ts';
-import { createEngineTable } from '../../../infra/local/engine/engine-table.ts';
+import { expect, it } from 'vitest';
+import { openLocalTable } from '../../../infra/local/table/local-table.ts';
 import { fc, testSeed } from '../../seeded.ts';
 import { runSequence } from './run.ts';
 import { sequence } from './sequence.ts';
@@ -20,11 +19,10 @@ function readPartOf(answer: object): object {
   return { Item, Items, Attributes, Count, inOrder, LastEvaluatedKey };
 }
 
-/** Returns how to send commands to a table in memory and to one of the engine, and the commands with different answers. */
-async function createMirror(): Promise<{ via: SendVia; different: object[] }> {
-  const [name, endpoint] = [`test-${randomUUID()}`, inject('dynamodbEndpoint')];
-  await createTable(endpoint, name);
-  const { client } = createEngineTable(name, endpoint);
+/** Returns how to send commands to a table in memory and to one of the service, and the commands with different answers. */
+function createMirror(): { via: SendVia; different: object[] } {
+  const name = `test-${randomUUID()}`;
+  const { client } = openLocalTable({ path: ':memory:', tableName: name, kinds: [] }).table;
   const different: object[] = [];
   const renamed = (command: { input: object }) => {
     const input = JSON.parse(JSON.stringify(command.input).replaceAll(`"${testTableName}"`, `"${name}"`));
@@ -42,9 +40,9 @@ async function createMirror(): Promise<{ via: SendVia; different: object[] }> {
   return { via, different };
 }
 
-it('a table in memory answers all commands of a sequence as the engine does', async () => {
+it('a table in memory answers all commands of a sequence as that of the service does', async () => {
   for (const one of fc.sample(sequence, { seed: testSeed, numRuns: 5 })) {
-    const { via, different } = await createMirror();
+    const { via, different } = createMirror();
     await runSequence(one, via);
     expect(different, JSON.stringify(one)).toEqual([]);
   }

@@ -32,7 +32,7 @@ export function readChanges(mapping: ChangeMapping, waitFor: Wait = waited): Sto
   const { changes, batchSize } = mapping;
   const stopping = new AbortController();
   let handled: HandledBatch[] = [];
-  let position = 0;
+  let position: string | undefined;
   let batchNumber = 0;
   let wake = () => {};
   const stopListening = changes.onRecorded(() => wake());
@@ -51,7 +51,7 @@ export function readChanges(mapping: ChangeMapping, waitFor: Wait = waited): Sto
     let failures = 0;
     while (!stopping.signal.aborted) {
       try {
-        const records = changes.after(position, batchSize);
+        const records = await changes.after(position, batchSize);
         if (records.length === 0) {
           await nextChange();
           continue;
@@ -77,30 +77,29 @@ export function readChanges(mapping: ChangeMapping, waitFor: Wait = waited): Sto
   async function handle(records: DynamoDBRecord[]): Promise<boolean> {
     const batch: RecordBatch = { shard, number: batchNumber++, messages: 0 };
     const failed = await runForBatches([batch], () => callHandler(records));
-    const done = failed === undefined ? records : records.filter((record) => Number(numberOf(record)) < Number(failed));
-    const last = done.at(-1);
+    const firstFailed = records.findIndex((record) => failed.has(numberOf(record)));
+    const last = (firstFailed < 0 ? records : records.slice(0, firstFailed)).at(-1);
     if (last) {
-      position = Number(numberOf(last));
-      handled.push({ batch, position: numberOf(last) });
+      position = numberOf(last);
+      handled.push({ batch, position });
     }
     forgetFinished();
-    return failed === undefined;
+    return firstFailed < 0;
   }
 
-  /** Gives records to the handler. Returns the sequence number of the first failed record, if any. */
-  async function callHandler(Records: DynamoDBRecord[]): Promise<string | undefined> {
+  /** Gives records to the handler. Returns the sequence numbers of those that failed. */
+  async function callHandler(Records: DynamoDBRecord[]): Promise<Set<string>> {
     const event: DynamoDBStreamEvent = { Records };
     const context = contextOf(mapping.name, mapping.timeoutSeconds);
     const { batchItemFailures } = (await mapping.handler(event, context)) as DynamoDBBatchResponse;
-    const numbers = batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
-    return numbers.sort((a, b) => Number(a) - Number(b))[0];
+    return new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
   }
 
   /** Deletes the records up to which all first attempts are finished. */
   function forgetFinished(): void {
     const { open, done } = removeFinished(handled);
     handled = open;
-    if (done !== undefined) changes.forget(Number(done));
+    if (done !== undefined) changes.forget(done);
   }
 }
 

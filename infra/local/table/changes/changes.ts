@@ -9,16 +9,21 @@ export type Changes = {
   /**
    * Returns the records after a position, in their order, in the form of the stream of DynamoDB.
    *
-   * @param position a sequence number; 0 for the beginning
+   * @param position a sequence number; `undefined` for the beginning
    */
-  after: (position: number, limit: number) => DynamoDBRecord[];
+  after: (position: string | undefined, limit: number) => DynamoDBRecord[] | Promise<DynamoDBRecord[]>;
   /**
    * Deletes the records up to a position, with the next commit or after a second. If the process is killed before, the next
    * one reads them again.
    */
-  forget: (upTo: number) => void;
-  /** Calls a function after each commit that has recorded changes. Returns a function that ends that. */
+  forget: (upTo: string) => void;
+  /** Calls a function whenever there may be new records. Returns a function that ends that. */
   onRecorded: (listener: () => void) => () => void;
+};
+
+/** The recorded changes of the table in this process. They are read at once. */
+export type LocalChanges = Omit<Changes, 'after'> & {
+  after: (position: string | undefined, limit: number) => DynamoDBRecord[];
 };
 
 type Columns = [number, number, string, string, string | null, number, string | null, number];
@@ -28,14 +33,14 @@ export function createChanges(
   database: DatabaseSync,
   forget: (upTo: number) => void,
   listeners: Set<() => void>,
-): Changes {
+): LocalChanges {
   const select = database.prepare(
     'SELECT number, at, pk, sk, old, oldCoded, new, newCoded FROM changes WHERE number > ? ORDER BY number LIMIT ?',
   );
   select.setReturnArrays(true);
   return {
-    after: (position, limit) => (select.all(position, limit) as unknown as Columns[]).map(recordOf),
-    forget,
+    after: (position = '0', limit) => (select.all(Number(position), limit) as unknown as Columns[]).map(recordOf),
+    forget: (upTo) => forget(Number(upTo)),
     onRecorded: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);

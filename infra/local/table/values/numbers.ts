@@ -68,8 +68,12 @@ export function negated(number: TableNumber): TableNumber {
   return typeof number === 'number' ? 0 - number : -number;
 }
 
-/** Returns the size of a number in an item, in bytes: one for each two significant digits, one, and one for a sign. */
+/**
+ * Returns the size of a number in an item, in bytes: one for each two significant digits, of which zero has none, one, and one
+ * for a sign.
+ */
 export function sizeOfNumber(number: TableNumber): number {
+  if (number === 0) return 1;
   if (typeof number === 'number' && Number.isInteger(number)) {
     let rest = Math.abs(number);
     while (rest !== 0 && rest % 10 === 0) rest /= 10;

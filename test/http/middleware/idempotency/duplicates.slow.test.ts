@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { endpoints } from '../../../../lib/contract/endpoints.ts';
 import { statusAndCodeOf } from '../../../api.ts';
-import { type EngineRequest, recordsKey, runTogether } from '../../../engine-proxy.ts';
+import { type TableRequest, recordsKey, runTogether } from '../../../table-server.ts';
 import { runKillable } from '../../../killable.ts';
 import type { Answer } from '../../../service.ts';
 import { posts } from './cases.ts';
@@ -11,7 +11,7 @@ const { newTenant, engine, hold } = await createTenants();
 const inProgress = [409, 'request_in_progress'];
 const replayed = ({ headers }: Answer) => headers['Idempotency-Replayed'] === 'true';
 
-const recordsAnswer = (asked: EngineRequest) => recordsKey(asked) && asked.json.includes('"answer"');
+const recordsAnswer = (asked: TableRequest) => recordsKey(asked) && asked.json.includes('"answer"');
 
 let tenant: Tenant;
 let request: Request;
@@ -30,9 +30,9 @@ describe.each(posts)('%s', (operation, one) => {
   });
 
   /** Sends the request, and kills the worker before or after a request to the engine. */
-  function dieAt(moment: 'before' | 'after', at: (asked: EngineRequest) => boolean) {
+  function dieAt(moment: 'before' | 'after', at: (asked: TableRequest) => boolean) {
     return runKillable(async ({ die }) => {
-      engine[moment] = (asked: EngineRequest) => {
+      engine[moment] = (asked: TableRequest) => {
         if (!at(asked)) return undefined;
         engine.reset();
         die();
@@ -90,7 +90,7 @@ describe.each(posts)('%s', (operation, one) => {
   it('gets the response of its duplicate, even if the state has changed since then so that it would fail', async () => {
     // The duplicate is carried out after this request has found no record and before it reads the state.
     let first: Answer | undefined;
-    engine.after = async ({ action, json }: EngineRequest) => {
+    engine.after = async ({ action, json }: TableRequest) => {
       if (action !== 'GetItem' || !json.includes('#I#')) return;
       engine.reset();
       first = await send();

@@ -5,8 +5,9 @@ import { type Scope, scopes } from '../../../../lib/contract/endpoint.ts';
 import type { Operation } from '../../../../lib/contract/routes.ts';
 import { environment } from '../../../../lib/deployment/environment.ts';
 import { issueToken } from '../../../../lib/http/issue-token.ts';
+import { openTable } from '../../../../lib/table/client.ts';
 import { createApi } from '../../../api.ts';
-import { type EngineProxy, startEngineProxy } from '../../../engine-proxy.ts';
+import { type TableServer, startTableServer } from '../../../table-server.ts';
 import { createTestImprovements } from '../../../functions/agents/test-improvements.ts';
 import { usual } from '../../../improvements/learning-model.ts';
 import { type Answer, pointFunctionsAt } from '../../../service.ts';
@@ -30,9 +31,9 @@ const cap = 2;
 export async function createTenants() {
   vi.useFakeTimers({ toFake: ['Date'], now: start });
   const { service, newImprovementsApi, teach } = await createTestImprovements();
-  const engine: EngineProxy = await startEngineProxy(service.endpoint);
+  const engine: TableServer = await startTableServer(service.table);
   pointFunctionsAt(
-    { ...service, endpoint: engine.endpoint },
+    { ...service, table: openTable(service.tableName, engine.endpoint) },
     {
       [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key'),
       [environment.allowedReceivers]: '127.0.0.1:*',

@@ -4,17 +4,18 @@ import { type MemoryQueue, receiveMessages, sendMessages } from '../../../../inf
 import { createQueues, sendersOf } from '../../../../infra/local/queues/queues.ts';
 import { processContext, setProcessContext } from '../../../../lib/context.ts';
 import { timestamp } from '../../../../lib/contract/ids.ts';
+import { environment } from '../../../../lib/deployment/environment.ts';
 import { createTask } from '../../../../lib/tasks/tasks.ts';
 import { registerWebhook } from '../../../../lib/webhooks/registration.ts';
-import { newCaller, openService, pointFunctionsAt } from '../../../service.ts';
+import { newCaller, openService } from '../../../service.ts';
 import { newTask } from '../../../table/tasks/test-table.ts';
 import { streamed } from '../../../table-stream.ts';
 import { runServed } from '../served.ts';
 
 const service = await openService();
-pointFunctionsAt(service);
 const queues = createQueues();
-setProcessContext({ environment: process.env, clock: Date.now, queues: sendersOf(queues) });
+const variables = { ...process.env, [environment.tableName]: service.tableName };
+setProcessContext({ environment: variables, clock: Date.now, queues: sendersOf(queues), table: service.table });
 const context = processContext();
 const { organization } = await newCaller(context);
 const deadLetters = (command: string) => runServed({ context, queues }, `dead-letters ${command}`);

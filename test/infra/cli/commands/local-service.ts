@@ -1,23 +1,19 @@
-import { join } from 'node:path';
-import { startEngine } from '../../../../infra/local/engine/engine.ts';
 import { tableName } from '../../../../infra/local/running.ts';
+import { openLocalTable } from '../../../../infra/local/table/local-table.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
-import { openTable } from '../../../../lib/table/client.ts';
+import { publishedKinds } from '../../../../lib/deployment/consumers.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { transact } from '../../../../lib/table/transact.ts';
-import { atEndOfFile } from '../../../end-of-file.ts';
-import { newFolder, run, startDeployment } from '../../../journeys/deployment.ts';
+import { run, startDeployment } from '../../../journeys/deployment.ts';
 import { createTask } from '../../../journeys/requests.ts';
 import type { Ended } from '../../../service-process.ts';
+import { startTableServer } from '../../../table-server.ts';
 
-/** Starts a service on an engine of the test, and returns what tests of commands need to run on its data. */
+/** Starts a service on a table of the test, and returns what tests of commands need to run on its data. */
 export async function startLocalService(settings: Record<string, string> = {}) {
-  const folder = newFolder();
-  const engine = await startEngine({ database: join(folder, 'own.db'), log: join(folder, 'engine.log') });
-  atEndOfFile(engine.stop);
-  const dynamodbEndpoint = engine.endpoint;
+  const { table, changes } = openLocalTable({ path: ':memory:', tableName, kinds: publishedKinds });
+  const { endpoint: dynamodbEndpoint } = await startTableServer(table, changes);
   const service = await startDeployment({ environment: { ...settings, DYNAMODB_ENDPOINT: dynamodbEndpoint } });
-  const table = openTable(tableName, dynamodbEndpoint);
   return {
     ...{ service, dynamodbEndpoint, table },
 

@@ -30,7 +30,7 @@ async function contentOf(local: LocalTable) {
       else numbers[pk as string]?.add(Number(sk));
     }
   const changed = new Set<string>();
-  for (const { dynamodb } of local.changes.after(0, 1_000_000))
+  for (const { dynamodb } of local.changes.after(undefined, 1_000_000))
     changed.add(`${dynamodb?.Keys?.pk?.S} ${dynamodb?.Keys?.sk?.S}`);
   return { numbers, counter, changed };
 }
@@ -79,6 +79,9 @@ type Log = { salt: string; frames: number; frameSize: number };
 const logHeader = 32;
 const frameHeader = 24;
 
+/** How many frames the log has when SQLite begins to move its pages to the database (`wal_autocheckpoint`). */
+const checkpointFrames = 1000;
+
 /** Reads a log by the format of SQLite: a frame belongs to the log if it has the salt of its header. */
 function readLog(path: string): Log {
   const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
@@ -93,7 +96,8 @@ function readLog(path: string): Log {
 
 /*
  * A power cut leaves all that was flushed, and any part of the rest. All frames of answered writes were flushed, or have moved
- * to the database before the log was restarted. So a copy whose log is cut anywhere after these frames is what it may leave.
+ * to the database before the log was restarted. So a copy whose log is cut anywhere after these frames is what it may leave,
+ * unless pages of the log are being moved to the database: all of its frames were flushed before that.
  */
 it(`a power cut loses no answered write and leaves no half transaction (seed ${testSeed})`, async () => {
   const path = newFile();
@@ -114,7 +118,8 @@ it(`a power cut loses no answered write and leaves no half transaction (seed ${t
     for (const end of ['', '-wal']) copyFileSync(path + end, copy + end);
     goOnAgain();
     const log = readLog(`${copy}-wal`);
-    const kept = log.salt === flushed.salt ? flushed.frames : 0;
+    const answeredFrames = log.salt === flushed.salt ? flushed.frames : 0;
+    const kept = log.frames < checkpointFrames ? answeredFrames : log.frames;
     const length = (kept + random() * (log.frames - kept)) * log.frameSize;
     truncateSync(`${copy}-wal`, logHeader + Math.floor(length));
     cutFrames += log.frames - kept;

@@ -2,20 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { ScanCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { expect, inject, it } from 'vitest';
-import { createTable } from '../../../../infra/local/engine/create-table.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { createTable } from '../../../../infra/local/other-engine/create-table.ts';
 import { openLocalTable } from '../../../../infra/local/table/local-table.ts';
 import { openTable, type Table } from '../../../../lib/table/client.ts';
 import { testSeed } from '../../../seeded.ts';
-import { streamedRecords } from '../../../table-stream.ts';
 import { comparableError, comparableOutput, inKeyOrder } from './comparable.ts';
+import { hasFormerEngine, startFormerEngine, streamedRecords } from './former-engine.ts';
 import { type GeneratedCommand, generateCommand, randomOf } from './generated-commands.ts';
 
-/** The engines that the table is compared with, by name. Amazon's licence does not allow tests to fetch DynamoDB Local. */
-const engines: readonly [string, string | undefined][] = [
-  ['dynoxide', inject('dynamodbEndpoint')],
-  ['DynamoDB Local', process.env.DYNAMODB_LOCAL_ENDPOINT],
-];
+/** The address of DynamoDB Local. Amazon's licence does not allow tests to fetch it. */
+const dynamodbLocal = process.env.DYNAMODB_LOCAL_ENDPOINT;
 
 /** The number of commands for each engine. Dynoxide needs 2 to 5 ms for one, because it commits each write. */
 const commands = Number(process.env.DIFFERENTIAL_COMMANDS ?? 10_000);
@@ -82,7 +79,7 @@ async function compareSequence(endpoint: string, seed: number, count: number): P
     expect(ours, `seed ${seed}, command ${at}: ${name} ${JSON.stringify(sent.input, short)}`).toEqual(theirs);
   }
   const theirRecords = await streamedRecords({ endpoint, tableName });
-  expect(local.changes.after(0, count * 100).map(comparableRecord), `the stream of seed ${seed}`).toEqual(
+  expect(local.changes.after(undefined, count * 100).map(comparableRecord), `the stream of seed ${seed}`).toEqual(
     theirRecords.filter(isOfKind).filter(isChange).map(comparableRecord),
   );
   await local.close();
@@ -98,14 +95,23 @@ const isChange = ({ dynamodb: { NewImage, OldImage } = {} }: DynamoDBRecord) =>
 const comparableRecord = ({ eventName, dynamodb: { Keys, NewImage, OldImage } = {} }: DynamoDBRecord) =>
   comparableOutput({ eventName, Keys, NewImage, OldImage }, '');
 
-for (const [name, endpoint] of engines)
-  it.skipIf(endpoint === undefined)(
-    `the table answers as ${name}${endpoint === undefined ? ', if DYNAMODB_LOCAL_ENDPOINT has its address' : ''} (${commands} commands, seed ${testSeed})`,
-    async () => {
-      await Promise.all(
-        Array.from({ length: sequences }, (_, nth) =>
-          compareSequence(endpoint as string, testSeed + nth, Math.ceil(commands / sequences)),
-        ),
-      );
-    },
-  );
+async function compareSequences(endpoint: string): Promise<void> {
+  const count = Math.ceil(commands / sequences);
+  await Promise.all(Array.from({ length: sequences }, (_, nth) => compareSequence(endpoint, testSeed + nth, count)));
+}
+
+const compared = `${commands} commands, seed ${testSeed}`;
+
+it.skipIf(!hasFormerEngine)(
+  `the table answers as dynoxide does, which npm run engine installs (${compared})`,
+  async () => {
+    const { endpoint, stop } = await startFormerEngine();
+    onTestFinished(stop);
+    await compareSequences(endpoint);
+  },
+);
+
+it.skipIf(!dynamodbLocal)(
+  `the table answers as DynamoDB Local does, whose address is in DYNAMODB_LOCAL_ENDPOINT (${compared})`,
+  () => compareSequences(dynamodbLocal as string),
+);

@@ -9,6 +9,8 @@ const described = {
   modeProblem: undefined,
   modelDescription: 'Agents use a model',
   modelProblem: undefined,
+  upgraded: undefined,
+  isRelaxed: false,
 };
 
 it('shows the token and the link that signs in on a terminal', () => {

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { closeDataFolder, openDataFolder } from '../../../../infra/local/data-folder.ts';
 import { loadHandler } from '../../../../infra/local/functions.ts';
 import { createQueues, sendersOf } from '../../../../infra/local/queues/queues.ts';
-import { readChanges } from '../../../../infra/local/table/change-reader.ts';
+import { readChanges } from '../../../../infra/local/table/changes/change-reader.ts';
 import { openLocalTable } from '../../../../infra/local/table/local-table.ts';
 import { largestItem } from '../../../../infra/local/table/rows.ts';
 import { tableFiles } from '../../../../infra/local/upgrade/create-table-file.ts';
@@ -53,7 +53,7 @@ it.each(formerVersions)('has the items and the changes to publish that the engin
   const items = (await readItems()).map((item) => marshall(item)) as Record<string, { S?: string }>[];
   expect(sorted(byKey(items))).toEqual(sorted(byKey(answers.items)));
 
-  const records = changes.after(0, 1000).map(({ eventName, dynamodb }) => {
+  const records = changes.after(undefined, 1000).map(({ eventName, dynamodb }) => {
     const { SequenceNumber, StreamViewType, ...images } = dynamodb ?? {};
     return { eventName, dynamodb: images };
   });

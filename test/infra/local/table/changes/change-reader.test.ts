@@ -17,7 +17,7 @@ const put = async ({ table }: LocalTable, names: Iterable<string>, kind = 'task'
 };
 
 /** Returns the names of the changes that are not deleted. */
-const remaining = ({ changes }: LocalTable) => changes.after(0, 100).map(nameIn);
+const remaining = ({ changes }: LocalTable) => changes.after(undefined, 100).map(nameIn);
 
 /** Reads the changes of a table. Records every batch before it is handled, and the waits after errors. */
 function read(local: LocalTable, handle: Handling = () => undefined, batchSize = 100) {
@@ -136,5 +136,5 @@ it('deletes the changes after their last first attempt, without further changes'
   attempt(letters);
   const forget = vi.spyOn(local.changes, 'forget');
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(forget).toHaveBeenCalledWith(10);
+  expect(forget).toHaveBeenCalledWith('10');
 });

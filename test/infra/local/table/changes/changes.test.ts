@@ -14,7 +14,7 @@ const key = (sk: string) => ({ pk: 'p', sk });
 const keyImage = (sk: string) => ({ pk: { S: 'p' }, sk: { S: sk } });
 const put = ({ table }: LocalTable, ...items: object[]) =>
   Promise.all(items.map((Item) => table.client.send(new PutCommand({ TableName, Item: Item as never }))));
-const numbersOf = ({ changes }: LocalTable, after = 0) =>
+const numbersOf = ({ changes }: LocalTable, after?: string) =>
   changes.after(after, 100).map(({ dynamodb }) => dynamodb?.SequenceNumber);
 
 describe('the recorded changes', () => {
@@ -46,12 +46,12 @@ describe('the recorded changes', () => {
         ...images,
       },
     });
-    expect(local.changes.after(0, 100)).toEqual([
+    expect(local.changes.after(undefined, 100)).toEqual([
       record(1, 'INSERT', { NewImage: before }),
       record(2, 'MODIFY', { OldImage: before, NewImage: after }),
       record(3, 'REMOVE', { OldImage: after }),
     ]);
-    expect([local.changes.after(1, 1).length, numbersOf(local, 2)]).toEqual([1, ['3']]);
+    expect([local.changes.after('1', 1).length, numbersOf(local, '2')]).toEqual([1, ['3']]);
   });
 
   it('are none if a write changes nothing or fails', async () => {
@@ -69,7 +69,7 @@ describe('the recorded changes', () => {
   it('include items that leave or enter a kind', async () => {
     const local = openTestTable();
     for (const kind of ['other', 'task', 'other', 'another']) await put(local, { ...key('a'), kind });
-    expect(local.changes.after(0, 9).map(({ eventName }) => eventName)).toEqual(['MODIFY', 'MODIFY']);
+    expect(local.changes.after(undefined, 9).map(({ eventName }) => eventName)).toEqual(['MODIFY', 'MODIFY']);
   });
 
   it('are announced after their commit, once for all', async () => {
@@ -90,11 +90,11 @@ describe('the recorded changes', () => {
     const first = openLocalTable(options);
     const task = (sk: string) => ({ ...key(sk), kind: 'task' });
     await put(first, task('a'), task('b'), task('c'));
-    first.changes.forget(2);
+    first.changes.forget('2');
     expect(numbersOf(first)).toEqual(['1', '2', '3']);
     await put(first, key('d'));
     expect(numbersOf(first)).toEqual(['3']);
-    first.changes.forget(3);
+    first.changes.forget('3');
     await first.close();
     const second = openTestTable(options);
     expect(numbersOf(second)).toEqual([]);
@@ -106,7 +106,7 @@ describe('the recorded changes', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const local = openTestTable();
     await put(local, { ...key('a'), kind: 'task' });
-    local.changes.forget(1);
+    local.changes.forget('1');
     await vi.advanceTimersByTimeAsync(999);
     expect(numbersOf(local)).toEqual(['1']);
     await vi.advanceTimersByTimeAsync(1);
@@ -119,7 +119,7 @@ describe('the recorded changes', () => {
     const requests = [{ PutRequest: { Item: { ...key('a'), kind: 'task' } } }, { DeleteRequest: { Key: key('b') } }];
     await put(local, { ...key('b'), kind: 'task' });
     await local.table.client.send(new BatchWriteCommand({ RequestItems: { [TableName]: requests } }));
-    expect(local.changes.after(1, 9).map(({ eventName }) => eventName)).toEqual(['INSERT', 'REMOVE']);
+    expect(local.changes.after('1', 9).map(({ eventName }) => eventName)).toEqual(['INSERT', 'REMOVE']);
   });
 });
 
@@ -132,7 +132,7 @@ describe('expired items', () => {
     const { commits } = local.statistics;
     expect(await deleteExpiredItems(local)).toBe(120);
     expect(local.statistics.commits - commits).toBe(3);
-    expect(local.changes.after(120, 999).map(({ eventName }) => eventName)).toEqual(items.map(() => 'REMOVE'));
+    expect(local.changes.after('120', 999).map(({ eventName }) => eventName)).toEqual(items.map(() => 'REMOVE'));
     expect(await deleteExpiredItems(local)).toBe(0);
   });
 

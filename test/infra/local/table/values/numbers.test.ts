@@ -58,7 +58,8 @@ describe('a number of the table', () => {
     expect(() => sum('1e37', '1e-37')).toThrow('38 significant digits'));
 
   it.each([
-    ['0', 2],
+    ['0', 1],
+    ['0.00', 1],
     ['7', 2],
     ['42', 2],
     ['123', 3],

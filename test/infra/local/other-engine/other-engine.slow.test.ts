@@ -1,21 +1,23 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { startEngine } from '../../../../infra/local/engine/engine.ts';
+import { dataFiles } from '../../../../infra/local/data-folder.ts';
+import { tableName } from '../../../../infra/local/running.ts';
+import { openLocalTable } from '../../../../infra/local/table/local-table.ts';
+import { publishedKinds } from '../../../../lib/deployment/consumers.ts';
 import { paginationOf } from '../../../api.ts';
-import { newFolder, startDeployment } from '../../../journeys/deployment.ts';
+import { startDeployment } from '../../../journeys/deployment.ts';
 import { attemptsOf, createTask, newToken, register } from '../../../journeys/requests.ts';
-import { processesOn } from '../../../processes.ts';
+import { startTableServer } from '../../../table-server.ts';
 import { startReceiver } from '../../../webhooks/sender/receiver.ts';
 
-it('the service uses the engine that DYNAMODB_ENDPOINT names, and does not stop it', async () => {
-  const folder = newFolder();
-  const engine = await startEngine({ database: join(folder, 'own.db'), log: join(folder, 'engine.log') });
+it('the service uses the engine that DYNAMODB_ENDPOINT names, and has no table of its own', async () => {
+  const { table, changes } = openLocalTable({ path: ':memory:', tableName, kinds: publishedKinds });
+  const engine = await startTableServer(table, changes);
   const environment = { DYNAMODB_ENDPOINT: engine.endpoint };
   const receiver = await startReceiver();
   const first = await startDeployment({ environment });
-  expect(processesOn(first.dataFolder)).toEqual([]);
-  expect(existsSync(join(first.dataFolder, 'table.db'))).toBe(false);
+  expect(existsSync(join(first.dataFolder, dataFiles.table))).toBe(false);
   const webhook = await register(first, { url: receiver.url, events: ['task.created'], secret: 'shared' });
   const id = await createTask(first, 'Elsewhere');
   await attemptsOf(first, webhook, 1);
@@ -27,6 +29,4 @@ it('the service uses the engine that DYNAMODB_ENDPOINT names, and does not stop 
   expect(second.token).toBe(first.token);
   expect((await second.api.getTask({ params: { id } })).status).toBe(200);
   expect((await second.stop()).code).toBe(0);
-  await Promise.all([engine.stop(), engine.ended]);
-  expect(processesOn(folder)).toEqual([]);
 });

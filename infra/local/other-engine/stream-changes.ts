@@ -1,0 +1,119 @@
+import {
+  DescribeStreamCommand,
+  DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+  ListStreamsCommand,
+} from '@aws-sdk/client-dynamodb-streams';
+import type { DynamoDBRecord } from 'aws-lambda';
+import { clientConfig } from '../../../lib/aws/client-config.ts';
+import type { Changes } from '../table/changes/changes.ts';
+import type { PositionStore } from './stream-positions.ts';
+
+/** The stream of a table that another engine has, and where its positions are stored. */
+export type OtherStream = {
+  endpoint: string;
+  tableName: string;
+  /** The kinds of items whose changes are wanted. The engine records those of all items. */
+  kinds: readonly string[];
+  positions: PositionStore;
+};
+
+/** How often an engine is asked for new records while there are none, in milliseconds. */
+const askEveryMs = 200;
+
+/** A shard that is being read. `last` is the sequence number of the last record that was read. */
+type Shard = { id: string; iterator: string | undefined; last: string | undefined };
+
+/** A record that was read, with its shard. */
+type Read = { shard: string; number: string; record: DynamoDBRecord };
+
+/**
+ * Reads the changes of a table from the stream of another engine, such as DynamoDB Local. An engine notifies nobody, so its
+ * stream is polled.
+ */
+export function createStreamChanges({ endpoint, tableName, kinds, positions }: OtherStream): Changes {
+  const client = new DynamoDBStreamsClient(clientConfig(endpoint));
+  const stored = positions.read();
+  const shards = new Map<string, Shard>();
+  /** The records that were read and not forgotten, in the order in which they were read. */
+  let known: Read[] = [];
+  let streamArn: string | undefined;
+
+  /** Adds the shards that are new, and those that an earlier start has not finished. */
+  async function findShards(): Promise<void> {
+    streamArn ??= (await client.send(new ListStreamsCommand({ TableName: tableName }))).Streams?.[0]?.StreamArn;
+    let ExclusiveStartShardId: string | undefined;
+    do {
+      const command = new DescribeStreamCommand({ StreamArn: streamArn, ExclusiveStartShardId });
+      const { Shards = [], LastEvaluatedShardId } = (await client.send(command)).StreamDescription ?? {};
+      for (const { ShardId: id = '' } of Shards)
+        if (!shards.has(id)) shards.set(id, { id, iterator: await iteratorAt(id, stored[id]), last: stored[id] });
+      ExclusiveStartShardId = LastEvaluatedShardId;
+    } while (ExclusiveStartShardId);
+  }
+
+  async function iteratorAt(ShardId: string, SequenceNumber: string | undefined): Promise<string | undefined> {
+    const shard = { StreamArn: streamArn, ShardId };
+    const oldest = { ...shard, ShardIteratorType: 'TRIM_HORIZON' as const };
+    const next = SequenceNumber && { ...shard, ShardIteratorType: 'AFTER_SEQUENCE_NUMBER' as const, SequenceNumber };
+    return (await client.send(new GetShardIteratorCommand(next || oldest))).ShardIterator;
+  }
+
+  /** Reads the next page of a shard. Returns whether it had records. */
+  async function readPage(shard: Shard): Promise<boolean> {
+    if (!shard.iterator) return false;
+    try {
+      const { Records = [], NextShardIterator } = await client.send(
+        new GetRecordsCommand({ ShardIterator: shard.iterator }),
+      );
+      // Without a next one the shard is closed: it stays known, so that it is not read again.
+      shard.iterator = NextShardIterator;
+      for (const record of Records as DynamoDBRecord[]) {
+        shard.last = record.dynamodb?.SequenceNumber;
+        if (isOfKind(record, kinds)) known.push({ shard: shard.id, number: shard.last as string, record });
+      }
+      return Records.length > 0;
+    } catch (error) {
+      // The engine has deleted the records up to this position, so the shard is read from its oldest record. After any
+      // other error the position stays: reading from the oldest record would repeat a day of handled changes.
+      if ((error as Error).name === 'TrimmedDataAccessException') shard.last = undefined;
+      shard.iterator = await iteratorAt(shard.id, shard.last);
+      throw error;
+    }
+  }
+
+  async function readAll(): Promise<void> {
+    if ([...shards.values()].every(({ iterator }) => iterator === undefined)) await findShards();
+    let hadRecords = false;
+    do {
+      hadRecords = false;
+      for (const shard of [...shards.values()]) hadRecords = (await readPage(shard)) || hadRecords;
+      // A page may have no record of these kinds, and be followed by one that has.
+    } while (hadRecords && known.length === 0);
+  }
+
+  return {
+    after: async (position, limit) => {
+      const next = () => known.slice(known.findIndex(({ number }) => number === position) + 1);
+      if (next().length === 0) await readAll();
+      return next()
+        .slice(0, limit)
+        .map(({ record }) => ({ ...record, eventSource: 'aws:dynamodb' }));
+    },
+    forget: (upTo) => {
+      const done = known.findIndex(({ number }) => number === upTo) + 1;
+      for (const { shard, number } of known.slice(0, done)) stored[shard] = number;
+      known = known.slice(done);
+      positions.write(stored);
+    },
+    onRecorded: (listener) => {
+      const timer = setInterval(listener, askEveryMs).unref();
+      return () => clearInterval(timer);
+    },
+  };
+}
+
+function isOfKind({ dynamodb }: DynamoDBRecord, kinds: readonly string[]): boolean {
+  return kinds.includes((dynamodb?.NewImage ?? dynamodb?.OldImage)?.kind?.S ?? '');
+}
