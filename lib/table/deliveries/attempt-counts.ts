@@ -2,7 +2,7 @@ import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { tableSchema } from '../../deployment/table-schema.ts';
 import type { Table, TableContext } from '../client.ts';
-import { clocksDifferMs, isTooFarAhead } from '../clocks.ts';
+import { isTooFarAhead } from '../clocks.ts';
 import { keys } from '../keys.ts';
 import { everything } from '../lists/listing.ts';
 import { countItems, getItem, queryItems } from '../reads.ts';
@@ -82,9 +82,9 @@ export async function closeAttemptCounts(
   const closed = stored && trustedPart(stored, now);
   const isAhead = closed !== stored;
   if (!isTurn && !isAhead) return;
-  const from = [fromOf(closed, first), registeredBy(webhookId)].sort().at(-1) as string;
   const to = timeLetters(now - closedAfterMs);
-  if (from >= to && !isAhead) return;
+  const from = closed ? fromOf(closed, first) : ((await firstAttempt(table, organization, webhookId, first)) ?? to);
+  if (closed && from >= to && !isAhead) return;
   const counted: Record<string, number> = {};
   for (let [start, day] = [from, dayOf(from)]; start < to; ) {
     const next = dayAfter(day);
@@ -143,8 +143,23 @@ function closedFrom({ pk: _, sk: __, through, [tableSchema.expiry]: ___, ...days
   return { through: through as string, days: days as Days };
 }
 
-/** Returns a time before the registration of a webhook, by any clock: earlier days need no counting. */
-const registeredBy = (webhookId: string) => timeLetters(timeOf(ulidOf(webhookId)) - clocksDifferMs);
+/**
+ * Returns the time of the first attempt since a day, as the letters of a ULID; `undefined` if there is none. After a step of
+ * the clock it can be earlier than the registration of the webhook.
+ */
+async function firstAttempt(
+  table: Table,
+  organization: Organization,
+  webhookId: string,
+  day: string,
+): Promise<string | undefined> {
+  const { rows: pk } = keys.attemptScope(organization, ulidOf(webhookId));
+  const prefix = `${attemptFacet}#`;
+  const range = { pk, from: `${prefix}${lettersOf(day)}`, to: `${prefix}~`, limit: 1, only: [], ascending: true };
+  for await (const { sk } of queryItems(table, range))
+    return (sk as string).slice(prefix.length, prefix.length + lettersOf(day).length);
+  return undefined;
+}
 
 /** Returns the time from which attempts are counted from their rows. */
 function fromOf(closed: Closed | undefined, first: string): string {

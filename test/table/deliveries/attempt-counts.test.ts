@@ -178,12 +178,21 @@ describe('a close', () => {
     }
   });
 
-  it('reads only the days since the webhook was registered', async () => {
+  it('reads only the days since the first attempt', async () => {
     await attempt();
-    // Requests: the read of the item, the queries of three days, the write.
+    // Requests: the reads of the item and of the first attempt, the query of the day, the write.
     now += closedAfterMs + 1;
-    expect(await costOf(close)).toMatchObject({ requests: 1 + 3 + 1 });
+    expect(await costOf(close)).toMatchObject({ requests: 2 + 1 + 1 });
     expect(await closedDays()).toEqual({ '2026-03-01': 1 });
+  });
+
+  it('counts attempts from before the registration of the webhook, by a clock that was ahead at it or is behind', async () => {
+    await attempt(ageMs + 60 * minuteMs);
+    await attempt();
+    now += closedAfterMs + 1;
+    await close();
+    expect(await closedDays()).toEqual({ '2026-02-27': 1, '2026-03-01': 1 });
+    expect(await total()).toBe(2);
   });
 
   it('is made once by three concurrent workers', async () => {
