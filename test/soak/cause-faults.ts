@@ -38,7 +38,6 @@ async function cause(fault: Fault, { setup, caused, over }: Conducting): Promise
   if (kind === 'webhook paused' || kind === 'rate changed') return changeWebhook(fault, setup, over);
   if (kind === 'clock stepped') return stepClock(fault, setup, over);
   if ('receiver' in fault) return setup.receivers[fault.receiver]?.cause(fault);
-  if ('requests' in fault) return setup.proxy.cause(fault);
   const interruption = { from: Date.now(), to: Number.POSITIVE_INFINITY };
   caused.interruptions.push(interruption);
   await interrupt(fault, setup);
@@ -57,18 +56,14 @@ async function stepClock({ byMs, backAfterMs }: ClockFault, { clock }: Setup, ov
   clock.step(-byMs);
 }
 
-async function interrupt(fault: ProcessFault, { service, engine }: Setup): Promise<void> {
+async function interrupt(fault: ProcessFault, { service }: Setup): Promise<void> {
   switch (fault.kind) {
     case 'kill -STOP':
       service.signal('SIGSTOP');
       await pause(fault.forMs);
       return service.signal('SIGCONT');
-    case 'kill -9 of the service':
+    case 'kill -9':
       await service.kill();
-      return service.start();
-    case 'kill -9 of service and engine':
-      await Promise.all([service.kill(), engine.kill()]);
-      await engine.start();
       return service.start();
   }
 }

@@ -4,10 +4,10 @@ import type { ExecutionHead } from '../../lib/table/executions/execution-items.t
 import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
 import { check } from './check.ts';
 import { type Evidence, isAtFault } from './evidence.ts';
+import type { Interruption } from './plan.ts';
 import { type ClockStep, trueTimeOf, trueTimesOf } from './service-clock.ts';
 import { exceededRates, type Fate, fateOf, type Rated } from './webhook-rules.ts';
 
-const deliveryId = 'dlv_01KDVDMZ0000000000000000D1';
 const task = { id: 'tk_1', status: 'backlog', version: 1 } as StoredTask;
 const execution = { id: 'ex_1', status: 'completed', claims: 1 } as ExecutionHead;
 const deliveries = { wrong: [], ends: { delivered: 1 }, latestMs: 0, posts: 2 };
@@ -65,7 +65,7 @@ it.each<[string, Partial<Evidence>, RegExp]>([
   ['an entry left in the due index', { due: ['an entry'] }, /an entry is still in the due index/],
   [
     'an attempt that the service misses',
-    { underWay: [{ deliveryId, attempt: 2 } as DeliveryMessage] },
+    { underWay: [{ deliveryId: 'dlv_1', attempt: 2 } as DeliveryMessage] },
     /attempt 2 of dlv_\w+ is missing/,
   ],
   ['an event that no follower has seen', { followed: [] }, /has not seen it/],
@@ -89,18 +89,13 @@ it.each<[string, Partial<Evidence>, RegExp]>([
   expect(check({ ...whole, ...different }).lost.join('\n')).toMatch(words);
 });
 
-it('a post may have no record if a kill interrupted it, or if a write of its delivery was disturbed', () => {
-  const post = { deliveryId, sentAt: 9_000, endedAt: 9_000 };
-  const none = { interruptions: [], disturbed: [] };
-  expect(isAtFault(post, none)).toBe(false);
-  expect(isAtFault(post, { ...none, interruptions: [{ from: 9_500, to: 12_000 }] })).toBe(true);
-  for (const [id, disturbed] of [
-    [deliveryId, true],
-    ['dlv_2', false],
-  ] as const)
-    expect(isAtFault(post, { ...none, disturbed: [{ at: 9_500, body: `{"deliveryId":{"S":"${id}"}}` }] })).toBe(
-      disturbed,
-    );
+it.each<[boolean, string, Interruption[]]>([
+  [false, 'nothing interrupted it', []],
+  [true, 'the service was killed during its record', [{ from: 9_500, to: 12_000 }]],
+  [false, 'the service was killed before it', [{ from: 7_000, to: 8_999 }]],
+  [false, 'the service was killed long after it', [{ from: 15_000, to: 16_000 }]],
+])('whether a post may have no record is %s if %s', (expected, _, interruptions) => {
+  expect(isAtFault({ sentAt: 9_000, endedAt: 9_000 }, { interruptions })).toBe(expected);
 });
 
 const pauses = [{ from: { sentAt: 1_000, answeredAt: 2_000 }, until: { sentAt: 5_000, answeredAt: 6_000 } }];

@@ -1,5 +1,5 @@
 import type { EventName } from '../../lib/contract/events.ts';
-import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
+import { timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { findDifferences } from '../../lib/reconcile/differences.ts';
@@ -20,7 +20,6 @@ import { eventsOf, eventsOfExecution, type Ledger, type NamedEvent } from './led
 import type { Interruption } from './plan.ts';
 import type { Post } from './receivers.ts';
 import { type ClockStep, hasStepped, trueTimesOf } from './service-clock.ts';
-import type { Disturbed } from './table-proxy.ts';
 import { type Fate, fateOf, type PauseRequests, type RateChange, type Rated } from './webhook-rules.ts';
 
 export type Evidence = {
@@ -55,22 +54,18 @@ export type Registered = {
   rates: RateChange[];
 };
 
-/** The sources of the evidence: the table itself, past the proxy, and the caused faults. */
+/** The sources of the evidence: a copy of the table, and the caused faults. */
 export type Sources = {
   table: Table;
   ledger: Ledger;
   registered: readonly Registered[];
   interruptions: readonly Interruption[];
-  disturbed: readonly Disturbed[];
   steps: readonly ClockStep[];
   /** The names of the events that the follower of the event log has seen, by their ids. */
   seen: ReadonlyMap<string, string>;
 };
 
 const organization = 'local' as Organization;
-
-/** The longest time from a post to its first record: 10 s for the post, and time to begin. In milliseconds. */
-const firstWriteMs = 20_000;
 
 /** The longest time from the end of a post to its record without a fault, in milliseconds. */
 const writtenWithinMs = 5_000;
@@ -180,15 +175,12 @@ function hasSteppedDuring(posts: readonly Post[], steps: readonly ClockStep[]): 
   return hasStepped(steps, Math.min(...begun), Math.max(...posts.map(({ endedAt }) => endedAt)) + writtenWithinMs);
 }
 
-/** Whether a post was under way when the service was killed or stopped, or when a write of its delivery was disturbed. */
+/** Whether a post was under way when the service was killed or stopped. */
 export function isAtFault(
-  { deliveryId, sentAt, endedAt }: Pick<Post, 'deliveryId' | 'sentAt' | 'endedAt'>,
-  { interruptions, disturbed }: Pick<Sources, 'interruptions' | 'disturbed'>,
+  { sentAt, endedAt }: Pick<Post, 'sentAt' | 'endedAt'>,
+  { interruptions }: Pick<Sources, 'interruptions'>,
 ): boolean {
-  return (
-    interruptions.some(({ from, to }) => from <= endedAt + writtenWithinMs && to >= sentAt) ||
-    disturbed.some(({ at, body }) => at >= sentAt && at <= sentAt + firstWriteMs && body.includes(ulidOf(deliveryId)))
-  );
+  return interruptions.some(({ from, to }) => from <= endedAt + writtenWithinMs && to >= sentAt);
 }
 
 /** Returns the executions of the list, by their own items. */

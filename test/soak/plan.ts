@@ -1,20 +1,10 @@
 import { between, oneOf, type Random, randomFrom } from './random.ts';
 
-/** A fault of the service's process, and of the table's engine at some of the kills. */
-export type ProcessFault =
-  | { kind: 'kill -9 of the service' }
-  | { kind: 'kill -9 of service and engine' }
-  | { kind: 'kill -STOP'; forMs: number };
+/** A fault of the service's process. */
+export type ProcessFault = { kind: 'kill -9' } | { kind: 'kill -STOP'; forMs: number };
 
 /** A time in which the service did not run: it was killed and started again, or stopped. */
 export type Interruption = { from: number; to: number };
-
-/** A fault of the next requests to the table: of writes only, or of all. */
-export type TableFault = {
-  kind: 'request lost' | 'answer lost' | 'throttled' | 'request delayed';
-  requests: number;
-  of: 'writes' | 'any';
-};
 
 /** A fault of a receiver: of its next requests, or of all for some time. */
 export type ReceiverFault = { receiver: number } & (
@@ -32,7 +22,7 @@ export type WebhookFault = { receiver: number } & (
 export type ClockFault = { kind: 'clock stepped'; byMs: number; backAfterMs?: number };
 
 /** A fault from outside: the service itself is not changed for it. */
-export type Fault = ProcessFault | TableFault | ReceiverFault | WebhookFault | ClockFault;
+export type Fault = ProcessFault | ReceiverFault | WebhookFault | ClockFault;
 
 export type Planned = { after: number; fault: Fault };
 
@@ -42,30 +32,20 @@ export type Asked = { seed: number; events: number; faults: number };
 
 /** The share of each kind, in percent of the faults. There is at least one of each. */
 const shares: Record<FaultKind, number> = {
-  'kill -9 of the service': 5,
-  'kill -9 of service and engine': 3,
-  'kill -STOP': 4,
-  'webhook paused': 7,
-  'rate changed': 6,
-  'clock stepped': 6,
-  'request lost': 11,
-  'answer lost': 13,
-  throttled: 7,
-  'request delayed': 7,
-  'receiver down': 6,
-  'receiver resets': 7,
-  'receiver hangs up': 7,
-  'receiver hangs': 3,
-  'receiver slow': 8,
+  'kill -9': 25,
+  'kill -STOP': 5,
+  'webhook paused': 15,
+  'rate changed': 15,
+  'clock stepped': 10,
+  'receiver down': 5,
+  'receiver resets': 5,
+  'receiver hangs up': 5,
+  'receiver hangs': 5,
+  'receiver slow': 10,
 };
 
 /** The kinds that only their shares add. */
-const limitedKinds: readonly FaultKind[] = [
-  'kill -9 of the service',
-  'kill -9 of service and engine',
-  'kill -STOP',
-  'webhook paused',
-];
+const limitedKinds: readonly FaultKind[] = ['kill -9', 'kill -STOP', 'webhook paused'];
 
 /** The maximum of pauses for each webhook, on average. The service allows 50 in 90 days. */
 const pausesOfEach = 25;
@@ -94,8 +74,7 @@ export function planOf({ seed, events, faults }: Asked, receivers: number): Plan
 function faultOf(kind: FaultKind, random: Random, receivers: number): Fault {
   const receiver = between(random, 0, receivers - 1);
   switch (kind) {
-    case 'kill -9 of the service':
-    case 'kill -9 of service and engine':
+    case 'kill -9':
       return { kind };
     case 'kill -STOP':
       // One in six is longer than a lease of 20 s.
@@ -107,12 +86,6 @@ function faultOf(kind: FaultKind, random: Random, receivers: number): Fault {
     case 'clock stepped':
       if (random() >= 1 / 4) return { kind, byMs: between(random, -5_000, 5_000) };
       return { kind, byMs: oneOf(random, [-hourMs, hourMs]), backAfterMs: between(random, 500, 6_000) };
-    case 'request lost':
-    case 'answer lost':
-    case 'throttled':
-    case 'request delayed':
-      // The SDK sends each request three times: only many losses in a row reach the service.
-      return { kind, requests: between(random, 1, 40), of: oneOf(random, ['writes', 'any'] as const) };
     case 'receiver down':
       return { kind, receiver, forMs: between(random, 1_000, 9_000) };
     case 'receiver hangs':

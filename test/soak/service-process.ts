@@ -1,5 +1,4 @@
 import { appendFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Api } from '../api.ts';
 import { createApiOverHttp } from '../api-over-http.ts';
 import { type Address, type ServiceOptions, startService } from '../service-process.ts';
@@ -8,13 +7,13 @@ import { type Address, type ServiceOptions, startService } from '../service-proc
 export type ServiceProcess = {
   address: () => Address;
   api: () => Api;
-  /** The number of starts, and of those that a fault ended before the service was ready. */
-  starts: { made: number; failed: number };
+  /** The number of starts. */
+  starts: () => number;
   /** Rejects when the service ends without a kill. */
   broken: Promise<never>;
   kill: () => Promise<void>;
   signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
-  /** Starts the service, again and again until it is ready. */
+  /** Starts the service, and waits until it is ready. */
   start: () => Promise<void>;
 };
 
@@ -27,7 +26,7 @@ const startTimeoutMs = 60_000;
 /** Starts the service. It ends with this process at the latest. */
 export async function startServiceProcess({ log, ...options }: Options): Promise<ServiceProcess> {
   const onOutput = (text: string) => appendFileSync(log, text);
-  const starts = { made: 0, failed: 0 };
+  let starts = 0;
   const { promise: broken, reject } = Promise.withResolvers<never>();
   broken.catch(() => {});
   let running: { process: ReturnType<typeof startService>; address: Address; api: Api };
@@ -36,7 +35,7 @@ export async function startServiceProcess({ log, ...options }: Options): Promise
   const service: ServiceProcess = {
     address: () => running.address,
     api: () => running.api,
-    starts,
+    starts: () => starts,
     broken,
     kill: async () => {
       running.process.child.kill('SIGKILL');
@@ -44,24 +43,16 @@ export async function startServiceProcess({ log, ...options }: Options): Promise
     },
     signal: (signal) => void running.process.child.kill(signal),
     start: async () => {
-      const deadline = Date.now() + startTimeoutMs;
-      for (;;) {
-        starts.made++;
-        const started = startService({ ...options, onOutput });
-        const timer = setTimeout(() => started.child.kill('SIGKILL'), startTimeoutMs);
-        const address = await started.ready;
-        clearTimeout(timer);
-        if (address) {
-          running = { process: started, address, api: createApiOverHttp(address.url, address.token) };
-          started.ended.then(({ code }) => {
-            if (!started.child.killed) reject(new Error(`The service ended with ${code}; see ${log}.`));
-          });
-          return;
-        }
-        starts.failed++;
-        if (Date.now() > deadline) throw new Error(`The service does not start; see ${log}.`);
-        await pause(200);
-      }
+      starts++;
+      const started = startService({ ...options, onOutput });
+      const timer = setTimeout(() => started.child.kill('SIGKILL'), startTimeoutMs);
+      const address = await started.ready;
+      clearTimeout(timer);
+      if (!address) throw new Error(`The service does not start; see ${log}.`);
+      running = { process: started, address, api: createApiOverHttp(address.url, address.token) };
+      started.ended.then(({ code, signal }) => {
+        if (signal !== 'SIGKILL') reject(new Error(`The service ended with ${code}; see ${log}.`));
+      });
     },
   };
   await service.start();

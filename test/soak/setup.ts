@@ -1,9 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { startEngine } from '../../infra/local/engine/engine.ts';
 import type { EventName } from '../../lib/contract/events.ts';
 import { successOf } from '../api.ts';
-import { killAllOn } from '../processes.ts';
 import type { Registered } from './evidence.ts';
 import { type Follower, startFollower } from './follower.ts';
 import type { Ledger } from './ledger.ts';
@@ -11,23 +9,13 @@ import { randomFrom } from './random.ts';
 import { type Receiver, startReceiver } from './receivers.ts';
 import { createServiceClock, type ServiceClock } from './service-clock.ts';
 import { type ServiceProcess, startServiceProcess } from './service-process.ts';
-import { startTableProxy, type TableProxy } from './table-proxy.ts';
 import { createWebhookChanges, type WebhookChanges } from './webhook-changes.ts';
 
-/** The table's engine as a process that can be killed and started again on the same file. */
-type EngineProcess = {
-  /** The address of the engine itself, without the faults of the proxy. */
-  endpoint: () => string;
-  kill: () => Promise<void>;
-  start: () => Promise<void>;
-};
-
-/** The processes of a soak, its receivers and webhooks, and the ledger of its writes. */
+/** The service of a soak, its receivers and webhooks, and the ledger of its writes. */
 export type Setup = {
   service: ServiceProcess;
+  dataFolder: string;
   clock: ServiceClock;
-  engine: EngineProcess;
-  proxy: TableProxy;
   receivers: Receiver[];
   registered: Registered[];
   changes: WebhookChanges;
@@ -50,20 +38,13 @@ const subscriptions: readonly (readonly EventName[])[] = [
 export const agent = { name: 'soaked', displayName: 'Soaked', category: 'operations' };
 const ofModel = { MODEL_LATENCY_MS: '1000', RUNNING_CAP: '10000' };
 
-/** Starts engine, proxy, service and receivers in a folder, and registers the receivers. */
+/** Starts service and receivers, with the data in a folder, and registers the receivers. */
 export async function createSetup(folder: string, seed: number, closes: Closes): Promise<Setup> {
   const random = randomFrom(seed + 1);
   const dataFolder = join(folder, 'data');
   mkdirSync(dataFolder);
-  const proxy = await startTableProxy(random);
-  closes.push(proxy.close);
-  const engine = await startEngineProcess(dataFolder, proxy);
-  closes.push(engine.kill);
   const clock = createServiceClock(join(folder, 'clock'));
-  const environment = {
-    ...{ DYNAMODB_ENDPOINT: proxy.endpoint, RETRY_LADDER: '1,1,2' },
-    ...{ ...ofModel, ...clock.environment },
-  };
+  const environment = { RETRY_LADDER: '1,1,2', ...ofModel, ...clock.environment };
   const { nodeOptions } = clock;
   const service = await startServiceProcess({ dataFolder, environment, nodeOptions, log: join(folder, 'service.log') });
   closes.push(service.kill);
@@ -83,28 +64,5 @@ export async function createSetup(folder: string, seed: number, closes: Closes):
   const follower = startFollower(service, randomFrom(seed + 2));
   closes.push(follower.stop);
   const changes = createWebhookChanges(service, registered);
-  return { service, clock, engine, proxy, receivers, registered, changes, ledger, follower };
-}
-
-/** Starts the engine on a folder, as the target of the proxy. */
-async function startEngineProcess(folder: string, proxy: TableProxy): Promise<EngineProcess> {
-  const files = { database: join(folder, 'table.db'), log: join(folder, 'engine.log') };
-  const launch = async () => {
-    const engine = await startEngine(files);
-    proxy.leadTo(engine.endpoint);
-    return engine;
-  };
-  let engine = await launch();
-  return {
-    endpoint: () => engine.endpoint,
-    kill: async () => {
-      await killAllOn(files.database);
-      proxy.leadTo(undefined);
-      // Only the shell around the engine is left to stop.
-      await engine.stop();
-    },
-    start: async () => {
-      engine = await launch();
-    },
-  };
+  return { service, dataFolder, clock, receivers, registered, changes, ledger, follower };
 }

@@ -2,15 +2,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { dataFiles } from '../../infra/local/data-folder.ts';
 import { tableName } from '../../infra/local/running.ts';
-import { openTable } from '../../lib/table/client.ts';
+import { backUp } from '../../infra/local/table/file/backup.ts';
+import { openLocalTable } from '../../infra/local/table/local-table.ts';
+import type { Table } from '../../lib/table/client.ts';
 import { type Caused, causeFaults } from './cause-faults.ts';
 import { type Checked, check } from './check.ts';
 import { dueIn, gather, type Sources } from './evidence.ts';
 import type { FaultKind } from './plan.ts';
 import { type Asked, planOf } from './plan.ts';
 import { randomFrom } from './random.ts';
-import type { ServiceProcess } from './service-process.ts';
 import { type Closes, createSetup, type Setup } from './setup.ts';
 import { write } from './writers.ts';
 
@@ -27,7 +29,7 @@ export type Manner = Asked &
 export type Outcome = Checked & {
   events: number;
   faults: Map<FaultKind, number>;
-  starts: ServiceProcess['starts'];
+  starts: number;
   ms: number;
   /** The folder of data and logs, which is kept when anything was lost. */
   kept: string | undefined;
@@ -56,7 +58,7 @@ export async function soak(manner: Manner): Promise<Outcome> {
     const ms = Date.now() - startedAt;
     return {
       ...{ ...counted, events: ledger.events },
-      ...{ faults: caused.kinds, starts: service.starts, ms, kept },
+      ...{ faults: caused.kinds, starts: service.starts(), ms, kept },
     };
   } finally {
     for (const close of closes.reverse()) await close();
@@ -66,7 +68,7 @@ export async function soak(manner: Manner): Promise<Outcome> {
 
 /** Writes and causes the faults at the same time until both are done, and then ends the faults. */
 async function disturb(setup: Setup, caused: Caused, manner: Manner, closes: Closes): Promise<void> {
-  const { service, clock, ledger, proxy, receivers, changes } = setup;
+  const { service, clock, ledger, receivers, changes } = setup;
   const ending = new AbortController();
   const over = ending.signal;
   const work = [
@@ -78,22 +80,32 @@ async function disturb(setup: Setup, caused: Caused, manner: Manner, closes: Clo
     return Promise.allSettled(work);
   });
   await Promise.race([Promise.all(work), service.broken]);
-  for (const one of [clock, proxy, ...receivers]) one.relent();
+  for (const one of [clock, ...receivers]) one.relent();
   await changes.relent(over);
-  if (manner.killsAtEnd)
-    await causeFaults([{ after: 0, fault: { kind: 'kill -9 of service and engine' } }], { setup, caused, over });
+  if (manner.killsAtEnd) await causeFaults([{ after: 0, fault: { kind: 'kill -9' } }], { setup, caused, over });
 }
 
-/** Checks the table itself, past the proxy. */
-async function judge(setup: Setup, { interruptions }: Caused, patience: Patience): Promise<Checked> {
-  const { service, clock, engine, proxy, ledger, registered, follower } = setup;
-  const table = openTable(tableName, engine.endpoint());
-  const { steps } = clock;
-  const sources = { ledger, interruptions, disturbed: proxy.disturbed, table, registered, steps, seen: follower.seen };
+/** Checks the data of the service, which keeps running. */
+function judge(setup: Setup, { interruptions }: Caused, patience: Patience): Promise<Checked> {
+  const { service, dataFolder, clock, ledger, registered, follower } = setup;
+  const sources = { ledger, interruptions, registered, steps: clock.steps, seen: follower.seen };
+  return Promise.race([checkAtRest(dataFolder, sources, patience), service.broken]);
+}
+
+/** Reads the table as it is now, in a copy, because only one process may open it. */
+async function readCopy<Result>(dataFolder: string, read: (table: Table) => Promise<Result>): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), 'crewboard-soak-copy-'));
   try {
-    return await Promise.race([checkAtRest(sources, patience), service.broken]);
+    const path = join(folder, dataFiles.table);
+    await backUp(join(dataFolder, dataFiles.table), path);
+    const { table, close } = openLocalTable({ path, tableName, kinds: [], inThread: false });
+    try {
+      return await read(table);
+    } finally {
+      await close();
+    }
   } finally {
-    table.client.destroy();
+    rmSync(folder, { recursive: true });
   }
 }
 
@@ -103,18 +115,23 @@ function progressOf(setup: Setup, { kinds }: Caused, { events, faults }: Asked):
 }
 
 /** Checks once nothing is due any more, and again while there are faults, until the time is up. */
-async function checkAtRest(sources: Sources, { restWithinMs, say }: Patience): Promise<Checked> {
+async function checkAtRest(
+  dataFolder: string,
+  sources: Omit<Sources, 'table'>,
+  { restWithinMs, say }: Patience,
+): Promise<Checked> {
   const deadline = Date.now() + restWithinMs;
   let said = '';
   for (;;) {
     const late = Date.now() > deadline;
-    const due = await dueIn(sources.table);
-    let waiting = `${due.length} deliveries and executions`;
-    if (due.length === 0 || late) {
-      const counted = check(await gather(sources));
-      if (counted.lost.length === 0 || late) return counted;
-      waiting = `${counted.lost.length} things, such as: ${counted.lost[0]}`;
-    }
+    const { due, counted } = await readCopy(dataFolder, async (table) => {
+      const due = await dueIn(table);
+      return { due, counted: due.length === 0 || late ? check(await gather({ table, ...sources })) : undefined };
+    });
+    if (counted && (counted.lost.length === 0 || late)) return counted;
+    const waiting = counted
+      ? `${counted.lost.length} things, such as: ${counted.lost[0]}`
+      : `${due.length} deliveries and executions`;
     if (waiting !== said) say(`waiting for ${waiting}`);
     said = waiting;
     await pause(everyMs);
