@@ -16,13 +16,6 @@ export async function startLoopbackServer(listener: RequestListener): Promise<Lo
   return { url: `http://127.0.0.1:${port}`, port, close };
 }
 
-/** Sends a request that a proxy has received, with its body, to the table's engine. */
-export async function forward(engine: string, { headers }: IncomingMessage, body: Buffer) {
-  const { host: _, connection: __, 'content-length': ___, ...rest } = headers;
-  const answer = await fetch(engine, { method: 'POST', headers: rest as Record<string, string>, body });
-  return { status: answer.status, text: Buffer.from(await answer.arrayBuffer()) };
-}
-
 /** Returns the operation of a request to DynamoDB, such as `PutItem`. */
 export const operationOf = ({ headers }: IncomingMessage): string =>
   String(headers['x-amz-target']).split('.')[1] ?? '';

@@ -1,14 +1,12 @@
 import { join } from 'node:path';
-import { createTable } from '../../infra/local/engine/create-table.ts';
-import { startEngine } from '../../infra/local/engine/engine.ts';
-import { createContext } from '../../lib/context.ts';
+import { openLocalTable } from '../../infra/local/table/local-table.ts';
+import { createContext, setProcessContext } from '../../lib/context.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
-import { openTable } from '../../lib/table/client.ts';
 import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
-import { bareTasks, boardItems, withoutStream, writeItems } from '../table/tasks/seed.ts';
+import { bareTasks, boardItems, writeItems } from '../table/tasks/seed.ts';
 import { type Bench, createFolder } from './bench.ts';
 
 /** A board: its number of tasks, and a token of its organization. */
@@ -33,31 +31,26 @@ export type ListFilter = keyof typeof listFilters;
 const tableName = 'lists';
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
-/**
- * Writes a board of each size, each to an organization, and sets the environment of this process to their table. The engine
- * that reads them has not written before.
- */
+/** Writes a board of each size, each to an organization, and makes their table that of this process. */
 export async function writeBoards(bench: Bench, counts: readonly number[]): Promise<ListBoard[]> {
-  const folder = createFolder(bench);
-  const files = { database: join(folder, 'table.db'), log: join(folder, 'engine.log') };
-  const writing = await startEngine(files);
-  bench.atEnd(writing.stop);
-  await createTable(writing.endpoint, tableName);
-  const table = openTable(tableName, writing.endpoint);
-  await withoutStream(table);
-  const variables = { [environment.tableName]: tableName, [environment.dynamodbEndpoint]: writing.endpoint };
-  const context = createContext({ environment: variables, clock: Date.now });
+  const path = join(createFolder(bench), 'table.db');
+  const variables = { [environment.tableName]: tableName };
+  const open = () => openLocalTable({ path, tableName, kinds: [], durability: 'normal' });
+  const writing = open();
+  bench.atEnd(writing.close);
+  const context = createContext({ environment: variables, clock: Date.now, table: writing.table });
   const boards: ListBoard[] = [];
   for (const count of counts) {
     bench.say(`writing ${count} tasks`);
     const organization = `org-${count}` as Organization;
-    await writeItems(table, boardItems(organization, tasksOfBoard(count)));
+    await writeItems(writing.table, boardItems(organization, tasksOfBoard(count)));
     boards.push({ count, token: await issueToken(context, { organization, scopes: ['tasks:read'] }) });
   }
-  await writing.stop();
-  const { endpoint, stop } = await startEngine(files);
-  bench.atEnd(stop);
-  Object.assign(process.env, { ...variables, [environment.dynamodbEndpoint]: endpoint });
+  await writing.close();
+  // Opened again, as by a service that has not written yet.
+  const { table, close } = open();
+  bench.atEnd(close);
+  setProcessContext({ environment: { ...process.env, ...variables }, clock: Date.now, table });
   return boards;
 }
 

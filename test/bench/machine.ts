@@ -13,19 +13,14 @@ export function circumstances(): Record<string, string> {
     Memory: `${figure(totalmem() / 2 ** 30, 1)} GiB`,
     System: `${systemName()}, ${platform()} ${release()} ${arch()}`,
     'Load before the start': `${figure(loadavg()[0] ?? 0, 2)} (mean of a minute)`,
-    Crewboard: `${versionIn('package.json')}${commit && `, commit ${commit}`}`,
+    Crewboard: `${ownVersion()}${commit && `, commit ${commit}`}`,
     'Node.js': process.version,
-    'Table engine': `dynoxide ${engineVersion()}`,
+    SQLite: process.versions.sqlite as string,
   };
 }
 
-/** Returns the version of the bundled table engine. */
-function engineVersion(): string {
-  return versionIn(`node_modules/@dynoxide/${platform()}-${arch()}/package.json`);
-}
-
-function versionIn(packageFile: string): string {
-  return (JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }).version;
+function ownVersion(): string {
+  return (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
 }
 
 function systemName(): string {

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { faultsOf, preciseNow } from './arrivals.ts';
 import type { Receiver } from './receiver.ts';
-import { between, type OfProcesses, type Service, subscribe } from './service.ts';
+import { type Service, subscribe } from './service.ts';
 
 /** A service, the receiver of its events, and its CPU use without any load, in ms a ms. */
-export type Setup = { service: Service; receiver: Receiver; idle: OfProcesses };
+export type Setup = { service: Service; receiver: Receiver; idle: number };
 
 /** The number of events, and of the webhooks that receive each. */
 type Load = { count: number; webhooks: number };
@@ -13,7 +13,7 @@ type Load = { count: number; webhooks: number };
  * The result of a run: the ms from the request for each event to its arrival, deliveries a second from the first request to
  * the last arrival, and CPU ms an event with its deliveries.
  */
-export type Run = { latencies: number[]; rate: number; cpu: OfProcesses };
+export type Run = { latencies: number[]; rate: number; cpu: number };
 
 /**
  * Publishes events of a new organization on a schedule that does not wait for responses, so that slow responses do not
@@ -70,7 +70,7 @@ async function measure(
   const sentBy = preciseNow();
   await receiver.settle(count * webhooks);
   const tookMs = preciseNow() - before.at;
-  const cpu = between(before.cpu, service.cpu());
+  const cpuMs = service.cpu() - before.cpu;
   const arrivals = await receiver.take();
   const faults = faultsOf(arrivals, paths, count);
   if (faults.length > 0) throw new Error(`${service.name}: ${faults.join('\n')}`);
@@ -80,9 +80,6 @@ async function measure(
   return {
     latencies: arrivals.map(({ at, title }) => at - (sentAt.get(title) ?? Number.NaN)),
     rate: ((arrivals.length || count) * 1000) / (last - before.at),
-    cpu: {
-      service: (cpu.service - idle.service * tookMs) / count,
-      engine: (cpu.engine - idle.engine * tookMs) / count,
-    },
+    cpu: (cpuMs - idle * tookMs) / count,
   };
 }

@@ -8,19 +8,20 @@ import { findRunning } from '../../infra/local/running.ts';
 import { type Api, successOf } from '../api.ts';
 import { createApiOverHttp } from '../api-over-http.ts';
 import { type Bench, createFolder } from './bench.ts';
-import { cpuOfTree, processNamed, residentOf } from './process-stats.ts';
+import { cpuOfTree, residentOfTree } from './process-stats.ts';
 
-export type OfProcesses = { service: number; engine: number };
-
-/** The service as `npm start` runs it: a process of its own, with its table engine below it. */
+/** The service as `npm start` runs it: a process of its own, and those below it, which earlier versions had. */
 export type Service = {
   name: string;
   /** User and system time so far, in ms. */
-  cpu: () => OfProcesses;
+  cpu: () => number;
   /** Resident memory (RSS), in MiB. */
-  memory: () => OfProcesses;
+  memory: () => number;
   newOrganization: () => Promise<Api>;
 };
+
+/** How long after the build of the console its process ends, in milliseconds. */
+const buildEndsWithinMs = 1_000;
 
 /** Starts the service of a checkout, this one by default, on a free port and a new data folder. */
 export async function startService(bench: Bench, checkout = process.cwd()): Promise<Service> {
@@ -46,15 +47,14 @@ export async function startService(bench: Bench, checkout = process.cwd()): Prom
   // The rest of its output is its log.
   child.stdout.removeAllListeners('data').resume();
   const { url } = await findRunning(dataFolder);
+  // The console is built after the start, by a process that ends then. Neither is part of the figures.
+  await fetch(url);
+  await pause(buildEndsWithinMs);
   const pid = child.pid as number;
-  const enginePid = processNamed('dynoxide', pid);
   return {
     name: checkout === process.cwd() ? 'this' : checkout,
-    cpu() {
-      const engine = cpuOfTree(enginePid);
-      return { service: cpuOfTree(pid) - engine, engine };
-    },
-    memory: () => ({ service: residentOf(pid), engine: residentOf(enginePid) }),
+    cpu: () => cpuOfTree(pid),
+    memory: () => residentOfTree(pid),
     async newOrganization() {
       // The checkout's own command: another checkout may store tokens in another form.
       const command = [join(checkout, 'infra/cli/main.ts'), 'token', 'create', '--org', `org-${randomUUID()}`];
@@ -80,15 +80,9 @@ export async function subscribe(service: Service, urls: readonly string[]) {
   };
 }
 
-export function between(from: OfProcesses, to: OfProcesses): OfProcesses {
-  return { service: to.service - from.service, engine: to.engine - from.engine };
-}
-
 /** Measures the CPU time of a service without any load, in ms a ms. */
-export async function idleCpuOf({ cpu }: Service, seconds: number): Promise<OfProcesses> {
+export async function idleCpuOf({ cpu }: Service, seconds: number): Promise<number> {
   const before = { cpu: cpu(), at: performance.now() };
   await pause(seconds * 1000);
-  const used = between(before.cpu, cpu());
-  const ms = performance.now() - before.at;
-  return { service: used.service / ms, engine: used.engine / ms };
+  return (cpu() - before.cpu) / (performance.now() - before.at);
 }

@@ -1,21 +1,17 @@
-import { join } from 'node:path';
-import { createTable } from '../../infra/local/engine/create-table.ts';
-import { startEngine } from '../../infra/local/engine/engine.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { defaultShards, maxShards, writesBeforeHalving } from '../../lib/table/lists/shards.ts';
-import { type Bench, createFolder, type Part } from './bench.ts';
-import { type Contention, lockWindowMs } from './conflicting-engine.ts';
-import type { Said as EngineSaid } from './conflicting-engine-process.ts';
+import type { Bench, Part } from './bench.ts';
+import { type Contention, lockWindowMs } from './conflicting-table.ts';
+import type { Said as TableSaid } from './conflicting-table-process.ts';
 import { figure, percentile } from './figures.ts';
 import { forkFile } from './forked.ts';
 import type { Table } from './page.ts';
-import { cpuOfTree, processNamed } from './process-stats.ts';
 import type { Load, Said, Written } from './writers-process.ts';
 
 const tableName = 'bench';
 
-/** A load, its writes and conflicts, and the CPU time of the engine. */
-type Run = { load: Load; written: Written; contention: Contention; engineMs: number };
+/** A load, its writes and their conflicts. */
+type Run = { load: Load; written: Written; contention: Contention };
 
 /** The writes a second of one organization, and the conflicts of their transactions. */
 export const writers: Part = {
@@ -40,44 +36,25 @@ export const writers: Part = {
   },
 };
 
-/** Starts an engine, the proxy that causes conflicts, and the writers. Returns a function that runs a load. */
+/** Starts the table that causes conflicts, and the writers. Returns a function that runs a load. */
 async function startWriters(bench: Bench): Promise<(load: Load) => Promise<Run>> {
-  const folder = createFolder(bench);
-  const engine = await startEngine({ database: join(folder, 'table.db'), log: join(folder, 'engine.log') });
-  bench.atEnd(engine.stop);
-  await createTable(engine.endpoint, tableName);
-  const conflicting = forkFile<'take', EngineSaid>(bench, './conflicting-engine-process.ts', {
-    args: [engine.endpoint],
-  });
+  const conflicting = forkFile<'take', TableSaid>(bench, './conflicting-table-process.ts', { args: [tableName] });
   const { endpoint } = await conflicting.nextMessage<{ endpoint: string }>();
   const { PATH, HOME } = process.env;
   const where = { [environment.tableName]: tableName, [environment.dynamodbEndpoint]: endpoint };
   const writing = forkFile<Load, Said>(bench, './writers-process.ts', { env: { PATH, HOME, ...where } });
   await writing.nextMessage();
-  const enginePid = processNamed('dynoxide', process.pid);
   return async (load) => {
     await conflicting.ask('take');
-    const before = cpuOfTree(enginePid);
     const written = await writing.ask<Written>(load);
-    const engineMs = cpuOfTree(enginePid) - before;
-    return { load, written, contention: await conflicting.ask<Contention>('take'), engineMs };
+    return { load, written, contention: await conflicting.ask<Contention>('take') };
   };
 }
 
 function tableOf(runs: readonly Run[]): Table {
   return {
-    head: [
-      'write',
-      'writers',
-      'a second',
-      'attempts, mean',
-      'p99',
-      'max',
-      'refused',
-      'CPU ms a write, writers',
-      'table engine',
-    ],
-    rows: runs.map(({ load, written, contention, engineMs }) => [
+    head: ['write', 'writers', 'a second', 'attempts, mean', 'p99', 'max', 'refused', 'CPU ms a write'],
+    rows: runs.map(({ load, written, contention }) => [
       load.write,
       figure(load.writers),
       figure(written.perSecond),
@@ -85,7 +62,6 @@ function tableOf(runs: readonly Run[]): Table {
       ...[0.99, 1].map((share) => figure(percentile(contention.attempts, share))),
       `${figure(written.refused)} of ${figure(written.refused + written.done)}`,
       figure(written.cpuMs / written.done, 1),
-      figure(engineMs / written.done, 1),
     ]),
   };
 }

@@ -4,10 +4,9 @@ import type { NewTask } from '../../../lib/contract/tasks.ts';
 import { openTable } from '../../../lib/table/client.ts';
 import { defaultShards, maxShards } from '../../../lib/table/lists/shards.ts';
 import { createTask, updateTask } from '../../../lib/tasks/tasks.ts';
-import { lockWindowMs, startConflictingEngine } from '../../bench/conflicting-engine.ts';
+import { lockWindowMs, startConflictingTable } from '../../bench/conflicting-table.ts';
 import { type Random, randomFrom } from '../../soak/random.ts';
 import { projects } from './model.ts';
-import { startTableServer } from '../../table-server.ts';
 import { bareTasks, seed } from './seed.ts';
 import { agents, always, createTestTable, newTask } from './test-table.ts';
 
@@ -74,24 +73,24 @@ afterEach(() => {
 /** Creates a table whose transactions lock their items for the lock window, in virtual time. */
 async function createContendedTable() {
   const board = await createTestTable();
-  const engine = await startConflictingEngine((await startTableServer(board.table)).endpoint, async (carriedOut) => {
+  const conflicting = await startConflictingTable(board.table, async (carriedOut) => {
     await carriedOut;
     await time.sleep(lockWindowMs);
   });
-  onTestFinished(engine.stop);
+  onTestFinished(conflicting.stop);
   const { table } = board;
   /** Creates the context of another container, which knows only its own conflicts. */
   const container = () => {
-    const own = { ...openTable(table.name, engine.endpoint), sleep: time.sleep };
+    const own = { ...openTable(table.name, conflicting.endpoint), sleep: time.sleep };
     onTestFinished(() => own.client.destroy());
     return { table: own, ulid: () => ulid(board.clock(), random), clock: board.clock };
   };
-  return { ...board, engine, container };
+  return { ...board, conflicting, container };
 }
 
 /** Runs the writers of a load, each in its own container, and checks the tries of their transactions and the items. */
 async function expectFewTries(
-  { engine, container, faults }: Awaited<ReturnType<typeof createContendedTable>>,
+  { conflicting, container, faults }: Awaited<ReturnType<typeof createContendedTable>>,
   load: Load,
   write: (context: ReturnType<typeof container>) => Promise<unknown>,
 ): Promise<void> {
@@ -107,11 +106,11 @@ async function expectFewTries(
   };
   for (let nth = 0; nth < writers; nth++) time.join();
   await Promise.all(Array.from({ length: writers }, writer));
-  const { attempts } = engine.take();
+  const { attempts } = conflicting.take();
   expect(attempts).toHaveLength(writers * writesOfEach);
   const mean = attempts.reduce((sum, one) => sum + one, 0) / attempts.length;
   expect(mean).toBeLessThanOrEqual(goal);
-  // Fewer tries would mean that the engine locked nothing.
+  // Fewer tries would mean that the table locked nothing.
   expect(mean).toBeGreaterThan(1 + writersOfShard(load, maxShards));
   expect(await faults()).toEqual([]);
 }

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { endpoints } from '../../../../lib/contract/endpoints.ts';
 import { statusAndCodeOf } from '../../../api.ts';
-import { type TableRequest, recordsKey, runTogether } from '../../../table-server.ts';
 import { runKillable } from '../../../killable.ts';
 import type { Answer } from '../../../service.ts';
+import type { TableRequest } from '../../../table-protocol.ts';
+import { recordsKey, runTogether } from '../../../table-server.ts';
 import { posts } from './cases.ts';
 import { createTenants, type Request, type Tenant } from './tenant.ts';
 

@@ -1,8 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { tableSchema } from '../../lib/deployment/table-schema.ts';
+import type { Table } from '../../lib/table/client.ts';
 import { writeRetries } from '../../lib/table/retry.ts';
-import { forward, operationOf, startLoopbackServer } from '../loopback.ts';
+import { operationOf, startLoopbackServer } from '../loopback.ts';
+import { createTableProtocol, type TableAnswer, type TableRequest } from '../table-protocol.ts';
 
 /**
  * The time for which a transaction of DynamoDB holds its items, in milliseconds. AWS publishes no figure. Seen from a
@@ -17,37 +18,39 @@ export const lockWindowMs = 18;
  */
 export type Contention = { attempts: number[] };
 
-/** A proxy of a table's engine on which transactions conflict. */
-type ConflictingEngine = { endpoint: string; take: () => Contention; stop: () => void };
+/** A server of a table on which transactions conflict. */
+type ConflictingTable = { endpoint: string; take: () => Contention; stop: () => void };
 
 /**
- * Starts a proxy of an engine that never has conflicts, and causes them as in DynamoDB: a transaction holds its items for a
- * time, and other writes to them get DynamoDB's response to a conflict meanwhile.
+ * Serves a table that never has conflicts, and causes them as in DynamoDB: a transaction holds its items for a time, and
+ * other writes to them get DynamoDB's response to a conflict meanwhile.
  *
- * @param window resolves when a transaction has held its items long enough; it gets the response of the engine
+ * @param window resolves when a transaction has held its items long enough; it gets the answer of the table
  */
-export async function startConflictingEngine(
-  engine: string,
+export async function startConflictingTable(
+  table: Table,
   window: (carriedOut: Promise<unknown>) => Promise<unknown>,
-): Promise<ConflictingEngine> {
+): Promise<ConflictingTable> {
+  const answerTo = createTableProtocol(table);
   const locks = createItemLocks();
   const trying = new Map<string, number>();
   const attempts: number[] = [];
-  const { url, close } = await startLoopbackServer((request, response) => {
-    void answer(request, response).catch(() => response.destroy());
+  const { url, close } = await startLoopbackServer(async (received, response) => {
+    const request = { action: operationOf(received), json: (await buffer(received)).toString('utf8') };
+    const { status, body } = await carryOut(request);
+    response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body));
   });
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await buffer(request);
-    const writes = writesOf(operationOf(request), body.toString('utf8'));
+  async function carryOut(request: TableRequest): Promise<TableAnswer> {
+    const writes = writesOf(request);
     const taken = writes && locks.take(writes);
     if (writes?.token !== undefined) countTry(writes, taken && 'conflicts' in taken);
-    if (taken && 'conflicts' in taken) return send(response, 400, conflictAnswer(writes, taken.conflicts));
-    const forwarded = forward(engine, request, body);
-    const held = writes?.token === undefined ? forwarded : window(forwarded);
+    if (taken && 'conflicts' in taken) return conflictAnswer(writes, taken.conflicts);
+    const carriedOut = answerTo(request);
+    const held = writes?.token === undefined ? carriedOut : window(carriedOut);
     // The items are free before the response is sent.
-    const [{ status, text }] = await Promise.all([forwarded, held.finally(taken?.release)]);
-    send(response, status, text);
+    const [answer] = await Promise.all([carriedOut, held.finally(taken?.release)]);
+    return answer;
   }
 
   function countTry({ items: [first = ''] }: Writes, again: boolean | undefined): void {
@@ -72,15 +75,13 @@ export async function startConflictingEngine(
   };
 }
 
-function send(response: ServerResponse, status: number, body: Buffer | string): void {
-  response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(body);
-}
-
 /** Returns DynamoDB's response to a conflict: for a transaction it has a reason for each of its items. */
-function conflictAnswer({ token }: Writes, conflicts: boolean[]): string {
+function conflictAnswer({ token }: Writes, conflicts: boolean[]): TableAnswer {
   const message = 'Transaction is ongoing for the item';
-  const error = (name: string, rest: object) =>
-    JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, ...rest });
+  const error = (name: string, rest: object) => ({
+    status: 400,
+    body: { __type: `com.amazonaws.dynamodb.v20120810#${name}`, ...rest },
+  });
   if (token === undefined) return error('TransactionConflictException', { message });
   const CancellationReasons = conflicts.map((conflict) =>
     conflict ? { Code: 'TransactionConflict', Message: message } : { Code: 'None' },
@@ -101,10 +102,10 @@ type Transaction = { TransactItems: Record<string, ItemWrite>[]; ClientRequestTo
 type Writes = { items: string[]; token?: string };
 
 /** Returns the writes of a request to DynamoDB; `undefined` for a request that has no conflicts. */
-function writesOf(action: string, body: string): Writes | undefined {
-  if (/^(Put|Update|Delete)Item$/.test(action)) return { items: [nameOf(JSON.parse(body) as ItemWrite)] };
+function writesOf({ action, json }: TableRequest): Writes | undefined {
+  if (/^(Put|Update|Delete)Item$/.test(action)) return { items: [nameOf(JSON.parse(json) as ItemWrite)] };
   if (action !== 'TransactWriteItems') return undefined;
-  const { TransactItems, ClientRequestToken: token } = JSON.parse(body) as Transaction;
+  const { TransactItems, ClientRequestToken: token } = JSON.parse(json) as Transaction;
   // A ConditionCheck has conflicts as a write has.
   return { items: TransactItems.map((one) => nameOf(Object.values(one)[0] as ItemWrite)), token };
 }
