@@ -29,7 +29,7 @@ type Shard = { id: string; iterator: string | undefined; last: string | undefine
 type Read = { shard: string; number: string; record: DynamoDBRecord };
 
 /**
- * Reads the changes of a table from the stream of another engine, such as DynamoDB Local. An engine notifies nobody, so its
+ * Reads the changes of a table from the stream of another engine, such as DynamoDB Local. The engine does not notify, so its
  * stream is polled.
  */
 export function createStreamChanges({ endpoint, tableName, kinds, positions }: OtherStream): Changes {
