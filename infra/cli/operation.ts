@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Context, createContext } from '../../lib/context.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { connectToService, runInService } from '../local/commands/command-client.ts';
-import type { Terminal } from '../local/commands/messages.ts';
-import { openLocalContext } from '../local/local-context.ts';
+import type { CommandRequest, Terminal } from '../local/commands/messages.ts';
+import { type LocalContext, openLocalContext } from '../local/local-context.ts';
 import { Problem } from '../local/problem.ts';
 import { readSettings } from '../local/settings.ts';
 import { findStackTargets, type RedriveTargets } from './dead-letters/redrive-targets.ts';
@@ -13,6 +13,8 @@ import { processTerminal } from './terminal.ts';
 /** What a command of operators gets: the terminal of the operator, and the deployment that it works on. */
 export type Operation = {
   terminal: Terminal;
+  /** The working folder of the operator, to which paths are relative. */
+  folder: string;
   /**
    * Creates the context of the deployment.
    *
@@ -25,6 +27,8 @@ export type Operation = {
    * @throws `Problem` if there are none
    */
   findTargets: () => Promise<RedriveTargets>;
+  /** Copies the table to a new file; absent for a table that is not in a data folder. */
+  backUpTable?: ((path: string) => Promise<void>) | undefined;
 };
 
 /** The operation of a command that runs in a service; none in the process of a command. */
@@ -69,18 +73,21 @@ export function operate<Args extends unknown[]>(
     const settings = readSettings(process.env);
     const service = await connectToService(settings.dataFolder);
     if (service) return runInService(service, requestOf(command), processTerminal);
-    const { context, close } = await openLocalContext(settings);
+    const opened = await openLocalContext(settings);
     try {
-      await run(onStopped(context, settings.dataFolder), ...args);
+      await run(onStopped(opened, settings.dataFolder), ...args);
     } finally {
-      await close();
+      await opened.close();
     }
   };
 }
 
+/** The terminal and the working folder of this process. npm starts scripts in the folder of the project. */
+const here = () => ({ terminal: processTerminal, folder: process.env.INIT_CWD ?? process.cwd() });
+
 function onStack(stack: string): Operation {
   return {
-    terminal: processTerminal,
+    ...here(),
     createContext: () => createStackContext(stack),
     findTargets: () => findStackTargets(stack),
   };
@@ -88,7 +95,7 @@ function onStack(stack: string): Operation {
 
 function onTable(table: string): Operation {
   return {
-    terminal: processTerminal,
+    ...here(),
     createContext: async () => createContext({ environment: { [environment.tableName]: table }, clock: Date.now }),
     findTargets: async () => {
       throw new Problem(`The table ${table} has no queues.`);
@@ -96,22 +103,26 @@ function onTable(table: string): Operation {
   };
 }
 
-function onStopped(context: Context, dataFolder: string): Operation {
+function onStopped({ context, backup }: LocalContext, dataFolder: string): Operation {
   return {
-    terminal: processTerminal,
+    ...here(),
     createContext: async () => context,
     findTargets: async () => {
       throw new Problem(
         `No Crewboard is running on the data folder ${dataFolder}, and its queues and dead letters are in its memory only; start one with npm start.`,
       );
     },
+    backUpTable: backup,
   };
 }
 
-/** Returns the name of a command below the program, such as `token create`, and its arguments as they were typed. */
-function requestOf(command: ParsedCommand): { command: string; args: string[] } {
+/**
+ * Returns the name of a command below the program, such as `token create`, and its arguments as they were typed, in which
+ * folder.
+ */
+function requestOf(command: ParsedCommand): CommandRequest {
   const names: string[] = [];
   let at = command;
   for (; at.parent; at = at.parent) names.unshift(at.name());
-  return { command: names.join(' '), args: at.args.slice(names.length) };
+  return { command: names.join(' '), args: at.args.slice(names.length), folder: here().folder };
 }

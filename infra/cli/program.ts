@@ -1,5 +1,6 @@
 import { agents } from './api/agents.ts';
 import { createApiProgram } from './api/api-program.ts';
+import { backup } from './commands/backup.ts';
 import { deadLetters } from './commands/dead-letters.ts';
 import { deliveries } from './commands/deliveries.ts';
 import { moveModel } from './commands/move-model.ts';
@@ -27,6 +28,7 @@ export const program = createApiProgram(
   .addCommand(deadLetters)
   .addCommand(deliveries)
   .addCommand(reconcile)
+  .addCommand(backup)
   .addCommand(trace)
   .addCommand(preflight)
   .addCommand(protect);

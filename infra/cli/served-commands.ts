@@ -2,6 +2,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { runWithRequest } from '../../lib/request-context.ts';
 import type { CommandRequest, Terminal } from '../local/commands/messages.ts';
 import type { ServiceAccess } from '../local/deployment.ts';
+import { backup } from './commands/backup.ts';
 import { deadLetters } from './commands/dead-letters.ts';
 import { deliveries } from './commands/deliveries.ts';
 import { moveModel } from './commands/move-model.ts';
@@ -16,7 +17,7 @@ import { exitCodes, runProgram } from './run-program.ts';
 
 /** The commands that a service runs for operators, by their names below the program. */
 const served = new Map<string, CommandUnknownOpts>([
-  ...[token, orgs, settings, deadLetters, deliveries, reconcile].flatMap((command) => leavesOf(command)),
+  ...[token, orgs, settings, deadLetters, deliveries, reconcile, backup].flatMap((command) => leavesOf(command)),
   ['agents move-model', moveModel],
 ]);
 
@@ -41,8 +42,8 @@ export const servedNames: readonly string[] = [...served.keys()];
 
 /** Runs a command in the process of the service. Prints its errors on the terminal, and sets its exit code. */
 export async function runServedCommand(
-  { context, queues }: ServiceAccess,
-  { command: name, args }: CommandRequest,
+  { context, queues, backup: backUpTable }: ServiceAccess,
+  { command: name, args, folder }: CommandRequest,
   terminal: Terminal,
 ): Promise<void> {
   const command = served.get(name);
@@ -52,7 +53,13 @@ export async function runServedCommand(
     );
     return terminal.exit(exitCodes.failed);
   }
-  const operation = { terminal, createContext: async () => context, findTargets: async () => localTargets(queues) };
+  const operation = {
+    terminal,
+    folder,
+    createContext: async () => context,
+    findTargets: async () => localTargets(queues),
+    backUpTable,
+  };
   const parse = () => command.parseAsync(args, { from: 'user' });
   await runWithRequest({}, () =>
     serveOperation(operation, () => runProgram({ parseAsync: parse }, operatorErrorText, terminal)),

@@ -21,7 +21,7 @@ import {
 import { functionEnvironment } from './function-environment.ts';
 import { startGateway } from './gateway.ts';
 import { createLocalModel } from './model/local-model.ts';
-import { openTable } from './open-table.ts';
+import { type OpenTable, openTable } from './open-table.ts';
 import { startPollers } from './pollers.ts';
 import { createQueues, type Queues, sendersOf } from './queues/queues.ts';
 import type { Running } from './running.ts';
@@ -48,7 +48,7 @@ export type Deployment = {
 };
 
 /** What commands of operators work on in the process of the service. */
-export type ServiceAccess = { context: Context; queues: Queues };
+export type ServiceAccess = { context: Context; queues: Queues; backup?: OpenTable['backup'] };
 
 /** Runs a command of operators in the process of the service. Prints its errors, and sets its exit code. */
 export type RunServiceCommand = (access: ServiceAccess, request: CommandRequest, terminal: Terminal) => Promise<void>;
@@ -76,7 +76,7 @@ export async function startDeployment(settings: Settings, runCommand?: RunServic
     removeFormerAddresses(data);
     const model = createLocalModel(settings.model);
     setConverseClient(model.client, model.name);
-    const { table, changes, upgraded, ended, close } = await openTable(settings, data, { inThread: true });
+    const { table, backup, changes, upgraded, ended, close } = await openTable(settings, data, { inThread: true });
     stops.push(close);
     const queues = createQueues();
     Object.assign(process.env, functionEnvironment(settings, data));
@@ -91,7 +91,7 @@ export async function startDeployment(settings: Settings, runCommand?: RunServic
     storeStepsBeforeWrites(processContext());
     stops.push(await startPollers({ changes, queues }));
     const token = await firstToken(data);
-    const access = { context: processContext(), queues };
+    const access = { context: processContext(), queues, backup };
     const commands = runCommand && (await listenForCommands(data, (...call) => runCommand(access, ...call)));
     if (commands) stops.push(commands.stop);
     // Last: the caller that gets a response finds the token, the queues and the pollers.

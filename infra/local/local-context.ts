@@ -4,12 +4,12 @@ import { type Context, createContext } from '../../lib/context.ts';
 import { removeFormerAddresses } from './commands/command-address.ts';
 import { closeDataFolder, type DataFolder, dataFiles, openDataFolder } from './data-folder.ts';
 import { functionEnvironment } from './function-environment.ts';
-import { openTable } from './open-table.ts';
+import { type OpenTable, openTable } from './open-table.ts';
 import { Problem } from './problem.ts';
 import type { Settings } from './settings.ts';
 
 /** The context of a data folder on which no service runs. `close` ends its use. */
-export type LocalContext = { context: Context; close: () => Promise<void> };
+export type LocalContext = { context: Context; close: () => Promise<void> } & Pick<OpenTable, 'backup'>;
 
 /**
  * Opens the table of a data folder in this process, for a command without a running service. The folder is locked until
@@ -35,7 +35,7 @@ export async function openLocalContext(settings: Settings): Promise<LocalContext
 }
 
 async function openContext(settings: Settings, data: DataFolder): Promise<LocalContext> {
-  const { table, close } = await openTable(settings, data, { inThread: false });
+  const { table, backup, close } = await openTable(settings, data, { inThread: false });
   const context = createContext({
     environment: functionEnvironment(settings, data),
     clock: Date.now,
@@ -43,6 +43,7 @@ async function openContext(settings: Settings, data: DataFolder): Promise<LocalC
   });
   return {
     context,
+    backup,
     close: async () => {
       await close();
       closeDataFolder(data);

@@ -1,7 +1,10 @@
 import * as v from 'valibot';
 
-/** A command of operators: its name, such as `token create`, and its arguments as on the command line. */
-export type CommandRequest = { command: string; args: readonly string[] };
+/**
+ * A command of operators: its name, such as `token create`, its arguments as on the command line, and the working folder of
+ * the operator.
+ */
+export type CommandRequest = { command: string; args: readonly string[]; folder: string };
 
 /** What a command sends to the terminal of its operator. */
 export type CommandMessage =
@@ -27,7 +30,7 @@ export type Terminal = {
 /** The shown progress of long work. `end` removes it, and throws nothing. */
 export type Progress = { report: (text: string) => void; end: () => void };
 
-const CommandRequest = v.object({ command: v.string(), args: v.array(v.string()) });
+const CommandRequest = v.object({ command: v.string(), args: v.array(v.string()), folder: v.string() });
 
 /** Returns the request in a line; `undefined` if the line has none. */
 export function readRequest(line: string): CommandRequest | undefined {

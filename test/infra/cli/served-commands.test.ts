@@ -10,6 +10,7 @@ const access = { context, queues: createQueues() };
 it('runs the commands of operators that work on a table or on queues', () => {
   expect(servedNames.toSorted()).toEqual([
     'agents move-model',
+    'backup',
     'dead-letters drop',
     'dead-letters list',
     'dead-letters redrive',
@@ -35,6 +36,7 @@ it.each([
   [['listen'], 1, /^The service does not know the command "listen"/],
   [['constructor'], 1, /^The service does not know the command "constructor"/],
   [['token revoke', 'AAAAAAAAAAAA'], 1, /^There is no such token/],
+  [['backup', 'copy.db'], 1, /^The table is not in the data folder, but in the engine of DYNAMODB_ENDPOINT;/],
 ])('answers %j with an error, and changes nothing', async ([command = '', ...args], code, message) => {
   const ended = await runServed(access, command, ...args);
   expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) });

@@ -28,6 +28,6 @@ export function recordingTerminal(): { terminal: Terminal; result: Result; progr
 /** Runs a command as a service does for an operator. */
 export async function runServed(access: ServiceAccess, command: string, ...args: string[]): Promise<Result> {
   const { terminal, result } = recordingTerminal();
-  await runServedCommand(access, { command, args }, terminal);
+  await runServedCommand(access, { command, args, folder: process.cwd() }, terminal);
   return result;
 }

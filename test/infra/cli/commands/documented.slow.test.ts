@@ -31,6 +31,7 @@ const nameOf = (line: string) => servedNames.find((name) => `${line} `.startsWit
 
 /** What each command prints on data without a fault. It ends with the exit code 0. */
 const printed: Record<string, RegExp> = {
+  backup: /^Copied the table to \/\S+\/copy\.db\.\n$/,
   'agents move-model': /^No agent and no organization has the model MODEL\.\n$/,
   'deliveries verify': /^organization +events +deliveries +waiting +lost\nacme +0 +0 +0 +0\n/,
   'dead-letters drop': /^There are no dead letters of the kind unreadable\.\n$/,
@@ -57,7 +58,12 @@ it('the documents have every command for operators, and no other one', () => {
 /** Starts a service with an organization. Returns what runs a documented command on its data folder. */
 async function startWithOrganization() {
   const service = await startDeployment();
-  const values = { ORG: 'acme', KIND: 'deliveries', 'TOKEN-OR-ID': await newToken(service, 'acme') };
+  const values = {
+    ORG: 'acme',
+    KIND: 'deliveries',
+    FILE: join(newFolder(), 'copy.db'),
+    'TOKEN-OR-ID': await newToken(service, 'acme'),
+  };
   const runDocumented = (line: string) =>
     crewboardIn(
       { CREWBOARD_DATA: service.dataFolder },

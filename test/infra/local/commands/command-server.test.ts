@@ -28,7 +28,7 @@ function connected(address: string): Promise<Socket> {
 /** Runs a command in a service, and returns its result and its progress. */
 async function call(address: string, command: string, ...args: string[]) {
   const { terminal, result, progress } = recordingTerminal();
-  await runInService(await connected(address), { command, args }, terminal);
+  await runInService(await connected(address), { command, args, folder: '/' }, terminal);
   return { ...result, progress };
 }
 
@@ -77,10 +77,10 @@ it('runs two commands at once', async () => {
 
 it.each([
   ['no JSON', 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'],
-  ['no command', '{"args":[]}\n'],
-  ['arguments that are no texts', '{"command":"token create","args":["--org",{"x":1}]}\n'],
+  ['no command', '{"args":[],"folder":"/"}\n'],
+  ['arguments that are no texts', '{"command":"token create","args":["--org",{"x":1}],"folder":"/"}\n'],
   ['a command of the table', '{"TableName":"crewboard","Item":{}}\n'],
-  ['a line that is too long', `{"command":"x","args":["${'a'.repeat(1_000)}"]}\n`],
+  ['a line that is too long', `{"command":"x","args":["${'a'.repeat(1_000)}"],"folder":"/"}\n`],
   ['no end of a line that is too long', 'a'.repeat(1_001)],
 ])('answers %s with an error', async (_, text) => {
   const run = vi.fn<RunCommand>();
@@ -123,7 +123,7 @@ it('ends the command of a client that disconnects, at its next step', async () =
     }
   });
   const socket = await connected(address);
-  socket.write('{"command":"reconcile","args":[]}\n');
+  socket.write('{"command":"reconcile","args":[],"folder":"/"}\n');
   await started?.promise;
   socket.destroy();
   gone?.resolve(undefined);
@@ -144,7 +144,7 @@ it('disconnects a client that does not read its output', async () => {
     }
   });
   const socket = (await connected(address)).pause();
-  socket.write('{"command":"dead-letters show","args":[]}\n');
+  socket.write('{"command":"dead-letters show","args":[],"folder":"/"}\n');
   expect(await ended.promise).toEqual(new Error('The operator has ended the command.'));
 });
 
@@ -178,7 +178,7 @@ it('reports a service that ends before the command', async () => {
   await new Promise<void>((resolve) => server.listen(address, resolve));
   onTestFinished(() => void server.close());
   const { terminal, result } = recordingTerminal();
-  const ended = runInService(await connected(address), { command: 'orgs list', args: [] }, terminal);
+  const ended = runInService(await connected(address), { command: 'orgs list', args: [], folder: '/' }, terminal);
   await expect(ended).rejects.toThrow(Problem);
   expect(result).toEqual({ code: 0, stdout: 'a row\n', stderr: '' });
 });
