@@ -5,7 +5,7 @@ import { killAllOn } from '../processes.ts';
 import { findingsAfter } from './aftermath.ts';
 import { startReceiver } from './receiver.ts';
 import { type Manner, runSchemathesis } from './schemathesis.ts';
-import { createSetup } from './setup.ts';
+import { createSetup, type Setup } from './setup.ts';
 
 /** The least time for requests, however long the setup has taken, in seconds. */
 const leastSeconds = 30;
@@ -20,9 +20,10 @@ export async function fuzz({ programs, seconds, seed }: Manner): Promise<string[
   const startedAt = performance.now();
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'crewboard-fuzz-')));
   const receiver = await startReceiver();
+  let setup: Setup | undefined;
   let keep = true;
   try {
-    const setup = await createSetup(folder, receiver);
+    setup = await createSetup(folder, receiver);
     const left = Math.max(leastSeconds, seconds - Math.round((performance.now() - startedAt) / 1000));
     const code = await runSchemathesis(folder, setup, { programs, seconds: left, seed });
     const findings: string[] = [];
@@ -31,6 +32,7 @@ export async function fuzz({ programs, seconds, seed }: Manner): Promise<string[
     keep = findings.length > 0;
     return findings;
   } finally {
+    await setup?.kill();
     await killAllOn(folder);
     await receiver.close();
     if (keep) console.log(`The data and the log of the service are in ${folder}.`);

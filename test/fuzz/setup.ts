@@ -20,6 +20,8 @@ export type Setup = {
   /** All that the other organization could read, and the number of its deliveries, before. */
   before: Contents;
   deliveriesBefore: number;
+  /** Kills the service. */
+  kill: () => Promise<void>;
   /** The file that names each host outside the loopback that the service tried to reach. */
   fence: string;
 };
@@ -47,7 +49,7 @@ export async function createSetup(folder: string, receiver: Receiver): Promise<S
   const other = await createOrganization(place, name, words);
   const before = await readContents(other.api);
   const deliveriesBefore = deliveriesTo(receiver, words);
-  return { url, dataFolder, receiver, own, other, words, before, deliveriesBefore, fence };
+  return { url, dataFolder, receiver, own, other, words, before, deliveriesBefore, kill: service.kill, fence };
 }
 
 /** Returns the number of requests to the webhooks of an organization. */

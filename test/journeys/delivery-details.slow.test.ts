@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Delivery } from '../../lib/contract/webhooks.ts';
 import { successOf } from '../api.ts';
 import { startReceiver } from '../webhooks/sender/receiver.ts';
-import { startDeployment, untilNoneRunsOn } from './deployment.ts';
+import { startDeployment } from './deployment.ts';
 import { attemptsOf, createTask, register } from './requests.ts';
 
 const environment = { RETRY_LADDER: '1,1,1' };
@@ -44,7 +44,6 @@ it('the details of a delivery show each attempt of a receiver that recovers, als
 
   await service.stop('SIGKILL');
   const { dataFolder } = service;
-  await untilNoneRunsOn(dataFolder);
   const after = await startDeployment({ dataFolder, environment });
   expect(successOf<Delivery>(await after.api.getDelivery({ params }))).toEqual(details);
 });

@@ -3,7 +3,6 @@ import { rmSync } from 'node:fs';
 import type { Api } from '../api.ts';
 import { createApiOverHttp } from '../api-over-http.ts';
 import { atEndOfFile } from '../end-of-file.ts';
-import { processesOn } from '../processes.ts';
 import { type Ended, type ServiceOptions, startProgram, startService } from '../service-process.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
 
@@ -30,16 +29,16 @@ export type Deployment = {
 /** Creates a folder that is removed after the last test of the file. */
 export function newFolder(): string {
   const folder = createTemporaryFolder();
-  atEndOfFile(async () => {
-    await untilNoneRunsOn(folder);
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  });
+  atEndOfFile(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }
 
 /** Kills a process after the last test of the file, unless it has ended. */
-function killAtEnd<Started extends { child: ChildProcess }>(started: Started): Started {
-  atEndOfFile(() => started.child.kill('SIGKILL'));
+function killAtEnd<Started extends { child: ChildProcess; ended: Promise<Ended> }>(started: Started): Started {
+  atEndOfFile(async () => {
+    started.child.kill('SIGKILL');
+    await started.ended;
+  });
   return started;
 }
 
@@ -91,9 +90,4 @@ export async function until<Value>(what: string, look: () => Promise<Value> | Va
     if (Date.now() > deadline) throw new Error(`Not within ${within} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-}
-
-/** Waits until the engine of a data folder has ended, which ends with its service. */
-export async function untilNoneRunsOn(dataFolder: string): Promise<void> {
-  await until(`no process runs on ${dataFolder}`, () => processesOn(dataFolder).length === 0);
 }

@@ -4,7 +4,7 @@ import type { Event, EventDetail } from '../../lib/client/operations.ts';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import { dataOf, errorOf } from '../api.ts';
 import { startReceiver } from '../webhooks/sender/receiver.ts';
-import { startDeployment, until, untilNoneRunsOn } from './deployment.ts';
+import { startDeployment, until } from './deployment.ts';
 import { createTask, endOf, execute, moveTask, newToken, register } from './requests.ts';
 
 const beginning = `ev_${'0'.repeat(26)}`;
@@ -65,7 +65,6 @@ it('a follower gets the events of all changes, as they are delivered, also after
   const late = await createTask(service, 'Just before the kill');
   await service.stop('SIGKILL');
   const { dataFolder } = service;
-  await untilNoneRunsOn(dataFolder);
   const restarted = await startDeployment({ dataFolder });
   const { events } = await follow(restarted, first.after, [late]);
   expect(namesOf(events, late)).toEqual(['task.created']);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { startReceiver } from '../webhooks/sender/receiver.ts';
-import { startDeployment, until, untilNoneRunsOn } from './deployment.ts';
+import { startDeployment, until } from './deployment.ts';
 import { attemptsOf, createTask, register } from './requests.ts';
 
 const environment = { RETRY_LADDER: '1,1,1' };
@@ -43,7 +43,6 @@ it.concurrent.each([['SIGKILL'], ['SIGINT']] as const)(
     expect((await pause(true)).status).toBe(200);
     await until('an attempt is made after the pause', () => receiver.received.length > posted);
     await before.stop(signal);
-    await untilNoneRunsOn(before.dataFolder);
     const after = await startDeployment({ dataFolder: before.dataFolder, environment });
     await receiver.once('all tasks', (all) =>
       new Set(all.map(({ body }) => body.data.task.id)).isSupersetOf(new Set(tasks)),

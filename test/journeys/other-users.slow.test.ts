@@ -6,17 +6,15 @@ import { findRunning } from '../../infra/local/running.ts';
 import { paginationOf } from '../api.ts';
 import { sendRequest } from '../api-over-http.ts';
 import { atEndOfFile } from '../end-of-file.ts';
-import { type Deployment, run, startDeployment, until, untilNoneRunsOn } from './deployment.ts';
+import { listeningAddressesOf, processTreeOf } from '../processes.ts';
+import { type Deployment, run, startDeployment } from './deployment.ts';
 import { createTask, newToken, register } from './requests.ts';
 
 /** Creates a folder that every user of the machine can enter. The folder of the test run is for its owner only. */
 function newOpenFolder(): string {
   const folder = mkdtempSync('/tmp/crewboard-open-');
   chmodSync(folder, 0o755);
-  atEndOfFile(async () => {
-    await untilNoneRunsOn(folder);
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  });
+  atEndOfFile(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }
 
@@ -72,13 +70,15 @@ it.skipIf(!isRoot)('another user, whom only root can become, reaches neither the
   const dataFolder = join(folder, 'data');
   const first = await startDeployment({ dataFolder });
   await register(first, { url: 'http://127.0.0.1:1/', events: ['task.created'], secret: 'a-secret-of-a-webhook' });
-  await until('all its files exist', () =>
-    [...Object.values(dataFiles), 'table.db-shm', 'table.db-wal'].every((name) => existsSync(join(dataFolder, name))),
-  );
+  const table = dataFiles.table;
+  const own = ['addresses', 'commands', 'lock', 'secretsKey', 'table', 'token'] as const;
+  for (const name of [...own.map((one) => dataFiles[one]), `${table}-shm`, `${table}-wal`])
+    expect(existsSync(join(dataFolder, name))).toBe(true);
   expect(modesOf(dataFolder)).toEqual({ folder: '700', files: ['600'] });
-  // A service that does not end cleanly leaves all its files.
+  // A service that does not end cleanly leaves all its files, and an earlier version has left others.
   await first.stop('SIGKILL');
-  await untilNoneRunsOn(dataFolder);
+  for (const name of [dataFiles.formerEngineLog, dataFiles.formerTableKept, dataFiles.positions])
+    writeFileSync(join(dataFolder, name), 'former');
   for (const name of readdirSync(dataFolder)) chmodSync(join(dataFolder, name), 0o644);
   chmodSync(dataFolder, 0o755);
   const paths = () => {
@@ -103,6 +103,26 @@ it.skipIf(!isRoot)('another user, whom only root can become, reaches neither the
     });
     report(await Promise.all(${JSON.stringify(await socketsOf(service))}.map(reach)));`);
   expect(reached).toEqual(['EACCES', 'EACCES']);
+});
+
+it('the only port of the service and its processes is that of the API, which gives strangers nothing', async () => {
+  const service = await startDeployment();
+  await register(service, { url: 'http://127.0.0.1:1/', events: ['task.created'] });
+  await createTask(service, 'Not for strangers');
+  await newToken(service, 'guests');
+  const port = Number(new URL(service.url).port);
+  const address = `tcp 0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  expect(listeningAddressesOf(processTreeOf(service.pid))).toEqual([address]);
+  // What the port of a DynamoDB engine would answer to everyone.
+  const scan = {
+    method: 'POST',
+    path: '/',
+    body: { TableName: 'crewboard' },
+    headers: { 'X-Amz-Target': 'DynamoDB_20120810.Scan', Authorization: 'AWS4-HMAC-SHA256 Credential=local/' },
+  };
+  expect((await sendRequest(service.url, scan)).status).toBe(405);
+  for (const path of ['/api/kanban-tasks', '/api/webhooks', '/api/me'])
+    expect((await sendRequest(service.url, { method: 'GET', path })).status).toBe(401);
 });
 
 it('a page of another origin does not reach the API, by its own requests or by DNS rebinding', async () => {

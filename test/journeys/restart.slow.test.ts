@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { processesOn } from '../processes.ts';
+import { processTreeOf } from '../processes.ts';
 import { startReceiver } from '../webhooks/sender/receiver.ts';
 import { type Deployment, startDeployment } from './deployment.ts';
 import { startHeldModel } from './held-model.ts';
@@ -20,16 +20,15 @@ const resumedWithinMs = 60_000;
 
 /** Stops the service by a signal, and checks that it ends cleanly. */
 async function expectCleanStop(service: Deployment, signal: NodeJS.Signals): Promise<void> {
+  const processes = processTreeOf(service.pid);
   const { code, stdout, stderr } = await service.stop(signal);
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout.trimEnd().split('\n').at(-1)).toBe('Crewboard has stopped; its data is kept.');
-  expect(processesOn(service.dataFolder)).toEqual([]);
+  expect(processes.flatMap(processTreeOf)).toEqual([]);
 }
 
 it.each(['SIGINT', 'SIGTERM'] as const)('stops cleanly at %s and leaves no process behind', async (signal) => {
-  const service = await startDeployment();
-  expect(processesOn(service.dataFolder).length).toBeGreaterThan(0);
-  await expectCleanStop(service, signal);
+  await expectCleanStop(await startDeployment(), signal);
 });
 
 it('keeps the token, tasks, webhooks, deliveries and the history over a restart', async () => {

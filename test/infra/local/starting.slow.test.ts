@@ -1,17 +1,16 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { statusAndCodeOf } from '../../api.ts';
-import { launch, newFolder, run, startDeployment, until, untilNoneRunsOn } from '../../journeys/deployment.ts';
-import { processesOn } from '../../processes.ts';
+import { launch, newFolder, run, startDeployment, until } from '../../journeys/deployment.ts';
+import { processTreeOf } from '../../processes.ts';
 
 /** Starts the service, which must fail, and returns its standard error. */
 async function startError(environment: Record<string, string>, nodeOptions: string[] = []): Promise<string> {
-  const { ended, dataFolder } = launch({ dataFolder: newFolder(), environment, nodeOptions });
+  const { ended } = launch({ dataFolder: newFolder(), environment, nodeOptions });
   const { code, stdout, stderr } = await ended;
   expect(code).toBe(1);
   expect(stdout).not.toContain('ready');
-  await untilNoneRunsOn(dataFolder);
   return stderr;
 }
 
@@ -20,30 +19,12 @@ function sentence(text: string): RegExp {
   return new RegExp(`^Crewboard cannot \\w+: [^\\n]*${text}[^\\n]*\\.\\n$`);
 }
 
-/** Returns the addresses at which a process listens, in the hexadecimal form of the kernel. */
-function listeningAt(pid: number): string[] {
-  const sockets = readdirSync(`/proc/${pid}/fd`).map((fd) => {
-    try {
-      return readlinkSync(`/proc/${pid}/fd/${fd}`);
-    } catch {
-      return '';
-    }
-  });
-  const lines = ['tcp', 'tcp6'].flatMap((table) => readFileSync(`/proc/net/${table}`, 'utf8').split('\n'));
-  return lines
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, , , state, , , , , , inode]) => state === '0A' && sockets.includes(`socket:[${inode}]`))
-    .map(([, local]) => local?.split(':')[0] as string);
-}
-
-it.concurrent('prints its URL and where its token is, and listens at one port only, on the loopback, and starts no other process', async () => {
+it.concurrent('prints its URL and where its token is', async () => {
   const service = await startDeployment();
   expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   const file = join(service.dataFolder, 'token');
   expect(service.output()).toContain(`\nYour token is in ${file}\n`);
   expect(readFileSync(file, 'utf8')).toMatch(/^crew_[0-9A-Za-z]{50}\n$/);
-  expect(processesOn(service.dataFolder)).toEqual([]);
-  expect(listeningAt(service.pid)).toEqual(['0100007F']);
 });
 
 it.concurrent('rejects arguments, which would have no effect', async () => {
@@ -77,7 +58,6 @@ it.concurrent.each([
   [{ MODEL_SCRIPT: script }, 'rule 1 must have exactly one of text, throttle'],
 ])('reports the invalid setting %o', async (environment, text) => {
   expect(await startError(environment)).toMatch(sentence(text));
-  await untilNoneRunsOn(dataFolder);
 });
 
 it.concurrent('limits the concurrent executions of an organization to RUNNING_CAP', async () => {
@@ -104,9 +84,10 @@ it.concurrent('prints the model of agents, and never its key', async () => {
 it.concurrent('leaves no process running when it is interrupted during its start', async () => {
   const { child, ended, dataFolder } = launch();
   await until('the table is created', () => existsSync(join(dataFolder, 'crewboard.db')));
+  const processes = processTreeOf(child.pid as number);
   child.kill('SIGINT');
   expect((await ended).stdout).not.toContain('ready');
-  await untilNoneRunsOn(dataFolder);
+  expect(processes.flatMap(processTreeOf)).toEqual([]);
 });
 
 it.concurrent('creates a token if the stored one is invalid; the old token stays valid', async () => {

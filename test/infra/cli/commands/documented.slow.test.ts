@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { servedNames } from '../../../../infra/cli/served-commands.ts';
 import { closeDataFolder, openDataFolder } from '../../../../infra/local/data-folder.ts';
 import manifest from '../../../../package.json' with { type: 'json' };
-import { launch, newFolder, startDeployment, untilNoneRunsOn } from '../../../journeys/deployment.ts';
+import { launch, newFolder, startDeployment } from '../../../journeys/deployment.ts';
 import { newToken, tokenCommand } from '../../../journeys/requests.ts';
 import { crewboardIn } from './local-service.ts';
 
@@ -122,7 +122,6 @@ it('commands work after a service was killed, and in the next one', async () => 
   const socket = join(dataFolder, 'commands.sock');
   const kill = async (service: typeof killed) => {
     await service.stop('SIGKILL');
-    await untilNoneRunsOn(dataFolder);
     expect(existsSync(socket)).toBe(true);
   };
   await kill(killed);

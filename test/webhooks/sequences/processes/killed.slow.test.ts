@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { atEndOfFile } from '../../../end-of-file.ts';
-import { type Deployment, newFolder, startDeployment, untilNoneRunsOn } from '../../../journeys/deployment.ts';
+import { type Deployment, newFolder, startDeployment } from '../../../journeys/deployment.ts';
 import { fc, testSeed } from '../../../seeded.ts';
 import { between, randomFrom } from '../../../soak/random.ts';
 import { startReceivers } from './receivers.ts';
@@ -21,7 +21,6 @@ async function startTarget(): Promise<Target & { kill: () => Promise<void> }> {
   const kill = async () => {
     const from = Date.now();
     await service.stop('SIGKILL');
-    await untilNoneRunsOn(dataFolder);
     kills.push({ from, until: Date.now() });
     service = await startDeployment(options);
   };
