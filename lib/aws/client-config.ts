@@ -17,7 +17,7 @@ export function clientConfig(endpoint: string | undefined) {
 }
 
 /** The headers of an unsigned request to a local engine. */
-export const unsignedHeaders = {
+const unsignedHeaders = {
   'x-amz-date': '20000101T000000Z',
   authorization:
     'AWS4-HMAC-SHA256 Credential=local/20000101/local/local/aws4_request, SignedHeaders=host, Signature=none',

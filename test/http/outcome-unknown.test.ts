@@ -7,10 +7,10 @@ import { getItem } from '../../lib/table/reads.ts';
 import { transact } from '../../lib/table/transact.ts';
 import type { Write } from '../../lib/table/write.ts';
 import { dataOf, errorOf } from '../api.ts';
-import { loseResponses, startTableServer } from '../table-server.ts';
 import { closedEndpoint } from '../model/bedrock-server.ts';
 import { type Answer, call, newCaller, openService } from '../service.ts';
 import { cancelled, dynamodbError, inProgress } from '../table/fixtures/dynamodb-errors.ts';
+import { loseResponses, startTableServer } from '../table-server.ts';
 
 const { app, tableName, table } = await openService();
 const { token } = await newCaller(app);

@@ -7,10 +7,10 @@ import { environment } from '../../../../lib/deployment/environment.ts';
 import { issueToken } from '../../../../lib/http/issue-token.ts';
 import { openTable } from '../../../../lib/table/client.ts';
 import { createApi } from '../../../api.ts';
-import { type TableServer, startTableServer } from '../../../table-server.ts';
 import { createTestImprovements } from '../../../functions/agents/test-improvements.ts';
 import { usual } from '../../../improvements/learning-model.ts';
 import { type Answer, pointFunctionsAt } from '../../../service.ts';
+import { startTableServer, type TableServer } from '../../../table-server.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
 import { startReceiver } from '../../../webhooks/sender/receiver.ts';
 
