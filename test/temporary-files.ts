@@ -12,8 +12,8 @@ const neededBytes = 4 * 1024 ** 3;
  * Creates the folder of a test run and sets `TMPDIR` to it, for this process and those that it starts. The folder is
  * removed when this process exits, with all temporary files of the tests and their packages.
  *
- * The folder is below `TMPDIR` where that is set, else in memory where there is room. The table engine of the tests
- * syncs every write to its file. On a disk that takes twice the CPU time and three times the time of a file in memory.
+ * The folder is below `TMPDIR` where that is set, else in memory where there is room. A service flushes
+ * every change to the file of its table, which takes longer on a disk.
  */
 export function createRunFolder(): void {
   const folder = mkdtempSync(join(realpathSync(parentFolder()), 'crewboard-test-'));

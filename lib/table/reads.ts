@@ -117,8 +117,7 @@ export async function countItems(table: Table, range: Bounds): Promise<number> {
 export type Filter = { expression: string; names: Record<string, string>; values: Record<string, unknown> };
 
 /**
- * The maximum number of items in a page of `filterItems`. A page has less than 1 MB if its items have less than 1 KB. The
- * local engine counts an item too many in pages that end at 1 MB.
+ * The maximum number of items in a page of `filterItems`. A page has less than 1 MB if its items have less than 1 KB.
  */
 const filteredPageItems = 1000;
 

@@ -36,7 +36,7 @@ export function startMeter({ client }: Table) {
         used[unit as 'rcu' | 'wcu' | 'indexWcu'] += count;
       return output;
     } catch (error) {
-      // A failed condition takes the units of its item, which no engine reports: here at least one.
+      // A failed condition takes the units of its item, which the table does not report: here at least one.
       if (error instanceof ConditionalCheckFailedException) used.wcu += 1;
       throw error;
     } finally {

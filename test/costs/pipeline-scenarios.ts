@@ -66,7 +66,9 @@ async function startAndEnd(caller: TestOrganization): Promise<DynamoDBRecord[]> 
 /** Stops the clocks of the process. Both, because a difference between them would count as a step of the clock. */
 function stopClock(): { time: number; goOn: () => void } {
   const time = Date.now();
-  const clocks = (['clock', 'monotonic'] as const).map((name) => vi.spyOn(processContext(), name).mockReturnValue(time));
+  const clocks = (['clock', 'monotonic'] as const).map((name) =>
+    vi.spyOn(processContext(), name).mockReturnValue(time),
+  );
   const goOn = () => {
     for (const clock of clocks) clock.mockRestore();
   };

@@ -30,7 +30,7 @@ describe.each(posts)('%s', (operation, one) => {
     request = await one.prepare(tenant);
   });
 
-  /** Sends the request, and kills the worker before or after a request to the engine. */
+  /** Sends the request, and kills the worker before or after a request to the table. */
   function dieAt(moment: 'before' | 'after', at: (asked: TableRequest) => boolean) {
     return runKillable(async ({ die }) => {
       engine[moment] = (asked: TableRequest) => {
