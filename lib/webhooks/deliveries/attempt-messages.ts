@@ -50,16 +50,19 @@ function longestWaitMs(retrySchedule: RetrySchedule, { attempt, redelivery, sche
  * Sends messages to the queues of their attempts, or to the queue of slow webhooks. Each is delayed until it is due, but
  * SQS delays it by 15 minutes at most: a message that is received early is sent again.
  *
- * @param notBefore a later time to receive them (Unix time, in ms)
+ * @param notBefore a later time to receive them (Unix time, in ms), for attempts that have waited for the steps of their
+ *   schedules: they do not wait for these again, even if a clock that was ahead has set their due times
  */
 export async function sendAttemptMessages(
   context: AttemptMessageContext,
   messages: readonly DeliveryMessage[],
-  notBefore = 0,
+  notBefore?: number,
 ): Promise<void> {
+  const timeOf = (message: DeliveryMessage) =>
+    notBefore === undefined ? startOf(context, message) : Math.max(startOf(context, message, 0), notBefore);
   const delayed = (message: DeliveryMessage) => ({
     message: sentForm(message),
-    delaySeconds: secondsUntil(Math.max(startOf(context, message), notBefore), context.clock()),
+    delaySeconds: secondsUntil(timeOf(message), context.clock()),
   });
   await Promise.all(
     [...Map.groupBy(messages, queueOf)].map(([queue, group]) => sendMessages(context, queue, group.map(delayed))),

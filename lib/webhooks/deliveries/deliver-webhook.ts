@@ -136,7 +136,7 @@ async function processMessage(context: Context, received: DeliveryMessage): Prom
   const ready = { message, target, loggedEvent };
   if (message.slow) return attemptSlow(context, ready);
   if (needsLease(target) || !(await startAttempt(context, webhookId))) {
-    await sendAttemptMessages(context, [slowMessageOf(message)]);
+    await sendAttemptMessages(context, [slowMessageOf(message)], clock());
     return {};
   }
   try {

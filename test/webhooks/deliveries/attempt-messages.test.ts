@@ -92,4 +92,9 @@ describe('the message of an attempt', () => {
     ]);
     expect(await send([messageOf(1, due)], now + 12_345)).toMatchObject([{ delaySeconds: 20, message: { due } }]);
   });
+
+  it('is delayed until that time only, though a clock an hour ahead has made its retry', async () => {
+    const message = messageOf(3, timestamp(now + 3_600_000));
+    expect(await send([message], now + 12_345)).toMatchObject([{ delaySeconds: 13 }]);
+  });
 });

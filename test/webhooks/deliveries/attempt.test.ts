@@ -146,6 +146,15 @@ describe('an attempt', () => {
     expect(await webhooks.attempt(retry)).toEqual({ posts: 0, sent: [] });
   });
 
+  it('that is a retry to a slow receiver waits for its step once, if the clock was an hour ahead', async () => {
+    webhooks.clock.now += 3_600_000;
+    const retry = await webhooks.retry();
+    webhooks.clock.now -= 3_600_000;
+    await markWebhookSlow(webhooks, webhooks.organization, retry.webhookId);
+    const { sent } = await webhooks.attempt(retry);
+    expect(sent).toMatchObject([{ to: 'slowDeliveries', delaySeconds: 0 }]);
+  });
+
   it('that is the first is made at once, though the clock is behind that of the change', async () => {
     const message = await webhooks.message();
     webhooks.clock.now -= 1_000;
