@@ -1,7 +1,8 @@
+import { ulidOf } from '../../../lib/contract/ids.ts';
 import type { Delivery } from '../../../lib/contract/webhooks.ts';
 import { longestDelaySeconds } from '../../../lib/sqs/queue.ts';
 import { clocksDifferMs } from '../../../lib/table/clocks.ts';
-import type { Pause } from '../../../lib/table/deliveries/pauses.ts';
+import { activeSince, isPausedAt, type Pause } from '../../../lib/table/deliveries/pauses.ts';
 import { readWebhook } from '../../../lib/table/deliveries/webhooks.ts';
 import { readRetrySchedule } from '../../../lib/webhooks/deliveries/retry-schedule.ts';
 import { getDelivery } from '../../../lib/webhooks/delivery-details.ts';
@@ -25,16 +26,28 @@ const pausesWithinMs = 3_000;
 /** The longest time until the lease of an attempt whose process has died is free, and the next start of the process; in ms. */
 const leasesMs = 25_000;
 
+/** How long after it was due a delivery without an attempt can be requested again, in milliseconds. */
+const lostAfterMs = 2 * minuteMs;
+
 /** How long a webhook whose receiver is slow may still have attempts from before, in milliseconds. */
 const becomesSlowMs = 35_000;
 
 const isSuccess = ({ mode }: Received) => mode === 'healthy' || mode === 'slow';
 
-/** Returns what is wrong with the posts: their rates, their number at a time, and those to webhooks without subscription. */
+/**
+ * Returns what is wrong with the posts: their rates, their number at a time, their signatures, and those to webhooks without
+ * subscription.
+ */
 export function checkPosts(world: World): string[] {
   return world.webhooks.flatMap((webhook) => {
     const posts = world.received.filter((post) => post.webhook === webhook);
-    return [...tooFast(world, webhook, posts), ...tooMany(webhook, posts), ...afterEnd(webhook, posts)];
+    return [
+      ...tooFast(world, webhook, posts),
+      ...tooMany(webhook, posts),
+      ...notSigned(webhook, posts),
+      ...notSubscribed(world, webhook, posts),
+      ...afterEnd(webhook, posts),
+    ];
   });
 }
 
@@ -62,6 +75,23 @@ function tooMany({ id }: TestWebhook, posts: Received[]): string[] {
     if (running > attemptLimits.slow) return [`${id}, which is slow, got ${running} posts at the same time`];
   }
   return [];
+}
+
+/** After a rotation, each post is signed with the new secret, or with one that may have replaced it. */
+function notSigned({ id, secrets }: TestWebhook, posts: Received[]): string[] {
+  const isWrong = ({ begunAt, signedWith }: Received) => {
+    const stored = secrets.filter(({ storedAt }) => storedAt < begunAt - beforePostMs);
+    const current = secrets.filter(({ storedAt }) => !stored.some(({ from }) => from > storedAt));
+    return stored.length > 0 && !current.some(({ text }) => signedWith.includes(text));
+  };
+  return posts.some(isWrong) ? [`${id} got a post without the signature of its secret`] : [];
+}
+
+function notSubscribed({ events }: World, webhook: TestWebhook, posts: Received[]): string[] {
+  const own = events.filter(({ event }) => webhook.events.includes(event));
+  const expected = new Set(own.map((event) => deliveryOf(event, webhook)));
+  const isOther = posts.some(({ deliveryId }) => !expected.has(deliveryId));
+  return isOther ? [`${webhook.id} got a post of an event to which it is not subscribed`] : [];
 }
 
 function afterEnd({ id, deletedAt = Number.POSITIVE_INFINITY }: TestWebhook, posts: Received[]): string[] {
@@ -107,7 +137,7 @@ async function checkDeliveries(world: World, faultsOf: (ended: Ended) => string[
     const stored = await readWebhook(world.reader, world.organization, webhook.id);
     if (!stored) continue;
     let attempts = 0;
-    for (const event of world.events) {
+    for (const event of world.events.filter(({ event }) => webhook.events.includes(event))) {
       const name = deliveryOf(event, webhook);
       const posts = world.received.filter(({ deliveryId }) => deliveryId === name);
       const delivery = await read(world, webhook, name);
@@ -244,9 +274,10 @@ function faultsOfArrival(
   const done = (...names: Step['does'][]) => steps.some(({ does }) => names.includes(does));
   const wasPaused = done('pause', 'pause and resume');
   const wasSlow = steps.some((step) => step.does === 'set receiver' && /slow|hanging/.test(step.mode));
-  const rate = webhook.rates.at(-1)?.any.at(-1);
-  // Attempts that wait for their turn then need one of the few leases of slow webhooks.
-  const hadMaximum = rate === null && webhook.rates.length > 1;
+  const lastRates = webhook.rates.at(-1)?.any ?? [];
+  const rate = Math.min(...lastRates.map((one) => one ?? Number.POSITIVE_INFINITY));
+  // Attempts that wait for their turn then need one of the few leases of slow webhooks, and find it free by chance.
+  const hadMaximum = lastRates.includes(null) && webhook.rates.length > 1;
   const sweepMs = deployment === 'local' ? 5_000 : minuteMs;
   const others = received.filter((post) => post.webhook.id === webhook.id && post.begunAt < arrival.begunAt);
   const waiting = others.filter((post) => post.begunAt >= healedAt).length + 1;
@@ -263,7 +294,7 @@ function faultsOfArrival(
     clockSteps.reduce((sum, { ms }) => sum + Math.abs(ms) + minuteMs, 0) +
     (wasSlow ? 0.6 * Math.max(0, healedAt - dueAt) : 0) +
     (wasSlow || hadMaximum ? minuteMs / 2 : 0);
-  const rateMs = rate ? (waiting * slotMs) / rate : 0;
+  const rateMs = (waiting * slotMs) / (hadMaximum ? 1 : rate);
   // Nothing waits for longer than the others need, and not while the receiver gets nothing.
   const idleFrom = Math.max(from, ...others.map(({ begunAt }) => begunAt));
   const regular = Math.min(from + rateMs, idleFrom) + slackMs;
@@ -289,6 +320,28 @@ function longestDelayOf(step: Step, deployment: Sequence['deployment'], wasSlow:
   if (!/^(strike|crash|stop)$/.test(step.does)) return 0;
   const isEnd = step.does !== 'strike' || step.how === 'dies';
   return deployment === 'local' && isEnd ? leasesMs : 9 * minuteMs;
+}
+
+/**
+ * Returns the deliveries of a webhook that callers can request although they have no attempt: the webhook was active for two
+ * minutes, their events are as old, and no item of the table leads to an attempt. Their messages are likely to be lost.
+ */
+export async function readLost(
+  { reader, organization, table, clockSteps, events }: World,
+  webhook: TestWebhook,
+  of: readonly TestEvent[] = events,
+): Promise<string[]> {
+  const stored = await readWebhook(reader, organization, webhook.id);
+  const before = Date.now() - lostAfterMs;
+  if (!stored || activeSince(stored) > before || clockSteps.length > 0) return [];
+  const items = table.items();
+  const logged = new Set(items.map(({ sk }) => sk));
+  const known = new Set(items.map(({ deliveryId }) => deliveryId));
+  return of
+    .filter(({ id, event }) => logged.has(ulidOf(id)) && webhook.events.includes(event))
+    .filter(({ time }) => time <= before && !isPausedAt(stored, time))
+    .map((event) => deliveryOf(event, webhook))
+    .filter((deliveryId) => !known.has(deliveryId));
 }
 
 /** Returns the time from the end of a failed post to the retry. */

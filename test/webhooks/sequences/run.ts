@@ -6,10 +6,11 @@ import type { WebhookPatch } from '../../../lib/contract/webhooks.ts';
 import { insertWebhook, readWebhook } from '../../../lib/table/deliveries/webhooks.ts';
 import { recoverWebhook } from '../../../lib/webhooks/recoveries/recovery.ts';
 import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
+import { rotateWebhookSecret } from '../../../lib/webhooks/secret-rotation.ts';
 import { deleteWebhook, updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { startTime } from '../test-webhooks.ts';
 import { createProcess } from './calls.ts';
-import { checkEnd, checkPosts, checkRecovered } from './invariants.ts';
+import { checkEnd, checkPosts, checkRecovered, readLost } from './invariants.ts';
 import type { Sequence, Step } from './sequence.ts';
 import { type Answer, type Service, startAwsService, startLocalService } from './services.ts';
 import {
@@ -67,12 +68,12 @@ async function carryOut(world: World, sequence: Sequence): Promise<string[]> {
   return [...world.wrong, ...(await checkRecovered(world))];
 }
 
-async function register({ context, organization }: World, { id, rates }: TestWebhook): Promise<void> {
+async function register({ context, organization }: World, { id, events, rates }: TestWebhook): Promise<void> {
   const maxPerSecond = rates[0]?.any[0];
   const webhook = {
     id,
     url: `https://example.com/${id}`,
-    events: ['task.created' as const],
+    events,
     active: true,
     createdAt: timestamp(startTime),
     ...(maxPerSecond && { maxPerSecond }),
@@ -188,7 +189,7 @@ async function carryOutStep(world: World, service: Service, step: Step): Promise
   const { request } = service;
   switch (step.does) {
     case 'publish':
-      for (let event = 0; event < step.events; event++) world.commit();
+      for (let event = 0; event < step.events; event++) world.commit(step.event);
       return;
     case 'strike':
       return calls.strike(step);
@@ -202,6 +203,10 @@ async function carryOutStep(world: World, service: Service, step: Step): Promise
       return service.lose();
     case 'duplicate':
       return service.duplicate();
+    case 'redrive':
+      return service.redrive();
+    case 'sweep':
+      return service.sweep.run();
     case 'step clock':
       return world.stepClock(step.seconds * 1000, (time) => vi.setSystemTime(time));
   }
@@ -221,22 +226,52 @@ async function carryOutStep(world: World, service: Service, step: Step): Promise
         world,
         await request((context) => update(world, context, webhook, { url: `https://example.com/${moment()}` })),
       );
-    case 'recover':
-      return note(world, await request((context) => recover(world, context, webhook)));
+    case 'rotate': {
+      const secret = { text: `secret ${webhook.secrets.length}`, from: moment(), storedAt: Number.POSITIVE_INFINITY };
+      webhook.secrets.push(secret);
+      const rotation = { id: webhook.id, secret: secret.text, overlapSeconds: 60 };
+      const answer = await request((context) => rotateWebhookSecret(context, organization, rotation, undefined));
+      if (answer === 'done') secret.storedAt = moment();
+      return note(world, answer);
+    }
+    case 'recover': {
+      const lost = await readLost(world, webhook);
+      let matched = 0;
+      const answer = await request(async (context) => {
+        ({ matched } = await recover(world, context, webhook));
+      });
+      // Others may arrive in the meantime.
+      const still = new Set(await readLost(world, webhook));
+      const found = lost.filter((deliveryId) => still.has(deliveryId)).length;
+      if (answer === 'done' && matched < found)
+        world.wrong.push(`A recovery of ${webhook.id} counts ${matched} events, but ${found} are lost`);
+      return note(world, answer);
+    }
     case 'redeliver': {
       const event = world.events[step.event % world.events.length];
       if (!event) return;
       const deliveryId = deliveryOf(event, webhook);
       webhook.requested.add(deliveryId);
       const delivery = { webhookId: webhook.id, deliveryId };
-      return note(world, await request((context) => redeliverDelivery(context, organization, delivery, undefined)));
+      const isLost = async () => (await readLost(world, webhook, [event])).length > 0;
+      const wasLost = await isLost();
+      const answer = await request((context) => redeliverDelivery(context, organization, delivery, undefined));
+      const isRefused = typeof answer !== 'string' && (answer.error as ApiError).code === 'delivery_in_progress';
+      if (isRefused && wasLost && (await isLost())) world.wrong.push(`${deliveryId} is lost, and is not sent again`);
+      return note(world, answer);
     }
     case 'set rate': {
       const { maxPerSecond } = step;
       const before = webhook.rates.at(-1)?.any ?? [];
-      webhook.rates.push({ from: moment(), any: [...before, maxPerSecond] });
+      const begun = { from: moment(), any: [...before, maxPerSecond] };
+      const isAlone = webhook.rateChanges === 0;
+      webhook.rates.push(begun);
+      webhook.rateChanges++;
       const answer = await request((context) => update(world, context, webhook, { maxPerSecond }));
-      if (answer === 'done') webhook.rates.push({ from: moment(), any: [maxPerSecond] });
+      webhook.rateChanges--;
+      // It is not known which of two changes at the same time was the last one.
+      const isLast = answer === 'done' && isAlone && webhook.rates.at(-1) === begun;
+      if (isLast) webhook.rates.push({ from: moment(), any: [maxPerSecond] });
       return note(world, answer);
     }
     case 'delete': {

@@ -35,6 +35,8 @@ export type Service = {
   /** Loses the next message that a queue takes, or takes it twice. */
   lose: () => void;
   duplicate: () => void;
+  /** Sends the lost messages again. */
+  redrive: () => void;
   /** Whether no message is in a queue, no change waits, and a process is there to look for what is due. */
   isIdle: () => boolean;
   describe: () => string;
@@ -156,6 +158,7 @@ export function startLocalService(world: World): Service {
     },
     lose: () => {},
     duplicate: () => {},
+    redrive: () => {},
     isIdle: () =>
       running !== undefined && !isStopping && running.isCaughtUp() && contentOf(running.queues).length === 0,
     describe: () => (running ? contentOf(running.queues).join(', ') : 'not running'),
@@ -168,6 +171,7 @@ export function startAwsService(world: World): Service {
   const containers = new Set<{ process: Process; context: Context; isFree: boolean }>();
   /** What happens to the next messages. */
   const fates: ('lost' | 'twice')[] = [];
+  const deadLetters: { queue: MemoryQueue; body: string }[] = [];
   let position = 0;
   let sweeping = 0;
   for (const name of deliveryQueues) {
@@ -188,8 +192,9 @@ export function startAwsService(world: World): Service {
         world.calls.make(process, (isHalf) => {
           const accepted = isHalf ? Entries.slice(0, Math.floor(Entries.length / 2)) : Entries;
           for (const { MessageBody: body = '', DelaySeconds: delaySeconds = 0 } of accepted) {
-            const times = { lost: 0, once: 1, twice: 2 }[fates.shift() ?? 'once'];
-            sendMessages(queue, Array(times).fill({ body, delaySeconds }));
+            const fate = fates.shift() ?? 'once';
+            if (fate === 'lost') deadLetters.push({ queue, body });
+            else sendMessages(queue, Array(fate === 'twice' ? 2 : 1).fill({ body, delaySeconds }));
           }
           return {};
         });
@@ -258,6 +263,9 @@ export function startAwsService(world: World): Service {
     },
     duplicate: () => {
       fates.push('twice');
+    },
+    redrive: () => {
+      for (const { queue, body } of deadLetters.splice(0)) sendMessages(queue, [{ body, delaySeconds: 0 }]);
     },
     isIdle: () => contentOf(queues).length === 0 && position === world.changes.length,
     describe: () => contentOf(queues).join(', '),

@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHmac } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { SQSBatchResponse } from 'aws-lambda';
 import * as v from 'valibot';
 import { type Context, createContext } from '../../../lib/context.ts';
+import type { TaskEvent } from '../../../lib/contract/events.ts';
 import { ulidFrom } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
@@ -25,11 +27,17 @@ export const attemptLimits = { normal: 5, slow: 3 };
 /** A webhook with its receiver. Moments are milliseconds of the monotonic clock. */
 export type TestWebhook = {
   id: string;
+  /** The events to which it is subscribed. */
+  events: TaskEvent['event'][];
+  /** The secrets that rotations have set: when each was requested, and when it was stored at the latest. */
+  secrets: { text: string; from: number; storedAt: number }[];
   receiver: { mode: ReceiverMode; slowSince?: number };
   /** The deliveries that a caller has requested again. */
   requested: Set<string>;
-  /** The maximum rates that applied from a moment on: several, while a request that changes it runs. */
+  /** The maximum rates that applied from a moment on: several, while a request changes it, and after two changes at once. */
   rates: { from: number; any: (number | null)[] }[];
+  /** The number of requests to change the rate that run. */
+  rateChanges: number;
   /**
    * The requested pauses, each up to the answer to the next request to resume. A pause whose request failed may still be
    * carried out, even after that.
@@ -51,12 +59,14 @@ export type Received = {
   begunTime: number;
   endsAt: number;
   mode: ReceiverMode;
+  /** The secrets of rotations with which it is signed. */
+  signedWith: string[];
   /** Since when its receiver has been slow, and the service could see it. */
   slowSince: number | undefined;
 };
 
 /** An event that was committed; `time` is that of its id. */
-export type TestEvent = { id: string; item: string; at: number; time: number };
+export type TestEvent = { id: string; event: TaskEvent['event']; item: string; at: number; time: number };
 
 /** Returns the function by which a world sends commands to its table. */
 export type SendVia = (table: MemoryTable) => (command: object) => object | Promise<object>;
@@ -69,6 +79,9 @@ export const moment = () => performance.now();
 
 /** Waits for a time. */
 export const wait = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
+
+/** The key that encrypts secrets, which the processes do not have to read from its file. */
+const secretsKey = { name: 'secrets.key', key: Buffer.alloc(32) };
 
 /** The name of the table in commands. */
 export const testTableName = 'table';
@@ -83,11 +96,14 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
   const sendToTable = via(table);
   const randomBytes = () => Uint8Array.from({ length: 10 }, () => Math.floor(calls.random() * 256));
   const ulid = () => ulidFrom(Date.now(), randomBytes());
-  const webhooks: TestWebhook[] = rates.map((rate) => ({
+  const webhooks: TestWebhook[] = rates.map((rate, at) => ({
     id: `wh_${ulid()}`,
+    events: at === 0 ? ['task.created'] : ['task.created', 'task.completed'],
+    secrets: [],
     receiver: { mode: 'healthy' },
     requested: new Set(),
     rates: [{ from: moment(), any: [rate] }],
+    rateChanges: 0,
     pauses: [],
   }));
   const received: Received[] = [];
@@ -119,12 +135,12 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
     },
 
     /** Commits a change that publishes an event. */
-    commit(): void {
+    commit(event: TaskEvent['event'] = 'task.created'): void {
       const item = `tk_${ulid()}`;
       const time = Date.now();
-      const id = eventIdOf(time, { item, version: 1, event: 'task.created' });
-      events.push({ id, item, at: moment(), time });
-      changes.push(createChange(organization, 'task.created', time, item));
+      const id = eventIdOf(time, { item, version: 1, event });
+      events.push({ id, event, item, at: moment(), time });
+      changes.push(createChange(organization, event, time, item));
       world.signal();
     },
 
@@ -146,8 +162,9 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
   return world;
 
   function contextOf(client: object, queues: Map<QueueName, QueueSender>): Context {
-    return createContext({
+    const context = createContext({
       environment: {
+        [environment.secretsKeyFile]: secretsKey.name,
         [environment.normalAttempts]: String(attemptLimits.normal),
         [environment.slowAttempts]: String(attemptLimits.slow),
       },
@@ -162,9 +179,11 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
       },
       queues,
     });
+    context.secretKeys.set(secretsKey.name, secretsKey.key);
+    return context;
   }
 
-  async function receive(process: Process, { body }: Post): Promise<Outcome> {
+  async function receive(process: Process, { body, headers }: Post): Promise<Outcome> {
     if (process.dead) return never;
     const handling = handlings.getStore() as Handling;
     const webhook = webhooks.find(({ id }) => id === handling.message.webhookId) as TestWebhook;
@@ -173,7 +192,9 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
     const { slowSince } = webhook.receiver;
     const durationMs = { healthy: 20, failing: 20, slow: 3_000, hanging: 10_000 }[mode];
     const { deliveryId } = JSON.parse(body);
-    const post = { webhook, deliveryId, handling, mode, slowSince, begunAt: moment(), begunTime: Date.now() };
+    const signedWith = webhook.secrets.map(({ text }) => text).filter((secret) => isSigned({ body, headers }, secret));
+    const moments = { begunAt: moment(), begunTime: Date.now() };
+    const post = { webhook, deliveryId, handling, mode, slowSince, signedWith, ...moments };
     received.push({ ...post, endsAt: post.begunAt + durationMs });
     await Promise.race([wait(durationMs), process.died]);
     if (process.dead) return never;
@@ -181,6 +202,12 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
     if (mode === 'hanging') return { ...success, httpStatus: 0, timedOut: true, error: 'No answer within 10 s.' };
     return mode === 'failing' ? { ...success, ...failed } : success;
   }
+}
+
+/** Returns whether a post has the signature of a secret. */
+function isSigned({ body, headers }: Pick<Post, 'body' | 'headers'>, secret: string): boolean {
+  const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+  return Object.values(headers).includes(signature);
 }
 
 /** Handles the messages of a batch as the consumer of the queue does. */
@@ -213,5 +240,5 @@ export async function publishFrom({ changes }: World, context: Context, position
 }
 
 /** Returns the id of the delivery of an event to a webhook. */
-export const deliveryOf = ({ time, item }: TestEvent, { id: webhookId }: TestWebhook): string =>
-  deliveryIdOf(time, { item, version: 1, event: 'task.created', webhookId });
+export const deliveryOf = ({ time, item, event }: TestEvent, { id: webhookId }: TestWebhook): string =>
+  deliveryIdOf(time, { item, version: 1, event, webhookId });
