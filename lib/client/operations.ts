@@ -345,8 +345,8 @@ export type Execution = {
   stepCount?: number;
   /** Tokens of all model calls, including the quality gates; absent while the execution runs. Lists have it with `include=results`. */
   tokensUsed?: number;
-  /** Present if `tokensUsed` contains estimates: a model call that was aborted counts its input, estimated from its length, and nothing of its answer. Lists have it with `include=results`. */
-  tokensEstimated?: true;
+  /** Present, and `true`, if `tokensUsed` contains estimates: a model call that was aborted counts its input, estimated from its length, and nothing of its answer. Lists have it with `include=results`. */
+  tokensEstimated?: boolean;
   qualityGates: QualityGates;
   input: string;
   /** The generated text; only present if the execution is completed. */
@@ -390,8 +390,8 @@ export type ExecutionListItem = {
   stepCount?: number;
   /** Tokens of all model calls, including the quality gates; absent while the execution runs. Lists have it with `include=results`. */
   tokensUsed?: number;
-  /** Present if `tokensUsed` contains estimates: a model call that was aborted counts its input, estimated from its length, and nothing of its answer. Lists have it with `include=results`. */
-  tokensEstimated?: true;
+  /** Present, and `true`, if `tokensUsed` contains estimates: a model call that was aborted counts its input, estimated from its length, and nothing of its answer. Lists have it with `include=results`. */
+  tokensEstimated?: boolean;
   /** The results of the quality gates. Lists have it with `include=results` once the execution has ended, unless an earlier version of the service ended it. */
   qualityGates?: {
     /** The evaluation of the output by the agent's own model. */

@@ -121,8 +121,8 @@ const executionFields = {
   ),
   tokensEstimated: v.optional(
     described(
-      v.literal(true),
-      'Present if `tokensUsed` contains estimates: a model call that was aborted counts its input, estimated from its length, and nothing of its answer. Lists have it with `include=results`.',
+      v.boolean(),
+      'Present, and `true`, if `tokensUsed` contains estimates: a model call that was aborted counts its input, estimated from its length, and nothing of its answer. Lists have it with `include=results`.',
     ),
   ),
   qualityGates: v.optional(
