@@ -45,7 +45,9 @@ const boundMs = 5_000;
 it(`500 executions count the tokens of every answer, whatever ends them, and do nothing after that, seed ${testSeed}`, async () => {
   const random = randomFrom(testSeed);
   const isToolAgent = (name: string) => name.startsWith('splitter');
-  const tokens = createExpectedTokens(({ agentName }) => isToolAgent(agentName));
+  /** The agent of each execution. */
+  const agentOf = new Map<string, string>();
+  const tokens = createExpectedTokens((id) => isToolAgent(agentOf.get(id) as string));
   const workers = createKillableWorkers(tokens);
   const fixture = await createTestExecutions({ cap: executions, through: workers.table });
   const { organization, timeline, table, context } = fixture;
@@ -73,8 +75,7 @@ it(`500 executions count the tokens of every answer, whatever ends them, and do 
     return { ...said, tokens: said.tokens * unit };
   };
 
-  /** The agent of each execution, and the time of what has ended an execution from outside. */
-  const agentOf = new Map<string, string>();
+  /** The time of what has ended an execution from outside. */
   const endedAt = new Map<string, number>();
   const live = new Set<string>();
   const inputs = new Map<string, string>();

@@ -55,11 +55,14 @@ function tokensIn({ ExpressionAttributeValues: values = {}, TransactItems = [] }
  * - A call that was aborted counts with its estimated input.
  * - If a worker is killed, the calls that it may have begun count with their estimated input once another worker takes
  *   over. Its answers that no write has stored do not count.
+ *
+ * @param hasTools whether the agent of an execution has tools. The calls of all executions with tools have equal estimates,
+ *   and so do those of all without
  */
-export function createExpectedTokens(hasTools: (execution: ExecutionHead) => boolean) {
+export function createExpectedTokens(hasTools: (executionId: string) => boolean) {
   const counted = new Map<string, Spent[]>();
   const interrupted = new Map<string, Call[]>();
-  /** The estimated input of each call, by execution. */
+  /** The estimated input of each call, by execution, and of the first one by any execution with or without tools. */
   const estimates = new Map<string, number>();
   const add = <Kind>(to: Map<string, Kind[]>, id: string, spent: readonly Kind[]) =>
     to.set(id, [...(to.get(id) ?? []), ...spent]);
@@ -74,7 +77,8 @@ export function createExpectedTokens(hasTools: (execution: ExecutionHead) => boo
     asked: ({ executionId }: WorkerTokens, question: Question) => {
       const estimate = estimatedInput(question);
       estimates.set(`${executionId} ${callOf(question)}`, estimate);
-      if (!estimates.has(callOf(question))) estimates.set(callOf(question), estimate);
+      const first = `${hasTools(executionId)} ${callOf(question)}`;
+      if (!estimates.has(first)) estimates.set(first, estimate);
     },
 
     /** Notes an answer that has reached a worker. */
@@ -112,14 +116,15 @@ export function createExpectedTokens(hasTools: (execution: ExecutionHead) => boo
     killed: ({ executionId, claim, claims, carried }: WorkerTokens, head: ExecutionHead | undefined, steps: Step[]) => {
       if (claim === undefined) return;
       add(interrupted, executionId, carried);
-      if (head?.claim === claim && claims <= 2) add(interrupted, executionId, openCalls(head, steps, hasTools(head)));
+      if (head?.claim === claim && claims <= 2)
+        add(interrupted, executionId, openCalls(head, steps, hasTools(executionId)));
     },
 
     /** Returns the tokens that an execution must have: those of answers, and the estimated ones. */
     of: (executionId: string): { answers: number; estimated: number } => {
       const spent = counted.get(executionId) ?? [];
       const estimateOf = (call: Call) => {
-        const estimate = estimates.get(`${executionId} ${call}`) ?? estimates.get(call);
+        const estimate = estimates.get(`${executionId} ${call}`) ?? estimates.get(`${hasTools(executionId)} ${call}`);
         if (estimate === undefined) throw new Error(`No worker has asked ${call}.`);
         return estimate;
       };
