@@ -6,7 +6,7 @@ import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
 import { type LocalTable, openLocalTable } from '../../../../infra/local/table/local-table.ts';
 import { testSeed } from '../../../seeded.ts';
-import { randomOf } from './generated-commands.ts';
+import { randomFrom } from '../../../soak/random.ts';
 import { newFile, tableName } from './test-table.ts';
 
 const program = new URL('./writing-child.ts', import.meta.url).pathname;
@@ -47,7 +47,7 @@ async function expectAll(path: string, answered: readonly number[]): Promise<voi
   expect(changed).toEqual(new Set(written));
 }
 
-const random = randomOf(testSeed);
+const random = randomFrom(testSeed);
 
 it(`a killed process loses no answered write and leaves no half transaction (seed ${testSeed})`, async () => {
   const path = newFile();

@@ -7,9 +7,10 @@ import { createTable } from '../../../../infra/local/other-engine/create-table.t
 import { openLocalTable } from '../../../../infra/local/table/local-table.ts';
 import { openTable, type Table } from '../../../../lib/table/client.ts';
 import { testSeed } from '../../../seeded.ts';
+import { randomFrom } from '../../../soak/random.ts';
 import { comparableError, comparableOutput, inKeyOrder } from './comparable.ts';
 import { hasFormerEngine, startFormerEngine, streamedRecords } from './former-engine.ts';
-import { type GeneratedCommand, generateCommand, randomOf } from './generated-commands.ts';
+import { type GeneratedCommand, generateCommand } from './generated-commands.ts';
 
 /** The address of DynamoDB Local. Amazon's licence does not allow tests to fetch it. */
 const dynamodbLocal = process.env.DYNAMODB_LOCAL_ENDPOINT;
@@ -69,7 +70,7 @@ async function compareSequence(endpoint: string, seed: number, count: number): P
   await createTable(endpoint, tableName);
   const engine = openTable(tableName, endpoint);
   const local = openLocalTable({ path: ':memory:', tableName: 'local', kinds });
-  const random = randomOf(seed);
+  const random = randomFrom(seed);
   for (let at = 0; at < count; at++) {
     const command = generateCommand(random);
     const [ours, theirs] = await Promise.all([outcomeOf(local.table, command), outcomeOf(engine, command)]);

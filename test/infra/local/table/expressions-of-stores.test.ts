@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { generateCommand, randomOf } from './generated-commands.ts';
+import { randomFrom } from '../../../soak/random.ts';
+import { generateCommand } from './generated-commands.ts';
 
 const lib = join(import.meta.dirname, '../../../../lib');
 
@@ -36,7 +37,7 @@ const sources = ['table', 'reconcile'].flatMap((folder) =>
 );
 
 /** The commands that the tests against other engines send. */
-const random = randomOf(1);
+const random = randomFrom(1);
 const generated = Array.from({ length: 3_000 }, () => generateCommand(random)('table'));
 
 it('the commands that are compared with other engines have all operations that stores send', () => {

@@ -11,23 +11,11 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { Item } from '../../../../lib/table/write.ts';
+import { oneOf, type Random } from '../../../soak/random.ts';
 
 /** A command of the document client for a table of a name. */
 export type GeneratedCommand = (TableName: string) => { input: object };
 
-/** Returns a generator of random numbers in [0, 1) that is the same for a seed. */
-export function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-type Random = () => number;
-const oneOf = <One>(random: Random, all: readonly One[]): One => all[Math.floor(random() * all.length)] as One;
 const some = <One>(random: Random, most: number, create: () => One): One[] =>
   Array.from({ length: Math.floor(random() * (most + 1)) }, create);
 
