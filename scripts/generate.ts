@@ -1,12 +1,16 @@
+import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
+import { eventRows } from '../lib/contract/events.ts';
 import { endpointListSource, rowsWithoutReference } from './endpoint-list.ts';
+import { withGeneratedPart } from './generated-part.ts';
+import { incompleteEvents } from './incomplete-events.ts';
 
 /**
  * `npm run generate` writes the files that are generated from the contract; with `--check` it only compares them. It
  * exits with status 1, and lists each file that is out of date, each endpoint without an API reference or a function,
- * and each function without an endpoint.
+ * each function without an endpoint, and what the row of an event does not have.
  */
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 
@@ -25,23 +29,36 @@ function generate(file: string, content: string): string[] {
   return [];
 }
 
+/** Returns a source in the format that the linter asks for. */
+function formatted(file: string, source: string): string {
+  return execFileSync('node_modules/.bin/biome', ['format', `--stdin-file-path=${file}`], {
+    input: source,
+    encoding: 'utf8',
+  });
+}
+
 const sources: Record<string, string> = Object.fromEntries(
   globSync('lib/contract/*.ts').map((file) => [basename(file, '.ts'), readFileSync(file, 'utf8')]),
 );
-report(rowsWithoutReference(sources));
+report([...rowsWithoutReference(sources), ...incompleteEvents(eventRows)]);
 report(generate('lib/contract/endpoints.ts', endpointListSource(sources)));
 
 // Imported only here, since all of these import the generated list of endpoints.
 const { endpoints } = await import('../lib/contract/endpoints.ts');
 const { openApiDocument } = await import('../lib/openapi/document.ts');
-const { clientSource } = await import('../lib/openapi/typescript.ts');
+const { clientSource, deliverySource } = await import('../lib/openapi/typescript.ts');
 const { mcpFunctionSource } = await import('./mcp-function.ts');
 const { unmatchedFunctions } = await import('./unmatched-functions.ts');
 
+const verifier = 'lib/client/verify-webhook.ts';
 const document = openApiDocument();
 report([
   ...generate('docs/openapi.json', `${JSON.stringify(document, null, 2)}\n`),
   ...generate('lib/client/operations.ts', clientSource(document)),
+  ...generate(
+    verifier,
+    formatted(verifier, withGeneratedPart(readFileSync(verifier, 'utf8'), deliverySource(document))),
+  ),
   ...generate('functions/mcp/mcp.ts', mcpFunctionSource()),
   ...unmatchedFunctions(endpoints, globSync('functions/*/*.ts')),
 ]);

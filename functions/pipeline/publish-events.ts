@@ -9,17 +9,19 @@ import { taskEvents } from '../../lib/tasks/events.ts';
 import { publishEvents } from '../../lib/webhooks/deliveries/publish-events.ts';
 
 export const handler = consumeStream(async ({ organization, before, after }, context) => {
-  if (!after) return;
+  const item = after ?? before;
   // The metric is written even if no work is late: an alarm is raised if no heartbeat arrives.
-  if (after.kind === heartbeatKind) return meter({ WorkLate: 0 });
-  if (after.kind === executionKind) {
-    const execution = executionFrom(after);
-    const events = executionEvents(before && executionFrom(before), execution);
+  if (item?.kind === heartbeatKind) return meter({ WorkLate: 0 });
+  if (item?.kind === executionKind) {
+    const execution = executionFrom(item);
+    const events = executionEvents(before && executionFrom(before), after && execution);
     // A start is a change in the stream too, so its message to a worker is sent as reliably as its event.
     if (execution.status === 'running' && events.length > 0) await sendExecutionMessages(context, [execution]);
     return publishEvents(context, { organization, item: execution.id, version: 1, events });
   }
-  const task = taskFrom(after);
-  const events = taskEvents(before && taskFrom(before), task);
-  await publishEvents(context, { organization, item: task.id, version: task.version, events });
+  if (item === undefined) return;
+  const task = taskFrom(item);
+  const events = taskEvents(before && taskFrom(before), after && task);
+  // A deletion comes after the last version of a task.
+  await publishEvents(context, { organization, item: task.id, version: task.version + (after ? 0 : 1), events });
 });

@@ -159,7 +159,7 @@ export type SecretRotation = {
 };
 
 export type TestEvent = {
-  /** Any of the six events. The webhook does not have to be subscribed to it. */
+  /** Any event. The webhook does not have to be subscribed to it. */
   event: EventName;
 };
 
@@ -791,6 +791,7 @@ export type TaskEventData = {
     /** Id of a task. */
     id: string;
     title: string;
+    /** Only in `task.status_changed`. */
     previousStatus?: TaskStatus;
     status: TaskStatus;
     assignedAgent?: string;
@@ -2058,3 +2059,13 @@ export const operations = {
   getRecovery: { method: 'GET', path: '/api/webhooks/{id}/recoveries/{recoveryId}' },
   listSteps: { method: 'GET', path: '/api/agents/{name}/executions/{id}/steps' },
 } as const;
+
+/** The names of all events. */
+export const eventNames = [
+  'task.created',
+  'task.completed',
+  'task.status_changed',
+  'agent.spawned',
+  'agent.completed',
+  'agent.failed',
+] as const satisfies readonly EventName[];

@@ -1,43 +1,53 @@
+// Generated from the contract by `npm run generate`. Change the contract, not these types.
+
 type TaskStatus = 'backlog' | 'assigned' | 'in_progress' | 'qa_review' | 'up_for_review' | 'done';
 
-/** The task in task events. Unset fields are absent. */
-type Task = {
-  id: string;
-  title: string;
-  /** Only in `task.status_changed`. */
-  previousStatus?: TaskStatus;
-  status: TaskStatus;
-  assignedAgent?: string;
-  projectId?: string;
+type TaskEventData = {
+  task: {
+    /** Id of a task. */
+    id: string;
+    title: string;
+    /** Only in `task.status_changed`. */
+    previousStatus?: TaskStatus;
+    status: TaskStatus;
+    assignedAgent?: string;
+    projectId?: string;
+  };
+  occurredAt: string;
 };
 
-/** The execution in agent events. `completedAt` and the fields after it are absent in `agent.spawned`. */
-type Execution = {
-  id: string;
-  agentName: string;
-  taskId?: string;
-  status: 'running' | 'completed' | 'failed';
-  startedAt: string;
-  completedAt?: string;
-  durationMs?: number;
-  tokensUsed?: number;
-  error?: string;
+type ExecutionStatus = 'running' | 'completed' | 'failed';
+
+type ExecutionEventData = {
+  execution: {
+    /** Id of an execution. */
+    id: string;
+    /** Unique kebab-case identifier of an agent, used in paths. */
+    agentName: string;
+    /** Id of a task. */
+    taskId?: string;
+    status: ExecutionStatus;
+    startedAt: string;
+    /** End time; absent while the execution runs. */
+    completedAt?: string;
+    /** Milliseconds from startedAt to completedAt, including the quality gates. */
+    durationMs?: number;
+    tokensUsed?: number;
+    error?: string;
+  };
+  occurredAt: string;
 };
 
 /**
  * The body of a delivery. Times are ISO 8601 UTC: `timestamp` is the time of this attempt, `data.occurredAt` the time
- * of the event. Retries have the same `deliveryId`: use it to ignore duplicates.
+ * of the event. Retries have the same `deliveryId`: use it to ignore duplicates. Unset fields are absent.
  */
 export type Delivery = { deliveryId: string; timestamp: string } & (
-  | {
-      event: 'task.created' | 'task.completed' | 'task.status_changed';
-      data: { task: Task; occurredAt: string };
-    }
-  | {
-      event: 'agent.spawned' | 'agent.completed' | 'agent.failed';
-      data: { execution: Execution; occurredAt: string };
-    }
+  | { event: 'task.created' | 'task.completed' | 'task.status_changed'; data: TaskEventData }
+  | { event: 'agent.spawned' | 'agent.completed' | 'agent.failed'; data: ExecutionEventData }
 );
+
+// End of the generated types.
 
 /** A received request, and the secret and settings to verify it. */
 export type Unverified = {

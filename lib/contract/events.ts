@@ -1,19 +1,9 @@
 import * as v from 'valibot';
-import { ExecutionListItem } from './executions.ts';
-import { id, oneOf, Timestamp } from './shapes.ts';
-import { TaskId, TaskStatus } from './tasks.ts';
-
-/** The public events (docs/architecture.md#events). */
-export const eventNames = [
-  'task.created',
-  'task.completed',
-  'task.status_changed',
-  'agent.spawned',
-  'agent.completed',
-  'agent.failed',
-] as const;
-export const EventName = oneOf(eventNames);
-export type EventName = v.InferOutput<typeof EventName>;
+import type { Example } from './endpoint.ts';
+import * as examples from './examples.ts';
+import { ExecutionListItem, type ExecutionStatus } from './executions.ts';
+import { described, id, oneOf, Timestamp } from './shapes.ts';
+import { type Task, TaskId, TaskStatus } from './tasks.ts';
 
 export const EventId = id('ev', 'an event');
 
@@ -22,7 +12,7 @@ export const TaskEventData = v.object({
   task: v.object({
     id: TaskId,
     title: v.string(),
-    previousStatus: v.optional(TaskStatus),
+    previousStatus: v.optional(described(TaskStatus, 'Only in `task.status_changed`.')),
     status: TaskStatus,
     assignedAgent: v.optional(v.string()),
     projectId: v.optional(v.string()),
@@ -52,15 +42,123 @@ export const ExecutionEventData = v.object({
 });
 export type ExecutionEventData = v.InferOutput<typeof ExecutionEventData>;
 
+/** An event: when it is published, and what receivers get. `Of` is the item that the event is about. */
+type EventRow<Data, Of> = {
+  /** When it is published, as a sentence without its full stop. */
+  when: string;
+  /** The schema of its data. */
+  data: v.GenericSchema<unknown, Data>;
+  /**
+   * An example of its data, for the API reference. Test deliveries have the same fields and values, with ids of their own
+   * and the present time. An optional field is sent only if the example has it.
+   */
+  example: Example<Data>;
+  /**
+   * Whether it comes from a change.
+   *
+   * @param before the item before the change; `undefined` for a new one
+   * @param after the item after the change; `undefined` for a deleted one
+   */
+  comesFrom: (before: Of | undefined, after: Of | undefined) => boolean;
+};
+
+/** Returns rows as they are, and keeps their names for the types. */
+function rowsOf<AnyName extends string, Data, Of>() {
+  return <Name extends AnyName>(rows: { readonly [Key in Name]: EventRow<Data, Of> }) => rows;
+}
+
+/** Returns an example of a task in an event. */
+function aTask(status: TaskStatus, previous?: { previousStatus: TaskStatus }) {
+  const { taskId: id, agentName: assignedAgent, projectId } = examples;
+  return { id, title: 'Build the landing page', ...previous, status, assignedAgent, projectId };
+}
+
+/** The events of tasks. If several come from one change, the last of them here is published first. */
+export const taskEventRows = rowsOf<`task.${string}`, TaskEventData, Pick<Task, 'status'>>()({
+  'task.created': {
+    when: 'A task is created',
+    data: TaskEventData,
+    example: { task: aTask('backlog'), occurredAt: examples.planned },
+    comesFrom: (before, after) => before === undefined && after !== undefined,
+  },
+  'task.completed': {
+    when: 'A task reaches `done`',
+    data: TaskEventData,
+    example: { task: aTask('done'), occurredAt: examples.ended },
+    comesFrom: (before, after) => hasNewStatus(before, after) && after?.status === 'done',
+  },
+  'task.status_changed': {
+    when: 'A caller or an execution changes the status of a task',
+    data: TaskEventData,
+    example: { task: aTask('in_progress', { previousStatus: 'assigned' }), occurredAt: examples.started },
+    comesFrom: hasNewStatus,
+  },
+});
+
+/** Returns an example of an execution in an event. */
+function anExecution(status: ExecutionStatus, end?: Partial<ExecutionEventData['execution']>) {
+  const { executionId: id, agentName, taskId, started: startedAt } = examples;
+  return { id, agentName, taskId, status, startedAt, ...end };
+}
+
+const itsEnd = {
+  completedAt: examples.ended,
+  durationMs: examples.durationMs,
+  tokensUsed: examples.tokensUsed,
+};
+
+/** The events of executions. */
+export const executionEventRows = rowsOf<`agent.${string}`, ExecutionEventData, { status: ExecutionStatus }>()({
+  'agent.spawned': {
+    when: 'An execution starts',
+    data: ExecutionEventData,
+    example: { execution: anExecution('running'), occurredAt: examples.started },
+    comesFrom: becomes('running'),
+  },
+  'agent.completed': {
+    when: 'An execution completes successfully',
+    data: ExecutionEventData,
+    example: { execution: anExecution('completed', itsEnd), occurredAt: examples.ended },
+    comesFrom: becomes('completed'),
+  },
+  'agent.failed': {
+    when: 'An execution ends in an error',
+    data: ExecutionEventData,
+    example: {
+      execution: anExecution('failed', { ...itsEnd, error: 'The model did not answer.' }),
+      occurredAt: examples.ended,
+    },
+    comesFrom: becomes('failed'),
+  },
+});
+
+/** The public events (docs/architecture.md#events): all that the code, the API and its reference say of them. */
+export const eventRows = { ...taskEventRows, ...executionEventRows };
+
+export type EventName = keyof typeof eventRows;
+export const eventNames = Object.keys(eventRows) as [EventName, ...EventName[]];
+export const EventName = oneOf(eventNames);
+
+/** Whether an item that exists before and after a change has another status. */
+function hasNewStatus(before: { status: string } | undefined, after: { status: string } | undefined): boolean {
+  return before !== undefined && after !== undefined && before.status !== after.status;
+}
+
+/** Returns whether an item gets a status, by a change or by its creation. */
+function becomes(status: ExecutionStatus) {
+  return (before: { status: ExecutionStatus } | undefined, after: { status: ExecutionStatus } | undefined): boolean =>
+    after?.status === status && before?.status !== status;
+}
+
 /** An event of a task. */
-export type TaskEvent = { event: Extract<EventName, `task.${string}`>; data: TaskEventData };
+export type TaskEvent = { event: keyof typeof taskEventRows; data: TaskEventData };
 
 /**
  * An event of an execution. Filters of webhooks match the fields of its task at the time of the event, which are not
  * sent. An execution without a task has none.
  */
 export type ExecutionEvent = {
-  event: Extract<EventName, `agent.${string}`>;
+  event: keyof typeof executionEventRows;
   data: ExecutionEventData;
   taskFields?: Pick<TaskEventData['task'], 'projectId' | 'assignedAgent'>;
 };

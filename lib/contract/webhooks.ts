@@ -188,7 +188,7 @@ export type AttemptFilter = Partial<Pick<v.InferOutput<typeof DeliveryQuery>, 's
 
 /** The body of `testWebhook`. */
 export const TestEvent = v.object({
-  event: described(EventName, 'Any of the six events. The webhook does not have to be subscribed to it.'),
+  event: described(EventName, 'Any event. The webhook does not have to be subscribed to it.'),
 });
 
 /** The result of a test delivery. */

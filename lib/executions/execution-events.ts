@@ -1,22 +1,23 @@
-import type { ExecutionEvent } from '../contract/events.ts';
-import type { ExecutionStatus } from '../contract/executions.ts';
+import { type ExecutionEvent, executionEventRows } from '../contract/events.ts';
 import { type ExecutionHead, listItemOf } from '../table/executions/execution-items.ts';
 
-const events = {
-  running: 'agent.spawned',
-  completed: 'agent.completed',
-  failed: 'agent.failed',
-} as const satisfies Record<ExecutionStatus, ExecutionEvent['event']>;
+const names = Object.keys(executionEventRows) as ExecutionEvent['event'][];
 
 /**
  * Returns the public events of a change of an execution (docs/architecture.md#events): one for its start and one for its
  * end, none for other changes.
+ *
+ * @param before `undefined` for a new execution
+ * @param after `undefined` for a removed one
  */
-export function executionEvents(before: ExecutionHead | undefined, after: ExecutionHead): ExecutionEvent[] {
-  if (before?.status === after.status) return [];
-  const { status, error, taskFields } = after;
-  const { stepCount: _, qualityGates: __, tokensEstimated: ___, ...listed } = listItemOf(after);
+export function executionEvents(before: ExecutionHead | undefined, after: ExecutionHead | undefined): ExecutionEvent[] {
+  const changed = after ?? before;
+  if (changed === undefined) return [];
+  const { error, taskFields } = changed;
+  const { stepCount: _, qualityGates: __, tokensEstimated: ___, ...listed } = listItemOf(changed);
   const execution = { ...listed, ...(error !== undefined && { error }) };
-  const data = { execution, occurredAt: after.completedAt ?? after.startedAt };
-  return [{ event: events[status], data, ...(taskFields && { taskFields }) }];
+  const data = { execution, occurredAt: changed.completedAt ?? changed.startedAt };
+  return names
+    .filter((name) => executionEventRows[name].comesFrom(before, after))
+    .map((event) => ({ event, data, ...(taskFields && { taskFields }) }));
 }

@@ -1,10 +1,9 @@
-import { type EventName, eventNames } from '../contract/events.ts';
+import { type EventName, eventNames, eventRows } from '../contract/events.ts';
 import { deliveryId } from '../contract/examples.ts';
 import { Timestamp } from '../contract/shapes.ts';
 import { DeliveryId } from '../contract/webhooks.ts';
-import { eventReferences } from './event-reference.ts';
 import { eventsTag } from './overview.ts';
-import { type Json, refersTo, schemaOf } from './schemas.ts';
+import { type Json, schemaOf } from './schemas.ts';
 
 const onlySigned = 'Present if the webhook has a secret.';
 
@@ -59,12 +58,12 @@ export function documentedEvents(): Json {
 }
 
 function deliveryOf(event: EventName): Json {
-  const { when, data } = eventReferences[event];
+  const { when, data: schema, example: data } = eventRows[event];
   const properties = {
     event: { type: 'string', const: event },
     deliveryId: schemaOf(DeliveryId, 'output'),
     timestamp: { ...schemaOf(Timestamp, 'output'), description: 'The time of this attempt.' },
-    data: refersTo('task' in data ? 'TaskEventData' : 'ExecutionEventData'),
+    data: schemaOf(schema, 'output'),
   };
   return {
     operationId: operationOf(event),

@@ -182,5 +182,52 @@ export type Operations = ${objectType(types)};
 export const operations = {
 ${routes.join('\n')}
 } as const;
+
+/** The names of all events. */
+export const eventNames = [
+${Object.keys(webhooks)
+  .map((name) => `  ${literal(name)},`)
+  .join('\n')}
+] as const satisfies readonly EventName[];
 `;
+}
+
+/**
+ * Returns the type of the body of a delivery, as `Delivery`, with the types that it needs. Events with the same data are
+ * one member of the union.
+ */
+export function deliverySource(document: Json): string {
+  const { webhooks, components } = document as unknown as Document;
+  const namesByData = Map.groupBy(Object.keys(webhooks), (name) => dataOf(webhooks[name]?.post as Operation));
+  const types = new Map<string, string>();
+  const declare = (name: string): void => {
+    const schema = components.schemas[name] as JsonSchema;
+    for (const needed of namesIn(schema)) if (!types.has(needed)) declare(needed);
+    types.set(name, `${comment(schema.description)}type ${name} = ${typeOf(schema)};`);
+  };
+  for (const data of namesByData.keys()) declare(data);
+  const members = [...namesByData].map(
+    ([data, names]) => `  | { event: ${names.map(literal).join(' | ')}; data: ${data} }`,
+  );
+  return `${[...types.values()].join('\n\n')}
+
+/**
+ * The body of a delivery. Times are ISO 8601 UTC: \`timestamp\` is the time of this attempt, \`data.occurredAt\` the time
+ * of the event. Retries have the same \`deliveryId\`: use it to ignore duplicates. Unset fields are absent.
+ */
+export type Delivery = { deliveryId: string; timestamp: string } & (
+${members.join('\n')}
+);
+`;
+}
+
+/** Returns the name of the schema of the data of an event. */
+function dataOf({ requestBody }: Operation): string {
+  return typeOf(requestBody?.content?.['application/json']?.schema.properties?.data as JsonSchema);
+}
+
+/** Returns the names of the schemas that a schema refers to. */
+function namesIn(schema: JsonSchema): string[] {
+  const inner = [...Object.values(schema.properties ?? {}), ...(schema.anyOf ?? []), schema.items ?? []].flat();
+  return schema.$ref ? [typeOf(schema)] : inner.flatMap(namesIn);
 }

@@ -1,23 +1,27 @@
-import type { TaskEvent } from '../contract/events.ts';
+import { type TaskEvent, taskEventRows } from '../contract/events.ts';
 import type { Task } from '../contract/tasks.ts';
 
+const names = Object.keys(taskEventRows) as TaskEvent['event'][];
+
 /**
- * Returns the public events of a change of a task (docs/architecture.md#events). A new task is `task.created` with any
- * status. A change of the status is `task.status_changed`, and also `task.completed` if the new status is `done`. A
- * deletion or a change of other fields has no event.
+ * Returns the public events of a change of a task (docs/architecture.md#events).
  *
  * @param before `undefined` for a new task
  * @param after `undefined` for a deleted task
  */
 export function taskEvents(before: Task | undefined, after: Task | undefined): TaskEvent[] {
-  if (!after || before?.status === after.status) return [];
-  const { id, title, status, assignedAgent, projectId, updatedAt } = after;
-  const task = { id, title, status, assignedAgent, projectId };
-  const occurredAt = updatedAt;
-  if (!before) return [{ event: 'task.created', data: { task, occurredAt } }];
-  const changed: TaskEvent = {
-    event: 'task.status_changed',
-    data: { task: { id, title, previousStatus: before.status, status, assignedAgent, projectId }, occurredAt },
-  };
-  return status === 'done' ? [changed, { event: 'task.completed', data: { task, occurredAt } }] : [changed];
+  const changed = after ?? before;
+  if (changed === undefined) return [];
+  const { id, title, status, assignedAgent, projectId, updatedAt } = changed;
+  return names
+    .filter((name) => taskEventRows[name].comesFrom(before, after))
+    .toReversed()
+    .map((event) => {
+      const hasPrevious = taskEventRows[event].example.task.previousStatus !== undefined;
+      const previous = hasPrevious && before && { previousStatus: before.status };
+      return {
+        event,
+        data: { task: { id, title, ...previous, status, assignedAgent, projectId }, occurredAt: updatedAt },
+      };
+    });
 }

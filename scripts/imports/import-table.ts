@@ -65,6 +65,6 @@ export const importTable: Readonly<Record<string, string>> = {
   // Bundled for the package: without what needs a deployment.
   'infra/cli/api':
     'infra/cli/columns.ts infra/cli/command.ts infra/cli/json.ts infra/cli/listen infra/cli/printable.ts infra/cli/run-program.ts infra/cli/version.ts infra/texts.ts lib/client lib/contract node:* @commander-js/extra-typings ora',
-  scripts: 'lib/contract lib/openapi package.json node:* esbuild oxc-parser vitest (computed)',
+  scripts: 'lib/contract lib/openapi package.json valibot node:* esbuild oxc-parser vitest (computed)',
   'docs/examples/*': 'lib/client node:* @aws-sdk/* aws-lambda express',
 };

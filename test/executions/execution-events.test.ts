@@ -25,10 +25,11 @@ it('the event of an execution has no taskId if the execution has no task', () =>
   expect(executionEvents(undefined, runningExecution())[0]?.data.execution).not.toHaveProperty('taskId');
 });
 
-it.each<[string, ExecutionHead, ExecutionHead]>([
+it.each<[string, ExecutionHead, ExecutionHead | undefined]>([
   ['leased', running, leased],
   ['leased after a lost worker', leased, { ...leased, claims: 2, claim: 'another' }],
   ['changed after its end', completed, { ...completed, qaReview: 'skipped' }],
+  ['removed', completed, undefined],
 ])('an execution that is %s has no event', (_, before, after) => {
   expect(executionEvents(before, after)).toEqual([]);
 });

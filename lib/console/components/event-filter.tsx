@@ -1,5 +1,4 @@
-import type { EventName } from '../../client/operations.ts';
-import { eventNames } from './event-names.ts';
+import { type EventName, eventNames } from '../../client/operations.ts';
 
 /** A filter by the name of an event. */
 export function EventFilter(props: { value: EventName | undefined; onChange: (event: EventName | undefined) => void }) {

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks.ts';
 import { dataOf, errorOf, paginationOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
+import { unknownEvent } from '../../unknown-event.ts';
 import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { failed } from '../../webhooks/test-webhooks.ts';
 import { createWebhookCallers } from './webhook-caller.ts';
@@ -100,7 +101,7 @@ describe('the filters of the history', () => {
 
   it.each([
     ['status=exhausted', 'status', 'must be one of delivered, failed'],
-    ['event=task.deleted', 'event', 'must be one of task.created'],
+    [`event=${unknownEvent}`, 'event', 'must be one of task.created'],
     ['since=yesterday', 'since', 'must be a time in ISO 8601'],
     ['until=2026-03-01', 'until', 'must be a time in ISO 8601'],
     ['since=2026-03-02T00:00:00Z&until=2026-03-01T00:00:00Z', 'since', 'must not be after until'],

@@ -8,6 +8,7 @@ import { deliveryIdOf, eventIdOf } from '../../../lib/webhooks/deliveries/derive
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { dataOf, errorOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
+import { unknownEvent } from '../../unknown-event.ts';
 import { failed, notingSender } from '../../webhooks/test-webhooks.ts';
 import { createWebhookCallers } from './webhook-caller.ts';
 
@@ -80,7 +81,7 @@ describe('the event log', () => {
     ['after=1', 'after', 'must be an id of the form ev_ followed by a ULID'],
     ['before=tk_01K9Z3T6V0QW8E5R7T9Y1AB2CD', 'before', 'must be an id of the form ev_'],
     [`after=${beginning}&before=${beginning}`, 'after', 'must not be combined with before'],
-    ['event=task.deleted', 'event', 'must be one of task.created'],
+    [`event=${unknownEvent}`, 'event', 'must be one of task.created'],
     ['task_id=1', 'task_id', 'must be an id of the form tk_'],
     ['execution_id=1', 'execution_id', 'must be an id of the form ex_'],
     ['since=yesterday', 'since', 'must be a time in ISO 8601'],

@@ -7,6 +7,7 @@ import { keys } from '../../../lib/table/keys.ts';
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { dataOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
+import { unknownEvent } from '../../unknown-event.ts';
 import { createChange } from '../../webhooks/test-webhooks.ts';
 import { createWebhookCallers } from './webhook-caller.ts';
 
@@ -104,7 +105,7 @@ describe('nothing is changed by a request that leads to', () => {
     ['no kind', { include: [] }, 'include'],
     ['an unknown kind', { include: ['lost'] }, 'include.0'],
     ['a kind twice', { include: ['skipped', 'skipped'] }, 'include'],
-    ['an unknown event', { events: ['task.deleted'] }, 'events.0'],
+    ['an unknown event', { events: [unknownEvent] }, 'events.0'],
     ['no event', { events: [] }, 'events'],
     ['a dry run that is no boolean', { dryRun: 'yes' }, 'dryRun'],
     ['an unknown field', { rate: 5 }, 'rate'],

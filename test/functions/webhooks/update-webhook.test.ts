@@ -5,6 +5,7 @@ import { keys } from '../../../lib/table/keys.ts';
 import { getItem } from '../../../lib/table/reads.ts';
 import { dataOf, tagOf, versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
+import { unknownEvent } from '../../unknown-event.ts';
 import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { createWebhookCallers, newWebhook } from './webhook-caller.ts';
 
@@ -174,7 +175,7 @@ describe('pausing a webhook', () => {
 describe('an edit is refused, and nothing is changed,', () => {
   it.each([
     ['events', 'invalid_value', { events: [] }],
-    ['events.0', 'invalid_value', { events: ['task.deleted'] }],
+    ['events.0', 'invalid_value', { events: [unknownEvent] }],
     ['events', 'invalid_type', { events: null }],
     ['url', 'invalid_value', { url: 'not a URL' }],
     ['url', 'invalid_type', { url: null }],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { verifyWebhook } from '../../../../lib/client/verify-webhook.ts';
 import { eventNames } from '../../../../lib/contract/events.ts';
+import { unknownEvent } from '../../../unknown-event.ts';
 import { closedPort, startReceiver } from '../../../webhooks/sender/receiver.ts';
 import { crewboard } from '../api/crewboard.ts';
 
@@ -62,7 +63,7 @@ describe('the options of listen and trigger reject', () => {
       'It must be a URL such as http://localhost:8080/hook.',
     ],
     ['credentials', ['trigger', 'task.created', '--forward-to', 'http://me:pw@localhost/'], 'It must be a URL such as'],
-    ['an unknown event', ['trigger', 'task.deleted', '--forward-to', 'http://localhost/'], 'Allowed choices are'],
+    ['an unknown event', ['trigger', unknownEvent, '--forward-to', 'http://localhost/'], 'Allowed choices are'],
     ['an unknown name', ['listen', '--forward-to', 'http://localhost/', '--events', 'a'], 'Unknown event a; use'],
     [
       'another duration',

@@ -1,9 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import type { EventName, Webhook } from '../../../../client/operations.ts';
+import { type EventName, eventNames, type Webhook } from '../../../../client/operations.ts';
 import { Modal } from '../../../components/dialog.tsx';
-import { eventNames } from '../../../components/event-names.ts';
 import { Failure } from '../../../components/failure.tsx';
 import { Status } from '../../../components/page.tsx';
 import { durationText } from '../../../components/time.tsx';

@@ -1,6 +1,5 @@
 import { type FormEvent, type ReactNode, useId } from 'react';
-import type { EventName, Webhook } from '../../../../client/operations.ts';
-import { eventNames } from '../../../components/event-names.ts';
+import { type EventName, eventNames, type Webhook } from '../../../../client/operations.ts';
 import { FormEnd } from '../../../components/form-end.tsx';
 
 /** What a form of a webhook has: all fields that a registration and an update share. Empty fields are absent. */
