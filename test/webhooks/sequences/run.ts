@@ -30,6 +30,9 @@ const restMs = 4 * 60 * 60_000;
 /** The longest time until a request is carried out that is sent again and again, in milliseconds. */
 const requestsMs = 10 * 60_000;
 
+/** A time before all events of a sequence, whose clock can be set back several times; Unix time, in ms. */
+const beforeEvents = startTime - 24 * 60 * 60_000;
+
 /** The time after which all leases have expired, in milliseconds. */
 const leasesMs = 25_000;
 
@@ -169,7 +172,7 @@ const update = ({ organization }: World, context: RequestContext, { id }: TestWe
   updateWebhook(context, organization, id, patch, () => {});
 
 const recover = ({ organization }: World, context: RequestContext, { id }: TestWebhook) =>
-  recoverWebhook(context, organization, id, { since: startTime - 4_000_000, include: [...missedKinds] }, undefined);
+  recoverWebhook(context, organization, id, { since: beforeEvents, include: [...missedKinds] }, undefined);
 
 /** Requests something of a webhook again and again until it is done, unless the webhook is deleted. */
 async function requestUntilDone(world: World, service: Service, webhook: TestWebhook, run: Request): Promise<void> {

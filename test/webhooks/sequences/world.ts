@@ -61,7 +61,7 @@ export type Received = {
   mode: ReceiverMode;
   /** The secrets of rotations with which it is signed. */
   signedWith: string[];
-  /** Since when its receiver has been slow, and the service could see it. */
+  /** Since when its receiver has been slow, if a process that has not died has seen it. */
   slowSince: number | undefined;
 };
 
@@ -187,9 +187,8 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
     if (process.dead) return never;
     const handling = handlings.getStore() as Handling;
     const webhook = webhooks.find(({ id }) => id === handling.message.webhookId) as TestWebhook;
-    const { mode } = webhook.receiver;
-    if (mode === 'slow' || mode === 'hanging') webhook.receiver.slowSince ??= moment();
-    const { slowSince } = webhook.receiver;
+    const { receiver } = webhook;
+    const { mode, slowSince } = receiver;
     const durationMs = { healthy: 20, failing: 20, slow: 3_000, hanging: 10_000 }[mode];
     const { deliveryId } = JSON.parse(body);
     const signedWith = webhook.secrets.map(({ text }) => text).filter((secret) => isSigned({ body, headers }, secret));
@@ -198,6 +197,7 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
     received.push({ ...post, endsAt: post.begunAt + durationMs });
     await Promise.race([wait(durationMs), process.died]);
     if (process.dead) return never;
+    if (mode === 'slow' || mode === 'hanging') receiver.slowSince ??= post.begunAt;
     const success = { httpStatus: 204, durationMs, timedOut: false, responseBody: '' };
     if (mode === 'hanging') return { ...success, httpStatus: 0, timedOut: true, error: 'No answer within 10 s.' };
     return mode === 'failing' ? { ...success, ...failed } : success;
