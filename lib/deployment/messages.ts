@@ -24,8 +24,8 @@ const attemptFields = {
   /** The attempt has an item of its own, which lists it for the sweeper until it is made; see `parked-attempts.ts`. */
   parked: v.optional(v.literal(true)),
   /**
-   * The message was sent to the queue of slow webhooks. The attempt is made there even if the webhook is no longer
-   * slow.
+   * The message was sent to the queue of slow webhooks, where attempts need leases. If its webhook needs none any more, the
+   * message is sent to the queue of its attempt.
    */
   slow: v.optional(v.literal(true)),
   /** The time that the attempt has booked, if its webhook has a maximum of attempts in a second and had no free lease. */

@@ -12,7 +12,7 @@ import { isTurnToCount } from '../../lib/table/deliveries/attempt-counts.ts';
 import { attemptKey, retryOf } from '../../lib/table/deliveries/attempt-items.ts';
 import { placeOf } from '../../lib/table/deliveries/attempt-log.ts';
 import { checkPartition } from '../../lib/table/deliveries/event-checks.ts';
-import { leaseSlowAttempt } from '../../lib/table/deliveries/webhook-attempts.ts';
+import { leaseSlowAttempt, markWebhookSlow } from '../../lib/table/deliveries/webhook-attempts.ts';
 import { leaseExecution, renewLease } from '../../lib/table/executions/executions.ts';
 import { type Key, organizationOf } from '../../lib/table/keys.ts';
 import { type Overdue, postponeDue, readDue } from '../../lib/table/lists/due.ts';
@@ -247,6 +247,7 @@ export function pipelineScenarios({ receive }: TestPipeline) {
         const [body = '{}'] = await awaited(caller);
         const message = JSON.parse(body);
         const { clock, attemptLimits } = processContext();
+        await markWebhookSlow(caller.service, caller.organization, message.webhookId);
         const [now, until] = [timestamp(clock()), timestamp(clock() + 20_000)];
         for (let number = 0; number < attemptLimits.slow; number++)
           await leaseSlowAttempt(caller.service, caller.organization, message.webhookId, { number, now, until });

@@ -54,6 +54,11 @@ export function markAttemptSlow({ webhookAttempts }: AttemptLimitContext, webhoo
   for (const start of attempts.waiting.splice(0)) start(false);
 }
 
+/** Returns whether a running attempt of this process has marked its webhook as slow; see `markAttemptSlow`. */
+export function isKnownSlow({ webhookAttempts }: AttemptLimitContext, webhookId: string): boolean {
+  return webhookAttempts.get(webhookId)?.slow === true;
+}
+
 /** Returns whether each attempt of a webhook needs a lease, so that it is made from the queue of slow webhooks. */
 export function needsLease({ slow, maxPerSecond }: Pick<Target, 'slow' | 'maxPerSecond'>): boolean {
   return slow || maxPerSecond !== undefined;

@@ -27,7 +27,7 @@ import { graceMs } from '../../table/lists/due.ts';
 import { checkFailing } from '../failing-receivers.ts';
 import { type Outcome, type Post, sendToReceiver } from '../sender/sender.ts';
 import { signedPost } from '../sender/signed-post.ts';
-import { endAttempt, leaseCountOf, markAttemptSlow, needsLease, startAttempt } from './attempt-limits.ts';
+import { endAttempt, isKnownSlow, leaseCountOf, markAttemptSlow, needsLease, startAttempt } from './attempt-limits.ts';
 import { sendAttemptMessages, startOf } from './attempt-messages.ts';
 import { attemptResultOf, slowMs } from './attempt-result.ts';
 import {
@@ -88,7 +88,8 @@ const triesGraceMs = 10 * 60_000;
 /**
  * Makes the attempt that a message names, unless the attempt log has its row. If a retry is not due yet, its message is
  * sent again with a delay. If the webhook is paused, nothing is sent (`holdBack`). If the webhook is slow, or becomes slow
- * while the attempt waits for other attempts in this process, the message is sent to the queue of slow webhooks.
+ * while the attempt waits for other attempts in this process, the message is sent to the queue of slow webhooks. If it comes
+ * from that queue, and its webhook needs no lease any more, it is sent to the queue of its attempt.
  *
  * Several calls for one message are safe. If a call is interrupted between two steps, the next call repeats the steps, and
  * nothing is lost. While a call for the same attempt is in progress in this process, a further message waits for it, and
@@ -134,7 +135,11 @@ async function processMessage(context: Context, received: DeliveryMessage): Prom
     return {};
   }
   const ready = { message, target, loggedEvent };
-  if (message.slow) return attemptSlow(context, ready);
+  if (message.slow) {
+    if (needsLease(target) || isKnownSlow(context, webhookId)) return attemptSlow(context, ready);
+    await sendAttemptMessages(context, [promptMessageOf(message)], clock());
+    return {};
+  }
   if (needsLease(target) || !(await startAttempt(context, webhookId))) {
     await sendAttemptMessages(context, [slowMessageOf(message)], clock());
     return {};
@@ -370,3 +375,6 @@ function retryAfter(
 
 /** Returns the message for the queue of slow webhooks. */
 const slowMessageOf = (message: DeliveryMessage): DeliveryMessage => ({ ...message, slow: true });
+
+/** Returns the message for the queue of its attempt, which needs no lease. */
+const promptMessageOf = ({ slow: _, ...message }: DeliveryMessage): DeliveryMessage => withoutBooking(message);

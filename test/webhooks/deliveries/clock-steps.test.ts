@@ -6,7 +6,7 @@ import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { type LoggedEvent, readEvent, subscribedTimeOf } from '../../../lib/table/deliveries/event-log.ts';
 import { storeFailing } from '../../../lib/table/deliveries/failing.ts';
 import { writeHeartbeat } from '../../../lib/table/deliveries/heartbeat.ts';
-import { leaseSlowAttempt } from '../../../lib/table/deliveries/webhook-attempts.ts';
+import { leaseSlowAttempt, markWebhookSlow } from '../../../lib/table/deliveries/webhook-attempts.ts';
 import { readTarget, readWebhook, type StoredWebhook, type Target } from '../../../lib/table/deliveries/webhooks.ts';
 import { listLateEvent } from '../../../lib/table/events/late-events.ts';
 import { createLogClock, storeStepsBeforeWrites } from '../../../lib/table/events/log-clock.ts';
@@ -451,6 +451,7 @@ describe('after a step back and a restart', () => {
     const [message] = (await publish()).messages as [DeliveryMessage];
     step(hourMs);
     pass(8_000);
+    await markWebhookSlow(machine, webhooks.organization, webhookId);
     const [now, until] = [timestamp(webhooks.clock()), timestamp(webhooks.clock() + 20_000)];
     for (let number = 0; number < slowAttempts; number++)
       await leaseSlowAttempt(machine, webhooks.organization, webhookId, { number, now, until });

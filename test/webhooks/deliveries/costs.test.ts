@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { isTurnToCount } from '../../../lib/table/deliveries/attempt-counts.ts';
-import { leaseSlowAttempt } from '../../../lib/table/deliveries/webhook-attempts.ts';
+import { leaseSlowAttempt, markWebhookSlow } from '../../../lib/table/deliveries/webhook-attempts.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { releaseParked, skippedAfterMs } from '../../../lib/webhooks/deliveries/paused-attempts.ts';
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
@@ -32,6 +32,13 @@ async function newMessage(): Promise<DeliveryMessage> {
   await register();
   const [message] = await publish();
   return message as DeliveryMessage;
+}
+
+/** Returns the message of a new event of a slow webhook, as it is in the queue of slow webhooks. */
+async function newSlowMessage() {
+  const message = { ...(await newMessage()), slow: true } as const;
+  await markWebhookSlow(webhooks, webhooks.organization, message.webhookId);
+  return message;
 }
 
 it('events of the same name that are published at the same moment cost one read of the subscribers', async () => {
@@ -80,13 +87,13 @@ describe('an attempt costs', () => {
   });
 
   it('a request and a write unit more in the queue of slow webhooks, for a lease', async () => {
-    const message = { ...(await newMessage()), slow: true } as const;
+    const message = await newSlowMessage();
     const cost = await costOf(() => webhooks.attempt(message, { durationMs: 9_000 }));
     expectAtMost(cost, { requests: 4, rounds: 3, rcu: 5, wcu: 3 });
   });
 
   it('four write units more if it waits long for a slow receiver, and three for each further ten minutes', async () => {
-    const message = { ...(await newMessage()), slow: true } as const;
+    const message = await newSlowMessage();
     const occupy = async () => {
       const [now, until] = [timestamp(webhooks.clock()), timestamp(webhooks.clock() + 1)];
       for (let number = 0; number < slowAttempts; number++)

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { timestamp } from '../../../lib/contract/ids.ts';
 import type { WebhookPatch } from '../../../lib/contract/webhooks.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { bookAttempt } from '../../../lib/table/deliveries/webhook-attempts.ts';
@@ -30,6 +31,13 @@ async function attemptAll(messages: readonly DeliveryMessage[]) {
   const { posts, send } = notingSender();
   await Promise.all(messages.map((message) => webhooks.deliver(message, send, webhooks.createContainer())));
   return { posts: posts.length, again: webhooks.queue.sent.slice(before).map(({ message }) => message) };
+}
+
+/** Makes an attempt, also from the queue to which its message is sent without a delay; returns the number of posts. */
+async function attemptNow(message: DeliveryMessage): Promise<number> {
+  const { posts, sent } = await webhooks.attempt(message);
+  const [again] = sent;
+  return again?.delaySeconds === 0 ? posts + (await attemptNow(again.message)) : posts;
 }
 
 describe('a webhook with a maximum of attempts in a second', () => {
@@ -274,7 +282,7 @@ describe('an attempt that has booked a time', () => {
     expect(await bookedSeconds()).toBe(0);
     webhooks.clock.now += 1_100;
     // A new event waits for nothing.
-    expect(await attemptAll(await queuedMessages(1))).toMatchObject({ posts: 1 });
+    expect(await attemptNow(await webhooks.nextMessage())).toBe(1);
     const sent = await sweepAfter(1.1);
     expect(sent.map(({ bookedAt, deliveryId }) => [bookedAt, deliveryId]).toSorted()).toEqual(
       booked.map(({ deliveryId }) => [undefined, deliveryId]).toSorted(),
@@ -282,8 +290,8 @@ describe('an attempt that has booked a time', () => {
     expect(await sweepAfter(1)).toEqual([]);
     let posts = 0;
     // The messages with the old times are still in the queue.
-    for (const message of [...sent.map((one) => ({ ...one, slow: true as const })), ...booked]) {
-      posts += (await attemptAll([message])).posts;
+    for (const message of [...sent, ...booked]) {
+      posts += await attemptNow(message);
       webhooks.clock.now += 1_100;
     }
     expect(posts).toBe(2);
@@ -344,4 +352,22 @@ describe('a change of the maximum', () => {
     const { slow: _, ...message } = second;
     expect(await webhooks.attempt(message)).toMatchObject({ posts: 1, sent: [] });
   });
+
+  it.each([
+    ['a first attempt', 'deliveries', {}],
+    ['a retry', 'firstRetry', { attempt: 2 }],
+    ['a redelivery', 'deliveries', { attempt: 2, redelivery: true }],
+    ['the first attempt of a recovery', 'deliveries', { attempt: 3, scheduleStart: 3 }],
+    ['a parked attempt', 'deliveries', { parked: true }],
+  ] satisfies [string, string, Partial<DeliveryMessage>][])(
+    'to none sends %s that waits in the queue of slow webhooks to its own queue',
+    async (_, to, fields) => {
+      const { id } = await webhooks.register({ maxPerSecond: 1 });
+      const message = { ...(await webhooks.nextMessage()), ...fields };
+      await edit(id, { maxPerSecond: null });
+      webhooks.clock.now += 1_000;
+      const booked = { ...message, slow: true, bookedAt: timestamp(webhooks.clock() + 600_000) } as const;
+      expect(await webhooks.attempt(booked)).toEqual({ posts: 0, sent: [{ to, message, delaySeconds: 0 }] });
+    },
+  );
 });

@@ -28,6 +28,12 @@ async function createMessages(count: number): Promise<DeliveryMessage[]> {
 
 const readWebhook = ({ webhookId }: DeliveryMessage) => readTarget(webhooks, webhooks.organization, webhookId);
 
+/** Marks the webhook of a message as slow, and returns the message as it is in the queue of slow webhooks. */
+async function slowed<Message extends Partial<DeliveryMessage> & { webhookId: string }>(message: Message) {
+  await markWebhookSlow(webhooks, webhooks.organization, message.webhookId);
+  return { ...message, slow: true } as const;
+}
+
 describe('an attempt', () => {
   it('that lasts 2 s marks its webhook as slow before it ends', async () => {
     const [first, second] = (await createMessages(2)) as [DeliveryMessage, DeliveryMessage];
@@ -83,7 +89,7 @@ describe('more than five attempts of one webhook in a container', () => {
 describe('attempts from the queue of slow webhooks', () => {
   /** Begins as many attempts of a webhook as may run at the same time, and returns the message of one more. */
   async function occupyLeases() {
-    const messages = (await createMessages(slowAttempts + 1)).map((message) => ({ ...message, slow: true }) as const);
+    const messages = await Promise.all((await createMessages(slowAttempts + 1)).map(slowed));
     const message = messages.pop() as DeliveryMessage;
     const running: Awaited<ReturnType<TestWebhooks['beginAttempt']>>[] = [];
     for (const one of messages) running.push(await webhooks.beginAttempt(one, slowFailure));
@@ -121,7 +127,7 @@ describe('attempts from the queue of slow webhooks', () => {
     async (waitedSeconds, end, delaySeconds) => {
       const { deliveryId, ...message } = await webhooks.message();
       webhooks.clock.now += waitedSeconds * 1_000;
-      const waiting = { ...message, deliveryId: deliveryId.slice(0, -4) + end, slow: true } as const;
+      const waiting = await slowed({ ...message, deliveryId: deliveryId.slice(0, -4) + end });
       for (let number = 0; number < slowAttempts; number++) await lease(waiting, number);
       expect(await webhooks.attempt(waiting)).toMatchObject({ posts: 0, sent: [{ delaySeconds }] });
     },
@@ -149,7 +155,7 @@ describe('attempts from the queue of slow webhooks', () => {
   });
 
   it('that another worker was sooner than are sent again', async () => {
-    const message = { ...(await webhooks.message()), slow: true } as const;
+    const message = await slowed(await webhooks.message());
     const container = webhooks.createContainer();
     // Another worker takes the same lease between this worker's read and its write.
     const table = interceptTable(container.table, async (write, { input }) => {
@@ -161,8 +167,28 @@ describe('attempts from the queue of slow webhooks', () => {
     expect(await webhooks.attempt(message, {}, { ...container, table })).toEqual({ posts: 0, sent });
   });
 
+  it('go to their own queue when the webhook is quick again', async () => {
+    const { slow: _, ...message } = await slowed(await webhooks.message());
+    await webhooks.attempt({ ...(await webhooks.nextMessage()), slow: true });
+    const sent = [{ to: 'deliveries', message, delaySeconds: 0 }];
+    expect(await webhooks.attempt({ ...message, slow: true })).toEqual({ posts: 0, sent });
+    expect(await webhooks.attempt(message)).toEqual({ posts: 1, sent: [] });
+  });
+
+  it('stay there while an attempt of this process is known to be slow, which the webhook is not', async () => {
+    const [first, second] = (await createMessages(2)) as [DeliveryMessage, DeliveryMessage];
+    const { letGo } = await webhooks.beginAttempt(first, slowFailure);
+    webhooks.timers[0]?.fire();
+    await expect.poll(async () => (await readWebhook(first))?.slow).toBe(true);
+    await webhooks.attempt({ ...(await webhooks.nextMessage()), slow: true });
+    expect((await readWebhook(first))?.slow).toBe(false);
+    expect(await webhooks.attempt(second)).toMatchObject(slowQueue);
+    expect(await webhooks.attempt({ ...second, slow: true })).toEqual({ posts: 1, sent: [] });
+    await letGo();
+  });
+
   it('that were made late take no lease when their messages come again', async () => {
-    const message = { ...(await webhooks.message()), slow: true } as const;
+    const message = await slowed(await webhooks.message());
     webhooks.clock.now += 3_600_000;
     expect(await webhooks.attempt(message)).toMatchObject({ posts: 1 });
     const before = await webhooks.dump();
@@ -192,7 +218,7 @@ describe('an attempt that waits for a lease for half a minute', () => {
     return sent[0] as { message: DeliveryMessage; delaySeconds: number };
   }
 
-  const slowMessage = async () => ({ ...(await webhooks.nextMessage()), slow: true }) as const;
+  const slowMessage = async () => slowed(await webhooks.nextMessage());
 
   /** Returns the items of waiting attempts. */
   const readWaiting = async () =>
@@ -240,7 +266,6 @@ describe('an attempt that waits for a lease for half a minute', () => {
   });
 
   it('still counts as late', async () => {
-    await markWebhookSlow(webhooks, webhooks.organization, id);
     await tryAfter(100, await slowMessage());
     webhooks.clock.now += 500_000;
     const { waits, counts } = await sweepDeliveries(webhooks, { until: webhooks.clock() });
@@ -249,7 +274,7 @@ describe('an attempt that waits for a lease for half a minute', () => {
   });
 
   it('is no longer listed by the row of the attempt before, and leaves nothing behind when it is made', async () => {
-    const retry = { ...(await webhooks.retry(await webhooks.nextMessage())), slow: true } as const;
+    const retry = await slowed(await webhooks.retry(await webhooks.nextMessage()));
     webhooks.clock.now = Date.parse(retry.dueAt);
     const { message } = await tryAfter(40, retry);
     expect(message).toMatchObject({ attempt: 2, parked: true });

@@ -339,9 +339,9 @@ describe('a recovery up to the present sends', () => {
   });
 
   it.each([
-    ['ends after its first step', 2, {}],
-    ['has time', Number.POSITIVE_INFINITY, { maxPerSecond: 1 }],
-  ])('a hundred late events in several sweeps, if each %s', async (_, timesInTime, fields) => {
+    ['ends after its first step', 2, {}, {}],
+    ['has time', Number.POSITIVE_INFINITY, { maxPerSecond: 1 }, { slow: true as const }],
+  ])('a hundred late events in several sweeps, if each %s', async (_, timesInTime, fields, queued) => {
     // A sweep continues the recoveries of all organizations of a table.
     webhooks = (await prepareTestWebhooks())();
     await webhooks.publish();
@@ -358,7 +358,7 @@ describe('a recovery up to the present sends', () => {
       return webhooks.queue.sent.slice(before).map(({ message }) => message);
     };
     const [first] = await sweepOnce(Number.POSITIVE_INFINITY);
-    await webhooks.attempt({ ...(first as DeliveryMessage), slow: true });
+    await webhooks.attempt({ ...(first as DeliveryMessage), ...queued });
     for (const change of changes) await webhooks.publish(change);
     webhooks.clock.now += 1_000;
     const sent: DeliveryMessage[][] = [];

@@ -1,10 +1,14 @@
 import { expect, it } from 'vitest';
 import { runSequence } from './run.ts';
-import type { Step } from './sequence.ts';
+import type { Sequence, Step } from './sequence.ts';
 import type { Received, SendVia } from './world.ts';
 
-/** Runs steps of the local service with one webhook; returns its posts, and the number of times that attempts have booked. */
-async function run(rate: number | null, steps: Step[]): Promise<{ posts: readonly Received[]; bookings: number }> {
+/** Runs steps with one webhook; returns its posts, and the number of times that attempts have booked. */
+async function run(
+  rate: number | null,
+  steps: Step[],
+  { deployment = 'local', order = 1 }: Partial<Pick<Sequence, 'deployment' | 'order'>> = {},
+): Promise<{ posts: readonly Received[]; bookings: number }> {
   let bookings = 0;
   const via: SendVia = (table) => async (command) => {
     const answer = await table.send(command);
@@ -12,7 +16,7 @@ async function run(rate: number | null, steps: Step[]): Promise<{ posts: readonl
     if (text.includes('bookedUntil = ')) bookings += 1;
     return answer;
   };
-  const { wrong, received } = await runSequence({ deployment: 'local', order: 1, rates: [rate], steps }, via);
+  const { wrong, received } = await runSequence({ deployment, order, rates: [rate], steps }, via);
   expect(wrong).toEqual([]);
   return { posts: received, bookings };
 }
@@ -43,6 +47,27 @@ it('after a change to a higher maximum neither a new event nor those that wait h
   const newest = posts.toSorted((a, b) => (a.deliveryId < b.deliveryId ? -1 : 1)).at(-1) as Received;
   expect(secondsOf([posts[0] as Received, newest])).toBeLessThan(3);
 });
+
+it.each([
+  ['local', 10],
+  ['local', 11],
+  ['aws', 9],
+  ['aws', 10],
+] as const)(
+  'after a removal of the maximum, events that wait are sent at once: %s, calls in order %i',
+  async (deployment, order) => {
+    const steps: Step[] = [
+      { after: 6_000, does: 'set rate', webhook: 0, maxPerSecond: 5 },
+      { after: 'answer', does: 'sweep' },
+      { ...publish(100), after: 6_000 },
+      { after: 'answer', does: 'set rate', webhook: 0, maxPerSecond: null },
+      { after: 'answer', does: 'sweep' },
+    ];
+    const { posts } = await run(1, steps, { deployment, order });
+    expect(posts).toHaveLength(100);
+    expect(secondsOf(posts)).toBeLessThan(2);
+  },
+);
 
 it('short pauses leave no unused booked times behind', async () => {
   const shortPause: Step[] = [

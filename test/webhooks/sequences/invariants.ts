@@ -276,8 +276,6 @@ function faultsOfArrival(
   const wasSlow = steps.some((step) => step.does === 'set receiver' && /slow|hanging/.test(step.mode));
   const lastRates = webhook.rates.at(-1)?.any ?? [];
   const rate = Math.min(...lastRates.map((one) => one ?? Number.POSITIVE_INFINITY));
-  // Attempts that wait for their turn then need one of the few leases of slow webhooks, and find it free by chance.
-  const hadMaximum = lastRates.includes(null) && webhook.rates.length > 1;
   const sweepMs = deployment === 'local' ? 5_000 : minuteMs;
   const others = received.filter((post) => post.webhook.id === webhook.id && post.begunAt < arrival.begunAt);
   const waiting = others.filter((post) => post.begunAt >= healedAt).length + 1;
@@ -292,14 +290,17 @@ function faultsOfArrival(
     (done('recover') ? 3 * minuteMs : 0) +
     steps.reduce((sum, step) => sum + longestDelayOf(step, deployment, wasSlow), 0) +
     clockSteps.reduce((sum, { ms }) => sum + Math.abs(ms) + minuteMs, 0) +
-    (wasSlow ? 0.6 * Math.max(0, healedAt - dueAt) : 0) +
-    (wasSlow || hadMaximum ? minuteMs / 2 : 0);
-  const rateMs = (waiting * slotMs) / (hadMaximum ? 1 : rate);
+    (wasSlow ? 0.6 * Math.max(0, healedAt - dueAt) + minuteMs / 2 : 0);
+  const rateMs = (waiting * slotMs) / rate;
   // Nothing waits for longer than the others need, and not while the receiver gets nothing.
   const idleFrom = Math.max(from, ...others.map(({ begunAt }) => begunAt));
   const regular = Math.min(from + rateMs, idleFrom) + slackMs;
-  // An attempt that has just become late waits until no other worker can be making it.
-  const latest = regular + (regular > dueAt + minuteMs ? 31_000 : 0);
+  // An attempt that has just become late waits until no other worker can be making it. So do older ones, whose turns pass.
+  const overtakes = received.some(
+    ({ webhook: { id }, begunAt, deliveryId }) =>
+      id === webhook.id && begunAt > arrival.begunAt && deliveryId < arrival.deliveryId,
+  );
+  const latest = regular + (regular > dueAt + minuteMs || overtakes ? 31_000 : 0);
   const [lateMs, tooLateMs] = [arrival.begunAt - from, arrival.begunAt - latest];
   if (tooLateMs <= 0) return [];
   return [`arrived ${seconds(lateMs)} after it could have, ${seconds(tooLateMs)} too late`];
