@@ -123,14 +123,19 @@ export async function storeBooking(
 }
 
 /**
- * Stores the time up to which an attempt tries to get a lease, without one that it has stored before. The sweeper's index
- * lists the attempt for that time.
+ * Stores the time up to which an attempt tries to get a lease, without one that it has stored before. It keeps its booked
+ * time. The sweeper's index lists the attempt for the time up to which it tries.
  *
  * @param waitsUntil ISO 8601
- * @returns whether it is stored: not if the attempt waits for the end of a pause, or has booked a time
+ * @returns whether it is stored: not if the attempt waits for the end of a pause, or has booked another time
  */
 export function storeWait(context: TableContext, message: DeliveryMessage, waitsUntil: string): Promise<boolean> {
-  return putListed(context, message, { waitsUntil }, waitsUntil, { condition: 'attribute_not_exists(bookedAt)' });
+  const { bookedAt, paceVersion } = message;
+  if (bookedAt === undefined)
+    return putListed(context, message, { waitsUntil }, waitsUntil, { condition: 'attribute_not_exists(bookedAt)' });
+  const fields = { waitsUntil, bookedAt, ...(paceVersion !== undefined && { paceVersion }) };
+  const sameBooking = { condition: 'bookedAt = :bookedAt', values: { ':bookedAt': bookedAt } };
+  return putListed(context, message, fields, waitsUntil, sameBooking);
 }
 
 /**
@@ -142,9 +147,9 @@ export function storeWait(context: TableContext, message: DeliveryMessage, waits
 async function putListed(
   { table }: TableContext,
   message: DeliveryMessage,
-  fields: Partial<Booking> | { waitsUntil: string },
+  fields: Partial<Booking> & { waitsUntil?: string },
   listedFrom: string,
-  replaces: { condition: string; values?: Record<string, number> | undefined },
+  replaces: { condition: string; values?: Record<string, number | string> | undefined },
 ): Promise<boolean> {
   const entry = dueEntry(parkedPartition(ulidOf(message.deliveryId)), listedFrom);
   const write: Write = {
@@ -206,8 +211,8 @@ export async function* readParkedAttempts(
 }
 
 /**
- * Lists a parked attempt in the sweeper's index, without a booked time, unless it was removed, parked again in a later pause,
- * or has booked another time.
+ * Lists a parked attempt in the sweeper's index, without a booked time and a wait for a lease, unless it was removed, parked
+ * again in a later pause, or has booked another time.
  *
  * @param listedFrom when the sweeper begins to look for it; ISO 8601
  * @returns whether it is listed
@@ -222,7 +227,7 @@ export async function listParkedAttempt(
   const write: Write = {
     Update: {
       Key: keyOf(message),
-      UpdateExpression: 'SET #due = :due, #listed = :listed REMOVE bookedAt, paceVersion',
+      UpdateExpression: 'SET #due = :due, #listed = :listed REMOVE bookedAt, paceVersion, waitsUntil',
       ConditionExpression: `${bookedAt ? 'bookedAt' : 'pausedFrom'} = :from`,
       ExpressionAttributeNames: { '#due': partitionKey, '#listed': sortKey },
       ExpressionAttributeValues: {

@@ -77,8 +77,9 @@ const minDelayMs = 1_000;
 const maxDelayMs = longestDelaySeconds * 1_000;
 
 /**
- * How long an attempt can wait for a lease without an item, in milliseconds. It is shorter than the time after which the
- * sweeper takes its message for lost, by as much as the queue may delay the message.
+ * How long after it was due, or after its booked time, an attempt can wait for a lease without an item that says so, in
+ * milliseconds. It is shorter than the time after which the sweeper takes its message for lost, by as much as the queue may
+ * delay the message.
  */
 const waitsAsMessageMs = 30_000;
 
@@ -177,25 +178,26 @@ async function attemptSlow(context: Context, attempt: Attempt): Promise<Delivere
  */
 async function postpone(context: Context, { message, target, loggedEvent }: Attempt): Promise<Delivered> {
   const { maxPerSecond } = target;
-  const slow = slowMessageOf(message);
+  const slow = slowMessageOf(hasBooking(message, target) ? message : withoutBooking(message));
   const books = maxPerSecond !== undefined && !hasBooking(message, target);
   const again = books ? await bookTime(context, slow, maxPerSecond, target) : slow;
   const triedAt = triedAgainAt(again, target, loggedEvent, context.clock());
-  const waiting = maxPerSecond === undefined ? await parkWaiting(context, again, triedAt) : again;
+  const waits = maxPerSecond === undefined || hasBooking(again, target);
+  const waiting = waits ? await parkWaiting(context, again, triedAt) : again;
   await sendAttemptMessages(context, [waiting], triedAt);
   return {};
 }
 
 /**
- * Parks an attempt that has waited for a lease for long, so that its message is not the only thing that leads to it. Its item is
- * due some time after the next try, instead of any other item that lists the attempt. Later tries write only if they come
- * after that time.
+ * Parks an attempt that has waited for a lease for long, so that its message is not the only thing that leads to it, or its
+ * item is not due while it waits. Its item is due some time after the next try, instead of any other item that lists the
+ * attempt. Later tries write only if they come after that time.
  *
  * @param triedAt when the attempt tries again (Unix time, in ms)
  * @returns the message to send
  */
 async function parkWaiting(context: Context, message: DeliveryMessage, triedAt: number): Promise<DeliveryMessage> {
-  if (triedAt < Date.parse(message.dueAt) + waitsAsMessageMs) return message;
+  if (triedAt < Date.parse(message.bookedAt ?? message.dueAt) + waitsAsMessageMs) return message;
   const { waitsUntil } = (await readParkedAttempt(context, message)) ?? {};
   const until = waitsUntil === undefined ? 0 : Date.parse(waitsUntil);
   const isExpected = triedAt <= until && !isTooFarAhead(until, context.clock(), maxDelayMs + triesGraceMs);
@@ -223,7 +225,9 @@ function triedAgainAt(
   }
   if (!hasBooking(message, target)) return now + minDelayMs;
   const bookedAt = Date.parse(message.bookedAt);
-  return bookedAt > now ? bookedAt - receivedEarlyMs : now + delayMs(now - bookedAt, target.slow ? 4 : 16);
+  return bookedAt > now
+    ? bookedAt - receivedEarlyMs
+    : now + delayMs(now - bookedAt, target.slow ? slowPartOf(message) : 16);
 }
 
 /** Returns the delay of an attempt that finds no free lease, as a part of the time for which it has waited, in ms. */

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { WebhookPatch } from '../../../lib/contract/webhooks.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
-import { bookAttempt } from '../../../lib/table/deliveries/webhook-attempts.ts';
+import { bookAttempt, leaseSlowAttempt, markWebhookSlow } from '../../../lib/table/deliveries/webhook-attempts.ts';
 import { readTarget, readWebhook } from '../../../lib/table/deliveries/webhooks.ts';
 import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
@@ -338,6 +338,84 @@ describe('an attempt that has booked a time', () => {
     expect(await webhooks.attempt(recovered)).toEqual({ posts: 0, sent: [] });
     await edit(id, { active: true });
     expect((await sweepAfter(5)).map(({ deliveryId }) => deliveryId)).toEqual([booked[0].deliveryId]);
+  });
+});
+
+describe('an attempt to a slow receiver that waits after its booked time', () => {
+  let id: string;
+  let booked: DeliveryMessage;
+
+  beforeEach(async () => {
+    webhooks = (await prepareTestWebhooks())();
+    ({ id } = await webhooks.register({ maxPerSecond: 1 }));
+    await markWebhookSlow(webhooks, webhooks.organization, id);
+    const [made, message] = (await queuedMessages(2)) as [DeliveryMessage, DeliveryMessage];
+    await webhooks.attempt(made, { durationMs: 3_000 });
+    booked = (await attemptAll([message])).again[0] as DeliveryMessage;
+    webhooks.clock.now = Date.parse(booked.bookedAt as string);
+  });
+
+  /** Tries the attempt some seconds later, while no lease is free; returns its next message. */
+  async function tryAfter(seconds: number, message: DeliveryMessage): Promise<DeliveryMessage> {
+    webhooks.clock.now += seconds * 1_000;
+    const [now, until] = [timestamp(webhooks.clock()), timestamp(webhooks.clock() + 1)];
+    for (const number of [0, 1]) await leaseSlowAttempt(webhooks, webhooks.organization, id, { number, now, until });
+    const { posts, again } = await attemptAll([message]);
+    expect([posts, again.length]).toEqual([0, 1]);
+    return again[0] as DeliveryMessage;
+  }
+
+  /** Sweeps some seconds later, and returns the sent messages. */
+  async function sweepAfter(seconds: number): Promise<DeliveryMessage[]> {
+    webhooks.clock.now += seconds * 1_000;
+    const before = webhooks.queue.sent.length;
+    await sweepDeliveries(webhooks, { until: webhooks.clock() });
+    return webhooks.queue.sent.slice(before).map(({ message }) => message);
+  }
+
+  it('is not sent again while it tries, keeps its time, and is sent again ten minutes after its last try', async () => {
+    let again = booked;
+    for (const seconds of [25, 30, 200, 300]) {
+      again = await tryAfter(seconds, again);
+      expect(await sweepAfter(0)).toEqual([]);
+    }
+    expect(again).toEqual(booked);
+    // A copy of its message uses the booked time.
+    const { bookedAt: _, paceVersion: __, parked: ___, ...copy } = booked;
+    expect(await tryAfter(0, copy)).toEqual(booked);
+    const { slow: ____, ...message } = booked;
+    expect(await sweepAfter(15 * 60)).toEqual([message]);
+  });
+
+  it('is sent again soon after a change of the maximum, and is looked for a minute later', async () => {
+    const again = await tryAfter(100, booked);
+    await edit(id, { maxPerSecond: 2 });
+    const { slow: _, bookedAt: __, ...message } = again;
+    expect(await sweepAfter(1)).toEqual([message]);
+    expect(await sweepAfter(50)).toEqual([]);
+    expect(await sweepAfter(11)).toEqual([message]);
+    await tryAfter(100, { ...message, slow: true });
+    expect(await sweepAfter(5)).toEqual([]);
+  });
+
+  it('waits without its time when there is no maximum any more', async () => {
+    await edit(id, { maxPerSecond: null });
+    await sweepAfter(1);
+    for (const number of [2]) {
+      const [now, until] = [timestamp(webhooks.clock()), timestamp(webhooks.clock() + 110_000)];
+      await leaseSlowAttempt(webhooks, webhooks.organization, id, { number, now, until });
+    }
+    const { bookedAt: _, paceVersion: __, ...message } = booked;
+    expect(await tryAfter(100, booked)).toEqual(message);
+    expect(await sweepAfter(9 * 60)).toEqual([]);
+  });
+
+  it('leaves nothing behind when it is made', async () => {
+    const again = await tryAfter(100, booked);
+    webhooks.clock.now += 1_100;
+    expect(await webhooks.attempt(again)).toMatchObject({ posts: 1, sent: [] });
+    expect(Object.keys(await webhooks.dump()).filter((key) => key.includes(' P#'))).toEqual([]);
+    expect(await sweepAfter(20 * 60)).toEqual([]);
   });
 });
 
