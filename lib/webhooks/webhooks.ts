@@ -71,22 +71,22 @@ export async function updateWebhook(
   patch: WebhookPatch,
   ifMatch: Precondition,
 ): Promise<Versioned<Webhook>> {
-  const [webhook, newest] = await Promise.all([
-    retryOnConflict(context.table, async () => {
-      const before = await requireWebhook(context, organization, id);
-      ifMatch(before);
-      if (patch.url !== undefined) rejectUrl(patch.url, context.allowedReceivers);
-      const now = context.clock();
-      // Events are compared with these times.
-      const since = await logTimeOf(context, organization, now);
-      const after = patched(before, patch, since);
-      const times = { since: timestamp(since), now };
-      if (after !== before) await changeWebhook(context, organization, before, after, times);
-      return after;
-    }),
-    readNewestOutcomes(context, organization, id),
-  ]);
-  return versioned(webhook, newest);
+  return retryOnConflict(context.table, async () => {
+    // All is read before the write: a read that failed after it would respond that nothing was changed.
+    const [before, newest] = await Promise.all([
+      requireWebhook(context, organization, id),
+      readNewestOutcomes(context, organization, id),
+    ]);
+    ifMatch(before);
+    if (patch.url !== undefined) rejectUrl(patch.url, context.allowedReceivers);
+    const now = context.clock();
+    // Events are compared with these times.
+    const since = await logTimeOf(context, organization, now);
+    const after = patched(before, patch, since);
+    const times = { since: timestamp(since), now };
+    if (after !== before) await changeWebhook(context, organization, before, after, times);
+    return versioned(after, newest);
+  });
 }
 
 /**

@@ -1,9 +1,12 @@
+import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EventName } from '../../../lib/contract/events.ts';
 import type { WebhookPatch } from '../../../lib/contract/webhooks.ts';
 import { findDifferences } from '../../../lib/reconcile/differences.ts';
 import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
 import { updateWebhook } from '../../../lib/webhooks/webhooks.ts';
+import { dynamodbError } from '../../table/fixtures/dynamodb-errors.ts';
+import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
 import { notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from '../test-webhooks.ts';
 
 const createTestWebhooks = await prepareTestWebhooks();
@@ -91,4 +94,18 @@ it('a waiting retry goes to the new URL of its webhook', async () => {
   const { posts, send } = notingSender();
   await webhooks.deliver(retry, send);
   expect(posts).toMatchObject([{ url: 'https://example.com/new' }]);
+});
+
+it('a change whose webhook cannot be read with its newest attempts changes nothing', async () => {
+  const { id } = await webhooks.register();
+  const before = await webhooks.dump();
+  const table = interceptTable(webhooks.table, async (send, { input }) => {
+    if (!('KeyConditionExpression' in input)) return send();
+    // A write that does not wait for this read is made before it fails.
+    for (let turns = 0; turns < 100; turns++) await setImmediate();
+    throw dynamodbError('InternalServerError');
+  });
+  const change = updateWebhook({ ...webhooks, table }, webhooks.organization, id, { active: false }, () => {});
+  await expect(change).rejects.toThrow();
+  expect(await webhooks.dump()).toEqual(before);
 });
