@@ -2,13 +2,13 @@ import * as v from 'valibot';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
 import { Execution, ExecutionId, ExecutionStarted } from './executions.ts';
-import { AgentName, described } from './shapes.ts';
+import { AgentName, described, flag } from './shapes.ts';
 
 /** The body of `cancelExecution`. */
 export const Cancellation = v.object({
   delegated: v.optional(
     described(
-      v.boolean(),
+      flag,
       'Whether the running executions that the execution has delegated by its tool `delegate_task` are cancelled too, and those that these have delegated in turn.',
     ),
     true,

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import { EventName, eventNames } from './events.ts';
 import * as examples from './examples.ts';
-import { count, described, id, listOf, oneOf, QueryTime, Timestamp } from './shapes.ts';
+import { count, described, flag, id, listOf, oneOf, QueryTime, Timestamp } from './shapes.ts';
 import { WebhookId } from './webhooks.ts';
 
 const RecoveryId = id('rc', 'a recovery');
@@ -40,7 +40,7 @@ export const NewRecovery = v.pipe(
     until: v.optional(endOfRange('The time of the last event; by default the time of the request.')),
     events: v.optional(events),
     include,
-    dryRun: v.optional(described(v.boolean('must be true or false'), 'Only count the events, and send nothing.')),
+    dryRun: v.optional(described(flag, 'Only count the events, and send nothing.')),
   }),
   v.forward(
     v.check(({ since, until }) => until === undefined || since <= until, 'must not be after until'),

@@ -50,6 +50,9 @@ export function text(min: number, max: number) {
   );
 }
 
+/** The schema of a boolean in a request. */
+export const flag = v.boolean('must be true or false');
+
 /** Returns the schema of a string that matches the whole `pattern`; the error message is `must be ${what}`. */
 export function matching(pattern: string, what: string) {
   return v.pipe(v.string('must be a string'), v.regex(new RegExp(`^${pattern}$`), `must be ${what}`));

@@ -6,6 +6,7 @@ import {
   AgentName,
   count,
   described,
+  flag,
   grouped,
   id,
   listOf,
@@ -78,7 +79,7 @@ export const WebhookPatch = v.object({
   events: v.optional(events),
   description: v.nullish(description),
   taskFilter: v.nullish(taskFilter),
-  active: v.optional(described(v.boolean(), 'False pauses the webhook, true resumes it.')),
+  active: v.optional(described(flag, 'False pauses the webhook, true resumes it.')),
   maxPerSecond: v.nullish(maxPerSecond),
 });
 export type WebhookPatch = v.InferOutput<typeof WebhookPatch>;
