@@ -8,11 +8,17 @@ const sectionNames = [
 export type SectionName = (typeof sectionNames)[number];
 
 /**
+ * Characters that are not visible: controls, formats, surrogates without their other half, and those that Unicode lets
+ * programs ignore, such as selectors of variants and fillers; and the blank pattern of Braille.
+ */
+const invisible = '\\p{Cc}\\p{Cf}\\p{Cs}\\p{DI}\\u{2800}';
+
+/**
  * What follows the `<` of a tag of a section, opening or closing, with or without attributes. A model also reads a tag with
  * other letter case, with white space, or with invisible characters in it.
  */
 const restOfTag = () =>
-  `(?=[\\s\\p{Cc}\\p{Cf}/]*(?:${sectionNames.map((name) => [...name].join('\\p{Cf}*')).join('|')})(?![\\w-]))`;
+  `(?=[\\s${invisible}/]*(?:${sectionNames.map((name) => [...name].join(`[${invisible}]*`)).join('|')})(?![\\w-]))`;
 
 // Created at the first use: the classes of Unicode characters take a tenth of the CPU time of an import.
 let startOfTag: RegExp | undefined;
