@@ -1,10 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { indented } from '../../../lib/console/components/indented.ts';
+import { fc } from '../../seeded.ts';
 
 describe('the indentation of a text', () => {
   it('is that of JSON, and other texts stay as they are', () => {
     expect(indented('{"a":[1,"[{\\"]"]}')).toBe('{\n  "a": [\n    1,\n    "[{\\"]"\n  ]\n}');
     for (const text of ['1', 'a [b]', '[broken', '{"open']) expect(indented(text)).toBe(text);
+  });
+
+  it('is the same as that of JavaScript for each value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(undefined, '\t'), (value, space) => {
+        fc.pre(typeof value === 'object' && value !== null);
+        expect(indented(JSON.stringify(value, null, space))).toBe(JSON.stringify(value, null, 2));
+      }),
+    );
+  });
+
+  it('changes no number, no string and no order of members', () => {
+    const written = '{"b":9007199254740993,"10":[1e400,-0,1.10],"9":"\\u00e9\\/","b":{}}';
+    expect(indented(written).replaceAll(/\s/g, '')).toBe(written);
   });
 
   it('is left out if nesting would multiply the length', () => {
