@@ -30,6 +30,10 @@ const FunctionCall = v.object({
   function: v.object({ name: v.string(), arguments: v.optional(v.unknown()) }),
 });
 
+/** The tokens of a chat completion, also of one whose answer cannot be read. */
+const Usage = v.fallback(v.nullish(v.object({ prompt_tokens: Count, completion_tokens: Count })), undefined);
+const Counted = v.fallback(v.object({ usage: Usage }), { usage: undefined });
+
 /** The fields that are read of a chat completion (platform.openai.com/docs/api-reference/chat/object). */
 const Completion = v.object({
   choices: v.tupleWithRest(
@@ -44,7 +48,6 @@ const Completion = v.object({
     ],
     v.unknown(),
   ),
-  usage: v.fallback(v.nullish(v.object({ prompt_tokens: Count, completion_tokens: Count })), undefined),
 });
 
 const Models = v.object({ data: v.array(v.object({ id: v.string() })) });
@@ -57,6 +60,9 @@ const stopReasons = new Map([
   ['tool_calls', 'tool_use'],
   ['function_call', 'tool_use'],
 ]);
+
+/** The stop reason of Converse for an output that cannot be read. */
+const unreadableOutput = 'malformed_model_output';
 
 /** The errors of Bedrock for the error statuses of the server. */
 const errorsByStatus = new Map<number, BedrockError>([
@@ -101,7 +107,7 @@ export function createChatModel(server: ChatServer): LocalModel {
       const model = isDefault(request.model) ? (name ?? (await firstModel(server, limited))) : request.model;
       return replyOf(
         request,
-        await call(server, '/chat/completions', Completion, limited, chatRequest(model, request)),
+        await call(server, '/chat/completions', v.unknown(), limited, chatRequest(model, request)),
       );
     } catch (error) {
       if (error instanceof ModelServerError) throw error;
@@ -173,10 +179,13 @@ function chatMessages(message: LaterMessage): object[] {
   return [{ role: 'assistant', content: text, ...(calls.length > 0 && { tool_calls: calls }) }];
 }
 
-function replyOf(
-  { tools, later }: Request,
-  { choices: [{ message, finish_reason }], usage }: v.InferOutput<typeof Completion>,
-): Reply {
+/** Returns the reply for a completion. One that cannot be read is paid for, too. */
+function replyOf({ tools, later }: Request, completion: unknown): Reply {
+  const { usage } = v.parse(Counted, completion);
+  const tokens = usage && { tokens: { input: usage.prompt_tokens, output: usage.completion_tokens } };
+  const read = v.safeParse(Completion, completion);
+  if (!read.success) return { kind: 'answer', text: '', stopReason: unreadableOutput, ...tokens };
+  const [{ message, finish_reason }] = read.output.choices;
   const calls = tools.length > 0 ? callsOf(message.tool_calls, later) : [];
   const stopReason = stopReasons.get(finish_reason) ?? finish_reason;
   return {
@@ -185,7 +194,7 @@ function replyOf(
     ...(calls.length > 0 && { calls }),
     // Some servers finish with `stop` after calls.
     stopReason: calls.length > 0 && stopReason === 'end_turn' ? 'tool_use' : stopReason,
-    ...(usage && { tokens: { input: usage.prompt_tokens, output: usage.completion_tokens } }),
+    ...tokens,
   };
 }
 

@@ -10,6 +10,7 @@ import { type ChatServer, completion, json, startChatServer } from './chat-serve
 const key = 'sk-never-to-be-seen';
 const faulty = (error: unknown) => ({ kind: 'faulty', error, tokens: 0 });
 const failed = (error: string, tokens = 0) => ({ kind: 'failed', error, tokens });
+const unreadable = (tokens: number) => ({ ...faulty('The answer of the model could not be read.'), tokens });
 const broken = faulty('The model could not be reached, or had a fault.');
 const tooSlow = faulty('The model took too long to answer.');
 const noAccess = failed('This deployment has no access to the model.');
@@ -114,13 +115,19 @@ describe('an answer', () => {
   );
 
   it.each([
-    ['no choices', json(completion('', 'stop', { choices: [] }))],
-    ['choices of another kind', json(completion('', 'stop', { choices: 'Hello.' }))],
-    ['no message', json(completion('', 'stop', { choices: [{ finish_reason: 'stop' }] }))],
-    ['content of another kind', json(completion([{ type: 'text', text: 'Hello.' }]))],
-    ['no finish reason', json(completion('Hello.', null))],
-    ['an error with status 200', json({ error: { message: `No, ${key}.` } })],
-    ['nothing', json(null)],
+    ['no choices', completion('', 'stop', { choices: [] }), 12],
+    ['choices of another kind', completion('', 'stop', { choices: 'Hello.' }), 12],
+    ['no message', completion('', 'stop', { choices: [{ finish_reason: 'stop' }] }), 12],
+    ['content of another kind', completion([{ type: 'text', text: 'Hello.' }]), 12],
+    ['no finish reason', completion('Hello.', null), 12],
+    ['an error with status 200', { error: { message: `No, ${key}.` } }, 0],
+    ['nothing', null, 0],
+  ])('with %s cannot be read, and its tokens count', async (_, answer, tokens) => {
+    chat.chat = json(answer);
+    expect(await ask()).toEqual(unreadable(tokens));
+  });
+
+  it.each([
     ['broken JSON', (response: ServerResponse) => response.end('{"choices": [')],
     ['no bytes', (response: ServerResponse) => response.end()],
   ])('with %s fails as a faulty model', async (_, answer) => {
@@ -267,7 +274,7 @@ describe('a model with tools', () => {
       failed('The answer of the model was longer than it may be.', 12),
     ],
     ['has no call', [[], 'I read.'], { ...faulty('The answer of the model could not be read.'), tokens: 12 }],
-    ['has calls of another kind', [[{ id: 'a' }]], broken],
+    ['has calls of another kind', [[{ id: 'a' }]], unreadable(12)],
   ])('fails if its answer %s', async (_, [...calls], answer) => {
     chat.chat = calling(...calls);
     expect(await ask({ tools })).toEqual(answer);
