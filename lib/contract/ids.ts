@@ -10,14 +10,19 @@ export function timeOf(ulid: string): number {
   return [...ulid.slice(0, 10)].reduce((time, letter) => time * 32 + alphabet.indexOf(letter), 0);
 }
 
-/** Returns the ULID of a time (Unix time, in ms), and 10 bytes, which `ulid()` takes from a random source. */
+/**
+ * Returns the ULID of a time (Unix time, in ms), and 10 bytes, which `ulid()` takes from a random source.
+ *
+ * @throws `RangeError` for a time that is no whole number
+ */
 export function ulidFrom(time: number, bytes: Uint8Array): string {
-  let value = BigInt(time);
-  for (const byte of bytes.subarray(0, 10)) value = value * 256n + BigInt(byte);
+  if (!Number.isSafeInteger(time)) throw new RangeError(`${time} is no time of a ULID; use whole milliseconds.`);
   let letters = '';
-  for (let at = 0; at < 26; at++) {
-    letters = alphabet[Number(value % 32n)] + letters;
-    value /= 32n;
+  for (let at = 0, rest = time; at < 10; at++, rest = Math.floor(rest / 32)) letters = alphabet[rest % 32] + letters;
+  // Each letter has five bits: those that are left of the bytes before come first.
+  for (let at = 0, bits = 0, left = 0; at < 10; at++) {
+    bits = (bits << 8) | (bytes[at] as number);
+    for (left += 8; left >= 5; left -= 5) letters += alphabet[(bits >> (left - 5)) & 31];
   }
   return letters;
 }

@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Item, Write } from './write.ts';
 
 /** The attribute with the mark of an item's last single write. A short name, because it adds to the size of the item. */
 const markName = 'w';
 
-/** Creates a mark that no other write has. */
+/** Creates a mark that no other write has: the last 6 bytes of a UUID, which Node.js makes faster than random bytes. */
 export function newMark(): string {
-  return randomBytes(6).toString('base64url');
+  return Buffer.from(randomUUID().slice(-12), 'hex').toString('base64url');
 }
 
 /**
