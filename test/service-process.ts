@@ -30,6 +30,14 @@ export function startProgram(
   return { child, output, ended };
 }
 
+/** Returns the arguments that `npm start` of a checkout gives Node.js. */
+export function startArguments(checkout = '.'): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
+  const [node, ...args] = (scripts.start as string).split(' ');
+  if (node !== 'node') throw new Error(`npm start runs ${node} and not node.`);
+  return args;
+}
+
 /** The data folder, further environment variables, options for Node itself, and a function that gets the output. */
 export type ServiceOptions = {
   dataFolder: string;
@@ -42,7 +50,7 @@ export type ServiceOptions = {
 export type Address = { url: string; token: string };
 
 /**
- * Starts `infra/local/main.ts` on a free port, as `npm start` does.
+ * Starts the service on a free port, as `npm start` does.
  *
  * @returns the process; `ready` resolves when the service is ready, with undefined when it ends before
  */
@@ -50,7 +58,7 @@ export function startService({ dataFolder, environment, nodeOptions = [], onOutp
   const { promise: ready, resolve } = Promise.withResolvers<Address | undefined>();
   let isReady = false;
   const settings = { PORT: '0', CREWBOARD_DATA: dataFolder, ...environment };
-  const started = startProgram([...nodeOptions, 'infra/local/main.ts'], settings, (text) => {
+  const started = startProgram([...nodeOptions, ...startArguments()], settings, (text) => {
     onOutput(text);
     const { stdout } = started.output;
     if (isReady || !/^ready$/m.test(stdout)) return;

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { findRunning } from '../../infra/local/running.ts';
 import { type Api, successOf } from '../api.ts';
 import { createApiOverHttp } from '../api-over-http.ts';
+import { startArguments } from '../service-process.ts';
 import { type Bench, createFolder } from './bench.ts';
 import { cpuOfTree, residentOfTree } from './process-stats.ts';
 
@@ -28,7 +29,7 @@ export async function startService(bench: Bench, checkout = process.cwd()): Prom
   const dataFolder = createFolder(bench);
   const { PATH, HOME } = process.env;
   const env = { PATH, HOME, PORT: '0', CREWBOARD_DATA: dataFolder, MODEL_LATENCY_MS: '0' };
-  const child = spawn(process.execPath, [join(checkout, 'infra/local/main.ts')], {
+  const child = spawn(process.execPath, startArguments(checkout), {
     cwd: checkout,
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
