@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Precondition } from '../contract/endpoint.ts';
 import { ApiError } from '../contract/errors.ts';
 
@@ -10,7 +10,7 @@ const etagLength = 16;
  * the resource. It depends on the id too, so the ETag of a deleted agent never matches a new agent of the same name.
  */
 export function etagOf({ id, version }: Parameters<Precondition>[0]): string {
-  const digest = createHash('sha256').update(`${id} ${version}`).digest('base64url');
+  const digest = hash('sha256', `${id} ${version}`, 'base64url');
   return `"${digest.slice(0, etagLength)}"`;
 }
 

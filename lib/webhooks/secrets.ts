@@ -6,12 +6,22 @@ import { decryptByKms, encryptByKms, type KmsContext } from '../kms/encryption.t
 /** The webhook that a secret belongs to: a secret that is encrypted for one webhook cannot be decrypted for another. */
 export type SecretOwner = { organization: string; webhook: string };
 
+/** A decrypted secret, and until when it is cached; Unix time, in ms. */
+type DecryptedSecret = { secret: string; until: number };
+
 /** The part of a context that encrypting and decrypting secrets needs. */
 export type SecretsContext = KmsContext & {
+  clock: () => number;
+  /** The secrets that this process has decrypted lately. */
+  decryptedSecrets: Map<string, DecryptedSecret>;
   variables: Readonly<Record<string, string | undefined>>;
   /** The keys that this process has read, by the paths of their files. */
   secretKeys: Map<string, Buffer>;
 };
+
+/** How long a decrypted secret is cached, in milliseconds, and how many are. */
+const cachedForMs = 5 * 60_000;
+const cachedAtMost = 1_000;
 
 const algorithm = 'aes-256-gcm';
 const keyBytes = 32;
@@ -36,13 +46,25 @@ export async function encryptSecret(context: SecretsContext, secret: string, own
 }
 
 /**
- * Decrypts the secret of a webhook.
+ * Decrypts the secret of a webhook, once in five minutes.
  *
  * @throws Error in a deployment without a key, and for a secret of another webhook or key
  */
 export async function decryptSecret(context: SecretsContext, text: string, owner: SecretOwner): Promise<string> {
-  const keyId = context.variables[environment.secretsKeyId];
-  if (keyId) return decryptByKms(context, keyId, text, owner);
+  const { clock, decryptedSecrets: cache, variables } = context;
+  const name = JSON.stringify([owner, text]);
+  const cached = cache.get(name);
+  const now = clock();
+  // After a step back of the clock, the end is further away than it can be.
+  if (cached && now < cached.until && cached.until <= now + cachedForMs) return cached.secret;
+  const keyId = variables[environment.secretsKeyId];
+  const secret = keyId ? await decryptByKms(context, keyId, text, owner) : decryptByFile(context, text, owner);
+  if (cache.size >= cachedAtMost) cache.clear();
+  cache.set(name, { secret, until: clock() + cachedForMs });
+  return secret;
+}
+
+function decryptByFile(context: SecretsContext, text: string, owner: SecretOwner): string {
   const encrypted = Buffer.from(text, 'base64');
   const iv = encrypted.subarray(0, ivBytes);
   const decipher = createDecipheriv(algorithm, keyOf(context), iv, { authTagLength: tagBytes })

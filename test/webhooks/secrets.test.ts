@@ -12,9 +12,9 @@ const owner = { organization: 'one', webhook: 'wh_1' };
 const newPath = () => join(createTemporaryFolder(), 'secrets.key');
 
 /** The context of a new process whose key file has this path. */
-const contextOf = (path: string | undefined): SecretsContext => ({
+const contextOf = (path: string | undefined, clock = () => 0): SecretsContext => ({
   variables: { [environment.secretsKeyFile]: path },
-  clock: () => 0,
+  clock,
   clients: {},
   secretKeys: new Map(),
   decryptedSecrets: new Map(),
@@ -44,6 +44,8 @@ describe('an encrypted secret', () => {
     ['an owner whose joined names are equal', { organization: 'onewh', webhook: '_1' }],
   ])('is not decrypted for %s', async (_, other) => {
     const ciphertext = await encrypt('a secret');
+    // The secret is cached for its owner.
+    expect(await decrypt(ciphertext)).toBe('a secret');
     await expect(decrypt(ciphertext, other)).rejects.toThrow();
   });
 
@@ -81,6 +83,50 @@ describe('a deployment with a KMS key', () => {
     expect(kms).toHaveReceivedCommandExactlyOnceWith(EncryptCommand, { KeyId: 'the key', EncryptionContext: owner });
     expect(kms).toHaveReceivedCommandExactlyOnceWith(DecryptCommand, { KeyId: 'the key', EncryptionContext: owner });
     expect(existsSync(path)).toBe(false);
+  });
+});
+
+describe('a decrypted secret', () => {
+  const minuteMs = 60_000;
+
+  it('is cached for five minutes, and not for longer after a step back of the clock', async () => {
+    let now = 10 * minuteMs;
+    const path = newPath();
+    const context = contextOf(path, () => now);
+    const ciphertext = await encryptSecret(context, 'a secret', owner);
+    await decryptSecret(context, ciphertext, owner);
+    // Another key would not decrypt it.
+    context.secretKeys.set(path, Buffer.alloc(32));
+    for (const cachedAt of [10, 15 - 1 / minuteMs]) {
+      now = cachedAt * minuteMs;
+      expect(await decryptSecret(context, ciphertext, owner)).toBe('a secret');
+    }
+    for (const otherwise of [15, 10 - 1 / minuteMs]) {
+      now = otherwise * minuteMs;
+      await expect(decryptSecret(context, ciphertext, owner)).rejects.toThrow();
+    }
+  });
+
+  it('is cached for a thousand webhooks at most', async () => {
+    const path = newPath();
+    const context = contextOf(path);
+    const ciphertexts = await Promise.all(
+      Array.from({ length: 1_001 }, (_, nth) => encryptSecret(context, 's', { ...owner, webhook: `wh_${nth}` })),
+    );
+    for (const [nth, ciphertext] of ciphertexts.entries())
+      await decryptSecret(context, ciphertext, { ...owner, webhook: `wh_${nth}` });
+    expect(context.decryptedSecrets.size).toBeLessThanOrEqual(1_000);
+  });
+
+  it('is not one that could not be decrypted', async () => {
+    const path = newPath();
+    const context = contextOf(path);
+    const ciphertext = await encryptSecret(context, 'a secret', owner);
+    const key = context.secretKeys.get(path) as Buffer;
+    context.secretKeys.set(path, Buffer.alloc(32));
+    await expect(decryptSecret(context, ciphertext, owner)).rejects.toThrow();
+    context.secretKeys.set(path, key);
+    expect(await decryptSecret(context, ciphertext, owner)).toBe('a secret');
   });
 });
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ulidFrom } from '../../contract/ids.ts';
 
 /** The origin of an event: the version of an item and the name of the event. */
@@ -23,5 +23,5 @@ export function deliveryIdOf(
 }
 
 function derived(changedAt: number, origin: readonly (string | number)[]): string {
-  return ulidFrom(changedAt, createHash('sha256').update(JSON.stringify(origin)).digest());
+  return ulidFrom(changedAt, hash('sha256', JSON.stringify(origin), 'buffer'));
 }

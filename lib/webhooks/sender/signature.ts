@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { type Attempted, secondsOf, unsignedHeaders } from './headers.ts';
 
 /** One attempt of a delivery. */
@@ -36,9 +36,10 @@ function standardSignature({ deliveryId, sentAt, body }: Signable, secret: strin
 }
 
 /** Returns the key of a Standard Webhooks signature: the base64 part of a `whsec_…` secret, or the bytes of the secret. */
-function standardKey(secret: string): Buffer {
+function standardKey(secret: string): KeyObject {
   const [, encoded] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
   const key = Buffer.from(encoded ?? '', 'base64');
   // A single base64 letter decodes to no byte, and anyone can forge a signature with an empty key.
-  return key.length > 0 ? key : Buffer.from(secret);
+  // From a key object Node.js makes a signature in a third of the time that it takes from bytes.
+  return createSecretKey(key.length > 0 ? key : Buffer.from(secret));
 }
