@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
@@ -55,7 +56,8 @@ export async function startGateway(port: number, isAllowed: AllowedOrigins = () 
     }
     const preflight = preflightHeaders(request.method, request.headers, isAllowed);
     if (preflight) return send(response, { statusCode: 204, headers: preflight });
-    response.setHeaders(new Map(Object.entries(corsHeaders(request.headers, isAllowed))));
+    for (const [name, value] of Object.entries(corsHeaders(request.headers, isAllowed)))
+      response.setHeader(name, value);
     const body = await readBody(request);
     if (!body) return send(response, { statusCode: 413, body: '{"message":"Request Too Long"}' });
     const path = decoded((request.url as string).split('?')[0] as string);
@@ -98,14 +100,30 @@ function listening(server: Server, port: number): Promise<void> {
 }
 
 /** Returns the whole body, or `undefined` if it is larger than the limit. */
-async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length <= bodyLimit) chunks.push(chunk);
+  // By events: an iterator takes more of the time of a small request than its body.
+  return new Promise((resolve, reject) => {
+    request
+      .on('data', (chunk: Buffer) => {
+        length += chunk.length;
+        if (length <= bodyLimit) chunks.push(chunk);
+      })
+      .on('end', () => resolve(length <= bodyLimit ? Buffer.concat(chunks) : undefined))
+      .on('error', reject);
+  });
+}
+
+/** Returns the headers of a request by their names in lower case; the values of a repeated one are joined with commas. */
+function headersOf({ rawHeaders }: IncomingMessage): Record<string, string> {
+  const headers = new Map<string, string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name, value] = [(rawHeaders[at] as string).toLowerCase(), rawHeaders[at + 1] as string];
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before},${value}`);
   }
-  return length <= bodyLimit ? Buffer.concat(chunks) : undefined;
+  return Object.fromEntries(headers);
 }
 
 /** Returns the path as API Gateway puts it into an event: decoded once. A path that cannot be decoded stays unchanged. */
@@ -120,15 +138,13 @@ function decoded(path: string): string {
 type Routed = { path: string; body: Buffer; routeKey: string; params: Record<string, string> | undefined };
 
 function eventOf(request: IncomingMessage, { path, body, routeKey, params }: Routed): APIGatewayProxyEventV2 {
-  const headers = Object.entries(request.headersDistinct).map(([name, values]) => [name, (values ?? []).join(',')]);
-  const text = body.toString('utf8');
-  const isText = Buffer.from(text).equals(body);
+  const isText = isUtf8(body);
   return {
     version: '2.0',
     routeKey,
     rawPath: path,
     rawQueryString: (request.url as string).split('?').slice(1).join('?'),
-    headers: Object.fromEntries(headers),
+    headers: headersOf(request),
     ...(params && { pathParameters: params }),
     requestContext: {
       accountId: '000000000000',
@@ -148,7 +164,7 @@ function eventOf(request: IncomingMessage, { path, body, routeKey, params }: Rou
       time: new Date().toISOString(),
       timeEpoch: Date.now(),
     },
-    ...(body.length > 0 && { body: isText ? text : body.toString('base64') }),
+    ...(body.length > 0 && { body: body.toString(isText ? 'utf8' : 'base64') }),
     isBase64Encoded: body.length > 0 && !isText,
   };
 }

@@ -32,8 +32,11 @@ export function functionNameOf(
 /** An endpoint that matches a path, and the values of the path's parameters. */
 export type Match = { operation: Operation; row: Endpoint; params: Record<string, string> };
 
-/** The endpoints with the segments of their paths, split once and not for each request. */
-const templates = routes.map(([operation, row]) => ({ operation, row, template: row.path.split('/') }));
+/** The endpoints with the segments of their paths, split once and not for each request, by the number of segments. */
+const templates = Map.groupBy(
+  routes.map(([operation, row]) => ({ operation, row, template: row.path.split('/') })),
+  ({ template }) => template.length,
+);
 
 /**
  * Returns the endpoints that match a decoded path, one for each method; an empty list for an unknown path. For each
@@ -42,8 +45,7 @@ const templates = routes.map(([operation, row]) => ({ operation, row, template: 
  */
 export function matchPath(path: string): Match[] {
   const segments = path.split('/');
-  const matches = templates.flatMap(({ operation, row, template }) => {
-    if (template.length !== segments.length) return [];
+  const matches = (templates.get(segments.length) ?? []).flatMap(({ operation, row, template }) => {
     const fits = template.every((part, at) => (part.startsWith(':') ? segments[at] !== '' : part === segments[at]));
     if (!fits) return [];
     const params = Object.fromEntries(

@@ -144,6 +144,7 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<{ text: string; c
   } catch {
     // The deadline has passed, or the receiver closed the connection.
   }
+  if (length === 0) return { text: '', cut };
   // A streaming decoder leaves out a character that the limit cuts.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const text = decoder.decode(Buffer.concat(chunks), { stream: length >= responseLimit });
@@ -155,5 +156,7 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<{ text: string; c
  * of three bytes, so a text can be longer than the bytes it is made from.
  */
 export function startOf(text: string, limit: number): string {
+  // A code unit has at most three bytes: most texts need no memory of the size of the limit.
+  if (text.length * 3 <= limit) return text;
   return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(limit)).read);
 }
