@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
-import { processContext, setProcessContext } from '../lib/context.ts';
+import { getEventListeners } from 'node:events';
+import { describe, expect, it, vi } from 'vitest';
+import { createContext, processContext, setProcessContext } from '../lib/context.ts';
 import type { QueueName } from '../lib/deployment/queues.ts';
 import { sendMessages } from '../lib/sqs/queue.ts';
 import type { Table } from '../lib/table/client.ts';
@@ -12,4 +13,32 @@ it('the context of a process has the table and the queues that it is given', asy
   expect(processContext().table).toBe(table);
   await sendMessages(processContext(), 'executions', []);
   expect(sentTo).toEqual(['executions']);
+});
+
+describe('a pause', () => {
+  const { pause } = createContext({ environment: {}, clock: Date.now, table: { name: 'given' } as Table });
+
+  it.each([
+    ['its time is over', () => vi.advanceTimersByTime(1_000)],
+    ['its signal aborts', ({ abort }: { abort: () => void }) => abort()],
+  ])('ends when %s, and leaves no timer and no listener', async (_, act) => {
+    vi.useFakeTimers();
+    const controller = new AbortController();
+    let isOver = false;
+    const paused = pause(1_000, controller.signal).then(() => {
+      isOver = true;
+    });
+    await vi.advanceTimersByTimeAsync(999);
+    expect(isOver).toBe(false);
+    act({ abort: () => controller.abort(null) });
+    await paused;
+    expect(vi.getTimerCount()).toBe(0);
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+  });
+
+  it('does not begin if its signal has aborted', async () => {
+    vi.useFakeTimers();
+    await pause(1_000, AbortSignal.abort(null));
+    expect(vi.getTimerCount()).toBe(0);
+  });
 });

@@ -47,5 +47,5 @@ export function startHandOver(
   void pause(workerMs, stopped.signal).then(() => {
     if (!stopped.signal.aborted) over.abort();
   });
-  return { isDue: () => monotonic() >= startedAt + lastStepMs, signal: over.signal, stop: () => stopped.abort() };
+  return { isDue: () => monotonic() >= startedAt + lastStepMs, signal: over.signal, stop: () => stopped.abort(null) };
 }
