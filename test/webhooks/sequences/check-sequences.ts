@@ -6,11 +6,13 @@ import { type Sequence, sequence } from './sequence.ts';
 /** A sequence to run instead of random ones: the text that a failure prints. */
 const repeated = process.env.SEQUENCE;
 
-/** How long the search for a failure, and then for a shorter sequence that fails, may take; in milliseconds. */
-const searchMs = 240_000;
-
-/** Runs random sequences, and expects that nothing is wrong at the end of each. Prints the shortest one that it finds. */
-export async function checkSequences(seed: number, numRuns: number): Promise<void> {
+/**
+ * Runs random sequences, and expects that nothing is wrong at the end of each. Prints the shortest one that it finds.
+ *
+ * @param searchMs how long the search for a failure, and then for a shorter sequence that fails, may take: less than the
+ *   timeout of the test, which prints nothing; in milliseconds
+ */
+export async function checkSequences(seed: number, numRuns: number, searchMs: number): Promise<void> {
   if (repeated) {
     expect((await runSequence(JSON.parse(repeated) as Sequence)).wrong).toEqual([]);
     return;
