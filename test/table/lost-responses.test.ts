@@ -128,7 +128,7 @@ describe('after the response to a single write was lost,', () => {
   });
   itHappensOnce('an attempt books a time', 1_300, async (lose) => {
     const id = await insertTestWebhook();
-    await bookAttempt(reliable, organization, id, { earliest: 1_000, gapMs: 100 });
+    await bookAttempt({ ...reliable, clock }, organization, id, { earliest: 1_000, gapMs: 100 });
     lose();
     await bookAttempt(context, organization, id, { earliest: 900, gapMs: 200 });
     return (await readTarget({ table }, organization, id))?.bookedUntil;

@@ -1,10 +1,13 @@
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { TableContext } from '../client.ts';
+import { clocksDifferMs, isTooFarAhead } from '../clocks.ts';
 import { keys } from '../keys.ts';
 import { leaseFree, leaseTimestamps } from '../lease.ts';
+import { getItem } from '../reads.ts';
 import { Conflict, ignoreConflict, transact } from '../transact.ts';
 import type { Write } from '../write.ts';
+import { releaseWrite } from './parked-attempts.ts';
 import type { Target } from './webhooks.ts';
 
 /**
@@ -115,28 +118,36 @@ export async function leaseSlowAttempt(
   return (await transact(table, [write]).catch(ignoreConflict)) !== undefined;
 }
 
+/** The part of a context that booked times need. */
+type BookingContext = TableContext & { clock: () => number };
+
 /**
  * Books the next time for an attempt of a webhook, after all times that are booked.
  *
  * @param earliest the earliest time (Unix time, in ms), `gapMs` the time until the next one that can be booked, in ms, and
  *   `paceVersion` the version of the webhook's pace to which the gap belongs; absent before its first change
- * @returns the time (Unix time, in ms); `undefined` if the webhook is deleted or its pace has changed
+ * @returns the time (Unix time, in ms); `undefined` if the webhook is deleted, its pace has changed, or a clock that was ahead
+ *   has booked, see `endTimesAhead`
  */
 export async function bookAttempt(
-  { table }: TableContext,
+  { table, clock }: BookingContext,
   organization: Organization,
   id: string,
   { earliest, gapMs, paceVersion }: { earliest: number; gapMs: number; paceVersion?: number | undefined },
 ): Promise<number | undefined> {
   const isSamePace = paceVersion === undefined ? 'attribute_not_exists(paceVersion)' : 'paceVersion = :pace';
+  const isNotAhead = '(attribute_not_exists(latestBookingAt) OR latestBookingAt <= :latest)';
+  const now = clock();
   const book = async (set: string, condition: string, values: Record<string, number>) => {
     const write: Write = {
       Update: {
         Key: keys.webhook(organization, ulidOf(id)),
-        UpdateExpression: `SET bookedUntil = ${set}`,
-        ConditionExpression: `attribute_exists(pk) AND ${isSamePace} AND ${condition}`,
+        UpdateExpression: `SET bookedUntil = ${set}, latestBookingAt = :now`,
+        ConditionExpression: `attribute_exists(pk) AND ${isSamePace} AND ${isNotAhead} AND ${condition}`,
         ExpressionAttributeValues: {
           ':earliest': earliest,
+          ':now': now,
+          ':latest': now + clocksDifferMs,
           ...(paceVersion !== undefined && { ':pace': paceVersion }),
           ...values,
         },
@@ -152,4 +163,37 @@ export async function bookAttempt(
     book(':next', '(attribute_not_exists(bookedUntil) OR bookedUntil <= :earliest)', { ':next': earliest + gapMs });
   // Between the first two writes another attempt may have booked.
   return (await after()) ?? (await first()) ?? (await after());
+}
+
+/**
+ * Ends all booked times of a webhook if the latest attempt that has booked has a time of the future: a clock that was ahead has
+ * set them, and nothing may wait for it. Otherwise it does nothing. As a pause does, it begins a new version of the pace and
+ * writes a release, which sends the waiting attempts again. The version of the webhook changes too, although no caller sees
+ * another difference: it names the pace.
+ */
+export async function endTimesAhead(
+  { table, clock }: BookingContext,
+  organization: Organization,
+  id: string,
+): Promise<void> {
+  const Key = keys.webhook(organization, ulidOf(id));
+  const now = clock();
+  const { latestBookingAt, version = 1 } = ((await getItem(table, Key)) ?? {}) as {
+    latestBookingAt?: number;
+    version?: number;
+  };
+  if (latestBookingAt === undefined || !isTooFarAhead(latestBookingAt, now, 0)) return;
+  const next = version + 1;
+  const write: Write = {
+    Update: {
+      Key,
+      UpdateExpression: 'SET #version = :next, paceVersion = :next REMOVE bookedUntil, latestBookingAt',
+      ConditionExpression: 'latestBookingAt = :booked AND (#version = :version OR attribute_not_exists(#version))',
+      ExpressionAttributeNames: { '#version': 'version' },
+      ExpressionAttributeValues: { ':next': next, ':booked': latestBookingAt, ':version': version },
+    },
+    onConditionFailed: () => new Conflict(),
+  };
+  const release = releaseWrite({ organization, webhookId: id, version: next }, now);
+  await transact(table, [write, release]).catch(ignoreConflict);
 }

@@ -28,6 +28,8 @@ export type Target = Pausable & {
   maxPerSecond?: number;
   /** The end of the times that attempts have booked (Unix time, in ms), which may be over. */
   bookedUntil?: number;
+  /** When an attempt has booked last (Unix time, in ms). Absent if none has in this pace. */
+  latestBookingAt?: number;
   /** The version of the webhook that has set its pace: by a change of the maximum, or a pause. Absent before the first. */
   paceVersion?: number;
   /** The expiries of the leases on slow attempts, by the numbers of the leases; ISO 8601. */
@@ -54,6 +56,7 @@ export function targetFrom(webhook: Item | undefined, secret: Item | undefined):
     slow: webhook.slow === true,
     ...(webhook.maxPerSecond !== undefined && { maxPerSecond: webhook.maxPerSecond as number }),
     ...(webhook.bookedUntil !== undefined && { bookedUntil: webhook.bookedUntil as number }),
+    ...(webhook.latestBookingAt !== undefined && { latestBookingAt: webhook.latestBookingAt as number }),
     ...paceVersionOf(webhook),
     slowLeases: slowLeasesOf(webhook),
     ...pausesOf(webhook),
@@ -100,6 +103,7 @@ const internal = [
   'failing',
   'taskFilters',
   'bookedUntil',
+  'latestBookingAt',
   'paceVersion',
 ];
 
@@ -220,7 +224,11 @@ export async function changeWebhook(
   await transact(table, [
     changeWrite(organization, before, {
       ...{ url, events, version, description, maxPerSecond, taskFilters, pauses },
-      ...((isSwitched || isPaceChanged) && { paceVersion: version, bookedUntil: undefined }),
+      ...((isSwitched || isPaceChanged) && {
+        paceVersion: version,
+        bookedUntil: undefined,
+        latestBookingAt: undefined,
+      }),
     }),
     ...added.map((event) => ({
       Put: { Item: { ...keys.subscription(organization, event, ulid), since, ...(taskFilters && { taskFilters }) } },

@@ -1,22 +1,24 @@
 import { timestamp } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import type { BatchingContext } from '../../table/batchers.ts';
+import { isTooFarAhead } from '../../table/clocks.ts';
 import { unlistParked } from '../../table/deliveries/attempt-log.ts';
 import { type Booking, readParkedAttempt, storeBooking } from '../../table/deliveries/parked-attempts.ts';
-import { bookAttempt } from '../../table/deliveries/webhook-attempts.ts';
+import { bookAttempt, endTimesAhead } from '../../table/deliveries/webhook-attempts.ts';
 import { readWebhook, type Target } from '../../table/deliveries/webhooks.ts';
 import { graceMs } from '../../table/lists/due.ts';
 
 /**
  * An attempt to a webhook with a maximum of attempts in a second books a time if it finds no free lease, so that its message
  * is rarely received in vain. It books once: the time is stored with the attempt, and all copies of its message use it. A
- * pause and a change of the maximum begin a new version of the webhook's pace, and end all times that were booked before.
+ * pause and a change of the maximum begin a new version of the webhook's pace, and end all times that were booked before. So
+ * does the first worker that finds times of a clock that was ahead.
  */
 
 type BookingContext = BatchingContext & { clock: () => number };
 
 /** The part of a webhook that decides which bookings count. */
-type Pace = Pick<Target, 'paceVersion'>;
+type Pace = Pick<Target, 'paceVersion' | 'latestBookingAt'>;
 
 /**
  * How long an attempt keeps its lease from the beginning of its request, in milliseconds, if its webhook has a maximum of
@@ -55,13 +57,17 @@ export function withoutBooking({ bookedAt: _, paceVersion: __, ...message }: Del
   return message;
 }
 
-/** Waits for the time that an attempt has booked, if its message was received less than a second before it. */
+/**
+ * Waits for the time that an attempt has booked, if its message was received less than a second before it. A message that was
+ * received earlier may have the time of a clock that was ahead, which ends here.
+ */
 export async function waitForBookedTime(
-  { clock, pause }: { clock: () => number; pause: (milliseconds: number, signal: AbortSignal) => Promise<void> },
-  { bookedAt }: DeliveryMessage,
+  context: BookingContext & { pause: (milliseconds: number, signal: AbortSignal) => Promise<void> },
+  { organization, webhookId, bookedAt }: DeliveryMessage,
 ): Promise<void> {
-  const remainingMs = bookedAt === undefined ? 0 : Date.parse(bookedAt) - clock();
-  if (remainingMs > 0 && remainingMs <= receivedEarlyMs) await pause(remainingMs, new AbortController().signal);
+  const remainingMs = bookedAt === undefined ? 0 : Date.parse(bookedAt) - context.clock();
+  if (remainingMs > receivedEarlyMs) await endTimesAhead(context, organization, webhookId);
+  else if (remainingMs > 0) await context.pause(remainingMs, new AbortController().signal);
 }
 
 /** Returns whether an attempt must wait for the time that it has booked, or for those that have booked before it. */
@@ -77,16 +83,20 @@ export function isBooked(message: DeliveryMessage, target: Target, now: number):
  * The pace may change between these steps, and the release of the waiting attempts may not find this one. So the webhook is
  * read again at the end.
  *
- * @returns the message with the booked time; without one if the webhook was deleted, paused or changed in the meantime, or
- *   another worker was first. The worker that receives it again decides anew.
+ * @returns the message with the booked time; without one if the webhook was deleted, paused or changed in the meantime,
+ *   another worker was first, or a clock that was ahead has booked. The worker that receives it again decides anew.
  */
 export async function bookTime(
   context: BookingContext,
   message: DeliveryMessage,
   maxPerSecond: number,
-  { paceVersion }: Pace,
+  { paceVersion, latestBookingAt = 0 }: Pace,
 ): Promise<DeliveryMessage> {
   const { organization, webhookId } = message;
+  if (isTooFarAhead(latestBookingAt, context.clock(), 0)) {
+    await endTimesAhead(context, organization, webhookId);
+    return withoutBooking(message);
+  }
   const stored = (await readParkedAttempt(context, message))?.message;
   if (stored && hasBooking(stored, { paceVersion })) return { ...message, ...bookingOf(stored.bookedAt, paceVersion) };
   const slot = { earliest: context.clock() + pacedMs, gapMs: Math.ceil(bookedMs / maxPerSecond), paceVersion };

@@ -459,3 +459,92 @@ describe('after a step back and a restart', () => {
     expect(sent.map(({ delaySeconds }) => delaySeconds)).toEqual([2]);
   });
 });
+
+describe('times that a clock an hour ahead has booked', () => {
+  let id: string;
+  let booked: DeliveryMessage[];
+  /** The monotonic times of the requests. */
+  let began: number[];
+
+  beforeEach(async () => {
+    began = [];
+    ({ id } = await register({ maxPerSecond: 1 }));
+    step(hourMs);
+    booked = await attemptEach(await publishEach(4));
+    expect(booked).toHaveLength(3);
+    for (const { bookedAt } of booked) expect(Date.parse(bookedAt as string)).toBeGreaterThan(webhooks.clock());
+    step(-hourMs);
+    pass(2_000);
+  });
+
+  async function publishEach(count: number): Promise<DeliveryMessage[]> {
+    const messages: DeliveryMessage[] = [];
+    for (let nth = 0; nth < count; nth++) messages.push(...(await publish()).messages);
+    return messages.map((message) => ({ ...message, slow: true as const }));
+  }
+
+  /** Makes attempts one after the other; returns the messages that are sent again. */
+  async function attemptEach(messages: readonly DeliveryMessage[]): Promise<DeliveryMessage[]> {
+    const again: DeliveryMessage[] = [];
+    for (const message of messages) {
+      const { posts, sent } = await webhooks.attempt(message, {}, machine);
+      if (posts > 0) began.push(monotonic.now);
+      again.push(...sent.map((one) => one.message));
+    }
+    return again;
+  }
+
+  /** Makes attempts until none waits. */
+  async function attemptAll(messages: readonly DeliveryMessage[]): Promise<void> {
+    let waiting = messages;
+    for (let tries = 0; waiting.length > 0 && tries < 100; tries++) {
+      waiting = await attemptEach(waiting);
+      pass(250);
+    }
+    expect(waiting).toEqual([]);
+  }
+
+  it.each([
+    ['the attempts themselves', () => attemptAll(booked)],
+    ['a new event', async () => attemptAll(await publishEach(1))],
+    [
+      'copies of the messages from before',
+      () => attemptAll(booked.map(({ bookedAt: _, paceVersion: __, ...copy }) => copy)),
+    ],
+    [
+      'a restart',
+      async () => {
+        machine = start();
+        await attemptAll(await sweepAll());
+      },
+    ],
+  ])('end with %s, and all attempts are made once, at the rate', async (_, begin) => {
+    await begin();
+    expect((await readTarget(machine, webhooks.organization, id))?.bookedUntil ?? 0).toBeLessThan(
+      webhooks.clock() + 10_000,
+    );
+    await attemptAll(await sweepAll());
+    await attemptAll(booked);
+    const isNew = began.length === 5;
+    expect(began).toHaveLength(isNew ? 5 : 4);
+    for (const [nth, time] of began.entries()) expect(time - (began[nth - 1] ?? 0)).toBeGreaterThanOrEqual(1_000);
+    expect(await webhooks.history(id)).toHaveLength(began.length);
+  });
+
+  it('of less than a minute stay', async () => {
+    const messages = await publishEach(3);
+    await attemptEach(messages);
+    const version = (await readWebhook(machine, webhooks.organization, id))?.version;
+    step(-30_000);
+    await attemptEach(await publishEach(1));
+    expect((await readWebhook(machine, webhooks.organization, id))?.version).toBe(version);
+  });
+
+  /** Sweeps all that waits, as the local service does at its start and after a step back; returns the sent messages. */
+  async function sweepAll(): Promise<DeliveryMessage[]> {
+    const before = webhooks.queue.sent.length;
+    await sweepDeliveries(machine, { until: webhooks.clock() + 2 * hourMs });
+    const sent = webhooks.queue.sent.slice(before).map(({ message }) => message);
+    return sent.filter(({ webhookId }) => webhookId === id);
+  }
+});

@@ -289,7 +289,8 @@ function faultsOfArrival(
     (wasPaused || done('redeliver', 'set rate') ? sweepMs : 0) +
     (done('recover') ? 3 * minuteMs : 0) +
     steps.reduce((sum, step) => sum + longestDelayOf(step, deployment, wasSlow), 0) +
-    clockSteps.reduce((sum, { ms }) => sum + Math.abs(ms) + minuteMs, 0) +
+    // Only after a step forward does an attempt seem to have waited for long, so that it tries again later.
+    clockSteps.reduce((sum, { ms }) => sum + Math.max(0, ms) + minuteMs, 0) +
     (wasSlow ? 0.6 * Math.max(0, healedAt - dueAt) + minuteMs / 2 : 0);
   const rateMs = (waiting * slotMs) / rate;
   // Nothing waits for longer than the others need, and not while the receiver gets nothing.

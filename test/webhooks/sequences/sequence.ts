@@ -169,6 +169,11 @@ const profiles: [number, fc.Arbitrary<Sequence>][] = [
   [4, sequenceOf('retries', { some: 3, pause: 2, blink: 5, fail: 2 }, { webhooks: 1, rates: [null, null, 1] })],
   [1, sequenceOf('soon', { publish: 3, burst: 2, rate: 4, pause: 2, answer: 2 })],
   [1, sequenceOf('soon', { publish: 1, crowd: 1, rate: 2, answer: 2, sweep: 1 })],
+  // Attempts book times by a clock that is set back before these are over.
+  [
+    1,
+    sequenceOf('soon', { publish: 2, burst: 2, clock: 3, end: 1 }, { webhooks: 1, rates: [1], deployments: ['local'] }),
+  ],
   [
     6,
     sequenceOf('later', {
