@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Context as LambdaContext } from 'aws-lambda';
 import { type Context, processContext } from '../context.ts';
+import { isDeeper } from '../contract/depth.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import type { ApiEvent, ApiResult } from '../http/api-event.ts';
 import { authenticate } from '../http/middleware/authenticate.ts';
@@ -41,7 +42,8 @@ export function serveMcp(row: Endpoint, handlers: Handlers, getContext: () => Co
 
 async function respond(mcp: McpRequest): Promise<ApiResult> {
   const { event } = mcp;
-  const response = isBatch(event) ? batchResponse() : await protocolResponse(mcp);
+  const problem = problemOf(bodyOf(event));
+  const response = problem === undefined ? await protocolResponse(mcp) : invalidRequest(problem);
   const { status, headers } = response;
   const type = headers.get('Content-Type');
   return {
@@ -85,13 +87,29 @@ function requestOf(event: ApiEvent): Request {
   return new Request(`https://localhost${rawPath}`, { method: 'POST', headers: sent, body: bodyOf(event) });
 }
 
-/** Returns whether the body is a list of messages: revision 2025-03-26 had them, and each would count as one request. */
-function isBatch(event: ApiEvent): boolean {
-  return bodyOf(event).trimStart().startsWith('[');
+/** The maximum nesting depth of a message. The SDK reads messages by recursive functions, which overflow the stack at thousands. */
+const deepestMessage = 1_000;
+
+/** Returns why a message is not passed to the SDK; `undefined` if it is. */
+function problemOf(body: string): string | undefined {
+  // Revision 2025-03-26 had lists of messages, and each would count as one request.
+  if (body.trimStart().startsWith('[')) return 'A list of messages is not supported; send one message in a request.';
+  // Each level has two brackets.
+  if (body.length > 2 * deepestMessage && isDeeper(parsed(body), deepestMessage))
+    return `The message is nested more than ${deepestMessage} levels deep; send it with fewer levels.`;
+  return undefined;
 }
 
-function batchResponse(): Response {
-  const message = 'A list of messages is not supported; send one message in a request.';
+/** Returns the value of JSON; `undefined` for another text, which the SDK rejects. */
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function invalidRequest(message: string): Response {
   const error = { code: ProtocolErrorCode.InvalidRequest, message };
   return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 });
 }

@@ -89,6 +89,23 @@ describe('POST /mcp', () => {
     expect(paginationOf(await api.listTasks()).total).toBe(0);
   });
 
+  it.each(['params', 'arguments', 'capabilities', 'id'])(
+    'responds with 400 to a message that is nested deeply in %s, and names the limit',
+    async (member) => {
+      const { send } = await newOrganization();
+      const deep = `${'{"a":['.repeat(20_000)}1${']}'.repeat(20_000)}`;
+      const messages: Record<string, string> = {
+        params: `"id":1,"method":"tools/list","params":${deep}`,
+        arguments: `"id":1,"method":"tools/call","params":{"name":"create_task","arguments":${deep}}`,
+        capabilities: `"id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","clientInfo":{"name":"a","version":"1"},"capabilities":{"experimental":${deep}}}`,
+        id: `"method":"tools/list","id":${deep}`,
+      };
+      const answer = await send({ body: `{"jsonrpc":"2.0",${messages[member]}}` });
+      expect(answer.status).toBe(400);
+      expect(answer.body).toMatchObject({ error: { code: -32600, message: expect.stringContaining('1000 levels') } });
+    },
+  );
+
   it.each([
     ['what is not JSON', { body: '{' }, 400, -32700],
     ['another media type', { headers: { 'Content-Type': 'text/plain' } }, 415, -32000],
