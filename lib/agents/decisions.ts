@@ -1,9 +1,10 @@
 import { type AgentFilter, type AgentListItem, type AgentPatch, toolCapabilities } from '../contract/agents.ts';
 import type { StoredAgent } from '../table/agents/agent-items.ts';
+import { applyPatch } from '../table/patch.ts';
 
 /**
- * Returns an agent after a patch. If nothing changes it returns the same object, so that equal values write nothing and
- * keep the ETag.
+ * Returns an agent after a patch; the same object if nothing changes. An agent always has a prompt and a soul: `null`
+ * empties them.
  *
  * @param patch its `model` is a name: the caller has replaced `null` by the default model
  */
@@ -12,20 +13,10 @@ export function patched(
   patch: AgentPatch & { model?: string | undefined },
   now: string,
 ): StoredAgent {
-  const { description, systemPrompt, soul, maxSteps, maxTokens, ...others } = patch;
-  const { description: before, maxSteps: stepsBefore, maxTokens: tokensBefore, ...rest } = agent;
-  const next: StoredAgent = {
-    ...rest,
-    ...defined(others),
-    ...defined({
-      description: kept(description, before),
-      maxSteps: kept(maxSteps, stepsBefore),
-      maxTokens: kept(maxTokens, tokensBefore),
-    }),
-    ...(systemPrompt !== undefined && { systemPrompt: systemPrompt ?? '' }),
-    ...(soul !== undefined && { soul: soul ?? '' }),
-  };
-  return same(next, agent) ? agent : { ...next, version: agent.version + 1, updatedAt: now };
+  const emptied = (text: string | null | undefined) => (text === null ? '' : text);
+  const { systemPrompt, soul } = patch;
+  const next = applyPatch(agent, { ...patch, systemPrompt: emptied(systemPrompt), soul: emptied(soul) });
+  return next === agent ? agent : { ...next, version: agent.version + 1, updatedAt: now };
 }
 
 /** Returns whether a change takes rights from an agent: it is not active any more, or has lost a capability with tools. */
@@ -33,20 +24,6 @@ export function losesRights(before: StoredAgent, after: StoredAgent): boolean {
   const isLost = (capability: string) =>
     before.capabilities.includes(capability) && !after.capabilities.includes(capability);
   return (before.status === 'active' && after.status !== 'active') || toolCapabilities.some(isLost);
-}
-
-/** Returns the value of a patch for an optional field: `null` clears it, and an absent one keeps it. */
-function kept<Value>(value: Value | null | undefined, before: Value | undefined): Value | undefined {
-  return value === null ? undefined : (value ?? before);
-}
-
-function defined<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
-}
-
-function same(a: StoredAgent, b: StoredAgent): boolean {
-  const names = [...new Set([...Object.keys(a), ...Object.keys(b)])] as (keyof StoredAgent)[];
-  return names.every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]));
 }
 
 /**

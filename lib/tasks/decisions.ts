@@ -2,17 +2,11 @@ import { ApiError } from '../contract/errors.ts';
 import { timeOf, ulidOf } from '../contract/ids.ts';
 import type { TaskDetail, TaskPatch, TaskReference } from '../contract/tasks.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
+import { applyPatch } from '../table/patch.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 
-const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
-
-/** Returns the new value of a field: `null` removes it, and `undefined` keeps it. */
-const changed = <Value>(value: Value | null | undefined, before: Value | undefined) =>
-  value === null ? undefined : (value ?? before);
-
 /**
- * Returns a task after a patch. If nothing changes it returns the same object, so that equal values write nothing and
- * keep the ETag.
+ * Returns a task after a patch; the same object if nothing changes.
  *
  * @param patch with the id of the agent that it assigns, unless the task is assigned to this agent already
  */
@@ -21,20 +15,10 @@ export function patched(
   patch: TaskPatch & Pick<StoredTask, 'assignedAgentId'>,
   now: string,
 ): StoredTask {
-  const assignedAgent = changed(patch.assignedAgent, task.assignedAgent);
-  const known = assignedAgent !== undefined && assignedAgent === task.assignedAgent ? task.assignedAgentId : undefined;
-  const next: StoredTask = {
-    ...task,
-    title: patch.title ?? task.title,
-    description: changed(patch.description, task.description),
-    status: patch.status ?? task.status,
-    priority: patch.priority ?? task.priority,
-    assignedAgent,
-    assignedAgentId: patch.assignedAgentId ?? known,
-    projectId: changed(patch.projectId, task.projectId),
-    dependsOn: same(patch.dependsOn ?? task.dependsOn, task.dependsOn) ? task.dependsOn : (patch.dependsOn as string[]),
-  };
-  return same(next, task) ? task : { ...next, version: task.version + 1, updatedAt: now };
+  const { assignedAgent } = patch;
+  const isOther = assignedAgent !== undefined && assignedAgent !== task.assignedAgent;
+  const next = applyPatch(task, { ...patch, assignedAgentId: patch.assignedAgentId ?? (isOther ? null : undefined) });
+  return next === task ? task : { ...next, version: task.version + 1, updatedAt: now };
 }
 
 /**

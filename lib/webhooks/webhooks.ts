@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
 import type { Page, Precondition, Versioned } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
@@ -18,6 +17,7 @@ import {
   type StoredWebhook,
 } from '../table/deliveries/webhooks.ts';
 import { type LogClockContext, logTimeOf } from '../table/events/log-clock.ts';
+import { applyPatch } from '../table/patch.ts';
 import { retryOnConflict } from '../table/transact.ts';
 import { healthOf } from './failing-receivers.ts';
 import { rejectUrl } from './sender/receivers.ts';
@@ -131,33 +131,14 @@ async function requireWebhook(context: TableContext, organization: Organization,
   return webhook;
 }
 
-/** Returns a webhook after a patch; the same object if nothing changes. */
+/** Returns a webhook after a patch; the same object if nothing changes. Its pauses decide why it is not active. */
 function patched(webhook: StoredWebhook, patch: WebhookPatch, now: number): StoredWebhook {
-  const { description: _, taskFilter: __, maxPerSecond: ___, disabledReason, disabledAt, ...rest } = webhook;
-  const { url = webhook.url, events = webhook.events, active = webhook.active } = patch;
-  const description = patch.description === null ? undefined : (patch.description ?? webhook.description);
-  const taskFilter = patch.taskFilter === null ? undefined : (patch.taskFilter ?? webhook.taskFilter);
-  const maxPerSecond = patch.maxPerSecond === null ? undefined : (patch.maxPerSecond ?? webhook.maxPerSecond);
-  const isSame =
-    url === webhook.url &&
-    description === webhook.description &&
-    active === webhook.active &&
-    maxPerSecond === webhook.maxPerSecond &&
-    isDeepStrictEqual(events, webhook.events) &&
-    isDeepStrictEqual(taskFilter, webhook.taskFilter);
-  if (isSame) return webhook;
-  return {
-    ...rest,
-    url,
-    events,
-    ...(description !== undefined && { description }),
-    ...(taskFilter && { taskFilter }),
-    ...(maxPerSecond !== undefined && { maxPerSecond }),
-    ...(active === webhook.active
-      ? { ...(disabledReason && { disabledReason }), ...(disabledAt && { disabledAt }) }
-      : { active, pauses: active ? withoutPause(webhook, now) : withPause(webhook, now) }),
-    version: webhook.version + 1,
-  };
+  const next = applyPatch(webhook, patch);
+  if (next === webhook) return webhook;
+  const changed = { ...next, version: webhook.version + 1 };
+  if (next.active === webhook.active) return changed;
+  const { disabledReason: _, disabledAt: __, ...rest } = changed;
+  return { ...rest, pauses: next.active ? withoutPause(webhook, now) : withPause(webhook, now) };
 }
 
 function versioned(webhook: StoredWebhook, newest: readonly AttemptOutcome[]): Versioned<Webhook> {

@@ -6,6 +6,7 @@ import type { Webhook } from '../../contract/webhooks.ts';
 import type { TableContext } from '../client.ts';
 import type { RecordResponse } from '../idempotency.ts';
 import { keys } from '../keys.ts';
+import { changedFields, updateOf } from '../patch.ts';
 import { getEach, getItem, queryItems } from '../reads.ts';
 import { Conflict, transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
@@ -106,6 +107,9 @@ const internal = [
   'latestBookingAt',
   'paceVersion',
 ];
+
+/** The fields of a webhook that its item has in another form: in its key, its pauses and its filters over time. */
+const storedElsewhere = ['id', 'createdAt', 'active', 'disabledReason', 'disabledAt', 'taskFilter'] as const;
 
 /** Returns a webhook from its item. */
 function webhookFrom(item: Item): Webhook {
@@ -210,7 +214,7 @@ export async function changeWebhook(
   { since, now }: { since: string; now: number },
 ): Promise<void> {
   const ulid = ulidOf(after.id);
-  const { url, events, description, maxPerSecond, pauses, version } = after;
+  const { events, maxPerSecond, version } = after;
   const refiltered = !isDeepStrictEqual(after.taskFilter, before.taskFilter);
   const taskFilters = refiltered
     ? changedFilters(before.taskFilters, after.taskFilter, { createdAt: before.createdAt, now: since })
@@ -223,7 +227,8 @@ export async function changeWebhook(
   const isReleased = !isPaused(after) && (isSwitched || (isPaceChanged && before.maxPerSecond !== undefined));
   await transact(table, [
     changeWrite(organization, before, {
-      ...{ url, events, version, description, maxPerSecond, taskFilters, pauses },
+      ...changedFields(before, after, storedElsewhere),
+      ...(refiltered && { taskFilters }),
       ...((isSwitched || isPaceChanged) && {
         paceVersion: version,
         bookedUntil: undefined,
@@ -248,26 +253,15 @@ export async function changeWebhook(
 
 /** Returns the write that sets attributes of a webhook, and removes those that are undefined. */
 function changeWrite(organization: Organization, before: StoredWebhook, attributes: Record<string, unknown>): Write {
-  const names = Object.keys(attributes);
-  const set = names.filter((name) => attributes[name] !== undefined);
-  const removed = names.filter((name) => attributes[name] === undefined);
-  const condition = unchanged(before);
+  const { ConditionExpression, ...condition } = unchanged(before);
+  const update = updateOf(attributes);
   return {
     Update: {
       Key: keys.webhook(organization, ulidOf(before.id)),
-      UpdateExpression: [
-        `SET ${set.map((name) => `#${name} = :new_${name}`).join(', ')}`,
-        ...(removed.length > 0 ? [`REMOVE ${removed.map((name) => `#${name}`).join(', ')}`] : []),
-      ].join(' '),
-      ConditionExpression: condition.ConditionExpression,
-      ExpressionAttributeNames: {
-        ...condition.ExpressionAttributeNames,
-        ...Object.fromEntries(names.map((name) => [`#${name}`, name])),
-      },
-      ExpressionAttributeValues: {
-        ...condition.ExpressionAttributeValues,
-        ...Object.fromEntries(set.map((name) => [`:new_${name}`, attributes[name]])),
-      },
+      ...update,
+      ConditionExpression,
+      ExpressionAttributeNames: { ...condition.ExpressionAttributeNames, ...update.ExpressionAttributeNames },
+      ExpressionAttributeValues: { ...condition.ExpressionAttributeValues, ...update.ExpressionAttributeValues },
     },
     onConditionFailed: () => new Conflict(),
   };

@@ -9,6 +9,7 @@ import type { TableContext } from '../client.ts';
 import type { RecordResponse } from '../idempotency.ts';
 import { keys } from '../keys.ts';
 import { listingWrites, readItemPage, readPage } from '../lists/listing.ts';
+import { changedFields, updateOf } from '../patch.ts';
 import { type TaskPurge, taskPurgeWrite } from '../purges/purge-items.ts';
 import { getItem, getItems } from '../reads.ts';
 import { Conflict, merged, transact } from '../transact.ts';
@@ -228,40 +229,21 @@ export function changeWrites(organization: Organization, before: StoredTask, aft
   ];
 }
 
-/** Returns the update of the changed fields. A put would lose dependents that other writers add at the same time. */
-function changeFields(organization: Organization, before: StoredTask, changes: StoredTask): Write {
-  const after = { ...changes, ...requestFields() };
+/**
+ * Returns the update of the changed fields. A put would lose dependents that other writers add at the same time. The id and
+ * the time of creation are the key.
+ */
+function changeFields(organization: Organization, before: StoredTask, after: StoredTask): Write {
+  const changed = changedFields(before, { ...after, ...requestFields() }, ['id', 'createdAt', 'dependents']);
   const { names, values } = versionCondition(before);
-  const fields = [
-    'title',
-    'description',
-    'status',
-    'priority',
-    'assignedAgent',
-    'assignedAgentId',
-    'projectId',
-    'dependsOn',
-    'owner',
-    'requestId',
-    'updatedAt',
-    'version',
-  ] as const;
-  const changed = fields.filter((field) => before[field] !== after[field]);
-  const set = changed.filter((field) => after[field] !== undefined);
-  const removed = changed.filter((field) => after[field] === undefined);
+  const update = updateOf(changed);
   return {
     Update: {
       Key: keys.task(organization, ulidOf(before.id)),
-      UpdateExpression: [
-        `SET ${set.map((field) => `#${field} = :new_${field}`).join(', ')}`,
-        ...(removed.length > 0 ? [`REMOVE ${removed.map((field) => `#${field}`).join(', ')}`] : []),
-      ].join(' '),
+      ...update,
       ConditionExpression: '#version = :version',
-      ExpressionAttributeNames: { ...names, ...Object.fromEntries(changed.map((field) => [`#${field}`, field])) },
-      ExpressionAttributeValues: {
-        ...values,
-        ...Object.fromEntries(set.map((field) => [`:new_${field}`, after[field]])),
-      },
+      ExpressionAttributeNames: { ...names, ...update.ExpressionAttributeNames },
+      ExpressionAttributeValues: { ...values, ...update.ExpressionAttributeValues },
     },
     onConditionFailed: conflict,
   };
