@@ -3,7 +3,7 @@ import { type ApiReference, endpoint } from './endpoint.ts';
 import { EventId, EventName, ExecutionEventData, TaskEventData } from './events.ts';
 import * as examples from './examples.ts';
 import { ExecutionId } from './executions.ts';
-import { count, described, pageLimit, QueryTime, Timestamp } from './shapes.ts';
+import { count, described, pageLimit, rangeEnd, Timestamp } from './shapes.ts';
 import { TaskId } from './tasks.ts';
 import { DeliveryId, DeliveryState, WebhookId } from './webhooks.ts';
 
@@ -35,9 +35,6 @@ export type EventDelivery = v.InferOutput<typeof EventDelivery>;
 export const EventDetail = v.object({ ...Event.entries, deliveries: v.array(EventDelivery) });
 export type EventDetail = v.InferOutput<typeof EventDetail>;
 
-/** Returns the schema of an end of a time range, in Unix time. */
-const endOfRange = (description: string) => v.pipe(described(QueryTime, description), v.transform(Date.parse));
-
 const EventQuery = v.pipe(
   v.object({
     limit: pageLimit,
@@ -48,8 +45,8 @@ const EventQuery = v.pipe(
     event: v.optional(described(EventName, 'Return only events with this name.')),
     task_id: v.optional(described(TaskId, 'Return only events of this task, and of executions on this task.')),
     execution_id: v.optional(described(ExecutionId, 'Return only events of this execution.')),
-    since: v.optional(endOfRange('Return only events that occurred at this time or later.')),
-    until: v.optional(endOfRange('Return only events that occurred at this time or earlier.')),
+    since: v.optional(rangeEnd('Return only events that occurred at this time or later.')),
+    until: v.optional(rangeEnd('Return only events that occurred at this time or earlier.')),
   }),
   v.forward(
     v.check(({ after, before }) => after === undefined || before === undefined, 'must not be combined with before'),

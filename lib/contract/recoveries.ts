@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import { EventName, eventNames } from './events.ts';
 import * as examples from './examples.ts';
-import { count, described, flag, id, listOf, oneOf, QueryTime, Timestamp } from './shapes.ts';
+import { bodyTime, count, described, flag, id, listOf, oneOf, Timestamp } from './shapes.ts';
 import { WebhookId } from './webhooks.ts';
 
 const RecoveryId = id('rc', 'a recovery');
@@ -20,8 +20,8 @@ export const maxRecoveredEvents = 10_000;
 /** The maximum number of events in the range of a recovery, whether it sends them or not. */
 export const maxRecoveryRange = 20_000;
 
-/** Returns the schema of an end of a time range. The description stands before the transform. */
-const endOfRange = (description: string) => v.pipe(described(QueryTime, description), v.transform(Date.parse));
+/** Returns the schema of a time in a body, as Unix time in ms. */
+const momentOf = (description: string) => v.pipe(bodyTime(description), v.transform(Date.parse));
 
 const include = described(
   listOf(oneOf(missedKinds), { min: 1, max: missedKinds.length }),
@@ -36,8 +36,8 @@ const events = described(
 /** The body of `recoverWebhook`. */
 export const NewRecovery = v.pipe(
   v.object({
-    since: endOfRange('The time of the first event.'),
-    until: v.optional(endOfRange('The time of the last event; by default the time of the request.')),
+    since: momentOf('The time of the first event.'),
+    until: v.optional(momentOf('The time of the last event; by default the time of the request.')),
     events: v.optional(events),
     include,
     dryRun: v.optional(described(flag, 'Only count the events, and send nothing.')),

@@ -112,10 +112,10 @@ export function listOf<Item extends Schema>(item: Item, { min = 0, max }: { min?
 export const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.examples(['2026-11-14T09:30:00.000Z']));
 
 /**
- * A time in a query: ISO 8601 with seconds and an offset from UTC, as RFC 3339 has it. `Date.parse` alone would also accept
+ * A time in a request: ISO 8601 with seconds and an offset from UTC, as RFC 3339 has it. `Date.parse` alone would also accept
  * dates that do not exist, and times without an offset.
  */
-export const QueryTime = v.pipe(
+export const SentTime = v.pipe(
   v.string('must be a string'),
   v.check(isTime, 'must be a time in ISO 8601 with an offset from UTC, such as 2026-11-14T09:30:00Z'),
   v.metadata({ format: 'date-time' }),
@@ -133,6 +133,16 @@ function isTime(given: string): boolean {
   // The offset can move the time out of the years 0 to 9999, whose timestamps sort by time.
   return /^\d{4}-/.test(timestamp(Date.parse(given)));
 }
+
+/** Returns the schema of a time in a body, which is stored and returned in UTC. The description stands before the transform. */
+export const bodyTime = (description: string) =>
+  v.pipe(
+    described(SentTime, description),
+    v.transform((given) => timestamp(Date.parse(given))),
+  );
+
+/** Returns the schema of an end of a time range, as Unix time in ms. The description stands before the transform. */
+export const rangeEnd = (description: string) => v.pipe(described(SentTime, description), v.transform(Date.parse));
 
 /** The hash of a system prompt: the SHA-256 of its UTF-8 bytes. */
 export const PromptHash = v.pipe(

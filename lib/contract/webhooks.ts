@@ -13,7 +13,7 @@ import {
   oneOf,
   ProjectId,
   pageQuery,
-  QueryTime,
+  rangeEnd,
   Timestamp,
   text,
 } from './shapes.ts';
@@ -162,17 +162,14 @@ export const attemptStatuses = ['delivered', 'failed'] as const;
 /** The largest number of attempts that a filtered list reads, whether they match or not. */
 export const maxFilteredAttempts = 10_000;
 
-/** Returns the schema of an end of a time range. The description stands before the transform, as in `digits`. */
-const endOfRange = (description: string) => v.pipe(described(QueryTime, description), v.transform(Date.parse));
-
 const DeliveryQuery = v.pipe(
   v.object({
     status: v.optional(
       described(oneOf(attemptStatuses), 'Return only attempts that succeeded (`delivered`) or failed (`failed`).'),
     ),
     event: v.optional(described(EventName, 'Return only attempts to deliver this event.')),
-    since: v.optional(endOfRange('Return only attempts that ended at this time or later.')),
-    until: v.optional(endOfRange('Return only attempts that ended at this time or earlier.')),
+    since: v.optional(rangeEnd('Return only attempts that ended at this time or later.')),
+    until: v.optional(rangeEnd('Return only attempts that ended at this time or earlier.')),
     ...pageQuery,
   }),
   v.forward(

@@ -3,7 +3,7 @@ import { everyItem } from '../../../lib/client/client.ts';
 import type { DeliveryRecord, Webhook } from '../../../lib/client/operations.ts';
 import { type EventName, eventNames } from '../../../lib/contract/events.ts';
 import { type MissedKind, missedKinds } from '../../../lib/contract/recoveries.ts';
-import { QueryTime } from '../../../lib/contract/shapes.ts';
+import { SentTime } from '../../../lib/contract/shapes.ts';
 import { attemptStatuses, maxPerSecondLimit, WebhookId } from '../../../lib/contract/webhooks.ts';
 import { durationText } from '../../texts.ts';
 import { readBy, wholeNumber } from '../command.ts';
@@ -17,7 +17,7 @@ import { followRecovery } from './follow-recovery.ts';
 import { readEvents, readKinds } from './names.ts';
 import { printPage, readPage, type Shape } from './pages.ts';
 
-const readTime = readBy(QueryTime);
+const readTime = readBy(SentTime);
 const readMaximum = wholeNumber(maxPerSecondLimit);
 
 const exampleId = 'wh_01K00000000000000000000000';
