@@ -61,7 +61,9 @@ describe.each(revisions)('a client of revision %s', (revision, negotiation) => {
   it('lists only the tools that the scopes of its token allow', async () => {
     const { address } = await newOrganization(['tasks:read']);
     const { tools } = await (await connect(address, negotiation)).listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['list_tasks', 'count_tasks', 'get_task', 'get_me']);
+    const allowed = offered.filter(([, { scope }]) => scope === 'tasks:read' || scope === 'any');
+    expect(allowed.length).toBeGreaterThan(0);
+    expect(tools.map(({ name }) => name)).toEqual(allowed.map(([operation]) => toolOf(operation).name));
   });
 
   it('works on tasks as over the HTTP API', async () => {
