@@ -100,7 +100,7 @@ describe('after the response to a single write was lost,', () => {
   itHappensOnce('a retry is removed from the sweeper’s list', false, async (lose) => {
     const failed = newAttempt();
     const row = attemptKey(placeOf(failed));
-    await insertAttempt(reliable, attemptFor(failed, { retry: { nextAttemptAt: at(300), dueAt: at(360) } }));
+    await insertAttempt(reliable, attemptFor(failed, { retry: { dueAt: at(300), listedFrom: at(360) } }));
     lose();
     await unlistAttempt(context, { ...failed, attempt: 2, dueAt: at(300), listedBy: row.sk });
     return 'due' in ((await getItem(table, row)) ?? {});

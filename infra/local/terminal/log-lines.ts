@@ -2,7 +2,7 @@ import type { styleText } from 'node:util';
 import { ApiError } from '../../../lib/contract/errors.ts';
 import type { ExecutionFields } from '../../../lib/executions/run-execution.ts';
 import type { Log } from '../../../lib/log.ts';
-import type { AttemptFields } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
+import type { AttemptFields } from '../../../lib/webhooks/deliveries/make-attempt.ts';
 import { durationText, elided, timeText } from '../../texts.ts';
 import { codeOf, Problem } from '../problem.ts';
 

@@ -9,6 +9,21 @@ import type { Item } from '../write.ts';
 import { deliveryPartition } from './delivery-partitions.ts';
 import { historyExpiry } from './history-days.ts';
 
+/**
+ * The times of an attempt, each of which has one name everywhere:
+ *
+ * - `dueAt`: when it is due: a first attempt at the time of its event, a retry after its step of the retry schedule. It stays the
+ *   same, so it is part of the identity of the attempt. Rows and items store it as `nextAttemptAt`, since `dueAt` is their
+ *   attribute for the sweeper's index.
+ * - `notBefore`: before which it may not begin, or its message may not be received again. It is not stored.
+ * - `bookedAt`: which it has booked, if its webhook has a maximum of attempts in a second.
+ * - `begunAt`: when it began, if it is late. The first worker stores it, and others use it.
+ * - `at`, in its place in the log: `dueAt`, or `begunAt` if it is late.
+ * - `listedFrom`: from which on the sweeper looks for it, unless it is made before.
+ *
+ * `notBefore` is a Unix time in ms, the others are in ISO 8601.
+ */
+
 /** The facet of attempts in the log of their webhook. Attempts of versions before the log have the facet `*`. */
 export const attemptFacet = 'A';
 
@@ -25,9 +40,9 @@ export type AttemptPlace = {
 /** The retry after a failed attempt. */
 export type Retry = {
   /** When the next attempt is due; ISO 8601. */
-  nextAttemptAt: string;
-  /** When the sweeper begins to look for it; ISO 8601. */
   dueAt: string;
+  /** When the sweeper begins to look for it; ISO 8601. */
+  listedFrom: string;
 };
 
 /**
@@ -100,8 +115,8 @@ export function attemptItem({ place, record, eventId, requestId, scheduleStart, 
     ...(data !== undefined && { data }),
     ...(scheduleStart !== undefined && { scheduleStart }),
     ...(retry && {
-      nextAttemptAt: retry.nextAttemptAt,
-      ...dueEntry(deliveryPartition(ulidOf(place.deliveryId)), retry.dueAt),
+      nextAttemptAt: retry.dueAt,
+      ...dueEntry(deliveryPartition(ulidOf(place.deliveryId)), retry.listedFrom),
     }),
     [tableSchema.expiry]: historyExpiry(Date.parse(place.at)),
   };

@@ -46,19 +46,19 @@ export const lateAfterMs = closedAfterMs - 60_000;
 const maxAttemptMs = 30_000;
 
 /**
- * Returns the earliest time at which an attempt may begin that has just become late; `undefined` if it may begin now. For
+ * Returns the time before which an attempt may not begin that has just become late; `undefined` if it may begin now. For
  * `maxAttemptMs` another worker may still be making the same attempt, which it began before the attempt was late. Its row
  * will have another place in the log.
  *
  * @param at the time of that other place; ISO 8601
  * @param now Unix time in ms, like the result
  */
-export function earliestStartOf(at: string, now: number): number | undefined {
+export function notBeforeOf(at: string, now: number): number | undefined {
   const lateFrom = Date.parse(at) + lateAfterMs;
   return now >= lateFrom && now < lateFrom + maxAttemptMs ? lateFrom + maxAttemptMs : undefined;
 }
 
-/** The place of an attempt that begins, the earliest time at which it may begin, or `made` if the log has its row. */
+/** The place of an attempt that begins, the time before which it may not begin, or `made` if the log has its row. */
 export type Beginning = { place: AttemptPlace } | { notBefore: number } | 'made';
 
 /**
@@ -107,24 +107,27 @@ export async function insertAttempt(context: BatchingContext, attempt: Attempt, 
  * @param now Unix time, in ms
  */
 export async function beginAttempt({ table }: TableContext, message: DeliveryMessage, now: number): Promise<Beginning> {
-  const duePlace = placeOf(message);
-  if (now < Date.parse(duePlace.at) + lateAfterMs) return { place: duePlace };
-  const notBefore = earliestStartOf(message.dueAt, now);
-  if (notBefore) return { notBefore };
-  const [row, lateStart] = await getEach(table, [attemptKey(duePlace), lateKey(message)]);
+  const inTime = beginningAt(message, message.dueAt, now);
+  if (inTime) return inTime;
+  const [row, lateStart] = await getEach(table, [attemptKey(placeOf(message)), lateKey(message)]);
   if (row) return 'made';
   const begunAt = (lateStart?.at as string | undefined) ?? (await storeLateStart(table, message, timestamp(now)));
   if (begunAt === undefined) return { place: placeOf(message, timestamp(now)) };
   // Another worker began the late attempt first.
-  const latePlace = placeOf(message, begunAt);
-  if ((await getEach(table, [attemptKey(latePlace)]))[0]) return 'made';
-  if (now < Date.parse(begunAt) + lateAfterMs) return { place: latePlace };
+  if ((await getEach(table, [attemptKey(placeOf(message, begunAt))]))[0]) return 'made';
   // That worker is lost, unless it is still making the attempt.
-  const restartAt = earliestStartOf(begunAt, now);
-  if (restartAt) return { notBefore: restartAt };
-  // If yet another worker has restarted the attempt in the meantime, use its time.
-  const restartedAt = await storeLateStart(table, message, timestamp(now), begunAt);
-  return { place: placeOf(message, restartedAt ?? timestamp(now)) };
+  const again = beginningAt(message, begunAt, now);
+  if (again) return again;
+  // If yet another worker has begun the attempt again in the meantime, use its time.
+  const begunAgainAt = await storeLateStart(table, message, timestamp(now), begunAt);
+  return { place: placeOf(message, begunAgainAt ?? timestamp(now)) };
+}
+
+/** Returns the beginning of an attempt whose place has a time; `undefined` if the attempt is late for that place. */
+function beginningAt(message: DeliveryMessage, at: string, now: number): Beginning | undefined {
+  if (now < Date.parse(at) + lateAfterMs) return { place: placeOf(message, at) };
+  const notBefore = notBeforeOf(at, now);
+  return notBefore === undefined ? undefined : { notBefore };
 }
 
 /** Returns the message of a delivery's next attempt; `undefined` if the delivery has ended. */

@@ -1,6 +1,9 @@
 import { environment } from '../../deployment/environment.ts';
+import type { DeliveryMessage } from '../../deployment/messages.ts';
 import { pollingOf, slowAttemptsOf } from '../../deployment/polling.ts';
 import type { Target } from '../../table/deliveries/webhooks.ts';
+import { attemptLeaseMs, isLeaseOver } from '../../table/lease.ts';
+import { randomOf } from './derived-ids.ts';
 
 /** The attempts of one webhook in this process: the number of those that run, and those that wait. */
 type WebhookAttempts = { running: number; slow: boolean; waiting: ((starts: boolean) => void)[] };
@@ -68,12 +71,32 @@ export function needsLease({ slow, maxPerSecond }: Pick<Target, 'slow' | 'maxPer
  * Returns the number of leases that the attempts of a webhook share. With a maximum of attempts in a second there is a lease
  * for each of them, and an attempt keeps its lease for a second. If the receiver is also slow, the smaller number counts.
  */
-export function leaseCountOf(
-  { attemptLimits: { slow: limit } }: { attemptLimits: Pick<AttemptLimits, 'slow'> },
+function leaseCountOf(
+  { slow: limit }: Pick<AttemptLimits, 'slow'>,
   { slow, maxPerSecond }: Pick<Target, 'slow' | 'maxPerSecond'>,
 ): number {
   if (maxPerSecond === undefined) return limit;
   return slow ? Math.min(limit, maxPerSecond) : maxPerSecond;
+}
+
+/**
+ * Returns the number of a lease that seems free; `undefined` if none is. Many deliveries choose at the same time, so the random
+ * end of the delivery id decides among the free leases.
+ *
+ * @param now Unix time, in ms
+ */
+export function freeLeaseOf(
+  limits: Pick<AttemptLimits, 'slow'>,
+  target: Target,
+  { deliveryId }: Pick<DeliveryMessage, 'deliveryId'>,
+  now: number,
+): number | undefined {
+  const numbers = Array.from({ length: leaseCountOf(limits, target) }, (_, number) => number);
+  const free = numbers.filter((number) => {
+    const until = target.slowLeases[number];
+    return until === undefined || isLeaseOver(Date.parse(until), now, attemptLeaseMs);
+  });
+  return free[randomOf(deliveryId) % free.length];
 }
 
 /**

@@ -30,11 +30,11 @@ const recoveryAheadMs = 5 * 60_000;
  * @param tooLateMs how long such an attempt waits from now; absent: the whole step
  */
 export function startOf(
-  { clock, retrySchedule }: Pick<AttemptMessageContext, 'clock' | 'retrySchedule'>,
   message: DeliveryMessage,
+  { now, retrySchedule }: { now: number; retrySchedule: RetrySchedule },
   tooLateMs?: number,
 ): number {
-  const [now, due] = [clock(), Date.parse(message.dueAt)];
+  const due = Date.parse(message.dueAt);
   const stepMs = longestWaitMs(retrySchedule, message);
   return isTooFarAhead(due, now, stepMs) ? now + (tooLateMs ?? stepMs) : due;
 }
@@ -58,11 +58,12 @@ export async function sendAttemptMessages(
   messages: readonly DeliveryMessage[],
   notBefore?: number,
 ): Promise<void> {
+  const times = { now: context.clock(), retrySchedule: context.retrySchedule };
   const timeOf = (message: DeliveryMessage) =>
-    notBefore === undefined ? startOf(context, message) : Math.max(startOf(context, message, 0), notBefore);
+    notBefore === undefined ? startOf(message, times) : Math.max(startOf(message, times, 0), notBefore);
   const delayed = (message: DeliveryMessage) => ({
     message: sentForm(message),
-    delaySeconds: secondsUntil(timeOf(message), context.clock()),
+    delaySeconds: secondsUntil(timeOf(message), times.now),
   });
   await Promise.all(
     [...Map.groupBy(messages, queueOf)].map(([queue, group]) => sendMessages(context, queue, group.map(delayed))),

@@ -22,6 +22,9 @@ export function deliveryIdOf(
   return `dlv_${derived(changedAt, [item, version, event, webhookId])}`;
 }
 
+/** Returns a whole number from 0 to 36 ** 4 from the random end of a delivery id. */
+export const randomOf = (deliveryId: string): number => Number.parseInt(deliveryId.slice(-4), 36);
+
 function derived(changedAt: number, origin: readonly (string | number)[]): string {
   return ulidFrom(changedAt, hash('sha256', JSON.stringify(origin), 'buffer'));
 }

@@ -2,7 +2,7 @@ import { inGroups } from '../../batching/in-groups.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import type { BatchingContext } from '../../table/batchers.ts';
-import { unlistAttempt, unlistParked } from '../../table/deliveries/attempt-log.ts';
+import { unlistParked } from '../../table/deliveries/attempt-log.ts';
 import {
   listParkedAttempt,
   type ParkedAttempt,
@@ -13,7 +13,7 @@ import {
   removeParkedAttempt,
   removeRelease,
 } from '../../table/deliveries/parked-attempts.ts';
-import { isPaused, isPausedAt, openPauseOf, type Pausable } from '../../table/deliveries/pauses.ts';
+import { isPaused, isPausedAt, type Pausable } from '../../table/deliveries/pauses.ts';
 import { readWebhook, type StoredWebhook } from '../../table/deliveries/webhooks.ts';
 import { graceMs } from '../../table/lists/due.ts';
 import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';
@@ -27,39 +27,6 @@ type PausedAttemptContext = BatchingContext & AttemptMessageContext;
  * from after the end.
  */
 export const skippedAfterMs = 90_000;
-
-/**
- * Holds an attempt back because of a pause of its webhook. The first attempt of an event in a pause is skipped: nothing is
- * stored. Any other attempt is parked until the pause ends, except for the first one that a recovery makes.
- *
- * @param logTime the time of the event by the clock of the log, if it is not that of its id (Unix time, in ms)
- * @returns whether the attempt must not be made now
- */
-export async function holdBack(
-  context: PausedAttemptContext,
-  message: DeliveryMessage,
-  webhook: Pausable,
-  logTime?: number,
-): Promise<boolean> {
-  if (webhook.pauses === undefined) return false;
-  const open = openPauseOf(webhook);
-  const eventTime = logTime ?? eventTimeOf(message);
-  if (isSkipped(webhook, message, eventTime)) {
-    const decidedAt = eventTimeOf(message) + skippedAfterMs;
-    const mayEndBefore = open !== undefined && Date.parse(open.from) <= eventTime;
-    if (mayEndBefore && context.clock() < decidedAt) await sendAttemptMessages(context, [message], decidedAt);
-    else await unlistAttempt(context, message);
-    return true;
-  }
-  if (open === undefined) return false;
-  // A recovery sends its own attempts again after the pause, at its rate.
-  if (message.scheduleStart === message.attempt) {
-    if (message.parked) await removeParkedAttempt(context, message);
-    return true;
-  }
-  await park(context, message, open.from);
-  return true;
-}
 
 /** Returns whether an attempt is the first one of an event that its webhook skips, and that no caller has requested. */
 export function isSkipped(webhook: Pausable, message: DeliveryMessage, eventTime = eventTimeOf(message)): boolean {
@@ -123,15 +90,15 @@ async function release(
   webhook: StoredWebhook,
   parked: readonly ParkedAttempt[],
 ): Promise<number> {
-  const dueAt = timestamp(context.clock() + graceMs);
+  const listedFrom = timestamp(context.clock() + graceMs);
   const waits = ({ message, listed }: ParkedAttempt) => !listed || isBookingOver(message, webhook);
-  const isSent = await Promise.all(parked.map((one) => waits(one) && listParkedAttempt(context, one, dueAt)));
+  const isSent = await Promise.all(parked.map((one) => waits(one) && listParkedAttempt(context, one, listedFrom)));
   const messages = parked.filter((_, at) => isSent[at]).map(({ message }) => withoutBooking(message));
   await sendAttemptMessages(context, messages);
   return messages.length;
 }
 
 /** Returns the time of the event of an attempt (Unix time, in ms); in messages of old versions, that of the delivery. */
-function eventTimeOf({ eventId, deliveryId }: DeliveryMessage): number {
+export function eventTimeOf({ eventId, deliveryId }: DeliveryMessage): number {
   return timeOf(ulidOf(eventId ?? deliveryId));
 }

@@ -46,7 +46,7 @@ function nextFirst(): DeliveryMessage {
 }
 
 /** Returns a retry that is due 300 s after `second`, and overdue a minute later. */
-const retryAt = (second: number) => ({ nextAttemptAt: at(second + 300), dueAt: at(second + 360) });
+const retryAt = (second: number) => ({ dueAt: at(second + 300), listedFrom: at(second + 360) });
 const rowAt = (place: AttemptPlace) => getItem(table, attemptKey(place));
 const due = async (until: string) =>
   (await Array.fromAsync(readDue({ table }, deliveryPartitions, until))).filter(({ key }) =>
@@ -181,7 +181,7 @@ describe('the next attempt of a delivery', () => {
       const retry = retryAt((begun - opening) / 1000);
       await insertAttempt(context, attemptFor(message, { place, retry, error: 'It failed.' }));
       message = (await readNextAttempt(context, first)) as DeliveryMessage;
-      expect(message).toMatchObject({ deliveryId: first.deliveryId, eventId, dueAt: retry.nextAttemptAt });
+      expect(message).toMatchObject({ deliveryId: first.deliveryId, eventId, dueAt: retry.dueAt });
     }
     expect(message.attempt).toBe(4);
   });

@@ -47,7 +47,7 @@ async function seedExhausted({ table, organization, clock }: TestWebhooks, webho
         ...{ attempt: before + 1, dueAt: timestamp(dueAt) },
       };
       if (wait !== undefined) dueAt += wait * minuteMs;
-      const next = { nextAttemptAt: timestamp(dueAt), dueAt: timestamp(dueAt) };
+      const next = { dueAt: timestamp(dueAt), listedFrom: timestamp(dueAt) };
       // The rows are in no index, as after their retries.
       const {
         due: _,
