@@ -18,17 +18,17 @@ import type { RetrySchedule } from './retry-schedule.ts';
  * - `lease`: The attempt is made with the lease of this number, or waits if there is no number, or another worker takes it.
  * - `attempt`: The attempt is made, beside a few others of its webhook in this process.
  */
-export type Decision = Drop | SendAgain | Park | Lease | Prompt;
+export type Decision = Drop | SendAgain | Park | LeasedAttempt | PromptAttempt;
 
 type Decided<Kind extends string> = { kind: Kind; message: DeliveryMessage };
 export type Drop = Decided<'drop'> & { unlists: boolean };
 export type SendAgain = Decided<'sendAgain'> & { notBefore: number };
 type Park = Decided<'park'> & { pausedFrom: string };
-export type Lease = Decided<'lease'> & Delivery & { number?: number | undefined };
-export type Prompt = Decided<'attempt'> & Delivery;
+export type LeasedAttempt = Decided<'lease'> & AttemptData & { number?: number | undefined };
+export type PromptAttempt = Decided<'attempt'> & AttemptData;
 
-/** What an attempt sends, and where. */
-export type Delivery = { target: Target; loggedEvent: NonNullable<FoundAttempt['loggedEvent']> };
+/** The stored data that making an attempt needs. */
+export type AttemptData = { target: Target; loggedEvent: NonNullable<FoundAttempt['loggedEvent']> };
 
 /** What a decision depends on besides the message and the stored data. */
 export type Circumstances = {
@@ -51,8 +51,8 @@ export function decide(found: FoundAttempt, received: DeliveryMessage, circumsta
   if (made || !target || !loggedEvent) return { kind: 'drop', message, unlists: true };
 
   // A first attempt is due at the time of its event. It can only seem early, if the clock of this function is behind.
-  const startsAt = startOf(message, { now, retrySchedule }, 0);
-  if (message.attempt > 1 && startsAt > now) return { kind: 'sendAgain', message, notBefore: startsAt };
+  const earliest = startOf(message, { now, retrySchedule }, 0);
+  if (message.attempt > 1 && earliest > now) return { kind: 'sendAgain', message, notBefore: earliest };
 
   const paused = decideInPause(message, target, now, loggedEvent.logTime);
   if (paused) return paused;

@@ -9,7 +9,14 @@ import { signedPost } from '../sender/signed-post.ts';
 import { endAttempt, isKnownSlow, startAttempt } from './attempt-limits.ts';
 import { sendAttemptMessages } from './attempt-messages.ts';
 import { waitForBookedTime } from './bookings.ts';
-import { type Decision, type Drop, decide, type Lease, type Prompt, slowMessageOf } from './decide-attempt.ts';
+import {
+  type Decision,
+  type Drop,
+  decide,
+  type LeasedAttempt,
+  type PromptAttempt,
+  slowMessageOf,
+} from './decide-attempt.ts';
 import { type Delivered, makeAttempt, type TakenLease } from './make-attempt.ts';
 import { park } from './paused-attempts.ts';
 import { minDelayMs, waitForLease } from './wait-for-lease.ts';
@@ -81,7 +88,7 @@ async function drop(context: Context, { message, unlists }: Drop): Promise<void>
  * Makes an attempt when the other ones of its webhook in this process let it start. If one of them turns out to be slow, the
  * attempt is made from the queue of slow webhooks.
  */
-async function attemptPromptly(context: Context, decision: Prompt): Promise<Delivered> {
+async function attemptPromptly(context: Context, decision: PromptAttempt): Promise<Delivered> {
   const { message } = decision;
   if (!(await startAttempt(context, message.webhookId)))
     return act(context, { kind: 'sendAgain', message: slowMessageOf(message), notBefore: context.clock() });
@@ -96,7 +103,7 @@ async function attemptPromptly(context: Context, decision: Prompt): Promise<Deli
  * Makes an attempt from the queue of slow webhooks. It takes one of the webhook's leases first, so that one webhook cannot
  * occupy all concurrent calls of that queue. If no lease is free, or another worker takes it first, the attempt waits.
  */
-async function attemptWithLease(context: Context, decision: Lease): Promise<Delivered> {
+async function attemptWithLease(context: Context, decision: LeasedAttempt): Promise<Delivered> {
   const { message, number } = decision;
   const { organization, webhookId } = message;
   const leasedAt = context.clock();
@@ -109,7 +116,11 @@ async function attemptWithLease(context: Context, decision: Lease): Promise<Deli
 }
 
 /** Makes an attempt, unless the log has a late one, or the preparation took so long that the attempt could outlast its lease. */
-async function begin(context: Context, decision: Prompt | Lease, lease?: TakenLease): Promise<Delivered> {
+async function begin(
+  context: Context,
+  decision: PromptAttempt | LeasedAttempt,
+  lease?: TakenLease,
+): Promise<Delivered> {
   const { message, target, loggedEvent } = decision;
   const { organization, webhookId, deliveryId } = message;
   const begun = await beginAttempt(context, message, context.clock());

@@ -18,7 +18,7 @@ import { markAttemptSlow } from './attempt-limits.ts';
 import { sendAttemptMessages } from './attempt-messages.ts';
 import { attemptResultOf, slowMs } from './attempt-result.ts';
 import { pacedMs, withoutBooking } from './bookings.ts';
-import type { Lease, Prompt } from './decide-attempt.ts';
+import type { LeasedAttempt, PromptAttempt } from './decide-attempt.ts';
 import { exchangeOf } from './exchange.ts';
 
 /** The log fields of an attempt that was made. */
@@ -49,7 +49,7 @@ type BegunAttempt = { place: AttemptPlace; post: SignedPost; beganAt: number; le
 /** Sends the request of an attempt, writes its result and sends the message of the retry, if there is one. */
 export async function makeAttempt(
   context: Context,
-  { message, target, loggedEvent: { event } }: Prompt | Lease,
+  { message, target, loggedEvent: { event } }: PromptAttempt | LeasedAttempt,
   { place, post, beganAt, lease }: BegunAttempt,
 ): Promise<Delivered> {
   const { organization, webhookId, deliveryId, attempt, eventId, requestId, redelivery, scheduleStart } = message;

@@ -6,7 +6,7 @@ import { isTooFarAhead } from '../../table/clocks.ts';
 import { unlistParked } from '../../table/deliveries/attempt-log.ts';
 import { readParkedAttempt, storeWait } from '../../table/deliveries/parked-attempts.ts';
 import { bookTime, hasBooking, receivedEarlyMs, withoutBooking } from './bookings.ts';
-import type { Delivery, Lease, SendAgain } from './decide-attempt.ts';
+import type { AttemptData, LeasedAttempt, SendAgain } from './decide-attempt.ts';
 import { randomOf } from './derived-ids.ts';
 
 /** The shortest delay after which a message is received again if no lease was free, in milliseconds. */
@@ -29,7 +29,10 @@ const triesGraceMs = 10 * 60_000;
  * Returns when an attempt that has found no free lease tries again. If its webhook has a maximum of attempts in a second, it
  * books a time, unless it has booked one. If it waits for long, it is parked.
  */
-export async function waitForLease(context: Context, { message, target, loggedEvent }: Lease): Promise<SendAgain> {
+export async function waitForLease(
+  context: Context,
+  { message, target, loggedEvent }: LeasedAttempt,
+): Promise<SendAgain> {
   const { maxPerSecond } = target;
   const ownBooking = hasBooking(message, target) ? message : withoutBooking(message);
   const books = maxPerSecond !== undefined && !hasBooking(message, target);
@@ -50,7 +53,11 @@ export async function waitForLease(context: Context, { message, target, loggedEv
  * after a second. After a step of the clock, the time of its event in the log says how long a first attempt can have waited
  * at most.
  */
-function nextTryOf(message: DeliveryMessage, { target, loggedEvent: { logTime = 0 } }: Delivery, now: number): number {
+function nextTryOf(
+  message: DeliveryMessage,
+  { target, loggedEvent: { logTime = 0 } }: AttemptData,
+  now: number,
+): number {
   if (target.maxPerSecond === undefined) {
     const waitingSince = Math.max(Date.parse(message.dueAt), logTime);
     return now + delayMs(now - waitingSince, slowPartOf(message));

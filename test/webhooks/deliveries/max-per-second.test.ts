@@ -322,11 +322,17 @@ describe('an attempt that has booked a time', () => {
         return send();
       });
       const [message] = (await queuedMessages(1)) as [DeliveryMessage];
-      const sent = [{ to: 'slowDeliveries', message: expect.not.objectContaining({ bookedAt: expect.anything() }) }];
+      // However long it has waited, it tries again in a second.
+      webhooks.clock.now += 95_000;
+      const [now, until] = [timestamp(webhooks.clock()), timestamp(webhooks.clock() + 1)];
+      await leaseSlowAttempt(webhooks, webhooks.organization, id, { number: 0, now, until });
+      const again = expect.not.objectContaining({ bookedAt: expect.anything() });
+      const sent = [{ to: 'slowDeliveries', message: again, delaySeconds: 1 }];
       const before = webhooks.queue.sent.length;
       await webhooks.attempt(message, {}, { ...container, table });
       const own = webhooks.queue.sent.slice(before).filter((one) => one.message.deliveryId === message.deliveryId);
       expect(own).toMatchObject(sent);
+      expect(JSON.stringify(await webhooks.dump())).not.toContain('waitsUntil');
       webhooks.clock.now += 1_100;
       expect(await webhooks.attempt(own[0]?.message as DeliveryMessage)).toMatchObject({ posts: 1 });
     },
@@ -387,6 +393,14 @@ describe('an attempt to a slow receiver that waits after its booked time', () =>
     expect(await sweepAfter(15 * 60)).toEqual([message]);
   });
 
+  it.each([
+    ['0000', 50],
+    ['ZZZZ', 26],
+  ])('for 200 s, and whose delivery id ends in %s, tries again after %i s', async (end, delaySeconds) => {
+    await tryAfter(200, { ...booked, deliveryId: booked.deliveryId.slice(0, -4) + end });
+    expect(webhooks.queue.sent.at(-1)).toMatchObject({ delaySeconds });
+  });
+
   it('is sent again soon after a change of the maximum, and is looked for a minute later', async () => {
     const again = await tryAfter(100, booked);
     await edit(id, { maxPerSecond: 2 });
@@ -401,10 +415,8 @@ describe('an attempt to a slow receiver that waits after its booked time', () =>
   it('waits without its time when there is no maximum any more', async () => {
     await edit(id, { maxPerSecond: null });
     await sweepAfter(1);
-    for (const number of [2]) {
-      const [now, until] = [timestamp(webhooks.clock()), timestamp(webhooks.clock() + 110_000)];
-      await leaseSlowAttempt(webhooks, webhooks.organization, id, { number, now, until });
-    }
+    const [now, until] = [timestamp(webhooks.clock()), timestamp(webhooks.clock() + 110_000)];
+    await leaseSlowAttempt(webhooks, webhooks.organization, id, { number: 2, now, until });
     const { bookedAt: _, paceVersion: __, ...message } = booked;
     expect(await tryAfter(100, booked)).toEqual(message);
     expect(await sweepAfter(9 * 60)).toEqual([]);
