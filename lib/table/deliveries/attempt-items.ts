@@ -18,10 +18,11 @@ import { historyExpiry } from './history-days.ts';
  * - `notBefore`: before which it may not begin, or its message may not be received again. It is not stored.
  * - `bookedAt`: which it has booked, if its webhook has a maximum of attempts in a second.
  * - `begunAt`: when it began, if it is late. The first worker stores it, and others use it.
+ * - `sentAt`: when its request begins, as its headers say.
  * - `at`, in its place in the log: `dueAt`, or `begunAt` if it is late.
  * - `listedFrom`: from which on the sweeper looks for it, unless it is made before.
  *
- * `notBefore` is a Unix time in ms, the others are in ISO 8601.
+ * `notBefore` and `sentAt` are Unix times in ms, the others are in ISO 8601.
  */
 
 /** The facet of attempts in the log of their webhook. Attempts of versions before the log have the facet `*`. */

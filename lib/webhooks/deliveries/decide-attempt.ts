@@ -18,17 +18,20 @@ import type { RetrySchedule } from './retry-schedule.ts';
  * - `lease`: The attempt is made with the lease of this number, or waits if there is no number, or another worker takes it.
  * - `attempt`: The attempt is made, beside a few others of its webhook in this process.
  */
-export type Decision = Drop | SendAgain | Park | LeasedAttempt | PromptAttempt;
+export type Decision = { message: DeliveryMessage } & (
+  | { kind: 'drop'; unlists: boolean }
+  | { kind: 'sendAgain'; notBefore: number }
+  | { kind: 'park'; pausedFrom: string }
+  | ({ kind: 'lease'; number?: number | undefined } & AttemptToMake)
+  | ({ kind: 'attempt' } & AttemptToMake)
+);
 
-type Decided<Kind extends string> = { kind: Kind; message: DeliveryMessage };
-export type Drop = Decided<'drop'> & { unlists: boolean };
-export type SendAgain = Decided<'sendAgain'> & { notBefore: number };
-type Park = Decided<'park'> & { pausedFrom: string };
-export type LeasedAttempt = Decided<'lease'> & AttemptData & { number?: number | undefined };
-export type PromptAttempt = Decided<'attempt'> & AttemptData;
-
-/** The stored data that making an attempt needs. */
-export type AttemptData = { target: Target; loggedEvent: NonNullable<FoundAttempt['loggedEvent']> };
+/** An attempt to make: its message, its webhook and its event. */
+export type AttemptToMake = {
+  message: DeliveryMessage;
+  target: Target;
+  loggedEvent: NonNullable<FoundAttempt['loggedEvent']>;
+};
 
 /** What a decision depends on besides the message and the stored data. */
 export type Circumstances = {

@@ -9,15 +9,8 @@ import { signedPost } from '../sender/signed-post.ts';
 import { endAttempt, isKnownSlow, startAttempt } from './attempt-limits.ts';
 import { sendAttemptMessages } from './attempt-messages.ts';
 import { waitForBookedTime } from './bookings.ts';
-import {
-  type Decision,
-  type Drop,
-  decide,
-  type LeasedAttempt,
-  type PromptAttempt,
-  slowMessageOf,
-} from './decide-attempt.ts';
-import { type Delivered, makeAttempt, type TakenLease } from './make-attempt.ts';
+import { type AttemptToMake, type Decision, decide, slowMessageOf } from './decide-attempt.ts';
+import { type Delivered, makeAttempt, type PreparedAttempt } from './make-attempt.ts';
 import { park } from './paused-attempts.ts';
 import { minDelayMs, waitForLease } from './wait-for-lease.ts';
 
@@ -64,7 +57,8 @@ async function act(context: Context, decision: Decision): Promise<Delivered> {
   const { message } = decision;
   switch (decision.kind) {
     case 'drop':
-      await drop(context, decision);
+      if (decision.unlists) await unlistAttempt(context, message);
+      else if (message.parked) await removeParkedAttempt(context, message);
       return {};
     case 'sendAgain':
       await sendAttemptMessages(context, [message], decision.notBefore);
@@ -73,27 +67,22 @@ async function act(context: Context, decision: Decision): Promise<Delivered> {
       await park(context, message, decision.pausedFrom);
       return {};
     case 'lease':
-      return attemptWithLease(context, decision);
+      return attemptWithLease(context, decision, decision.number);
     case 'attempt':
       return attemptPromptly(context, decision);
   }
-}
-
-async function drop(context: Context, { message, unlists }: Drop): Promise<void> {
-  if (unlists) await unlistAttempt(context, message);
-  else if (message.parked) await removeParkedAttempt(context, message);
 }
 
 /**
  * Makes an attempt when the other ones of its webhook in this process let it start. If one of them turns out to be slow, the
  * attempt is made from the queue of slow webhooks.
  */
-async function attemptPromptly(context: Context, decision: PromptAttempt): Promise<Delivered> {
-  const { message } = decision;
+async function attemptPromptly(context: Context, attempt: AttemptToMake): Promise<Delivered> {
+  const { message } = attempt;
   if (!(await startAttempt(context, message.webhookId)))
     return act(context, { kind: 'sendAgain', message: slowMessageOf(message), notBefore: context.clock() });
   try {
-    return await begin(context, decision);
+    return await begin(context, attempt);
   } finally {
     endAttempt(context, message.webhookId);
   }
@@ -103,34 +92,32 @@ async function attemptPromptly(context: Context, decision: PromptAttempt): Promi
  * Makes an attempt from the queue of slow webhooks. It takes one of the webhook's leases first, so that one webhook cannot
  * occupy all concurrent calls of that queue. If no lease is free, or another worker takes it first, the attempt waits.
  */
-async function attemptWithLease(context: Context, decision: LeasedAttempt): Promise<Delivered> {
-  const { message, number } = decision;
-  const { organization, webhookId } = message;
+async function attemptWithLease(
+  context: Context,
+  attempt: AttemptToMake,
+  number: number | undefined,
+): Promise<Delivered> {
+  const { organization, webhookId } = attempt.message;
   const leasedAt = context.clock();
   const until = timestamp(leasedAt + attemptLeaseMs);
   const isLeased =
     number !== undefined &&
     (await leaseSlowAttempt(context, organization, webhookId, { number, now: timestamp(leasedAt), until }));
-  if (!isLeased) return act(context, await waitForLease(context, decision));
-  return begin(context, decision, { number, leasedAt, until });
+  if (!isLeased) return act(context, await waitForLease(context, attempt));
+  return begin(context, attempt, { number, leasedAt, until });
 }
 
 /** Makes an attempt, unless the log has a late one, or the preparation took so long that the attempt could outlast its lease. */
-async function begin(
-  context: Context,
-  decision: PromptAttempt | LeasedAttempt,
-  lease?: TakenLease,
-): Promise<Delivered> {
-  const { message, target, loggedEvent } = decision;
+async function begin(context: Context, attempt: AttemptToMake, lease?: PreparedAttempt['lease']): Promise<Delivered> {
+  const { message, target, loggedEvent } = attempt;
   const { organization, webhookId, deliveryId } = message;
   const begun = await beginAttempt(context, message, context.clock());
   if (begun === 'made') return act(context, { kind: 'drop', message, unlists: true });
   if ('notBefore' in begun) return act(context, { kind: 'sendAgain', message, notBefore: begun.notBefore });
   const delivery = { deliveryId, event: loggedEvent.event, data: JSON.parse(loggedEvent.data) };
   const post = await signedPost(context, delivery, target, { organization, webhook: webhookId });
-  const beganAt = context.clock();
   const isPaced = target.maxPerSecond !== undefined;
-  if (isPaced && lease && beganAt > lease.leasedAt + prepareMs)
-    return act(context, { kind: 'sendAgain', message, notBefore: beganAt + minDelayMs });
-  return makeAttempt(context, decision, { place: begun.place, post, beganAt, lease });
+  if (isPaced && lease && post.sentAt > lease.leasedAt + prepareMs)
+    return act(context, { kind: 'sendAgain', message, notBefore: post.sentAt + minDelayMs });
+  return makeAttempt(context, attempt, { place: begun.place, post, lease });
 }

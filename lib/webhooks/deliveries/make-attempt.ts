@@ -18,7 +18,7 @@ import { markAttemptSlow } from './attempt-limits.ts';
 import { sendAttemptMessages } from './attempt-messages.ts';
 import { attemptResultOf, slowMs } from './attempt-result.ts';
 import { pacedMs, withoutBooking } from './bookings.ts';
-import type { LeasedAttempt, PromptAttempt } from './decide-attempt.ts';
+import type { AttemptToMake } from './decide-attempt.ts';
 import { exchangeOf } from './exchange.ts';
 
 /** The log fields of an attempt that was made. */
@@ -40,17 +40,20 @@ export type AttemptFields = {
 /** The result of a message: counts for the metrics, and the fields of the attempt if one was made. */
 export type Delivered = { counts?: Counts } & Partial<AttemptFields>;
 
-/** A lease that a worker has taken: its number, when, and its expiry (Unix time in ms, and ISO 8601). */
-export type TakenLease = { number: number; leasedAt: number; until: string };
-
-/** An attempt that begins: its place in the log, its request, when it begins (Unix time, in ms), and its lease, if it needs one. */
-type BegunAttempt = { place: AttemptPlace; post: SignedPost; beganAt: number; lease: TakenLease | undefined };
+/** What a worker has prepared for an attempt. */
+export type PreparedAttempt = {
+  /** Its place in the log. */
+  place: AttemptPlace;
+  post: SignedPost;
+  /** The number of its lease, when it was taken (Unix time, in ms), and its expiry (ISO 8601); absent if it needs none. */
+  lease?: { number: number; leasedAt: number; until: string } | undefined;
+};
 
 /** Sends the request of an attempt, writes its result and sends the message of the retry, if there is one. */
 export async function makeAttempt(
   context: Context,
-  { message, target, loggedEvent: { event } }: PromptAttempt | LeasedAttempt,
-  { place, post, beganAt, lease }: BegunAttempt,
+  { message, target, loggedEvent: { event } }: AttemptToMake,
+  { place, post, lease }: PreparedAttempt,
 ): Promise<Delivered> {
   const { organization, webhookId, deliveryId, attempt, eventId, requestId, redelivery, scheduleStart } = message;
   const outcome = await sendAndMarkSlow(context, message, target, post);
@@ -59,7 +62,7 @@ export async function makeAttempt(
   const { record, slow } = attemptResultOf({ place, event }, outcome, endedAt);
   const { sent, response } = exchangeOf(post, outcome);
   const kept = response && responseItem(place, response, responsesEnd(record.deliveredAt, context.responseDays));
-  const freeAt = target.maxPerSecond === undefined ? undefined : timestamp(beganAt + pacedMs);
+  const freeAt = target.maxPerSecond === undefined ? undefined : timestamp(post.sentAt + pacedMs);
   await Promise.all([
     insertAttempt(context, { place, record, eventId, requestId, scheduleStart, retry, sent }, kept),
     updatePace(context, organization, webhookId, target, { slow, lease: lease && { ...lease, freeAt } }),

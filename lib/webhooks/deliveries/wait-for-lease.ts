@@ -6,7 +6,7 @@ import { isTooFarAhead } from '../../table/clocks.ts';
 import { unlistParked } from '../../table/deliveries/attempt-log.ts';
 import { readParkedAttempt, storeWait } from '../../table/deliveries/parked-attempts.ts';
 import { bookTime, hasBooking, receivedEarlyMs, withoutBooking } from './bookings.ts';
-import type { AttemptData, LeasedAttempt, SendAgain } from './decide-attempt.ts';
+import type { AttemptToMake, Decision } from './decide-attempt.ts';
 import { randomOf } from './derived-ids.ts';
 
 /** The shortest delay after which a message is received again if no lease was free, in milliseconds. */
@@ -31,13 +31,13 @@ const triesGraceMs = 10 * 60_000;
  */
 export async function waitForLease(
   context: Context,
-  { message, target, loggedEvent }: LeasedAttempt,
-): Promise<SendAgain> {
+  { message, target, loggedEvent }: AttemptToMake,
+): Promise<Decision> {
   const { maxPerSecond } = target;
   const ownBooking = hasBooking(message, target) ? message : withoutBooking(message);
   const books = maxPerSecond !== undefined && !hasBooking(message, target);
   const waiting = books ? await bookTime(context, ownBooking, maxPerSecond, target) : ownBooking;
-  const notBefore = nextTryOf(waiting, { target, loggedEvent }, context.clock());
+  const notBefore = nextTryOf({ message: waiting, target, loggedEvent }, context.clock());
   const isWaiting = maxPerSecond === undefined || hasBooking(waiting, target);
   return {
     kind: 'sendAgain',
@@ -53,11 +53,7 @@ export async function waitForLease(
  * after a second. After a step of the clock, the time of its event in the log says how long a first attempt can have waited
  * at most.
  */
-function nextTryOf(
-  message: DeliveryMessage,
-  { target, loggedEvent: { logTime = 0 } }: AttemptData,
-  now: number,
-): number {
+function nextTryOf({ message, target, loggedEvent: { logTime = 0 } }: AttemptToMake, now: number): number {
   if (target.maxPerSecond === undefined) {
     const waitingSince = Math.max(Date.parse(message.dueAt), logTime);
     return now + delayMs(now - waitingSince, slowPartOf(message));

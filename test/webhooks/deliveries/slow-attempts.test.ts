@@ -67,6 +67,7 @@ describe('more than five attempts of one webhook in a container', () => {
     const messages = await createMessages(7);
     const running = await Promise.all(messages.slice(0, 5).map((message) => webhooks.beginAttempt(message, outcome)));
     const waiting = Promise.all(messages.slice(5).map((message) => webhooks.attempt(message)));
+    await expect.poll(() => [...webhooks.webhookAttempts.values()].map((one) => one.waiting.length)).toEqual([2]);
     return { waiting, endAll: () => Promise.all(running.map(({ letGo }) => letGo())) };
   }
 
@@ -165,6 +166,17 @@ describe('attempts from the queue of slow webhooks', () => {
     });
     const sent = [{ to: 'slowDeliveries', message, delaySeconds: 1 }];
     expect(await webhooks.attempt(message, {}, { ...container, table })).toEqual({ posts: 0, sent });
+  });
+
+  it('are made however long their workers have prepared them', async () => {
+    const message = await slowed(await webhooks.message());
+    const container = webhooks.createContainer();
+    const table = interceptTable(container.table, async (write, { input }) => {
+      const answer = await write();
+      if (JSON.stringify(input).includes('slowLease')) webhooks.clock.now += 6_000;
+      return answer;
+    });
+    expect(await webhooks.attempt(message, {}, { ...container, table })).toEqual({ posts: 1, sent: [] });
   });
 
   it('go to their own queue when the webhook is quick again', async () => {
