@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { EventId } from '../contract/events.ts';
+import { EventId, EventName } from '../contract/events.ts';
 import { ExecutionId } from '../contract/executions.ts';
 import { Organization } from '../contract/organization.ts';
 import { Timestamp } from '../contract/shapes.ts';
@@ -8,7 +8,16 @@ import { DeliveryId, WebhookId } from '../contract/webhooks.ts';
 /** The id of the request that caused a message, if it is known. It is passed on in every message and every log line. */
 const requestId = v.optional(v.string());
 
-/** The fields of an attempt of a delivery: ids only, no secrets and no texts of users. */
+/**
+ * The event of an attempt, as the event log has it: its name, its data as JSON, and its time by the clock of the log, if it
+ * is not that of its id.
+ */
+const Content = v.object({ event: EventName, data: v.string(), logTime: v.optional(v.number()) });
+
+/** The largest data of an event that a message carries, in bytes. */
+export const carriedBytes = 1024;
+
+/** The fields of an attempt of a delivery: ids, no secrets, and at most the event as texts of users. */
 const attemptFields = {
   organization: Organization,
   webhookId: WebhookId,
@@ -18,6 +27,12 @@ const attemptFields = {
    * delivery.
    */
   eventId: v.optional(EventId),
+  /**
+   * The event, so that the worker need not read it. Absent if its data is larger than `carriedBytes`, in messages that the
+   * sweeper sends, in those of versions up to 0.2.0, and if a later version writes it otherwise: the worker reads the event
+   * then.
+   */
+  content: v.fallback(v.optional(Content), undefined),
   attempt: v.number(),
   /** The sort key of the previous, failed attempt. Its row lists this attempt for the sweeper until it is made. */
   listedBy: v.optional(v.string()),

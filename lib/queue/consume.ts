@@ -66,8 +66,7 @@ function requestIn(of: unknown): RequestIds {
 
 /**
  * Returns the Lambda handler of a queue. It calls `handle` for each message of a batch at the same time, under the request
- * that the message names. The counts that `handle` returns become metrics. They are logged with the message, which has ids
- * only, and with the other fields that `handle` returns. SQS delivers failed messages again, and moves those that fail
+ * that the message names. The counts that `handle` returns become metrics. They are logged with the ids of the message, and with the other fields that `handle` returns. SQS delivers failed messages again, and moves those that fail
  * repeatedly to the dead-letter queue.
  */
 export function consumeQueue<const Message extends Schema>(
@@ -80,7 +79,9 @@ export function consumeQueue<const Message extends Schema>(
     const done = await runWithRequest(requestIn(message), () => handle(message, context));
     const { counts = {}, ...did }: Done = done ?? {};
     meter(counts);
-    context.log.info('message', { ...(message as object), ...counts, ...did });
+    // The content is that of an event, which has texts of users.
+    const { content: _, ...ids } = message as { content?: unknown };
+    context.log.info('message', { ...ids, ...counts, ...did });
   };
   return (event: SQSEvent, context: LambdaContext): BatchResult =>
     processPartialResponse(

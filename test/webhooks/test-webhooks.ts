@@ -156,16 +156,23 @@ function testWebhooksOf(table: Table) {
   return webhooks;
 }
 
-/** Creates queues whose messages a test can read, in the order in which they were sent. */
+/**
+ * Creates queues whose messages a test can read, in the order in which they were sent: without the contents of events, which
+ * not every message of an attempt has. `contents` has them.
+ */
 function listingQueue() {
+  const contents: DeliveryMessage['content'][] = [];
   const sent: (DelayedMessage<DeliveryMessage> & { to: DeliveryQueue })[] = [];
   const senderOf =
     (to: DeliveryQueue): QueueSender =>
     async (messages) => {
-      for (const { message, delaySeconds } of messages)
-        sent.push({ to, message: v.parse(DeliveryMessage, message), delaySeconds });
+      for (const { message: whole, delaySeconds } of messages) {
+        const { content, ...message } = v.parse(DeliveryMessage, whole);
+        sent.push({ to, message, delaySeconds });
+        contents.push(content);
+      }
     };
-  return { sent, queues: new Map(deliveryQueues.map((name) => [name, senderOf(name)])) };
+  return { sent, contents, queues: new Map(deliveryQueues.map((name) => [name, senderOf(name)])) };
 }
 
 export function createChange(organization: Organization, event: TaskEvent['event'], now: number, item: string): Change {

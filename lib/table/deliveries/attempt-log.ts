@@ -75,12 +75,12 @@ export async function findAttempt(
   const [webhook, secret, source, row, before] = await Promise.all([
     readInBatch(context, keys.webhook(organization, ulidOf(webhookId))),
     readInBatch(context, keys.webhookSecret(organization, ulidOf(webhookId))),
-    readInBatch(context, sourceKey(message)),
+    message.content ?? readInBatch(context, sourceKey(message)),
     // Attempts for slow webhooks are often late. Look for their late row too, before they take a lease.
     message.slow || context.ownsLogs ? findRow(context, message) : readInBatch(context, attemptKey(placeOf(message))),
     listing && readInBatch(context, listing),
   ]);
-  const isDone = source && !message.eventId && isDoneByOldVersion(source, attempt);
+  const isDone = source && !message.eventId && isDoneByOldVersion(source as Item, attempt);
   return {
     made: row !== undefined || isDone === true,
     superseded: listing !== undefined && before?.nextAttemptAt !== dueAt,

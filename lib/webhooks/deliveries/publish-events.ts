@@ -1,9 +1,10 @@
 import type { PublicEvent } from '../../contract/events.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
+import { carriedBytes, type DeliveryMessage } from '../../deployment/messages.ts';
 import { requestFields } from '../../request-context.ts';
 import { type EventCheckContext, planEventCheck } from '../../table/deliveries/event-checks.ts';
-import { appendEvent, readEvent } from '../../table/deliveries/event-log.ts';
+import { appendEvent, type LoggedEvent, readEvent } from '../../table/deliveries/event-log.ts';
 import { isLate, listLateEvent } from '../../table/events/late-events.ts';
 import { type LogClockContext, logTime, logTimeOf, notePosition, wasSetBack } from '../../table/events/log-clock.ts';
 import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';
@@ -49,10 +50,21 @@ export async function publishEvents(
       };
       const [messages, late] = await Promise.all([readFirstAttempts(context, logged), append()]);
       await Promise.all([
-        sendAttemptMessages(context, messages),
+        sendAttemptMessages(context, withContent(messages, logged)),
         messages.length > 0 ? planEventCheck(context, organization, id) : undefined,
         late ? listLateEvent(logContext, organization, id).then(note) : note(ulidOf(id)),
       ]);
     }),
   );
+}
+
+/** A character that SQS does not take in a message, or a part of one above U+FFFF, which not every engine takes. */
+const uncarried = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd]/;
+
+/** Returns the messages of the attempts of an event, which carry it if it is small and SQS takes its characters. */
+function withContent(messages: readonly DeliveryMessage[], event: LoggedEvent): readonly DeliveryMessage[] {
+  const { event: name, data, logTime } = event;
+  if (Buffer.byteLength(data) > carriedBytes || uncarried.test(data)) return messages;
+  const content = { event: name, data, ...(logTime !== undefined && { logTime }) };
+  return messages.map((message) => ({ ...message, content }));
 }

@@ -40,7 +40,8 @@ async function publishedBy(...records: DynamoDBRecord[]) {
 }
 
 it('a new task is published to its subscribers', async () => {
-  await publish(...(await recordsOf('task', await addTask())));
+  const id = await addTask();
+  await publish(...(await recordsOf('task', id)));
   expect((await receive()).map(messageOf)).toEqual([
     {
       organization,
@@ -49,6 +50,7 @@ it('a new task is published to its subscribers', async () => {
       eventId: expect.stringMatching(/^ev_[0-9A-Z]{26}$/),
       attempt: 1,
       dueAt: expect.stringMatching(/Z$/),
+      content: { event: 'task.created', data: expect.stringContaining(`"id":"${id}"`) },
     },
   ]);
 });

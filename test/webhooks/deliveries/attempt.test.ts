@@ -1,11 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import * as v from 'valibot';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { ulidOf } from '../../../lib/contract/ids.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import type { QueueSender } from '../../../lib/sqs/queue.ts';
 import { lateAfterMs } from '../../../lib/table/deliveries/attempt-log.ts';
 import { markWebhookSlow } from '../../../lib/table/deliveries/webhook-attempts.ts';
+import { keys } from '../../../lib/table/keys.ts';
 import { deliveryQueues } from '../../../lib/webhooks/deliveries/attempt-messages.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
 import { deleteWebhook, listWebhooks, updateWebhook } from '../../../lib/webhooks/webhooks.ts';
@@ -120,6 +122,34 @@ describe('an attempt', () => {
     for (const { message } of webhooks.queue.sent.slice())
       expect(await webhooks.attempt(message, {}, webhooks.createContainer())).toEqual({ posts: 0, sent: [] });
     expect(await webhooks.dump()).toEqual(before);
+  });
+
+  it('posts the same event whether its message has it or not, and reads it only if not', async () => {
+    await webhooks.register();
+    const [message, withoutContent] = [await webhooks.message(), webhooks.queue.sent[1]?.message as DeliveryMessage];
+    const deliver = async (sent: DeliveryMessage) => {
+      const read: string[] = [];
+      const table = interceptTable(webhooks.table, (request, { input }) => {
+        read.push(JSON.stringify(input));
+        return request();
+      });
+      const { posts, send } = notingSender();
+      await webhooks.deliver(sent, send, { ...webhooks.createContainer(), table });
+      const event = JSON.stringify(keys.event(webhooks.organization, ulidOf(message.eventId as string)));
+      return { data: JSON.parse(posts[0]?.body ?? '{}').data, hasRead: read.join().includes(event) };
+    };
+    const content = webhooks.queue.contents[1];
+    const data = JSON.parse(content?.data ?? '');
+    expect(await deliver({ ...message, content })).toEqual({ data, hasRead: false });
+    expect(await deliver(withoutContent)).toEqual({ data, hasRead: true });
+  });
+
+  it('reads the event if its message has it in a form of a later version', async () => {
+    const { dueAt, ...message } = await webhooks.message();
+    const sent = { ...message, due: dueAt, content: { event: 'task.of_a_later_version', data: '{}' } };
+    const { posts, send } = notingSender();
+    await webhooks.deliver(v.parse(DeliveryMessage, sent), send);
+    expect(posts).toMatchObject([{ body: expect.stringContaining('"event":"task.created"') }]);
   });
 
   it('is not made for an event that does not exist', async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { TaskEvent } from '../../../lib/contract/events.ts';
 import { deleteWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';
 
@@ -32,7 +33,7 @@ describe('an event', () => {
     expect(new Set(messages.map(({ deliveryId }) => deliveryId)).size).toBe(2);
   });
 
-  it('sends a message of the change’s time without any text of the event, however late it is published', async () => {
+  it('sends a message of the change’s time, however late it is published', async () => {
     const { id } = await webhooks.register({ secret: 'a secret' });
     const change = webhooks.change();
     webhooks.clock.now += 3_600_000;
@@ -47,6 +48,38 @@ describe('an event', () => {
     };
     expect(webhooks.queue.sent).toEqual([{ to: 'deliveries', message, delaySeconds: 0 }]);
   });
+
+  it.each([
+    ['one byte', (bytes: number) => 'x'.repeat(bytes)],
+    ['two bytes', (bytes: number) => 'ü'.repeat(bytes / 2)],
+  ])('is in its message if its data has at most 1 KB, in characters of %s', async (_, titleOf) => {
+    await webhooks.register();
+    const { events, ...change } = webhooks.change();
+    const [event] = events as [TaskEvent];
+    const withTitle = (title: string): TaskEvent => ({
+      ...event,
+      data: { ...event.data, task: { ...event.data.task, title } },
+    });
+    const room = 1024 - Buffer.byteLength(JSON.stringify(withTitle('').data));
+    for (const [version, left] of [room - (room % 2), room + 2].entries())
+      await webhooks.publish({ ...change, version, events: [withTitle(titleOf(left))] });
+    const data = JSON.stringify(withTitle(titleOf(room - (room % 2))).data);
+    expect(webhooks.queue.contents).toEqual([{ event: 'task.created', data }, undefined]);
+  });
+
+  it.each(['🚀', '\ufffe', '\uffff'])(
+    'is not in its message with a character that a queue may reject: %j',
+    async (title) => {
+      await webhooks.register();
+      const { events, ...change } = webhooks.change();
+      const [{ data }] = events as [TaskEvent];
+      await webhooks.publish({
+        ...change,
+        events: [{ event: 'task.created', data: { ...data, task: { ...data.task, title } } }],
+      });
+      expect(webhooks.queue.contents).toEqual([undefined]);
+    },
+  );
 
   it('is in the log, at the time of the change, also without subscribers', async () => {
     const change = webhooks.change();
