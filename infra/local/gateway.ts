@@ -9,6 +9,7 @@ import { isPassedOn } from '../../lib/http/middleware/payload.ts';
 import { corsHeaders, isAllowedHost, preflightHeaders } from './cors.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';
 import { codeOf, Problem } from './problem.ts';
+import { createRequestTurns } from './request-turns.ts';
 
 /** The timeout of API functions. API Gateway's own timeout is 30 s. */
 const timeoutSeconds = 29;
@@ -40,6 +41,7 @@ export async function startGateway(port: number, isAllowed: AllowedOrigins = () 
     ),
   );
   const unmatched = await loadHandler('open', 'unmatched');
+  const turnOfRequest = createRequestTurns();
 
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy());
@@ -60,6 +62,7 @@ export async function startGateway(port: number, isAllowed: AllowedOrigins = () 
       response.setHeader(name, value);
     const body = await readBody(request);
     if (!body) return send(response, { statusCode: 413, body: '{"message":"Request Too Long"}' });
+    await turnOfRequest();
     const path = decoded((request.url as string).split('?')[0] as string);
     const match = matchPath(path).find(({ row }) => row.method === request.method);
     const routeKey = match ? `${match.row.method} ${templateOf(match.row.path)}` : '$default';

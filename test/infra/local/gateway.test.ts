@@ -1,14 +1,17 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { afterAll, expect, it, vi } from 'vitest';
 import * as functions from '../../../infra/local/functions.ts';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { Problem } from '../../../infra/local/problem.ts';
+import { requestsInTurn } from '../../../infra/local/request-turns.ts';
 
 /** Returns a handler that returns its event and context. */
 async function loadTestHandler(folder: string, file: string): Promise<functions.Handler> {
   return async (given, context) => {
     const event = given as APIGatewayProxyEventV2;
+    noteBegin();
     if (event.headers['x-fail']) throw new Error('for the test');
     if (event.headers['x-large']) return { statusCode: 200, body: '\u0001'.repeat(Number(event.headers['x-large'])) };
     const { functionName, awsRequestId } = context;
@@ -18,6 +21,19 @@ async function loadTestHandler(folder: string, file: string): Promise<functions.
     const body = isBase64Encoded ? bytes.toString('base64') : text;
     return { statusCode: 299, headers: { 'X-Made-By': 'handler' }, body, isBase64Encoded };
   };
+}
+
+/** The numbers of handlers that were called in one turn of the event loop. */
+const begunInTurns: number[] = [];
+let begunInTurn = 0;
+
+function noteBegin(): void {
+  if (begunInTurn === 0)
+    setImmediate(() => {
+      begunInTurns.push(begunInTurn);
+      begunInTurn = 0;
+    });
+  begunInTurn += 1;
 }
 
 type Called = {
@@ -64,6 +80,23 @@ it('calls the function of the endpoint with an event of API Gateway', async () =
     pathParameters: { id: 'tk_01K00000000000000000000000' },
     requestContext: { routeKey, stage: '$default', http },
   });
+});
+
+it('begins a few of many requests in a turn, so that deliveries go on in between', async () => {
+  begunInTurns.length = 0;
+  const { port } = new URL(gateway.url);
+  const socket = connect(Number(port), '127.0.0.1');
+  // All of them arrive at once, and the last one ends the connection.
+  const heads = Array.from({ length: 3 * requestsInTurn }, (_, nth) => [
+    'GET /health HTTP/1.1',
+    `Host: 127.0.0.${nth}`,
+  ]);
+  heads.at(-1)?.push('Connection: close');
+  socket.write(heads.map((lines) => `${lines.join('\r\n')}\r\n\r\n`).join(''));
+  const answers = Buffer.concat(await Array.fromAsync(socket as AsyncIterable<Buffer>)).toString();
+  expect(answers.match(/HTTP\/1\.1 299/g)).toHaveLength(3 * requestsInTurn);
+  // The first turn has requests that begin on their arrival, and the first ones that have waited.
+  expect(Math.max(...begunInTurns)).toBeLessThanOrEqual(2 * requestsInTurn);
 });
 
 it('passes on the status, the headers and the body of the function, with its length in bytes', async () => {
