@@ -6,7 +6,7 @@ import { openLocalTable } from '../infra/local/table/local-table.ts';
 import { type Context, createContext, setProcessContext } from '../lib/context.ts';
 import { type Scope, scopes, templateOf } from '../lib/contract/endpoint.ts';
 import type { Organization } from '../lib/contract/organization.ts';
-import { publishedKinds } from '../lib/deployment/consumers.ts';
+import { published } from '../lib/deployment/consumers.ts';
 import { environment } from '../lib/deployment/environment.ts';
 import type { ApiEvent, ApiResult } from '../lib/http/api-event.ts';
 import { issueToken } from '../lib/http/issue-token.ts';
@@ -27,7 +27,7 @@ export function clockAt(now: number): Clock {
 export type Service = { app: Context; table: Table; changes: LocalChanges; tableName: string };
 
 /** The kinds of items in the stream. After an upgrade, Lambda still sends changes of purges, which version 0.1.0 published. */
-const streamKinds = [...publishedKinds, 'purge'];
+const streamKinds = [...published.kinds, 'purge'];
 
 /** Opens a service on a new, empty table. `more` are further environment variables. */
 export async function openService(clock: () => number = Date.now, more: Record<string, string> = {}): Promise<Service> {

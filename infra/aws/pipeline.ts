@@ -132,6 +132,19 @@ function disableRetries(handler: ServiceFunction): void {
   handler.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: eventAgeLimit });
 }
 
+/** Returns the patterns of the changes that a source of the stream has: each change matches one of them, or none. */
+function filtersOf({ kinds, quiet }: Extract<Source, { stream: 'table' }>): object[] {
+  const of = (...names: readonly string[]) => ({ kind: { S: FilterRule.or(...names) } });
+  const others = kinds.filter((kind) => kind !== quiet.kind);
+  const isOther = { [quiet.attribute]: { S: FilterRule.notEquals(quiet.value) } };
+  return [
+    { dynamodb: { NewImage: of(...others) } },
+    { dynamodb: { NewImage: { ...of(quiet.kind), ...isOther } } },
+    { eventName: FilterRule.or('INSERT'), dynamodb: { NewImage: of(quiet.kind) } },
+    { eventName: FilterRule.or('REMOVE'), dynamodb: { OldImage: of(...kinds) } },
+  ];
+}
+
 /** Adds an event source of a function. */
 function addEventSource(
   handler: ServiceFunction,
@@ -143,9 +156,7 @@ function addEventSource(
       new DynamoEventSource(table.inUse, {
         batchSize: source.batchSize,
         parallelizationFactor: source.concurrency,
-        filters: ['NewImage', 'OldImage'].map((image) =>
-          FilterCriteria.filter({ dynamodb: { [image]: { kind: { S: FilterRule.or(...source.kinds) } } } }),
-        ),
+        filters: filtersOf(source).map((pattern) => FilterCriteria.filter(pattern)),
         startingPosition: StartingPosition.TRIM_HORIZON,
         // Records are skipped by age, not by the number of attempts: an outage of hours must lose no events, and a record
         // that always fails must not block its shard for a day.

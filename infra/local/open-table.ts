@@ -1,4 +1,4 @@
-import { publishedKinds } from '../../lib/deployment/consumers.ts';
+import { published } from '../../lib/deployment/consumers.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { type DataFolder, dataFiles, dataPath } from './data-folder.ts';
 import { createTable } from './other-engine/create-table.ts';
@@ -43,7 +43,7 @@ export async function openTable(settings: Settings, data: DataFolder, use: { inT
       changes: createStreamChanges({
         endpoint,
         tableName,
-        kinds: publishedKinds,
+        ...published,
         positions: createPositionStore(data),
       }),
       upgraded: undefined,
@@ -51,9 +51,9 @@ export async function openTable(settings: Settings, data: DataFolder, use: { inT
       close: async () => {},
     };
   }
-  const upgraded = takeOverFormerTable(data, dataFiles.table, tableFiles(publishedKinds));
+  const upgraded = takeOverFormerTable(data, dataFiles.table, tableFiles(published.kinds));
   const path = dataPath(data, dataFiles.table);
-  const local = openLocalTable({ path, tableName, kinds: publishedKinds, durability, ...use });
+  const local = openLocalTable({ path, tableName, ...published, durability, ...use });
   const stopExpiry = use.inThread ? startExpiry(local) : async () => {};
   return {
     ...local,

@@ -5,9 +5,17 @@ import type { QueueName, WorkQueue } from './queues.ts';
 export type Source = Stream | { queue: WorkQueue } | Clock;
 /**
  * The stream of the table: at most `batchSize` changes in an invocation, and `concurrency` concurrent invocations for
- * each shard.
+ * each shard. It has the changes of items of these kinds, except those that leave an item as `quiet` describes.
  */
-type Stream = { stream: 'table'; kinds: readonly string[]; batchSize: number; concurrency: number };
+type Stream = {
+  stream: 'table';
+  kinds: readonly string[];
+  quiet: QuietChange;
+  batchSize: number;
+  concurrency: number;
+};
+/** A change that is never published: of an item of this kind that existed before, and whose attribute then has this value. */
+export type QuietChange = { kind: string; attribute: string; value: string };
 /** A schedule. Each job has its own invocations, so that a slow or failing job does not delay the others. */
 export type Clock = { everySeconds: number; job: Job };
 
@@ -39,10 +47,19 @@ const retries = ['firstRetry', 'secondRetry', 'thirdRetry'] as const;
  */
 export const consumers = {
   /**
-   * Receives only changes of items of these kinds: changes of list entries, counters and deliveries do not invoke it.
+   * Receives only changes of items of these kinds: changes of list entries, counters and deliveries do not invoke it. An
+   * execution publishes its start and its end. The changes in between, such as those of its lease, are more than half.
    */
   publishEvents: {
-    sources: [{ stream: 'table', kinds: ['task', 'execution', 'heartbeat'], batchSize: 100, concurrency: 1 }],
+    sources: [
+      {
+        stream: 'table',
+        kinds: ['task', 'execution', 'heartbeat'],
+        quiet: { kind: 'execution', attribute: 'status', value: 'running' },
+        batchSize: 100,
+        concurrency: 1,
+      },
+    ],
     timeoutSeconds: 60,
     sendsTo: ['deliveries', 'executions', 'deadLetters'],
   },
@@ -87,7 +104,5 @@ export const consumers = {
 /** The name of a consumer. */
 export type ConsumerName = keyof typeof consumers;
 
-/** The kinds of items whose changes are published: all others are not in the stream that the functions receive. */
-export const publishedKinds: readonly string[] = Object.values(consumers).flatMap(({ sources }) =>
-  sources.flatMap((source) => ('stream' in source ? source.kinds : [])),
-);
+/** The kinds of items whose changes are published, and those of their changes that are not. */
+export const published: Pick<Stream, 'kinds' | 'quiet'> = consumers.publishEvents.sources[0];

@@ -63,7 +63,6 @@ const ranFor = (what: 'without a task' | 'with a task'): Step[] => [
     waitMs: modelMs.value,
     ...memoryOf('runExecution'),
   },
-  { what: 'see the lease', usage: publishEvents['a change that is no event'], by: 'stream' },
   { what: 'publish the end', usage: publishEvents['the end of an execution'], by: 'stream' },
 ];
 

@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { clientConfig } from '../../../lib/aws/client-config.ts';
+import type { QuietChange } from '../../../lib/deployment/consumers.ts';
 import type { Changes } from '../table/changes/changes.ts';
 import type { PositionStore } from './stream-positions.ts';
 
@@ -16,6 +17,8 @@ export type OtherStream = {
   tableName: string;
   /** The kinds of items whose changes are wanted. The engine records those of all items. */
   kinds: readonly string[];
+  /** Those of their changes that are not wanted. */
+  quiet?: QuietChange;
   positions: PositionStore;
 };
 
@@ -32,7 +35,7 @@ type Read = { shard: string; number: string; record: DynamoDBRecord };
  * Reads the changes of a table from the stream of another engine, such as DynamoDB Local. The engine does not notify, so its
  * stream is polled.
  */
-export function createStreamChanges({ endpoint, tableName, kinds, positions }: OtherStream): Changes {
+export function createStreamChanges({ endpoint, tableName, kinds, quiet, positions }: OtherStream): Changes {
   const client = new DynamoDBStreamsClient(clientConfig(endpoint));
   const stored = positions.read();
   const shards = new Map<string, Shard>();
@@ -71,7 +74,8 @@ export function createStreamChanges({ endpoint, tableName, kinds, positions }: O
       shard.iterator = NextShardIterator;
       for (const record of Records as DynamoDBRecord[]) {
         shard.last = record.dynamodb?.SequenceNumber;
-        if (isOfKind(record, kinds)) known.push({ shard: shard.id, number: shard.last as string, record });
+        if (isOfKind(record, kinds) && !isQuiet(record, quiet))
+          known.push({ shard: shard.id, number: shard.last as string, record });
       }
       return Records.length > 0;
     } catch (error) {
@@ -116,4 +120,9 @@ export function createStreamChanges({ endpoint, tableName, kinds, positions }: O
 
 function isOfKind({ dynamodb }: DynamoDBRecord, kinds: readonly string[]): boolean {
   return kinds.includes((dynamodb?.NewImage ?? dynamodb?.OldImage)?.kind?.S ?? '');
+}
+
+function isQuiet({ eventName, dynamodb: { NewImage } = {} }: DynamoDBRecord, quiet: QuietChange | undefined): boolean {
+  if (!quiet || eventName !== 'MODIFY') return false;
+  return NewImage?.kind?.S === quiet.kind && NewImage[quiet.attribute]?.S === quiet.value;
 }

@@ -39,15 +39,20 @@ it('the consumers have their timeouts, in which an execution ends within the lim
   template.resourceCountIs('AWS::Events::Rule', 1);
 });
 
-it.each(streams)('the stream calls $id for created, changed and deleted items of its kinds', (source) => {
-  const kind = { kind: { S: [...source.kinds] } };
-  const images = [{ NewImage: kind }, { OldImage: kind }];
+it.each(streams)('the stream calls $id for changes of items of its kinds, except quiet ones', (source) => {
+  const { kind, attribute, value } = source.quiet;
+  const patterns = [
+    { dynamodb: { NewImage: { kind: { S: source.kinds.filter((other) => other !== kind) } } } },
+    { dynamodb: { NewImage: { kind: { S: [kind] }, [attribute]: { S: [{ 'anything-but': [value] }] } } } },
+    { eventName: ['INSERT'], dynamodb: { NewImage: { kind: { S: [kind] } } } },
+    { eventName: ['REMOVE'], dynamodb: { OldImage: { kind: { S: [...source.kinds] } } } },
+  ];
   expectMapping(source.id, {
     EventSourceArn: { 'Fn::GetAtt': [table, 'StreamArn'] },
     StartingPosition: 'TRIM_HORIZON',
     BatchSize: source.batchSize,
     ParallelizationFactor: source.concurrency,
-    FilterCriteria: { Filters: images.map((dynamodb) => ({ Pattern: Match.serializedJson({ dynamodb }) })) },
+    FilterCriteria: { Filters: patterns.map((pattern) => ({ Pattern: Match.serializedJson(pattern) })) },
     // A record that cannot be handled is skipped at an age of 20 h, not after a number of attempts.
     ...{ MaximumRetryAttempts: -1, MaximumRecordAgeInSeconds: 72_000, BisectBatchOnFunctionError: true },
   });

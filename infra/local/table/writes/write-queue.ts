@@ -3,7 +3,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { type Durability, prepareWriter } from '../file/database.ts';
 import type { WriteThreadAnswer, WriteThreadData } from './write-thread.ts';
-import { type Batch, type BatchResult, CommitFailed, createWriter, type Job, type JobResult } from './writer.ts';
+import {
+  type Batch,
+  type BatchResult,
+  CommitFailed,
+  createWriter,
+  type Job,
+  type JobResult,
+  type Recorded,
+} from './writer.ts';
 
 /**
  * The writes of a process. All jobs that are queued in one turn of the event loop, and those that are queued while a commit
@@ -180,13 +188,9 @@ export function createThreadCommitter(data: WriteThreadData): Committer {
 }
 
 /** Creates a committer in this thread, for a database in memory and for commands that write little. */
-export function createInlineCommitter(
-  database: DatabaseSync,
-  durability: Durability,
-  kinds: readonly string[],
-): Committer {
+export function createInlineCommitter(database: DatabaseSync, durability: Durability, recorded: Recorded): Committer {
   prepareWriter(database, durability);
-  const writer = createWriter(database, kinds);
+  const writer = createWriter(database, recorded);
   return {
     ended: new Promise(() => {}),
     commit: async (batch) => writer.commit(batch),

@@ -1,10 +1,17 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Durability, prepareWriter } from '../file/database.ts';
-import { type Batch, type BatchResult, CommitFailed, type CommitFailure, createWriter } from './writer.ts';
+import {
+  type Batch,
+  type BatchResult,
+  CommitFailed,
+  type CommitFailure,
+  createWriter,
+  type Recorded,
+} from './writer.ts';
 
 /** What the main thread starts the thread with. */
-export type WriteThreadData = { path: string; durability: Durability; kinds: readonly string[] };
+export type WriteThreadData = Recorded & { path: string; durability: Durability };
 
 /** What the thread sends for a batch. */
 export type WriteThreadAnswer = { result: BatchResult } | { failed: CommitFailure };
@@ -16,10 +23,10 @@ const busyMs = 5_000;
  * The thread that writes: a commit waits for the disk, and the event loop of the service must not. It is a host of the
  * writer without decisions of its own. `null` ends it.
  */
-const { path, durability, kinds } = workerData as WriteThreadData;
+const { path, durability, ...recorded } = workerData as WriteThreadData;
 const database = new DatabaseSync(path, { timeout: busyMs });
 prepareWriter(database, durability);
-const writer = createWriter(database, kinds);
+const writer = createWriter(database, recorded);
 
 parentPort?.on('message', (batch: Batch | null) => {
   if (batch === null) {

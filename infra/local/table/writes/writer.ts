@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { QuietChange } from '../../../../lib/deployment/consumers.ts';
 import { type CancellationReason, Invalid, type StoredItem, type TableFailure } from '../errors.ts';
 import { fulfils, parseCondition } from '../expressions/conditions.ts';
 import type { Placeholders } from '../expressions/operands.ts';
@@ -51,6 +52,9 @@ export type Batch = {
 /** The result of a committed batch. `changes` is the number of changes that it has recorded. */
 export type BatchResult = { results: JobResult[]; changes: number };
 
+/** The kinds of items whose changes are recorded, and those of their changes that are not. */
+export type Recorded = { kinds: readonly string[]; quiet?: QuietChange | undefined };
+
 /** Applies batches of writes to a database. */
 export type Writer = { commit: (batch: Batch) => BatchResult };
 
@@ -90,9 +94,9 @@ type Columns = [string, number, number, string | null, string | null, number | n
  * checked and all its new items computed before its first statement writes. After that only SQLite itself can fail, which
  * fails the batch. So no job needs a savepoint.
  *
- * @param kinds the kinds of items whose changes are recorded
+ * @param recorded the changes that are recorded
  */
-export function createWriter(database: DatabaseSync, kinds: readonly string[]): Writer {
+export function createWriter(database: DatabaseSync, { kinds, quiet }: Recorded): Writer {
   const select = database.prepare(
     'SELECT item, coded, size, due, dueAt, expiresAt, kind FROM items WHERE pk = ? AND sk = ?',
   );
@@ -111,7 +115,7 @@ export function createWriter(database: DatabaseSync, kinds: readonly string[]): 
   const forget = database.prepare('DELETE FROM changes WHERE number <= ?');
   const expired = database.prepare('SELECT pk, sk FROM items WHERE expiresAt < ? LIMIT ?');
   const [begin, commit] = ['BEGIN IMMEDIATE', 'COMMIT'].map((sql) => database.prepare(sql));
-  let recorded = 0;
+  let changes = 0;
 
   function find({ pk, sk }: ItemKey): Found | undefined {
     const row = select.get(pk, sk) as unknown as Columns | undefined;
@@ -120,7 +124,13 @@ export function createWriter(database: DatabaseSync, kinds: readonly string[]): 
     return { pk, sk, text, coded: coded === 1, size, due, dueAt, expiresAt, kind };
   }
 
-  const isRecorded = (row: Row | undefined) => row !== undefined && row.kind !== null && kinds.includes(row.kind);
+  const isOfKind = (row: Row | undefined) => row !== undefined && row.kind !== null && kinds.includes(row.kind);
+  const isQuiet = (row: Row | undefined) =>
+    quiet !== undefined && row?.kind === quiet.kind && decodeItem(row)[quiet.attribute] === quiet.value;
+
+  /** DynamoDB records no change of an item that stays the same. */
+  const isRecorded = (old: Row | undefined, row: Row | undefined) =>
+    (isOfKind(old) || isOfKind(row)) && old?.text !== row?.text && !(old && isQuiet(row));
 
   /** Makes a planned write, and returns its units. */
   function make({ write: { action, pk, sk }, old, new: row }: Plan, now: number): WriteUnits {
@@ -135,11 +145,10 @@ export function createWriter(database: DatabaseSync, kinds: readonly string[]): 
         replace.run(text, coded, size, kind, pk, sk);
       else replaceListed.run(text, coded, size, kind, due, dueAt, expiresAt, pk, sk);
     }
-    // DynamoDB records no change of an item that stays the same.
-    if ((isRecorded(old) || isRecorded(row)) && old?.text !== row?.text) {
+    if (isRecorded(old, row)) {
       const coded = (one: Row | undefined) => Number(one?.coded ?? false);
       record.run(now, pk, sk, old?.text ?? null, coded(old), row?.text ?? null, coded(row));
-      recorded += 1;
+      changes += 1;
     }
     return units;
   }
@@ -182,7 +191,7 @@ export function createWriter(database: DatabaseSync, kinds: readonly string[]): 
 
   return {
     commit({ jobs, now, handledUpTo }) {
-      recorded = 0;
+      changes = 0;
       let isCommitting = false;
       try {
         begin?.run();
@@ -190,7 +199,7 @@ export function createWriter(database: DatabaseSync, kinds: readonly string[]): 
         const results = jobs.map((job) => run(job, now));
         isCommitting = true;
         commit?.run();
-        return { results, changes: recorded };
+        return { results, changes };
       } catch (error) {
         // SQLite may have ended the transaction itself.
         if (database.isTransaction) rollBack(database);

@@ -1,7 +1,7 @@
 import { tableName } from '../../../../infra/local/running.ts';
 import { openLocalTable } from '../../../../infra/local/table/local-table.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
-import { publishedKinds } from '../../../../lib/deployment/consumers.ts';
+import { published } from '../../../../lib/deployment/consumers.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { transact } from '../../../../lib/table/transact.ts';
 import { run, startDeployment } from '../../../journeys/deployment.ts';
@@ -11,7 +11,7 @@ import { startTableServer } from '../../../table-server.ts';
 
 /** Starts a service on a table of the test, and returns what tests of commands need to run on its data. */
 export async function startLocalService(settings: Record<string, string> = {}) {
-  const { table, changes } = openLocalTable({ path: ':memory:', tableName, kinds: publishedKinds });
+  const { table, changes } = openLocalTable({ path: ':memory:', tableName, ...published });
   const { endpoint: dynamodbEndpoint } = await startTableServer(table, changes);
   const service = await startDeployment({ environment: { ...settings, DYNAMODB_ENDPOINT: dynamodbEndpoint } });
   return {

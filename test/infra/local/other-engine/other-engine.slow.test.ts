@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { dataFiles } from '../../../../infra/local/data-folder.ts';
 import { tableName } from '../../../../infra/local/running.ts';
 import { openLocalTable } from '../../../../infra/local/table/local-table.ts';
-import { publishedKinds } from '../../../../lib/deployment/consumers.ts';
+import { published } from '../../../../lib/deployment/consumers.ts';
 import { paginationOf } from '../../../api.ts';
 import { startDeployment } from '../../../journeys/deployment.ts';
 import { attemptsOf, createTask, newToken, register } from '../../../journeys/requests.ts';
@@ -12,7 +12,7 @@ import { startTableServer } from '../../../table-server.ts';
 import { startReceiver } from '../../../webhooks/sender/receiver.ts';
 
 it('the service uses the engine that DYNAMODB_ENDPOINT names, and has no table of its own', async () => {
-  const { table, changes } = openLocalTable({ path: ':memory:', tableName, kinds: publishedKinds });
+  const { table, changes } = openLocalTable({ path: ':memory:', tableName, kinds: published.kinds });
   const engine = await startTableServer(table, changes);
   const environment = { DYNAMODB_ENDPOINT: engine.endpoint };
   const receiver = await startReceiver();

@@ -11,7 +11,7 @@ import { createStreamChanges } from '../../../../infra/local/other-engine/stream
 import type { Positions } from '../../../../infra/local/other-engine/stream-positions.ts';
 
 /** The records of each shard of a simulated stream, by shard id: the sequence number and the kind of the item. */
-type Shards = Record<string, { records: [string, string][]; closed?: boolean }>;
+type Shards = Record<string, { records: [number: string, kind: string, status?: string][]; closed?: boolean }>;
 
 /** Reads a simulated stream, in pages of two records, from the stored positions. */
 function readStream(shards: Shards, stored: Positions = {}) {
@@ -36,15 +36,18 @@ function readStream(shards: Shards, stored: Positions = {}) {
     const page = records.slice(Number(from), Number(from) + 2);
     const next = Number(from) + page.length;
     return {
-      Records: page.map(([SequenceNumber, kind]) => ({
-        dynamodb: { SequenceNumber, NewImage: { kind: { S: kind } } },
+      Records: page.map(([SequenceNumber, kind, status]) => ({
+        eventName: status === undefined ? 'INSERT' : 'MODIFY',
+        dynamodb: { SequenceNumber, NewImage: { kind: { S: kind }, ...(status && { status: { S: status } }) } },
       })),
       ...(!(closed && next === records.length) && { NextShardIterator: `${id} ${next}` }),
     };
   });
   const written: Positions[] = [];
   const positions = { read: () => ({ ...stored }), write: (now: Positions) => void written.push({ ...now }) };
-  const changes = createStreamChanges({ endpoint: 'http://127.0.0.1:1', tableName: 't', kinds: ['task'], positions });
+  const quiet = { kind: 'task', attribute: 'status', value: 'running' };
+  const stream = { endpoint: 'http://127.0.0.1:1', tableName: 't', kinds: ['task', 'execution'], quiet };
+  const changes = createStreamChanges({ ...stream, positions });
   const after = async (position: string | undefined, limit = 10) =>
     (await changes.after(position, limit)).map(({ dynamodb }) => dynamodb?.SequenceNumber);
   return { changes, after, written, failures };
@@ -63,6 +66,18 @@ it('returns the records of the wanted kinds after a position, over pages without
   expect(await after(undefined, 1)).toEqual(['3']);
   expect(await after('3')).toEqual(['5']);
   expect(await after('5')).toEqual([]);
+});
+
+it('leaves out quiet changes', async () => {
+  const records: Shards[string]['records'] = [
+    ['1', 'task'],
+    ['2', 'task', 'running'],
+    ['3', 'task', 'done'],
+    ['4', 'execution', 'running'],
+  ];
+  const { after } = readStream({ a: { records } });
+  expect(await after(undefined)).toEqual(['1']);
+  expect(await after('1')).toEqual(['3', '4']);
 });
 
 it('reads records that come later, and shards that follow a closed one', async () => {

@@ -72,6 +72,32 @@ describe('the recorded changes', () => {
     expect(local.changes.after(undefined, 9).map(({ eventName }) => eventName)).toEqual(['MODIFY', 'MODIFY']);
   });
 
+  it('leave out those of an item that exists and then has the value of a quiet change', async () => {
+    const quiet = { kind: 'task', attribute: 'status', value: 'running' };
+    const local = openTestTable({ kinds: ['task', 'other'], quiet });
+    const states = [
+      { kind: 'task', status: 'running', n: 1 },
+      { kind: 'task', status: 'running', n: 2, tags: new Set(['a']) },
+      { kind: 'task', status: 'done', n: 2 },
+      { kind: 'task', status: 'done', n: 3 },
+      { kind: 'other', status: 'running', n: 3 },
+      { kind: 'other', status: 'running', n: 4 },
+    ];
+    for (const state of states) await put(local, { ...key('a'), ...state });
+    await local.table.client.send(new DeleteCommand({ TableName, Key: key('a') }));
+    const seen = local.changes.after(undefined, 9).map(({ eventName, dynamodb: { NewImage } = {} }) => {
+      return [eventName, NewImage?.n?.N, NewImage?.status?.S];
+    });
+    expect(seen).toEqual([
+      ['INSERT', '1', 'running'],
+      ['MODIFY', '2', 'done'],
+      ['MODIFY', '3', 'done'],
+      ['MODIFY', '3', 'running'],
+      ['MODIFY', '4', 'running'],
+      ['REMOVE', undefined, undefined],
+    ]);
+  });
+
   it('are announced after their commit, once for all', async () => {
     const local = openTestTable();
     const listener = vi.fn(() => expect(numbersOf(local)).toHaveLength(2));

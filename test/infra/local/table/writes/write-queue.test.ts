@@ -134,7 +134,10 @@ describe('the queue of writes', () => {
     const database = openMemoryDatabase();
     const used = Number(database.prepare('PRAGMA page_count').get()?.page_count);
     database.exec(`PRAGMA max_page_count = ${used + pages}`);
-    return { database, queue: createWriteQueue(createInlineCommitter(database, 'full', ['task']), Date.now, () => {}) };
+    return {
+      database,
+      queue: createWriteQueue(createInlineCommitter(database, 'full', { kinds: ['task'] }), Date.now, () => {}),
+    };
   }
 
   it('rolls a whole commit back if the disk is full, and recovers', async () => {
