@@ -4,6 +4,12 @@ import { type PollingSettings, pollingOf } from '../../lib/deployment/polling.ts
 /** The concurrency that Lambda keeps for functions without a reservation (AWS Lambda Developer Guide, "Configuring reserved concurrency"). */
 const keptUnreserved = 100;
 
+/**
+ * The number of concurrent calls by the stream of the table. Each of its shards has calls of its own. A new table has about four
+ * shards, and for each of them the successor also has calls while the last records of a shard are read.
+ */
+const streamCalls = 10;
+
 /** The settings that determine whether reservations are valid. */
 type Reservations = {
   reservedConcurrency: Readonly<Partial<Record<string, number>>>;
@@ -21,13 +27,14 @@ export function reservationFaults({ reservedConcurrency, lambdaConcurrency, queu
   const tooFew = (Object.entries(consumers) as [ConsumerName, Consumer][]).flatMap(([name, { sources }]) => {
     const calls = sources.reduce((sum, source) => {
       if ('queue' in source) return sum + polling[source.queue].concurrency;
-      return sum + ('stream' in source ? source.concurrency : 1);
+      return sum + ('stream' in source ? source.concurrency * streamCalls : 1);
     }, 0);
     const reserved = reservedConcurrency[name];
     if (reserved === undefined || reserved >= calls) return [];
-    return [
-      `reservedConcurrency.${name} must be at least ${calls}, the number of concurrent calls by its sources, not ${reserved}`,
-    ];
+    const reason = sources.some((source) => 'stream' in source)
+      ? 'because each shard of the table’s stream needs a call of its own'
+      : 'the number of concurrent calls by its sources';
+    return [`reservedConcurrency.${name} must be at least ${calls}, ${reason}, not ${reserved}`];
   });
   const sum = Object.values(reservedConcurrency).reduce((total: number, one) => total + (one ?? 0), 0);
   const most = Math.max(0, lambdaConcurrency - keptUnreserved);

@@ -109,6 +109,10 @@ describe('reserved concurrency', () => {
 
   it.each([
     [{ reservedConcurrency: { deliverWebhook: 639 } }, /deliverWebhook must be at least 640/],
+    [
+      { reservedConcurrency: { publishEvents: 9 } },
+      /publishEvents must be at least 10, because each shard of the table’s stream needs a call of its own, not 9/,
+    ],
     [{ reservedConcurrency: { sweepOverdue: 1, createTask: 900 } }, /at most 900 in all, not 901/],
     [{ reservedConcurrency: { createTask: 1 }, lambdaConcurrency: 10 }, /at most 0 in all, not 1/],
     [{ reservedConcurrency: { createTsk: 1 } }, /did you mean createTask/],
