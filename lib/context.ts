@@ -4,16 +4,8 @@ import { readAllowedModels, standardModel } from './contract/models.ts';
 import type { Organization } from './contract/organization.ts';
 import { type AllowedOrigins, readAllowedOrigins } from './deployment/cors.ts';
 import { environment } from './deployment/environment.ts';
-import {
-  type ExecutionLimits,
-  type Limits,
-  readExecutionLimits,
-  readFailingDays,
-  readLimits,
-  readResponseDays,
-  readRunningCap,
-  readWaitingLimit,
-} from './deployment/limits.ts';
+import { type ExecutionLimits, type Limits, readExecutionLimits, readLimits } from './deployment/limits.ts';
+import { numberSettings, readNumber } from './deployment/number-settings.ts';
 import type { QueueName } from './deployment/queues.ts';
 import type { RequestCounts } from './limits/requests.ts';
 import { type Log, log } from './log.ts';
@@ -134,6 +126,9 @@ export type ContextOptions = {
   queues?: Map<QueueName, QueueSender>;
 };
 
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
 /**
  * Creates a context.
  *
@@ -164,16 +159,16 @@ export function createContext({
     defaultModel: variables[environment.defaultModel] || standardModel,
     allowedModels: readAllowedModels(variables[environment.allowedModels]),
     limits: readLimits(variables),
-    runningCap: readRunningCap(variables[environment.runningCap] || undefined),
-    waitingLimitMs: readWaitingLimit(variables[environment.waitingLimit] || undefined),
+    runningCap: readNumber(numberSettings.runningCap, variables),
+    waitingLimitMs: readNumber(numberSettings.waitingLimitMinutes, variables) * minuteMs,
     executionLimits: readExecutionLimits(variables),
     pause: pauseUntil,
     startMinutes: new Map(),
     allowedReceivers: readAllowedReceivers(variables[environment.allowedReceivers] ?? ''),
     allowedOrigins: readAllowedOrigins(variables[environment.corsOrigins] ?? ''),
     retrySchedule: readRetrySchedule(variables[environment.retryLadder] || undefined),
-    responseDays: readResponseDays(variables[environment.responseDays] || undefined),
-    failingAfterMs: readFailingDays(variables[environment.failingDays] || undefined),
+    responseDays: readNumber(numberSettings.responseDays, variables),
+    failingAfterMs: readNumber(numberSettings.failingDays, variables) * dayMs,
     attemptLimits: readAttemptLimits(variables),
     attemptsInProgress: new Map(),
     webhookAttempts: new Map(),

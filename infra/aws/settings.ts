@@ -5,16 +5,10 @@ import { endpoints } from '../../lib/contract/endpoints.ts';
 import { globalProfile, isAllowed, standardModelName, standardProfileIn } from '../../lib/contract/models.ts';
 import type { Operation } from '../../lib/contract/routes.ts';
 import { type ConsumerName, consumers } from '../../lib/deployment/consumers.ts';
+import { isOriginPattern } from '../../lib/deployment/cors.ts';
 import { environment } from '../../lib/deployment/environment.ts';
-import {
-  highestDailyTokens,
-  highestExecutionLimits,
-  highestLimit,
-  maxResponseDays,
-  standardExecutionLimits,
-  standardLimits,
-  standardResponseDays,
-} from '../../lib/deployment/limits.ts';
+import { standardLimits } from '../../lib/deployment/limits.ts';
+import { type NumberSettingName, numberSettings, retryWaits } from '../../lib/deployment/number-settings.ts';
 import { batchSizeBounds, concurrencyBounds, usualLambdaConcurrency } from '../../lib/deployment/polling.ts';
 import { workQueues } from '../../lib/deployment/queues.ts';
 import { nearestName } from '../../lib/requests/nearest-name.ts';
@@ -39,6 +33,9 @@ const number = (least: number, most: number) =>
     v.minValue(least, `must be at least ${least}`),
     v.maxValue(most, `must be at most ${most}`),
   );
+
+/** Returns the schema of a setting of functions, with the bounds by which functions read it. */
+const numberOf = (name: NumberSettingName) => number(numberSettings[name].least, numberSettings[name].most);
 
 const flag = v.boolean('must be true or false');
 
@@ -69,7 +66,11 @@ const seconds = 'must be three numbers of seconds, such as [300, 1800, 7200]';
 
 const models = 'must be a list of model ids';
 
-const origins = 'must be a list of * or origins such as https://board.example';
+/** Returns the schema of a model id that can be in a list that is separated by commas. */
+const model = (message: string) => textAs(/^[^\s,]{1,256}$/, message);
+
+const origins =
+  'must be a list of *, https://* or origins such as https://board.example, in lower case and without a path';
 
 /** The polling of queues, by name. */
 const polling = group(
@@ -117,31 +118,71 @@ const openTelemetry = group({
   ),
 });
 
+/** The characters that IAM accepts in names and values of tags. The roles of the stack have its tags. */
+const tagCharacters = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
+
+const tagText = (most: number) =>
+  v.pipe(
+    v.string('must be a string'),
+    v.maxLength(most, `must have at most ${most} characters`),
+    v.regex(tagCharacters, 'must have only letters, digits, spaces and _ . : / = + - @, the characters of IAM'),
+    v.regex(/^(?!aws:)/i, 'must not begin with aws:'),
+  );
+
+/** The maximum number of tags of a resource, and the tags that every stack has. */
+const mostTags = 50;
+const ownTags = ['service', 'stage'];
+
+/** Returns whether two names differ by case only, which IAM rejects, or a name differs so from a tag that every stack has. */
+function haveEqualNames(given: Tags): boolean {
+  const names = [...new Set([...ownTags, ...Object.keys(given)])];
+  return new Set(names.map((name) => name.toLowerCase())).size < names.length;
+}
+
+const tags = v.pipe(
+  v.record(
+    v.pipe(tagText(128), v.minLength(1, 'must not be empty')),
+    tagText(256),
+    'must be an object of names and values',
+  ),
+  v.check(
+    (given) => new Set([...ownTags, ...Object.keys(given)]).size <= mostTags,
+    `must be at most ${mostTags - ownTags.length}: a resource has at most ${mostTags} tags, with ${ownTags.join(' and ')}`,
+  ),
+  v.check(
+    (given) => !haveEqualNames(given),
+    'must not have names that differ by case only, also from service and stage',
+  ),
+);
+
 const schema = group({
   /** The default model of agents: a model id or an inference profile. Without it the region determines the model. */
-  defaultModel: v.optional(text),
+  defaultModel: v.optional(model('must be a model id without spaces and commas')),
   /** The models that agents may name. Without a list they may name every model. */
-  allowedModels: v.optional(v.pipe(v.array(textAs(/^[^\s,]{1,256}$/, models), models), v.minLength(1, models))),
+  allowedModels: v.optional(v.pipe(v.array(model(models), models), v.minLength(1, models))),
   /** The region where models are called, if it is not the stack's. */
   modelRegion: v.optional(textAs(/^[a-z]{2}(-[a-z]+)+-\d$/, 'must be a region such as eu-central-1')),
   /** The seconds from each failed attempt of a delivery to the next attempt. */
-  retryLadder: v.optional(v.pipe(v.array(number(0, 604_800), seconds), v.length(3, seconds)), [300, 1_800, 7_200]),
+  retryLadder: v.optional(
+    v.pipe(v.array(number(retryWaits.least, retryWaits.most), seconds), v.length(retryWaits.count, seconds)),
+    [300, 1_800, 7_200],
+  ),
   /** How many days the bodies of delivery attempts and their responses are kept. */
-  responseDays: v.optional(number(1, maxResponseDays), standardResponseDays),
+  responseDays: v.optional(numberOf('responseDays'), numberSettings.responseDays.standard),
   /** For how many days all deliveries to a webhook must fail before it is paused. */
-  failingDays: v.optional(number(1, 80), 5),
+  failingDays: v.optional(numberOf('failingDays'), numberSettings.failingDays.standard),
   /** How many executions of an organization may run at once. */
-  runningCap: v.optional(number(1, 999_999), 50),
+  runningCap: v.optional(numberOf('runningCap'), numberSettings.runningCap.standard),
   /** The account's quota of concurrent Lambda functions in the region; a new account has 10. */
   lambdaConcurrency: v.optional(number(10, 1_000_000), usualLambdaConcurrency),
   /** The batch size and the concurrency of queues. The defaults are derived from `lambdaConcurrency`. */
   queues: v.optional(polling, {}),
   /** How many minutes an execution may wait for its first worker. */
-  waitingLimitMinutes: v.optional(number(1, 1_440), 60),
+  waitingLimitMinutes: v.optional(numberOf('waitingLimitMinutes'), numberSettings.waitingLimitMinutes.standard),
   /** The limits of one execution: its steps, the tokens of its steps, and its duration. */
-  executionSteps: v.optional(number(1, highestExecutionLimits.steps), standardExecutionLimits.steps),
-  executionTokens: v.optional(number(1, highestExecutionLimits.tokens), standardExecutionLimits.tokens),
-  executionMinutes: v.optional(number(1, highestExecutionLimits.minutes), standardExecutionLimits.minutes),
+  executionSteps: v.optional(numberOf('executionSteps'), numberSettings.executionSteps.standard),
+  executionTokens: v.optional(numberOf('executionTokens'), numberSettings.executionTokens.standard),
+  executionMinutes: v.optional(numberOf('executionMinutes'), numberSettings.executionMinutes.standard),
   /** How many days logs are kept. */
   logRetentionDays: v.optional(
     v.pipe(number(1, 3653), v.picklist(retentions, `must be one of ${retentions.join(', ')}`)),
@@ -157,10 +198,10 @@ const schema = group({
   executionThrottleRate: v.optional(number(1, 10_000), 20),
   executionThrottleBurst: v.optional(number(1, 5_000), 40),
   /** The limits of requests and of new executions in a minute, for an organization without its own limits. */
-  requestsPerMinute: v.optional(number(1, highestLimit), standardLimits.requestsPerMinute),
-  executionsPerMinute: v.optional(number(1, highestLimit), standardLimits.executionsPerMinute),
+  requestsPerMinute: v.optional(numberOf('requestsPerMinute'), standardLimits.requestsPerMinute),
+  executionsPerMinute: v.optional(numberOf('executionsPerMinute'), standardLimits.executionsPerMinute),
   /** The budget of tokens of executions and self-improvement in a UTC day, for an organization without its own. Unlimited by default. */
-  dailyTokens: v.optional(number(1, highestDailyTokens)),
+  dailyTokens: v.optional(numberOf('dailyTokens')),
   /**
    * The ARN of the stream of an existing table, which contains the name of the table. The stack uses that table, and keeps
    * its own.
@@ -180,20 +221,10 @@ const schema = group({
   /** Confirms that a deploy replaces the deployed key with this ARN. */
   replacedKey: v.optional(text),
   /** Tags of all resources, besides `service` and `stage`. */
-  tags: v.optional(
-    v.record(
-      v.pipe(
-        v.string(),
-        v.maxLength(128, 'must have at most 128 characters'),
-        v.regex(/^(?!aws:)./i, 'must not begin with aws:'),
-      ),
-      v.pipe(v.string('must be a string'), v.maxLength(256, 'must have at most 256 characters')),
-      'must be an object of names and values',
-    ),
-  ),
+  tags: v.optional(tags),
   /** The origins of web pages that may call the API; none by default. */
   corsOrigins: v.optional(
-    v.pipe(v.array(textAs(/^(\*|https?:\/\/[^/\s]+)$/, origins), origins), v.minLength(1, origins)),
+    v.pipe(v.array(v.pipe(v.string(origins), v.check(isOriginPattern, origins)), origins), v.minLength(1, origins)),
   ),
   /** The email address for alarms. */
   alarmEmail: v.optional(v.pipe(v.string('must be an email address'), v.email('must be an email address'))),
@@ -215,8 +246,9 @@ const schema = group({
   emulator: v.optional(flag, false),
 });
 
-/** The names of all settings of the outermost object. */
-export const settingNames = Object.keys(schema.entries);
+/** The names of all settings of the outermost object, each with its schema. */
+export const settingSchemas: Readonly<Record<string, v.GenericSchema>> = schema.entries;
+export const settingNames = Object.keys(settingSchemas);
 
 /** Returns the path of the settings file of a stage. */
 export function settingsFileOf(stage = standardStage, folder = settingsFolder): string {
@@ -266,9 +298,26 @@ export function parseSettings(given: unknown, file: string, stage?: string): Set
   const read = v.safeParse(schema, given, { abortPipeEarly: true });
   if (!read.success) throw new Error(`${file} is invalid:\n${read.issues.map(faultOf).join('\n')}`);
   const settings = read.output;
-  const faults = reservationFaults(settings);
+  const faults = [...reservationFaults(settings), ...environmentFaults(settings)];
   if (faults.length > 0) throw new Error(`${file} is invalid:\n  ${faults.join('\n  ')}`);
   return { ...settings, ...(stage && { stage }) };
+}
+
+/**
+ * The maximum size of the environment variables that come from settings, in bytes. Lambda accepts 4 KB for a function. The
+ * remainder is for the variables that each stack has: names of the stack and the table, URLs of queues, and the key.
+ */
+const mostEnvironmentBytes = 2_496;
+
+/** Returns the error of settings whose texts do not fit into the environment variables of a function. */
+function environmentFaults(settings: Settings): string[] {
+  const { defaultModel = '', openTelemetry: { wrapper = '', variables = {} } = {} } = settings;
+  const texts = Object.entries({ ...variablesOf({ ...settings, defaultModel }), wrapper, ...variables }).flat();
+  const bytes = Buffer.byteLength(texts.join(''));
+  if (bytes <= mostEnvironmentBytes) return [];
+  return [
+    `allowedModels, corsOrigins and openTelemetry.variables must be shorter by ${bytes - mostEnvironmentBytes} bytes in all: Lambda accepts 4 KB of environment variables for a function`,
+  ];
 }
 
 function faultOf(issue: v.BaseIssue<unknown>): string {

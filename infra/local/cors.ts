@@ -1,10 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
-import { type AllowedOrigins, cors, originsIn, readAllowedOrigins } from '../../lib/deployment/cors.ts';
+import {
+  type AllowedOrigins,
+  cors,
+  isOriginPattern,
+  originsIn,
+  readAllowedOrigins,
+} from '../../lib/deployment/cors.ts';
 import { Problem } from './problem.ts';
-
-/** An origin, with `*` for any port. */
-const originForm = /^https?:\/\/[^/\s*]+(:\*)?$/;
 
 /**
  * Reads `CORS_ORIGINS`: origins separated by commas, such as `http://localhost:*`, with `*` for any port; `*` alone stands
@@ -13,7 +16,7 @@ const originForm = /^https?:\/\/[^/\s*]+(:\*)?$/;
  * @throws `Problem` for an origin that can match nothing
  */
 export function readCorsOrigins(text: string): AllowedOrigins {
-  const wrong = originsIn(text).find((origin) => origin !== '*' && !originForm.test(origin));
+  const wrong = originsIn(text).find((origin) => !isOriginPattern(origin));
   if (wrong !== undefined)
     throw new Problem(
       `CORS_ORIGINS has ${JSON.stringify(wrong)}; write origins such as http://localhost:5173 or http://localhost:*.`,

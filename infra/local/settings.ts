@@ -1,14 +1,7 @@
 import { resolve } from 'node:path';
 import { environment } from '../../lib/deployment/environment.ts';
-import {
-  type Limits,
-  readExecutionLimits,
-  readFailingDays,
-  readLimits,
-  readResponseDays,
-  readRunningCap,
-  readWaitingLimit,
-} from '../../lib/deployment/limits.ts';
+import { type Limits, readLimits } from '../../lib/deployment/limits.ts';
+import { numberSettings, readNumber } from '../../lib/deployment/number-settings.ts';
 import { readRetrySchedule } from '../../lib/webhooks/deliveries/retry-schedule.ts';
 import { readAllowedReceivers } from '../../lib/webhooks/sender/allowed-receivers.ts';
 import { readCorsOrigins } from './cors.ts';
@@ -91,12 +84,7 @@ export function readSettings(
   try {
     readAllowedReceivers(receivers);
     readRetrySchedule(retryLadder);
-    readResponseDays(responseDays);
-    readFailingDays(failingDays);
-    readRunningCap(runningCap);
-    readWaitingLimit(waitingLimit);
-    readExecutionLimits(variables);
-    readLimits(variables);
+    for (const row of Object.values(numberSettings)) readNumber(row, variables);
   } catch (error) {
     throw new Problem((error as Error).message);
   }

@@ -16,6 +16,16 @@ export const cors = {
 export type AllowedOrigins = (origin: string) => boolean;
 
 /**
+ * Returns whether a text of a list of origins can match the origin of a web page: `*`, `https://*`, an origin as browsers send
+ * it, or an origin with `*` as its port. Browsers send neither a path nor capital letters nor the port of the scheme.
+ */
+export function isOriginPattern(text: string): boolean {
+  if (/^(\*|https?:\/\/\*)$/.test(text)) return true;
+  const origin = text.replace(/:\*$/, '');
+  return /^https?:/.test(text) && !/[\s,*]/.test(origin) && URL.parse(origin)?.origin === origin;
+}
+
+/**
  * Reads a list of origins, separated by commas, such as `http://localhost:*`, with `*` for any port. `*` alone stands for
  * every origin, and `https://*`, which API Gateway knows too, for every origin of the scheme.
  */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readRunningCap } from '../../lib/deployment/limits.ts';
+import { numberSettings } from '../../lib/deployment/number-settings.ts';
 import { pollingOf, slowAttemptsOf } from '../../lib/deployment/polling.ts';
 import { workQueues } from '../../lib/deployment/queues.ts';
 
@@ -42,7 +42,7 @@ describe('the polling of queues', () => {
   });
 
   it('leaves concurrency to others if one organization runs its maximum of executions', () => {
-    expect(pollingOf().executions.concurrency).toBeGreaterThan(readRunningCap(undefined));
+    expect(pollingOf().executions.concurrency).toBeGreaterThan(numberSettings.runningCap.standard);
   });
 
   it('has the settings of the deployment, and the defaults for the rest', () => {

@@ -3,7 +3,7 @@ import type { Context } from '../../../lib/context.ts';
 import { ModelName } from '../../../lib/contract/agents.ts';
 import { globalProfile, isAllowed } from '../../../lib/contract/models.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { highestDailyTokens, highestLimit } from '../../../lib/deployment/limits.ts';
+import { numberSettings } from '../../../lib/deployment/number-settings.ts';
 import { readTokensToday } from '../../../lib/table/executions/running.ts';
 import {
   changeSettings,
@@ -104,7 +104,7 @@ const set = command(
     limitOption(
       'daily-tokens',
       'the budget of tokens of executions and self-improvement in a UTC day; starts over it get 429',
-      highestDailyTokens,
+      numberSettings.dailyTokens.most,
     ),
   )
   .addOption(stackOption())
@@ -142,7 +142,11 @@ export const settings = command(
   .addCommand(set)
   .addCommand(unset);
 
-function limitOption<const Flag extends string>(flag: Flag, description: string, highest = highestLimit) {
+function limitOption<const Flag extends string>(
+  flag: Flag,
+  description: string,
+  highest: number = numberSettings.requestsPerMinute.most,
+) {
   return new Option(`--${flag} <number>`, description).argParser(wholeNumber(highest));
 }
 

@@ -1,3 +1,5 @@
+import { retryWaits } from '../../deployment/number-settings.ts';
+
 /** The waits after the first, second and third failed attempt, in milliseconds. After the fourth there is none. */
 export type RetrySchedule = readonly [number, number, number];
 
@@ -14,11 +16,12 @@ const standardRetrySchedule: RetrySchedule = [minutes(5), minutes(30), minutes(1
  */
 export function readRetrySchedule(text: string | undefined): RetrySchedule {
   if (text === undefined) return standardRetrySchedule;
+  const { count, least, most } = retryWaits;
   const steps = text.split(',').map((step) => step.trim());
-  const valid = steps.length === 3 && steps.every((step) => /^[1-9]\d{0,4}$/.test(step) && Number(step) <= 86_400);
-  if (!valid)
+  const isWait = (step: string) => /^[1-9]\d{0,4}$/.test(step) && Number(step) >= least && Number(step) <= most;
+  if (steps.length !== count || !steps.every(isWait))
     throw new Error(
-      `RETRY_LADDER is ${JSON.stringify(text)}; write three whole numbers of seconds from 1 to 86400, such as 300,1800,7200.`,
+      `RETRY_LADDER is ${JSON.stringify(text)}; write three whole numbers of seconds from ${least} to ${most}, such as 300,1800,7200.`,
     );
   return steps.map((step) => Number(step) * 1000) as unknown as RetrySchedule;
 }

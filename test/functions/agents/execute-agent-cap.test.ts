@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { environment } from '../../../lib/deployment/environment.ts';
-import { readRunningCap } from '../../../lib/deployment/limits.ts';
+import { numberSettings, readNumber } from '../../../lib/deployment/number-settings.ts';
 import { errorOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { sendConcurrently } from './test-agents.ts';
@@ -80,5 +80,5 @@ it('of ten concurrent starts below the cap by one, one is accepted', async () =>
 });
 
 it('a deployment without a cap of its own has a cap of 50', () => {
-  expect(readRunningCap(undefined)).toBe(50);
+  expect(readNumber(numberSettings.runningCap, {})).toBe(50);
 });

@@ -30,13 +30,16 @@ describe('the settings of a stack', () => {
   const ofSns = 'must be the ARN of a standard SNS topic';
   const queue = (polling: unknown) => ({ deliveries: polling });
   it.each([
-    ['defaultModel', '', 'must not be empty'],
+    ['defaultModel', '', 'must be a model id'],
     ['allowedModels', 'some.model', 'must be a list of model ids'],
     ['allowedModels', [], 'must be a list of model ids'],
     ['allowedModels.0', ['a b'], 'must be a list of model ids'],
     ['modelRegion', 'Frankfurt', 'must be a region such as'],
     ['retryLadder', [5, 30], 'must be three numbers'],
     ['retryLadder.0', ['5m', '30m', '2h'], 'must be a whole number'],
+    ['retryLadder.0', [0, 1800, 7200], 'must be at least 1'],
+    ['retryLadder.2', [300, 1800, 86_401], 'must be at most 86400'],
+    ['defaultModel', 'a,b', 'must be a model id without spaces and commas'],
     ['responseDays', 91, 'must be at most 90'],
     ['failingDays', 81, 'must be at most 80'],
     ['runningCap', 0, 'must be at least 1'],
@@ -49,14 +52,25 @@ describe('the settings of a stack', () => {
     ['throttleBurst', 5001, 'must be at most 5000'],
     ['executionsPerMinute', 1_000_001, 'must be at most 1000000'],
     ['dailyTokens', 0, 'must be at least 1'],
-    ['corsOrigins.0', ['https://a.example/path'], 'must be a list of * or origins'],
-    ['corsOrigins', [], 'must be a list of * or origins'],
+    ['corsOrigins.0', ['https://a.example/path'], 'must be a list of *'],
+    ['corsOrigins.0', ['https://A.example'], 'must be a list of *'],
+    ['corsOrigins.0', ['https://a.example:443'], 'must be a list of *'],
+    ['corsOrigins.0', ['https://a.example,https://b.example'], 'must be a list of *'],
+    ['corsOrigins', [], 'must be a list of *'],
     ['alarmEmail', 'ops', 'must be an email address'],
     ['alarmTopicArn', 'on-call', ofSns],
     ['alarmTopicArn', 'arn:aws:sns:eu-central-1:111122223333:on-call.fifo', ofSns],
     ['tags', 'team', 'must be an object of names and values'],
     ['tags.team', { team: 1 }, 'must be a string'],
     ['tags.aws:x', { 'aws:x': 'y' }, 'must not begin with aws:'],
+    ['tags.team', { team: 'AWS:crew' }, 'must not begin with aws:'],
+    ['tags.team', { team: 'R&D' }, 'must have only letters, digits, spaces and _ . : / = + - @, the characters of IAM'],
+    ['tags.R&D', { 'R&D': 'team' }, 'must have only letters, digits, spaces'],
+    ['tags.', { '': 'team' }, 'must not be empty'],
+    ['tags.team', { team: 'x'.repeat(257) }, 'must have at most 256 characters'],
+    ['tags', Object.fromEntries(Array.from({ length: 49 }, (_, n) => [`t${n}`, 'x'])), 'must be at most 48'],
+    ['tags', { team: 'crew', Team: 'crew' }, 'must not have names that differ by case only'],
+    ['tags', { Stage: 'prod' }, 'must not have names that differ by case only, also from service and stage'],
     ['ephemeral', 'false', 'must be true or false'],
     ['restoredStream', 'arn:aws:dynamodb:eu-central-1:123456789012:table/a', 'must be the ARN of a table’s stream'],
     ['secretsKey', 'arn:aws:kms:eu-central-1:123456789012:alias/a', 'must be the ARN of a key, not of an alias'],
@@ -87,6 +101,17 @@ describe('the settings of a stack', () => {
     [{ somethingElse: 1 }, 'somethingElse is not a setting'],
   ])('reject %j with the file name, all errors and similar names', (settings, message) => {
     expect(() => parse(settings)).toThrow(new Error(`settings/prod.json is invalid:\n  ${message}`));
+  });
+
+  it('may have tags with all characters of IAM, 48 of them, and the tags of every stack', () => {
+    const most = Object.fromEntries(Array.from({ length: 48 }, (_, n) => [`Größe ${n} _.:/=+-@`, '']));
+    expect(parse({ tags: { ...most, service: 'other' } }).tags).toHaveProperty('service');
+  });
+
+  it('reject texts that do not fit into the environment variables of a function', () => {
+    const allowedModels = Array.from({ length: 10 }, (_, n) => `${n}`.repeat(256));
+    expect(() => parse({ allowedModels })).toThrow(/must be shorter by \d+ bytes in all: Lambda accepts 4 KB/);
+    expect(parse({ allowedModels: allowedModels.slice(0, 7) })).toHaveProperty('allowedModels');
   });
 
   it.each(['text', null])('reject a file that contains %j', (content) => {

@@ -7,7 +7,7 @@ import {
   valuesOf,
 } from '../../../../lib/console/screens/agents/agent-fields.ts';
 import { exampleAgent, highestStepLimits } from '../../../../lib/contract/agents.ts';
-import { standardExecutionLimits } from '../../../../lib/deployment/limits.ts';
+import { numberSettings } from '../../../../lib/deployment/number-settings.ts';
 
 const agent = { ...exampleAgent, capabilities: [...exampleAgent.capabilities], maxSteps: 9 } satisfies Agent;
 
@@ -15,8 +15,8 @@ describe('the fields of the editor of an agent', () => {
   it('name the limits of the API, and those of a deployment by default', () => {
     const { steps, tokens } = highestStepLimits;
     expect(highestLimits).toEqual({ maxSteps: steps, maxTokens: tokens });
-    const { steps: standardSteps, tokens: standardTokens } = standardExecutionLimits;
-    expect(standardLimits).toEqual({ maxSteps: standardSteps, maxTokens: standardTokens });
+    const { executionSteps, executionTokens } = numberSettings;
+    expect(standardLimits).toEqual({ maxSteps: executionSteps.standard, maxTokens: executionTokens.standard });
   });
 
   it('send limits as numbers, and null for what is empty', () => {
