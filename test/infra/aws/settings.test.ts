@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
@@ -7,6 +7,7 @@ import cdk from '../../../cdk.json' with { type: 'json' };
 import { parseSettings, readSettings, stackNameOf, withDefaultModel } from '../../../infra/aws/settings.ts';
 import { stageOf } from '../../../infra/aws/stage.ts';
 import { globalProfile, standardModel, standardModelName } from '../../../lib/contract/models.ts';
+import { pollingOf, usualLambdaConcurrency } from '../../../lib/deployment/polling.ts';
 import { newFolder } from '../../journeys/deployment.ts';
 import { allOptions } from './all-options.ts';
 import { stackOf } from './synthesized.ts';
@@ -144,6 +145,21 @@ describe('the settings file of a stage', () => {
 
   it.each(readdirSync('settings'))('settings/%s of the repository is valid', (name) => {
     expect(readSettings(name.replace('.json', ''))).toHaveProperty('runningCap');
+  });
+
+  it('settings/production-example.json has only what works on a first deploy', () => {
+    const example = JSON.parse(readFileSync('settings/production-example.json', 'utf8'));
+    // Other resources must exist before: a topic with a policy, a validated certificate, a table, a key, a layer.
+    expect(JSON.stringify(example)).not.toContain('arn:');
+    // Clients must know the domain before the URL of API Gateway is disabled. Only a deployed table or key can be replaced.
+    for (const later of ['customDomain', 'replacedTable', 'replacedKey']) expect(example).not.toHaveProperty(later);
+    // An account has this quota without a request.
+    const { lambdaConcurrency, queues, runningCap, ephemeral, emulator } = readSettings('production-example');
+    expect([lambdaConcurrency, ephemeral, emulator]).toEqual([usualLambdaConcurrency, false, false]);
+    const concurrency = pollingOf(lambdaConcurrency, queues);
+    const all = Object.values(concurrency).reduce((sum, one) => sum + one.concurrency, 0);
+    expect(all).toBeLessThan(lambdaConcurrency);
+    expect(runningCap * 2).toBeLessThanOrEqual(concurrency.executions.concurrency);
   });
 });
 
