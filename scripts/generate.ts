@@ -8,7 +8,7 @@ import { withGeneratedPart } from './generated-part.ts';
 import { incompleteEvents } from './incomplete-events.ts';
 
 /**
- * `npm run generate` writes the files that are generated from the contract; with `--check` it only compares them. It
+ * `npm run generate` writes the files that are generated from the contract and the functions; with `--check` it only compares them. It
  * exits with status 1, and lists each file that is out of date, each endpoint without an API reference or a function,
  * each function without an endpoint, and what the row of an event does not have.
  */
@@ -48,17 +48,20 @@ const { endpoints } = await import('../lib/contract/endpoints.ts');
 const { openApiDocument } = await import('../lib/openapi/document.ts');
 const { clientSource, deliverySource } = await import('../lib/openapi/typescript.ts');
 const { mcpFunctionSource } = await import('./mcp-function.ts');
+const { functionVariablesSource } = await import('./function-variables.ts');
 const { unmatchedFunctions } = await import('./unmatched-functions.ts');
 
 const verifier = 'lib/client/verify-webhook.ts';
 const document = openApiDocument();
 report([
+  ...generate('functions/mcp/mcp.ts', mcpFunctionSource()),
   ...generate('docs/openapi.json', `${JSON.stringify(document, null, 2)}\n`),
   ...generate('lib/client/operations.ts', clientSource(document)),
   ...generate(
     verifier,
     formatted(verifier, withGeneratedPart(readFileSync(verifier, 'utf8'), deliverySource(document))),
   ),
-  ...generate('functions/mcp/mcp.ts', mcpFunctionSource()),
   ...unmatchedFunctions(endpoints, globSync('functions/*/*.ts')),
 ]);
+// Last: it bundles the functions, of which one is generated.
+report(generate('infra/aws/functions/function-variables.ts', await functionVariablesSource()));

@@ -12,8 +12,7 @@ import {
   consumers,
   type Source,
 } from '../../lib/deployment/consumers.ts';
-import { environment } from '../../lib/deployment/environment.ts';
-import { type Polling, pollingOf, slowAttemptsOf } from '../../lib/deployment/polling.ts';
+import { type Polling, pollingOf } from '../../lib/deployment/polling.ts';
 import { maxReceiveCount, type QueueName, queues, type WorkQueue, workQueues } from '../../lib/deployment/queues.ts';
 import type { ServiceTable } from './data/table.ts';
 import { mayAskModels } from './functions/model-access.ts';
@@ -75,12 +74,7 @@ export class Pipeline extends Construct {
         handler.addEnvironment(queues[target].urlVariable, createdQueues[target].queueUrl);
       }
       if (consumer.asksModels) handler.addToRolePolicy(mayAskModels(settings));
-      if (consumer.secrets) {
-        secretsKey.allow(handler, consumer.secrets);
-        secretsKey.identifyTo(handler);
-      }
-      if (consumer.sources.some((source) => 'queue' in source && source.queue === 'slowDeliveries'))
-        handler.addEnvironment(environment.slowAttempts, String(slowAttemptsOf(sources.polling)));
+      if (consumer.secrets) secretsKey.allow(handler, consumer.secrets);
       for (const source of consumer.sources) addEventSource(handler, source, sources);
       if (!consumer.sources.some((source) => 'everySeconds' in source)) continue;
       table.allowDueReads(handler);

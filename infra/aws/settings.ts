@@ -9,7 +9,13 @@ import { isOriginPattern } from '../../lib/deployment/cors.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { standardLimits } from '../../lib/deployment/limits.ts';
 import { type NumberSettingName, numberSettings, retryWaits } from '../../lib/deployment/number-settings.ts';
-import { batchSizeBounds, concurrencyBounds, usualLambdaConcurrency } from '../../lib/deployment/polling.ts';
+import {
+  batchSizeBounds,
+  concurrencyBounds,
+  pollingOf,
+  slowAttemptsOf,
+  usualLambdaConcurrency,
+} from '../../lib/deployment/polling.ts';
 import { workQueues } from '../../lib/deployment/queues.ts';
 import { nearestName } from '../../lib/requests/nearest-name.ts';
 import { reservationFaults } from './reserved-concurrency.ts';
@@ -361,7 +367,7 @@ function standardModelOf(region: string | undefined): string {
   );
 }
 
-/** Returns the environment variables of every function for the settings. */
+/** Returns the environment variables of functions for the settings. A function gets those that it reads. */
 export function variablesOf({
   defaultModel,
   allowedModels,
@@ -378,12 +384,15 @@ export function variablesOf({
   requestsPerMinute,
   executionsPerMinute,
   dailyTokens,
+  lambdaConcurrency,
+  queues,
 }: StackSettings): Record<string, string> {
   return {
     [environment.defaultModel]: defaultModel,
     [environment.retryLadder]: retryLadder.join(','),
     [environment.responseDays]: String(responseDays),
     [environment.failingDays]: String(failingDays),
+    [environment.slowAttempts]: String(slowAttemptsOf(pollingOf(lambdaConcurrency, queues))),
     [environment.runningCap]: String(runningCap),
     [environment.waitingLimit]: String(waitingLimitMinutes),
     [environment.executionSteps]: String(executionSteps),

@@ -117,7 +117,6 @@ export class Api extends Construct {
           description: row.summary,
           timeoutSeconds,
         });
-        if (row.secrets) shared.secretsKey.identifyTo(handler);
         integrations.set(name, integrationFor(handler));
       }
       const added = api.addRoutes({

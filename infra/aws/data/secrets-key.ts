@@ -1,10 +1,8 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { SecretsUse } from '../../../lib/contract/endpoint.ts';
-import { environment } from '../../../lib/deployment/environment.ts';
 import type { Settings } from '../settings.ts';
 
 const actions = { encrypts: 'kms:Encrypt', decrypts: 'kms:Decrypt' } as const satisfies Record<SecretsUse, string>;
@@ -38,10 +36,5 @@ export class SecretsKey extends Construct {
   /** Grants a function, or several that share a role, the right to encrypt or to decrypt secrets. */
   allow(grantee: IGrantable, use: SecretsUse): void {
     this.#key.grant(grantee, actions[use]);
-  }
-
-  /** Sets the environment variable of a function with the ARN of the key. */
-  identifyTo(handler: LambdaFunction): void {
-    handler.addEnvironment(environment.secretsKeyId, this.arn);
   }
 }

@@ -16,6 +16,7 @@ import type { SecretsKey } from '../data/secrets-key.ts';
 import type { ServiceTable } from '../data/table.ts';
 import { traceOptionsOf } from '../options/traces.ts';
 import { type StackSettings, variablesOf } from '../settings.ts';
+import { functionVariables } from './function-variables.ts';
 import type { FunctionRole } from './service-role.ts';
 
 /** The properties that all functions of a stack share. */
@@ -49,6 +50,7 @@ export class ServiceFunction extends LambdaFunction {
     const {
       bundles,
       table,
+      secretsKey,
       settings,
       role,
       folder,
@@ -83,11 +85,20 @@ export class ServiceFunction extends LambdaFunction {
       systemLogLevelV2: SystemLogLevel.WARN,
       environment: {
         NODE_OPTIONS: '--enable-source-maps',
-        [environment.tableName]: table.inUse.tableName,
-        [environment.serviceName]: Stack.of(scope).stackName,
-        ...variablesOf(settings),
+        ...variablesReadBy(source, {
+          [environment.tableName]: table.inUse.tableName,
+          [environment.serviceName]: Stack.of(scope).stackName,
+          [environment.secretsKeyId]: secretsKey.arn,
+          ...variablesOf(settings),
+        }),
         ...traceVariables,
       },
     });
   }
+}
+
+/** Returns the variables that a function reads. One that is newer than the last `npm run generate` gets all. */
+function variablesReadBy(source: string, all: Readonly<Record<string, string>>): Record<string, string> {
+  const names: readonly string[] | undefined = functionVariables[source]?.map((name) => environment[name]);
+  return Object.fromEntries(Object.entries(all).filter(([name]) => names?.includes(name) ?? true));
 }

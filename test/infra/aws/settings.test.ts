@@ -211,13 +211,13 @@ describe('a stack', () => {
         corsOrigins: ['https://a.example', 'https://b.example'],
       }),
     );
-    const models = { DEFAULT_MODEL: 'some.model', MODEL_REGION: 'eu-west-1' };
-    const limits = {
+    const functions = Object.values(template.findResources('AWS::Lambda::Function'));
+    const all = Object.assign({}, ...functions.map(({ Properties }) => Properties.Environment.Variables));
+    expect(all).toMatchObject({
+      ...{ DEFAULT_MODEL: 'some.model', MODEL_REGION: 'eu-west-1', RETRY_LADDER: '1,2,3' },
       ...{ RESPONSE_DAYS: '3', FAILING_DAYS: '4', RUNNING_CAP: '9' },
       ...{ REQUESTS_PER_MINUTE: '8', EXECUTIONS_PER_MINUTE: '7', DAILY_TOKENS: '6' },
-    };
-    template.allResourcesProperties('AWS::Lambda::Function', {
-      Environment: { Variables: Match.objectLike({ RETRY_LADDER: '1,2,3', ...models, ...limits }) },
+      CORS_ORIGINS: 'https://a.example,https://b.example',
     });
     template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 7 });
     template.hasResourceProperties('AWS::ApiGatewayV2::Stage', {
