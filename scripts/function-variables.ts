@@ -71,10 +71,12 @@ export function variablesReadBy(bundle: string): Name[] {
     .map((module) => module.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, ''))
     .join('\n');
   const reads = (property: string) => new RegExp(`(?:\\.|[{,]\\s*)${property}\\b`).test(text);
+  // The health check is about the settings of all functions.
+  const checksAll = bundle.includes('\n// lib/http/check-health.ts\n');
   const byName = readByName.filter((name) => text.includes(`environment.${name}`));
   const inContext = (Object.keys(readInContext) as (keyof typeof readInContext)[]).filter((name) =>
     // Every context has the table.
-    name === 'tableName' ? bundle.includes('\n// lib/context.ts\n') : reads(readInContext[name]),
+    name === 'tableName' ? bundle.includes('\n// lib/context.ts\n') : checksAll || reads(readInContext[name]),
   );
   return [...inContext, ...byName].sort();
 }

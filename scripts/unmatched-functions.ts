@@ -1,8 +1,8 @@
 import type { Endpoint } from '../lib/contract/endpoint.ts';
 import { familyOf, fileNameOf, functionNameOf } from '../lib/contract/routes.ts';
 
-/** Function files without an endpoint: the one of the `$default` route, and those of the pipeline. */
-const withoutRow = /^functions\/(open\/unmatched|pipeline\/[\w-]+)\.ts$/;
+/** Function files without an endpoint: the one of the `$default` route, those of the pipeline, and the check of a deploy. */
+const withoutRow = /^functions\/(open\/unmatched|pipeline\/[\w-]+|deployment\/check-functions)\.ts$/;
 
 /**
  * Returns an error message for each endpoint without a function and each function without an endpoint.

@@ -1,4 +1,18 @@
+import { processContext } from '../../lib/context.ts';
 import { health } from '../../lib/contract/open.ts';
+import { withStartCheck } from '../../lib/deployment/start-check.ts';
+import { createHealthCheck } from '../../lib/http/check-health.ts';
 import { serveOpen } from '../../lib/http/serve-open.ts';
 
-export const handler = serveOpen(health, async () => ({ status: 'ok' as const }));
+const check = createHealthCheck(processContext, () => performance.now());
+
+export const handler = withStartCheck(
+  serveOpen(health, async () => {
+    await check();
+    return { status: 'ok' as const };
+  }),
+  async () => {
+    await check();
+    return undefined;
+  },
+);

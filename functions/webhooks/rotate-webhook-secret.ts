@@ -1,7 +1,12 @@
 import { rotateWebhookSecret as row } from '../../lib/contract/webhooks.ts';
+import { withStartCheck } from '../../lib/deployment/start-check.ts';
 import { serve } from '../../lib/http/serve.ts';
+import { checkEncryption } from '../../lib/webhooks/check-secrets.ts';
 import { rotateWebhookSecret } from '../../lib/webhooks/secret-rotation.ts';
 
-export const handler = serve(row, async ({ params, body, caller, recordResponse }, context) =>
-  rotateWebhookSecret(context, caller.organization, { ...body, id: params.id }, recordResponse),
+export const handler = withStartCheck(
+  serve(row, async ({ params, body, caller, recordResponse }, context) =>
+    rotateWebhookSecret(context, caller.organization, { ...body, id: params.id }, recordResponse),
+  ),
+  checkEncryption,
 );

@@ -9,6 +9,7 @@ import { Monitoring } from './monitoring/monitoring.ts';
 import { Canary } from './options/canary.ts';
 import { Pipeline } from './pipeline.ts';
 import { type StackSettings, stackNameOf, standardStage } from './settings.ts';
+import { StartCheck } from './start-check.ts';
 
 /** The service in AWS: the API writes to the table, and the table's stream feeds the pipeline. */
 export class ServiceStack extends Stack {
@@ -27,6 +28,7 @@ export class ServiceStack extends Stack {
     const shared = { bundles, table, secretsKey, settings };
     const api = new Api(this, 'Api', shared);
     const pipeline = new Pipeline(this, 'Pipeline', shared);
+    new StartCheck(this, 'StartCheck', shared, api.aliases);
     acknowledge(this, settings);
     const { rollbackAlarms: alarms } = new Monitoring(this, 'Monitoring', { api, pipeline, settings });
     if (canary) new Canary(this, 'Canary', { aliases: api.aliases, alarms, canary });

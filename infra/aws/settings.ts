@@ -41,7 +41,7 @@ const number = (least: number, most: number) =>
   );
 
 /** Returns the schema of a setting of functions, with the bounds by which functions read it. */
-const numberOf = (name: NumberSettingName) => number(numberSettings[name].least, numberSettings[name].most);
+const numberOf = (name: NumberSettingName) => number(1, numberSettings[name].most);
 
 const flag = v.boolean('must be true or false');
 
@@ -170,7 +170,7 @@ const schema = group({
   modelRegion: v.optional(textAs(/^[a-z]{2}(-[a-z]+)+-\d$/, 'must be a region such as eu-central-1')),
   /** The seconds from each failed attempt of a delivery to the next attempt. */
   retryLadder: v.optional(
-    v.pipe(v.array(number(retryWaits.least, retryWaits.most), seconds), v.length(retryWaits.count, seconds)),
+    v.pipe(v.array(number(1, retryWaits.most), seconds), v.length(retryWaits.count, seconds)),
     [300, 1_800, 7_200],
   ),
   /** How many days the bodies of delivery attempts and their responses are kept. */

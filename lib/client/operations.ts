@@ -1807,7 +1807,7 @@ export type Operations = {
   /**
    * Check the health of the service.
    *
-   * Confirms that the API responds. Does not check the services that it depends on.
+   * Confirms that the settings of the service are valid and that it can read its table. Otherwise the response is 503 `unavailable`. A result counts for 5 seconds.
    */
   health: {
     request: {};

@@ -62,6 +62,8 @@ export type Endpoint = {
   callsOut?: true;
   /** The endpoint starts an execution. The number of starts per minute is limited for each organization. */
   startsExecution?: true;
+  /** The endpoint reads the item of the table that is always absent, and no other. */
+  checksTable?: true;
   /** How the endpoint uses the secrets of webhooks. */
   secrets?: SecretsUse;
   /** The endpoint calls models; its role gets the right to. */

@@ -7,10 +7,12 @@ export const health = endpoint({
   summary: 'Check the health of the service',
   status: 200,
   data: v.object({ status: v.literal('ok') }),
+  checksTable: true,
 });
 
 export const healthReference = (): ApiReference<typeof health> => ({
-  description: 'Confirms that the API responds. Does not check the services that it depends on.',
+  description:
+    'Confirms that the settings of the service are valid and that it can read its table. Otherwise the response is 503 `unavailable`. A result counts for 5 seconds.',
   data: { status: 'ok' },
 });
 

@@ -2,14 +2,13 @@ import { highestStepLimits } from '../contract/agents.ts';
 import { environment } from './environment.ts';
 
 /**
- * A setting that is a whole number. Its row is the only statement of its bounds: the settings file of a stack, the
+ * A setting that is a whole number from 1. Its row is the only statement of its bounds: the settings file of a stack, the
  * environment variables of functions, and the local service all check by it, and a test compares the documentation.
  */
 export type NumberSetting = {
   /** The environment variable of functions. */
   variable: string;
-  /** The lowest and the highest value. */
-  least: number;
+  /** The highest value; the lowest is 1. */
   most: number;
   /** The unit, if the value is a duration. */
   unit?: 'days' | 'minutes';
@@ -19,32 +18,31 @@ export type NumberSetting = {
 
 /** The settings of functions that are whole numbers, by their names in the settings file. */
 export const numberSettings = {
-  responseDays: { variable: environment.responseDays, least: 1, most: 90, unit: 'days', standard: 7 },
-  failingDays: { variable: environment.failingDays, least: 1, most: 80, unit: 'days', standard: 5 },
-  runningCap: { variable: environment.runningCap, least: 1, most: 999_999, standard: 50 },
-  waitingLimitMinutes: { variable: environment.waitingLimit, least: 1, most: 1_440, unit: 'minutes', standard: 60 },
-  executionSteps: { variable: environment.executionSteps, least: 1, most: highestStepLimits.steps, standard: 20 },
+  responseDays: { variable: environment.responseDays, most: 90, unit: 'days', standard: 7 },
+  failingDays: { variable: environment.failingDays, most: 80, unit: 'days', standard: 5 },
+  runningCap: { variable: environment.runningCap, most: 999_999, standard: 50 },
+  waitingLimitMinutes: { variable: environment.waitingLimit, most: 1_440, unit: 'minutes', standard: 60 },
+  executionSteps: { variable: environment.executionSteps, most: highestStepLimits.steps, standard: 20 },
   executionTokens: {
     variable: environment.executionTokens,
-    least: 1,
     most: highestStepLimits.tokens,
     standard: 200_000,
   },
-  executionMinutes: { variable: environment.executionMinutes, least: 1, most: 60, unit: 'minutes', standard: 10 },
+  executionMinutes: { variable: environment.executionMinutes, most: 60, unit: 'minutes', standard: 10 },
   /** No organization can reach a million in a minute. */
-  requestsPerMinute: { variable: environment.requestsPerMinute, least: 1, most: 1_000_000 },
-  executionsPerMinute: { variable: environment.executionsPerMinute, least: 1, most: 1_000_000 },
-  dailyTokens: { variable: environment.dailyTokens, least: 1, most: 1_000_000_000_000 },
+  requestsPerMinute: { variable: environment.requestsPerMinute, most: 1_000_000 },
+  executionsPerMinute: { variable: environment.executionsPerMinute, most: 1_000_000 },
+  dailyTokens: { variable: environment.dailyTokens, most: 1_000_000_000_000 },
 } as const satisfies Record<string, NumberSetting>;
 
 /** The name of such a setting. */
 export type NumberSettingName = keyof typeof numberSettings;
 
 /**
- * The number of waits in a retry schedule, and the bounds of each in seconds: a wait of 0 would make all attempts at once,
+ * The number of waits in a retry schedule, and the highest of each in seconds. The lowest is 1: a wait of 0 would make all attempts at once,
  * and what a receiver misses for longer than a day is sent again by a recovery.
  */
-export const retryWaits = { count: 3, least: 1, most: 86_400 } as const;
+export const retryWaits = { count: 3, most: 86_400 } as const;
 
 /** The environment variables of a deployment. */
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -57,12 +55,12 @@ type Variables = Readonly<Record<string, string | undefined>>;
  */
 export function readNumber(row: NumberSetting & { standard: number }, variables: Variables): number;
 export function readNumber(row: NumberSetting, variables: Variables): number | undefined;
-export function readNumber({ variable, least, most, unit, standard }: NumberSetting, variables: Variables) {
+export function readNumber({ variable, most, unit, standard }: NumberSetting, variables: Variables) {
   const { [variable]: text } = variables;
   if (!text) return standard;
-  if (!/^[1-9]\d{0,14}$/.test(text) || Number(text) < least || Number(text) > most)
+  if (!/^[1-9]\d{0,14}$/.test(text) || Number(text) > most)
     throw new Error(
-      `${variable} is ${JSON.stringify(text)}; set it to a whole number${unit ? ` of ${unit}` : ''} from ${least} to ${most}.`,
+      `${variable} is ${JSON.stringify(text)}; set it to a whole number${unit ? ` of ${unit}` : ''} from 1 to ${most}.`,
     );
   return Number(text);
 }

@@ -1,5 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { type Endpoint, templateOf } from '../contract/endpoint.ts';
+import { withStartCheck } from '../deployment/start-check.ts';
 import type { ApiEvent, ApiResult } from './api-event.ts';
 
 type Handler = (event: ApiEvent, context: Context) => Promise<ApiResult>;
@@ -7,5 +8,6 @@ type Handler = (event: ApiEvent, context: Context) => Promise<ApiResult>;
 /** Returns one Lambda handler for several endpoints. It calls the handler of the route that API Gateway has matched. */
 export function byRoute(...handlers: readonly (readonly [Endpoint, Handler])[]): Handler {
   const byKey = new Map(handlers.map(([{ method, path }, handler]) => [`${method} ${templateOf(path)}`, handler]));
-  return (event, context) => (byKey.get(event.routeKey) as Handler)(event, context);
+  const handler: Handler = (event, context) => (byKey.get(event.routeKey) as Handler)(event, context);
+  return withStartCheck(handler, async () => undefined);
 }

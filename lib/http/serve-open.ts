@@ -1,5 +1,7 @@
 import middy from '@middy/core';
+import type { Context as LambdaContext } from 'aws-lambda';
 import type { Endpoint, RequestOf, ResultOf } from '../contract/endpoint.ts';
+import { withStartCheck } from '../deployment/start-check.ts';
 import type { ApiEvent, ApiResult } from './api-event.ts';
 import { envelope, errorResponses } from './middleware/envelope.ts';
 import { parse } from './middleware/parse.ts';
@@ -8,15 +10,20 @@ import { timeLimit } from './middleware/time-limit.ts';
 
 /**
  * Returns the Lambda handler of an endpoint that needs no access token: `serve` without the middlewares that need the
- * table. Its bundle has no AWS client.
+ * table. It adds no AWS client to the bundle.
  */
 export function serveOpen<const Row extends Endpoint & { scope?: never }>(
   row: Row,
   behaviour: (request: RequestOf<Row>) => Promise<ResultOf<Row>>,
 ) {
-  return middy<ApiEvent, ApiResult>({ ...requestLog(`${row.method} ${row.path}`), ...timeLimit(row) })
+  const handler = middy<ApiEvent, ApiResult>({ ...requestLog(`${row.method} ${row.path}`), ...timeLimit(row) })
     .use(errorResponses())
     .use(parse(row))
     .use(envelope(row))
     .handler(({ state }: ApiEvent) => behaviour(state as RequestOf<Row>) as never);
+  // It needs no environment: a function that answers has started.
+  return withStartCheck(
+    (event: ApiEvent, context: LambdaContext) => handler(event, context),
+    async () => undefined,
+  );
 }

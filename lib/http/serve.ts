@@ -2,9 +2,11 @@ import middy, { type Request } from '@middy/core';
 import type { Context as LambdaContext } from 'aws-lambda';
 import { type Context, processContext } from '../context.ts';
 import type { Endpoint, ResultOf } from '../contract/endpoint.ts';
+import { withStartCheck } from '../deployment/start-check.ts';
 import { waitForReport } from '../limits/report-wait.ts';
 import { finishRequest } from '../limits/requests.ts';
 import { runWithRequest } from '../request-context.ts';
+import { checkTable } from '../table/check-table.ts';
 import { isOutage } from '../table/lost-responses.ts';
 import { unavailable } from '../table/unavailable.ts';
 import { type ApiEvent, type ApiResult, type BehaviourRequest, callerOf } from './api-event.ts';
@@ -67,7 +69,20 @@ export function serve<const Row extends ScopedEndpoint>(
         }
       });
     });
-  // The middlewares also read and write the table for the request, so they run with its ids too.
-  return (event: ApiEvent, context: LambdaContext): Promise<ApiResult> =>
-    runWithRequest({ requestId: event.requestContext.requestId }, () => handler(event, context));
+  return withRequestIds(handler, getContext);
+}
+
+/**
+ * Returns the Lambda handler of requests that need the table. Its middlewares also read and write the table for the request, so
+ * they run with its id. It answers the check of a deploy.
+ */
+export function withRequestIds(
+  handler: (event: ApiEvent, context: LambdaContext) => Promise<ApiResult>,
+  getContext: () => Context,
+) {
+  return withStartCheck(
+    (event: ApiEvent, context: LambdaContext): Promise<ApiResult> =>
+      runWithRequest({ requestId: event.requestContext.requestId }, () => handler(event, context)),
+    () => checkTable(getContext()),
+  );
 }

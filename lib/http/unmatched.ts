@@ -1,6 +1,8 @@
 import middy from '@middy/core';
+import type { Context as LambdaContext } from 'aws-lambda';
 import { ApiError } from '../contract/errors.ts';
 import { matchPath } from '../contract/routes.ts';
+import { withStartCheck } from '../deployment/start-check.ts';
 import type { ApiEvent, ApiResult } from './api-event.ts';
 import { errorResponse } from './middleware/envelope.ts';
 import { requestLog } from './middleware/request-log.ts';
@@ -10,7 +12,7 @@ import { requestLog } from './middleware/request-log.ts';
  * other methods (204 for OPTIONS), else 404. It needs no access token.
  */
 export function unmatched() {
-  return middy<ApiEvent, ApiResult>(requestLog('$default')).handler(async (event: ApiEvent) => {
+  const handler = middy<ApiEvent, ApiResult>(requestLog('$default')).handler(async (event: ApiEvent) => {
     const { method } = event.requestContext.http;
     const matches = matchPath(event.rawPath);
     // A static path, such as /api/agents/skills, does not have the methods of /api/agents/:name.
@@ -26,4 +28,8 @@ export function unmatched() {
       return { statusCode: 204, headers: { Allow: allow, 'X-Request-Id': event.requestContext.requestId } };
     return method === 'HEAD' ? { ...response, body: '' } : response;
   });
+  return withStartCheck(
+    (event: ApiEvent, context: LambdaContext) => handler(event, context),
+    async () => undefined,
+  );
 }

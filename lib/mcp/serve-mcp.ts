@@ -14,8 +14,7 @@ import { authenticate } from '../http/middleware/authenticate.ts';
 import { errorResponses, headersOf } from '../http/middleware/envelope.ts';
 import { limitRequests } from '../http/middleware/limit-requests.ts';
 import { parse } from '../http/middleware/parse.ts';
-import { requestHooks } from '../http/serve.ts';
-import { runWithRequest } from '../request-context.ts';
+import { requestHooks, withRequestIds } from '../http/serve.ts';
 import { bodyOf, type Handlers, type McpRequest } from './call-operation.ts';
 import { checkOrigin } from './check-origin.ts';
 import { createMcpServer } from './server.ts';
@@ -36,8 +35,7 @@ export function serveMcp(row: Endpoint, handlers: Handlers, getContext: () => Co
     .use(limitRequests(getContext))
     .use(parse(row))
     .handler((event: ApiEvent, lambda: LambdaContext) => respond({ event, lambda, handlers }));
-  return (event: ApiEvent, lambda: LambdaContext): Promise<ApiResult> =>
-    runWithRequest({ requestId: event.requestContext.requestId }, () => handler(event, lambda));
+  return withRequestIds(handler, getContext);
 }
 
 async function respond(mcp: McpRequest): Promise<ApiResult> {

@@ -7,8 +7,10 @@ import { type Context, processContext } from '../context.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Schema } from '../contract/shapes.ts';
 import { type Counts, lateSeconds } from '../deployment/metrics.ts';
+import { withStartCheck } from '../deployment/start-check.ts';
 import { type RequestIds, runWithRequest } from '../request-context.ts';
 import { sendMessages } from '../sqs/queue.ts';
+import { checkTable } from '../table/check-table.ts';
 import { organizationOf } from '../table/keys.ts';
 import type { Item } from '../table/write.ts';
 import { isHopeless } from './hopeless.ts';
@@ -41,7 +43,7 @@ export function consumeStream(handle: (change: Change, context: Context) => Prom
       await sendMessages(context, 'deadLetters', [{ message: record, delaySeconds: 0 }]);
     }
   };
-  return (event: DynamoDBStreamEvent, context: LambdaContext): BatchResult => {
+  const handler = (event: DynamoDBStreamEvent, context: LambdaContext): BatchResult => {
     const late = lateSeconds({ ChangesLate: oldestAge(event, processContext().clock()) });
     if (late > 0) meter({ WorkLate: late });
     return processPartialResponse(
@@ -51,6 +53,7 @@ export function consumeStream(handle: (change: Change, context: Context) => Prom
       { context, throwOnFullBatchFailure: false },
     );
   };
+  return withStartCheck(handler, () => checkTable(processContext()));
 }
 
 /** Returns how many seconds before `now` (Unix time, in ms), the oldest change of a batch was made. */
@@ -83,13 +86,14 @@ export function consumeQueue<const Message extends Schema>(
     const { content: _, ...ids } = message as { content?: unknown };
     context.log.info('message', { ...ids, ...counts, ...did });
   };
-  return (event: SQSEvent, context: LambdaContext): BatchResult =>
+  const handler = (event: SQSEvent, context: LambdaContext): BatchResult =>
     processPartialResponse(
       event,
       logFailure(({ messageId, body }) => ({ record: messageId, requestId: requestOfMessage(body) }), consume),
       new BatchProcessor(EventType.SQS),
       { context, throwOnFullBatchFailure: false },
     );
+  return withStartCheck(handler, () => checkTable(processContext()));
 }
 
 function changeOf(record: DynamoDBRecord['dynamodb']): Change {

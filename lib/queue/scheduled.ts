@@ -4,6 +4,8 @@ import { type Context, processContext } from '../context.ts';
 import { Timestamp } from '../contract/shapes.ts';
 import type { Job } from '../deployment/consumers.ts';
 import { type Counts, lateSeconds, type Waits } from '../deployment/metrics.ts';
+import { withStartCheck } from '../deployment/start-check.ts';
+import { checkTable } from '../table/check-table.ts';
 import type { SweepCall, Swept } from '../table/lists/due.ts';
 import { meter } from './meter.ts';
 
@@ -24,7 +26,10 @@ export function scheduled<const Name extends Job>(
   work: Record<Name, (call: Required<SweepCall>, context: Context) => Promise<Done>>,
 ) {
   const Detail = v.object({ job: v.picklist(Object.keys(work) as Name[]), until: v.optional(Timestamp) });
-  return async (event: { detail: unknown }, lambda: Pick<LambdaContext, 'getRemainingTimeInMillis'>): Promise<void> => {
+  const handler = async (
+    event: { detail: unknown },
+    lambda: Pick<LambdaContext, 'getRemainingTimeInMillis'>,
+  ): Promise<void> => {
     const context = processContext();
     const { job, until } = v.parse(Detail, event.detail);
     const call = until
@@ -35,4 +40,5 @@ export function scheduled<const Name extends Job>(
     meter({ ...counts, ...(late > 0 && { WorkLate: late }) });
     context.log.info('scheduled', { job, ...did, ...waits, ...counts });
   };
+  return withStartCheck(handler, () => checkTable(processContext()));
 }

@@ -14,6 +14,9 @@ export type ListScope = {
 /** The sort key of the only item of a partition. */
 const only = '-';
 
+/** The partition of an item that is always absent; see `keys.check`. */
+const checkPartition = 'CHECK';
+
 /** The family of the counters of lists. */
 const counters = 'C';
 
@@ -53,6 +56,9 @@ export function familyOf(pk: string): string {
 export const keys = {
   /** The prefix of all partitions of an organization. */
   organization: (organization: Organization) => partition(organization, ''),
+
+  /** An item that no version writes. Reading it checks the access to the table. */
+  check: (): Key => ({ pk: checkPartition, sk: only }),
 
   tasks: (organization: Organization) => partition(organization, 'T'),
   task: (organization: Organization, ulid: string): Key => ({ pk: partition(organization, 'T'), sk: ulid }),

@@ -37,7 +37,8 @@ const managedPolicyLimit = 6_144;
 export function testRights(): void {
   it('has every action that AWS says the resource types of the stack need', () => {
     const { Resources } = Template.fromStack(stackOf(undefined, allOptions)).toJSON() as Resources;
-    const types = new Set(Object.values(Resources).map(({ Type }) => Type));
+    // CloudFormation itself invokes the function of a custom resource, which has no schema.
+    const types = new Set(Object.values(Resources).flatMap(({ Type }) => (Type.startsWith('Custom::') ? [] : [Type])));
     const schemas = schemasOfAws().filter(({ typeName }) => types.has(typeName));
     expect(schemas.map(({ typeName }) => typeName).sort()).toEqual([...types].sort());
     const needed = schemas
@@ -48,7 +49,7 @@ export function testRights(): void {
       .filter((action) => !unused.some((pattern) => pattern.test(action)))
       .map((action) => action.toLowerCase());
     const given = new Set(policy.Statement.flatMap(({ Action }) => Action).map((action) => action.toLowerCase()));
-    expect([...new Set(needed)].filter((action) => !given.has(action)).sort()).toEqual([]);
+    expect([...new Set(needed), 'lambda:invokefunction'].filter((action) => !given.has(action)).sort()).toEqual([]);
   });
 
   it('is short enough for one managed policy', () => {

@@ -1,4 +1,6 @@
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { expect, it } from 'vitest';
+import { outputsOf } from '../../infra/cli/stack/stack.ts';
 import { isProtected } from '../../infra/cli/stack/stack-policy.ts';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import { standardProfileIn } from '../../lib/contract/models.ts';
@@ -30,6 +32,24 @@ export function testUpdate(): void {
     expect([code, stderr]).toEqual([0, '']);
     expect(await isProtected(stack)).toBe(true);
   }, 60_000);
+
+  it('fails and is rolled back if a function does not start, and the service continues', async () => {
+    const { SecretsKeyArn: replacedKey = '' } = await outputsOf(stack);
+    // Nothing but a function notices that there is no such key.
+    const secretsKey = replacedKey.replace(/[^/]+$/, '00000000-0000-4000-8000-000000000000');
+    await expect(deploy({ secretsKey, replacedKey })).rejects.toThrow(/Functions do not start: .*RegisterWebhook: \w+/);
+    const { Stacks = [] } = await new CloudFormationClient({}).send(new DescribeStacksCommand({ StackName: stack }));
+    expect(Stacks[0]?.StackStatus).toBe('UPDATE_ROLLBACK_COMPLETE');
+    expect((await outputsOf(stack)).SecretsKeyArn).toBe(replacedKey);
+
+    const deployed = await createDeployedOrganization('rolled-back');
+    const receiver = await startReceiver();
+    const secret = 'by the former key';
+    await register(deployed, { url: receiver.url, events: ['task.created'], secret });
+    await createTask(deployed, 'Signed');
+    const [got] = await receiver.next(1, arrivesWithinMs);
+    expect(got && (await verifyWebhook({ body: got.raw, headers: got.headers, secret }))).toBeTruthy();
+  }, 300_000);
 
   it('changes the setting, and keeps the data, the tokens and the secrets', async () => {
     const deployed = await createDeployedOrganization('lasting');

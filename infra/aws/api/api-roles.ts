@@ -7,18 +7,18 @@ import { constructIdOf, type SharedProps } from '../functions/service-function.t
 import { FunctionRole } from '../functions/service-role.ts';
 
 /** A right of a function of the API, besides the right to write to its log group. Its name is part of construct ids. */
-type Right = 'reads' | 'counts' | 'writes' | 'seals' | 'opens' | 'asksModels';
+type Right = 'checks' | 'reads' | 'counts' | 'writes' | 'seals' | 'opens' | 'asksModels';
 
 /** The use of secrets that each right allows. A change of a right's name would replace the role and its log group. */
 const secretsUses = { seals: 'encrypts', opens: 'decrypts' } as const;
 
 /**
- * Returns the rights of an endpoint. Open endpoints read no data. Every other endpoint reads tokens and counts requests; GET
+ * Returns the rights of an endpoint. Open endpoints read no data; one checks the access to the table. Every other endpoint reads tokens and counts requests; GET
  * endpoints write nothing else.
  */
-function rightsOf({ scope, offersTools, method, secrets, asksModels }: Endpoint): Right[] {
+function rightsOf({ scope, offersTools, method, secrets, asksModels, checksTable }: Endpoint): Right[] {
   if (offersTools) return unionOf(routes.flatMap(([, row]) => (isOfferedAsTool(row) ? [rightsOf(row)] : [])));
-  if (!scope) return [];
+  if (!scope) return checksTable ? ['checks'] : [];
   return [
     'reads',
     method === 'GET' ? 'counts' : 'writes',
@@ -67,7 +67,8 @@ export class ApiRoles {
 
   #grant(right: Right, role: FunctionRole): void {
     const { table, secretsKey, settings } = this.#shared;
-    if (right === 'reads') table.allowReads(role);
+    if (right === 'checks') table.allowCheck(role);
+    else if (right === 'reads') table.allowReads(role);
     else if (right === 'counts') table.allowRequestCounts(role);
     else if (right === 'writes') table.allowWrites(role);
     else if (right === 'asksModels') role.addToPrincipalPolicy(mayAskModels(settings));

@@ -22,6 +22,9 @@ const writes = [
  */
 export const tokenPartitions = ['TOK#*', 'O#*#TOK'];
 
+/** The partition key of the item that is always absent, likewise. */
+export const checkPartition = 'CHECK';
+
 /** The partition keys of the request counts and of the last uses of tokens, likewise. */
 export const requestBuckets = 'O#*#RL';
 
@@ -73,6 +76,13 @@ export class ServiceTable extends TableV2 {
   /** Grants the right to read items and to query the table. */
   allowReads(grantee: IGrantable): void {
     this.state(grantee, Effect.ALLOW, reads);
+  }
+
+  /** Grants the right to read the item that is always absent, to check the access to the table. */
+  allowCheck(grantee: IGrantable): void {
+    this.state(grantee, Effect.ALLOW, ['dynamodb:GetItem'], {
+      'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [checkPartition] },
+    });
   }
 
   /** Grants the right to write all items except tokens, which only the command line creates and revokes. */

@@ -45,6 +45,9 @@ export function constructIdOf(name: string): string {
  * @throws `Error` if the contract names a function without a file
  */
 export class ServiceFunction extends LambdaFunction {
+  /** The path of its source from the repository's root. */
+  readonly source: string;
+
   /** @param name the operation id or the consumer's name */
   constructor(scope: Construct, name: string, props: ServiceFunctionProps) {
     const {
@@ -94,6 +97,7 @@ export class ServiceFunction extends LambdaFunction {
         ...traceVariables,
       },
     });
+    this.source = source;
   }
 }
 

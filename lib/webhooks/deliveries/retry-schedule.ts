@@ -16,12 +16,12 @@ const standardRetrySchedule: RetrySchedule = [minutes(5), minutes(30), minutes(1
  */
 export function readRetrySchedule(text: string | undefined): RetrySchedule {
   if (text === undefined) return standardRetrySchedule;
-  const { count, least, most } = retryWaits;
+  const { count, most } = retryWaits;
   const steps = text.split(',').map((step) => step.trim());
-  const isWait = (step: string) => /^[1-9]\d{0,4}$/.test(step) && Number(step) >= least && Number(step) <= most;
+  const isWait = (step: string) => /^[1-9]\d{0,4}$/.test(step) && Number(step) <= most;
   if (steps.length !== count || !steps.every(isWait))
     throw new Error(
-      `RETRY_LADDER is ${JSON.stringify(text)}; write three whole numbers of seconds from ${least} to ${most}, such as 300,1800,7200.`,
+      `RETRY_LADDER is ${JSON.stringify(text)}; write three whole numbers of seconds from 1 to ${most}, such as 300,1800,7200.`,
     );
   return steps.map((step) => Number(step) * 1000) as unknown as RetrySchedule;
 }

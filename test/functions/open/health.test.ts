@@ -1,20 +1,10 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { handler } from '../../../functions/open/health.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
-import { call } from '../../service.ts';
-import { closedPort, openedSockets } from '../../webhooks/sender/receiver.ts';
+import { call, openService, pointFunctionsAt } from '../../service.ts';
 
-/** The names of the environment variables that locate the table, the queues and the model. */
-const variables = Object.values(environment);
-
-// The context of the process that an earlier file created would hide that a function needs one.
-vi.resetModules();
-const { handler } = await import('../../../functions/open/health.ts');
-const { handler: unmatched } = await import('../../../functions/open/unmatched.ts');
-
-beforeEach(() => {
-  for (const name of variables) vi.stubEnv(name, undefined);
-});
-afterEach(() => vi.unstubAllEnvs());
+const service = await openService();
+pointFunctionsAt(service);
 
 it.each([undefined, 'broken'])('answers ok to anyone, with the token %s', async (token) => {
   const answer = await call(handler, { path: '/health', ...(token && { token }) });
@@ -24,15 +14,28 @@ it.each([undefined, 'broken'])('answers ok to anyone, with the token %s', async 
   expect(answer.headers).not.toHaveProperty('ETag');
 });
 
-it('opens no connection, whether the environment is empty or names unreachable endpoints', async () => {
-  const sockets = openedSockets();
-  expect((await call(handler, { path: '/health' })).status).toBe(200);
-  const nowhere = `http://127.0.0.1:${await closedPort()}`;
-  for (const name of variables) vi.stubEnv(name, nowhere);
-  expect((await call(handler, { path: '/health' })).status).toBe(200);
-  expect(sockets).toEqual([]);
-});
+describe('in a process without a context', () => {
+  beforeEach(() => {
+    // The context of the process that an earlier file created would hide that a function needs one.
+    vi.resetModules();
+    for (const name of Object.values(environment)) vi.stubEnv(name, undefined);
+  });
+  afterEach(() => void vi.unstubAllEnvs());
 
-it('is not the only one: the 404 of an unknown path needs no environment either', async () => {
-  expect((await call(unmatched, { path: '/nothing' })).status).toBe(404);
+  it.each([
+    ['without a table', {}],
+    ['with a setting of any function that is invalid', { TABLE_NAME: 'table', RETRY_LADDER: '0,1800,7200' }],
+  ])('%s, the response is 503 without the cause, which is in the log', async (_, variables) => {
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+    const { handler: health } = await import('../../../functions/open/health.ts');
+    const answer = await call(health, { path: '/health' });
+    expect([answer.status, answer.headers['Retry-After']]).toEqual([503, '5']);
+    expect(answer.body).toMatchObject({ success: false, error: { code: 'unavailable' } });
+    expect(JSON.stringify(answer.body)).not.toMatch(/TABLE_NAME|RETRY_LADDER/);
+  });
+
+  it('the 404 of an unknown path needs no environment', async () => {
+    const { handler: unmatched } = await import('../../../functions/open/unmatched.ts');
+    expect((await call(unmatched, { path: '/nothing' })).status).toBe(404);
+  });
 });

@@ -71,8 +71,9 @@ describe('every function', () => {
       ['unmatched', 'open'] as const,
       ...new Map(
         routes.map(([operation, row]) => {
-          const { scope, offersTools, method, secrets, asksModels } = row;
-          const rights = scope || offersTools ? JSON.stringify([method === 'GET', secrets, asksModels]) : 'open';
+          const { scope, offersTools, method, secrets, asksModels, checksTable = false } = row;
+          const open = checksTable ? 'checks' : 'open';
+          const rights = scope || offersTools ? JSON.stringify([method === 'GET', secrets, asksModels]) : open;
           return [functionNameOf(operation, row), rights];
         }),
       ),

@@ -91,9 +91,9 @@ const restoredStream =
 const { template: restored } = synthesized({ restoredStream });
 
 it('a stack with a restored table uses that table only', () => {
-  restored.allResourcesProperties('AWS::Lambda::Function', {
-    Environment: { Variables: Match.objectLike({ [environment.tableName]: 'crewboard-restored' }) },
-  });
+  const functions = Object.values(restored.findResources('AWS::Lambda::Function'));
+  const names = functions.flatMap(({ Properties }) => Properties.Environment.Variables[environment.tableName] ?? []);
+  expect([names.length > 50, new Set(names)]).toEqual([true, new Set(['crewboard-restored'])]);
   restored.hasResourceProperties('AWS::Lambda::EventSourceMapping', { EventSourceArn: restoredStream });
   restored.hasOutput('TableName', { Value: 'crewboard-restored' });
   const { Resources } = restored.toJSON() as { Resources: Record<string, { Type: string }> };

@@ -29,10 +29,10 @@ const modelsOf = (asks: true | undefined) => (asks ? allow(['bedrock:InvokeModel
 const onTable = arnOf(table);
 const writing = [...allow(writes, onTable), ...deny(writes, onTable)];
 
-function grantsOfRow(id: string, { scope, offersTools, method, secrets, asksModels }: Endpoint): string[] {
+function grantsOfRow(id: string, { scope, offersTools, method, secrets, asksModels, checksTable }: Endpoint): string[] {
   // The function of MCP calls all operations that read and write the table, and none that needs another right.
   if (offersTools) return [...logging(id), ...allow(reads, onTable), ...writing];
-  if (!scope) return logging(id);
+  if (!scope) return [...logging(id), ...(checksTable ? allow(['dynamodb:GetItem'], onTable) : [])];
   return [
     ...logging(id),
     ...allow(reads, onTable),

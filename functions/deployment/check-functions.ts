@@ -1,0 +1,3 @@
+import { checkFunctions } from '../../lib/start-checks/check-functions.ts';
+
+export const handler = checkFunctions();

@@ -1,0 +1,12 @@
+import type { TableContext } from './client.ts';
+import { keys } from './keys.ts';
+import { getItem } from './reads.ts';
+
+/**
+ * Checks that the table can be read, by an item that is always absent.
+ *
+ * @throws the error of DynamoDB
+ */
+export async function checkTable({ table }: TableContext): Promise<undefined> {
+  await getItem(table, keys.check());
+}

@@ -1,0 +1,94 @@
+import { Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { functionVariables } from '../../../infra/aws/functions/function-variables.ts';
+import { constructIdOf } from '../../../infra/aws/functions/service-function.ts';
+import { allOptions } from './all-options.ts';
+import { stackOf, synthesized } from './synthesized.ts';
+
+type Check = {
+  Properties: { functions: { name: string; arn: unknown }[] } & Record<string, unknown>;
+  DependsOn: string[];
+};
+
+/** Returns the check of a stack with its logical id, and the statements of its role. */
+function checkOf(settings: Record<string, unknown> = {}) {
+  const stack = synthesized(settings);
+  const checks = Object.entries(stack.resources('Custom::StartCheck')) as [string, Check][];
+  const [id, check] = checks[0] as [string, Check];
+  return { ...stack, checks, id, check };
+}
+
+const { template, checks, check, id, functions, functionOf, logicalId, statementsOf } = checkOf();
+const names = check.Properties.functions.map(({ name }) => name);
+
+describe('the check of a deploy', () => {
+  it('is one resource, which depends on all functions', () => {
+    expect(checks).toHaveLength(1);
+    const others = Object.keys(functions).filter((function_) => function_ !== logicalId('CheckFunctions'));
+    expect(check.DependsOn.toSorted()).toEqual(others.sort());
+  });
+
+  it('calls a function of each role and each set of variables, first one that encrypts', () => {
+    expect(names[0]).toMatch(/^(RegisterWebhook|RotateWebhookSecret)$/);
+    const groupOf = (function_: (typeof functions)[string]) =>
+      JSON.stringify([function_.Properties.Role, Object.keys(function_.Properties.Environment.Variables).sort()]);
+    const all = Object.entries(functions).filter(([function_]) => function_ !== logicalId('CheckFunctions'));
+    const groups = new Set(all.map(([, function_]) => groupOf(function_)));
+    expect(new Set(names.map((name) => groupOf({ Properties: functionOf(name) })))).toEqual(groups);
+  });
+
+  it('may invoke exactly these functions, and nothing else', () => {
+    const arns = names.map((name) => ({ 'Fn::GetAtt': [logicalId(name), 'Arn'] }));
+    expect(check.Properties.functions.map(({ arn }) => arn)).toEqual(arns);
+    const [log, invoke, ...others] = statementsOf('CheckFunctions');
+    expect([log?.Action, invoke?.Action, others]).toEqual([
+      ['logs:CreateLogStream', 'logs:PutLogEvents'],
+      'lambda:InvokeFunction',
+      [],
+    ]);
+    expect(new Set([invoke?.Resource].flat())).toEqual(new Set(arns));
+  });
+
+  it('ends within minutes, whatever happens', () => {
+    expect(functionOf('CheckFunctions').Timeout).toBe(180);
+    expect(check.Properties.ServiceTimeout).toBe('240');
+  });
+
+  it('has the same id for the same stack, and another after a change of code, of a setting or of rights', () => {
+    expect(checkOf().id).toBe(id);
+    const changed = [
+      checkOf({ runningCap: 49 }).id,
+      checkOf({ throttleRate: 99 }).id,
+      checkOf({ allowedModels: ['m'], defaultModel: 'm' }).id,
+    ];
+    expect(new Set([id, ...changed]).size).toBe(4);
+    expect(id).toMatch(/^StartCheckResult[0-9A-F]{16}$/);
+  });
+
+  it('leaves an ephemeral stack without remains', () => {
+    const ephemeral = Template.fromStack(stackOf(undefined, { ephemeral: true }));
+    ephemeral.allResources('Custom::StartCheck', { DeletionPolicy: 'Delete' });
+    template.resourceCountIs('Custom::StartCheck', 1);
+  });
+
+  it('calls the version to which an alias moves, before it moves', () => {
+    const canary = checkOf(allOptions);
+    const versions = Object.keys(canary.resources('AWS::Lambda::Version'));
+    const aliases = Object.values(canary.resources('AWS::Lambda::Alias'));
+    for (const alias of aliases) expect(alias.DependsOn).toContain(canary.id);
+    for (const { name, arn } of canary.check.Properties.functions) {
+      const isOfPipeline = !aliases.some(({ Properties }) => Properties.FunctionName.Ref === canary.logicalId(name));
+      if (isOfPipeline) expect(arn).toEqual({ 'Fn::GetAtt': [canary.logicalId(name), 'Arn'] });
+      else expect(versions).toContain((arn as { Ref: string }).Ref);
+    }
+  });
+});
+
+it('every function of the list of variables is in the stack', () => {
+  const ids = Object.keys(functionVariables).map((source) =>
+    constructIdOf(
+      (source.split('/').at(-1) ?? '').replace('.ts', '').replaceAll(/-(\w)/g, (_, letter) => letter.toUpperCase()),
+    ),
+  );
+  for (const one of ids) expect(functionOf(one)).toBeDefined();
+});
