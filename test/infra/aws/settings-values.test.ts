@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { functionVariables } from '../../../infra/aws/functions/function-variables.ts';
 import {
   parseSettings,
   type StackSettings,
@@ -26,12 +27,21 @@ function read(given: Record<string, unknown>): StackSettings | undefined {
   }
 }
 
-/** Starts a function with the environment of the settings, and compares what it has read. */
+/** The sets of environment variables that functions have, by their names. */
+const sets = [...new Set(Object.values(functionVariables).map((names) => names.join()))].map(
+  (names) => new Set(names.split(',').map((name) => environment[name as keyof typeof environment])),
+);
+
+/** Starts a function with all variables of the settings, and each function with its own, and compares what was read. */
 function expectStart(settings: StackSettings): void {
-  const context = createContext({
-    environment: { [environment.tableName]: 'table', ...variablesOf(settings) },
-    clock: () => 0,
-  });
+  const variables = { [environment.tableName]: 'table', ...variablesOf(settings) };
+  const startedWith = (given: Record<string, string>) => createContext({ environment: given, clock: () => 0 });
+  for (const names of sets) {
+    const own = Object.entries(variables).filter(([name]) => names.has(name as never));
+    // Functions without a table have no context.
+    if (names.has(environment.tableName)) startedWith(Object.fromEntries(own));
+  }
+  const context = startedWith(variables);
   const { requestsPerMinute, executionsPerMinute, dailyTokens } = settings;
   expect({ ...context, origins: settings.corsOrigins?.map(context.allowedOrigins) }).toMatchObject({
     defaultModel: settings.defaultModel,

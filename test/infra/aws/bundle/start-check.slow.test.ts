@@ -3,9 +3,11 @@ import { json, text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
 import { functionSources } from '../../../../infra/aws/bundle.ts';
 import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
+import { settingSchemas } from '../../../../infra/aws/settings.ts';
 import { operationOf, startLoopbackServer } from '../../../loopback.ts';
 import { openService } from '../../../service.ts';
 import { startTableServer } from '../../../table-server.ts';
+import { boundsOf } from '../any-settings.ts';
 import { synthesized } from '../synthesized.ts';
 import { bundleAll } from './bundles.ts';
 
@@ -34,6 +36,16 @@ const ofLambda = {
   ...{ AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint, AWS_ENDPOINT_URL_KMS: kms },
 };
 
+/** The settings with all numbers at their lowest or highest value. */
+const atBounds = (bound: 'least' | 'most') =>
+  Object.fromEntries(
+    Object.entries(settingSchemas).flatMap(([name, schema]) => {
+      const { [bound]: value } = boundsOf(schema) ?? {};
+      if (value === undefined || name === 'logRetentionDays') return [];
+      return [[name, name === 'retryLadder' ? [value, value, value] : value]];
+    }),
+  );
+
 const { functionOf } = synthesized();
 const idOf = (source: string) =>
   constructIdOf(
@@ -41,8 +53,8 @@ const idOf = (source: string) =>
   );
 
 /** Returns exactly the variables that the template gives a function, with values for its references. */
-function variablesOf(source: string): Record<string, string> {
-  const variables: [string, unknown][] = Object.entries(functionOf(idOf(source)).Environment.Variables);
+function variablesOf(source: string, stack = functionOf): Record<string, string> {
+  const variables: [string, unknown][] = Object.entries(stack(idOf(source)).Environment.Variables);
   const valueFor = (name: string) => (name === 'TABLE_NAME' ? tableName : `https://sqs.example/${name}`);
   return Object.fromEntries(
     variables.map(([name, value]) => [name, typeof value === 'string' ? value : valueFor(name)]),
@@ -86,6 +98,16 @@ describe('with exactly the variables of the template', () => {
       expect(await start(source, { SECRETS_KEY_ID: '' }, 'sample')).toEqual({ started: false, error });
     },
   );
+});
+
+describe.each(['least', 'most'] as const)('with every number of the settings at its bound, %s', (bound) => {
+  const { functionOf: bounded, resources } = synthesized(atBounds(bound));
+  const [check] = Object.values(resources('Custom::StartCheck'));
+  const names: string[] = check?.Properties.functions.map(({ name }: { name: string }) => name);
+
+  it.each(started.filter((source) => names.includes(idOf(source))))('%s starts', async (source) => {
+    expect(await start(source, variablesOf(source, bounded))).toMatchObject({ started: true });
+  });
 });
 
 describe('a deploy', () => {

@@ -1,12 +1,12 @@
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { requestBuckets, tokenPartitions } from '../../../../infra/aws/data/table.ts';
+import { checkPartition, requestBuckets, tokenPartitions } from '../../../../infra/aws/data/table.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
 import { environment } from '../../../../lib/deployment/environment.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { stackOf, synthesized, writes } from '../synthesized.ts';
 
-const { template, resources, statementsByRole } = synthesized();
+const { template, resources, statementsByRole, statementsOf } = synthesized();
 const [table = ''] = Object.keys(resources('AWS::DynamoDB::GlobalTable'));
 
 describe('the table', () => {
@@ -63,6 +63,12 @@ it('tokens can be written by none of the functions that write the table', () => 
     });
 });
 
+it('the health check may read no other item than the one that is always absent', () => {
+  const reads = statementsOf('Health').filter(({ Action }) => String(Action).startsWith('dynamodb:'));
+  const Condition = { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [checkPartition] } };
+  expect(reads).toMatchObject([{ Effect: 'Allow', Action: 'dynamodb:GetItem', Condition }]);
+});
+
 const organization = 'acme' as Organization;
 /** Returns whether one of the patterns of a policy matches a partition key. */
 const matches = (patterns: readonly string[], pk: string) =>
@@ -70,6 +76,7 @@ const matches = (patterns: readonly string[], pk: string) =>
 
 it.each([
   ['tokens', tokenPartitions, [keys.token('0123456789ab').pk, keys.tokens(organization)], 'tok'],
+  ['the check of the table', [checkPartition], [keys.check().pk], 'check'],
   ['counts of requests', [requestBuckets], [keys.requestBucket(organization).pk], 'rl'],
 ])(
   'partitions of the policies of %s contain no other items, whatever the names in their keys',
