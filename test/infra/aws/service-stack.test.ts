@@ -1,5 +1,7 @@
 import { Match, Template } from 'aws-cdk-lib/assertions';
+import recommended from 'aws-cdk-lib/recommended-feature-flags.json' with { type: 'json' };
 import { describe, expect, it } from 'vitest';
+import cdk from '../../../cdk.json' with { type: 'json' };
 import { functionSources } from '../../../infra/aws/bundle.ts';
 import { constructIdOf } from '../../../infra/aws/functions/service-function.ts';
 import { functionNameOf, routes } from '../../../lib/contract/routes.ts';
@@ -19,6 +21,24 @@ describe('the stack', () => {
     const sources = functionSources().filter((source) => !source.endsWith('/get-task.ts'));
     expect(() => stackOf(sources)).toThrow(
       'The contract has getTask, but its function functions/kanban-tasks/get-task.ts is missing.',
+    );
+  });
+
+  it('is made with every recommended feature flag of the CDK', () => {
+    expect(cdk.context).toMatchObject(recommended);
+  });
+
+  it('keeps the logical ids of its queues, because CloudFormation would otherwise delete them with their messages', () => {
+    expect(Object.keys(template.findResources('AWS::SQS::Queue'))).toEqual(
+      expect.arrayContaining([
+        'PipelineDeadLetters68B5256A',
+        'PipelineDeliveries5B7C000B',
+        'PipelineExecutions19CB55CE',
+        'PipelineFirstRetry29C0CF52',
+        'PipelineSecondRetryDA093B9B',
+        'PipelineSlowDeliveries971C0170',
+        'PipelineThirdRetry04F9BD81',
+      ]),
     );
   });
 
