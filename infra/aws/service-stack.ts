@@ -1,4 +1,4 @@
-import { CfnOutput, Stack } from 'aws-cdk-lib';
+import { CfnOutput, PermissionsBoundary, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledgements.ts';
 import { Api } from './api/api.ts';
@@ -14,13 +14,14 @@ import { StartCheck } from './start-check.ts';
 /** The service in AWS: the API writes to the table, and the table's stream feeds the pipeline. */
 export class ServiceStack extends Stack {
   constructor(scope: Construct, { bundles, settings }: { bundles: Bundles; settings: StackSettings }) {
-    const { ephemeral, canary } = settings;
+    const { ephemeral, canary, permissionsBoundary } = settings;
     const tags = { service: 'crewboard', stage: settings.stage ?? standardStage, ...settings.tags };
     super(scope, stackNameOf(settings), {
       description: 'Crewboard: AI agents, the board of tasks they work on, and signed webhooks',
       terminationProtection: !ephemeral,
       // CloudFormation adds the tags of a stack to its resources.
       tags,
+      ...(permissionsBoundary && { permissionsBoundary: PermissionsBoundary.fromName(permissionsBoundary) }),
     });
 
     const table = new ServiceTable(this, 'GlobalTable', { ...settings, tags });

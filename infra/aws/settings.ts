@@ -226,6 +226,10 @@ const schema = group({
   replacedTable: v.optional(text),
   /** Confirms that a deploy replaces the deployed key with this ARN. */
   replacedKey: v.optional(text),
+  /** The name of the managed policy that limits the rights of all roles of the stack (docs/rights/boundary.json). */
+  permissionsBoundary: v.optional(
+    textAs(/^[\w+=,.@-]{1,128}$/, 'must be the name of a managed policy of the account, such as CrewboardBoundary'),
+  ),
   /** Tags of all resources, besides `service` and `stage`. */
   tags: v.optional(tags),
   /** The origins of web pages that may call the API; none by default. */

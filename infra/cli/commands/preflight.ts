@@ -2,6 +2,7 @@ import { stackNameOf } from '../../aws/settings.ts';
 import { command, jsonOption } from '../command.ts';
 import { printJson } from '../json.ts';
 import { checkAccount, checkBootstrap, checkStack } from '../preflight/account-checks.ts';
+import { checkBoundary } from '../preflight/boundary-check.ts';
 import { checkData } from '../preflight/data-checks.ts';
 import { type Finding, findingsText } from '../preflight/finding.ts';
 import { checkModels, type ModelOptions } from '../preflight/model-checks.ts';
@@ -38,6 +39,7 @@ async function checkAll(stage: string | undefined, modelOptions: ModelOptions): 
     checkBootstrap(account),
     checkStack(stackNameOf(settings)),
     checkData(settings),
+    checkBoundary(settings, account),
     checkConcurrency(settings),
   ]);
   return [...findings, ...found.flat(), ...(await checkModels(settings, account.region, modelOptions))];

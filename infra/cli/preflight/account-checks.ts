@@ -6,17 +6,17 @@ import { type Finding, unreadable } from './finding.ts';
 /** The stack that `cdk bootstrap` creates, and the lowest version that the CDK's synthesizer needs. */
 const bootstrap = { stack: 'CDKToolkit', least: 6 };
 
-/** The account and the region of a deploy. */
-export type Account = { account: string; region: string };
+/** The account, the region and the partition of a deploy. */
+export type Account = { account: string; region: string; partition: string };
 
 /** Checks the credentials of this shell, and returns their account. */
 export async function checkAccount(): Promise<{ account?: Account; finding: Finding }> {
   const sts = new STSClient({});
   try {
     const region = await sts.config.region();
-    const { Account: account = '', Arn } = await sts.send(new GetCallerIdentityCommand({}));
+    const { Account: account = '', Arn = '' } = await sts.send(new GetCallerIdentityCommand({}));
     return {
-      account: { account, region },
+      account: { account, region, partition: Arn.split(':')[1] || 'aws' },
       finding: { state: 'ok', what: `Account ${account}, region ${region}, as ${Arn}.` },
     };
   } catch (error) {

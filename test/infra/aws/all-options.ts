@@ -7,6 +7,7 @@ export const allOptions = {
     ...geographicProfiles,
     'arn:aws:bedrock:us-east-1:111122223333:application-inference-profile/abc123',
   ],
+  permissionsBoundary: 'CrewboardBoundary',
   alarmEmail: 'ops@example.com',
   corsOrigins: ['https://board.example'],
   customDomain: {

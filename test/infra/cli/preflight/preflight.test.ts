@@ -10,7 +10,7 @@ import { standardModel } from '../../../../lib/contract/models.ts';
 import { newFolder } from '../../../journeys/deployment.ts';
 import { type AwsAnswer, describedStack, useAws, xmlError, xmlResult } from '../aws.ts';
 
-const here = { account: '123456789012', region: 'eu-central-1' };
+const here = { account: '123456789012', region: 'eu-central-1', partition: 'aws' };
 
 async function withAnswers<Found>(answers: Record<string, AwsAnswer>, check: () => Promise<Found>): Promise<Found> {
   await useAws(Object.fromEntries(Object.entries(answers).map(([name, one]) => [name, () => one])));
@@ -53,8 +53,14 @@ describe('settings', () => {
 it.each([
   [
     'is reported with its region and the identity of the credentials',
-    xmlResult('GetCallerIdentity', '<Account>123456789012</Account><Arn>arn:me</Arn>'),
-    { account: here, finding: { state: 'ok', what: 'Account 123456789012, region eu-central-1, as arn:me.' } },
+    xmlResult('GetCallerIdentity', '<Account>123456789012</Account><Arn>arn:aws:iam::123456789012:user/me</Arn>'),
+    {
+      account: here,
+      finding: {
+        state: 'ok',
+        what: 'Account 123456789012, region eu-central-1, as arn:aws:iam::123456789012:user/me.',
+      },
+    },
   ],
   [
     'is a problem if AWS rejects the credentials',
