@@ -58,7 +58,7 @@ export class StartCheck extends Construct {
     // instead of updating it, so no rollback checks the version to which it returns.
     const logicalId = stack.getLogicalId(resource);
     resource.overrideLogicalId(
-      Lazy.uncachedString({ produce: () => logicalId + digestOf(stack, functions, shared.settings) }),
+      Lazy.uncachedString({ produce: () => logicalId + digestOf(stack, functions, [shared.settings, properties]) }),
     );
   }
 }
@@ -73,13 +73,13 @@ function representativesOf(functions: readonly ServiceFunction[]): ServiceFuncti
   return [...first.filter(encrypts), ...first.filter((handler) => !encrypts(handler))];
 }
 
-/** Returns a digest of all that decides whether the functions start: code, settings, variables and rights. */
-function digestOf(stack: Stack, functions: readonly ServiceFunction[], settings: object): string {
+/** Returns a digest of all that decides whether the functions start: code, variables, rights, and what else is given. */
+function digestOf(stack: Stack, functions: readonly ServiceFunction[], more: readonly object[]): string {
   const parts = functions.map(({ node, role }) => {
     const { code, environment, layers, memorySize, timeout } = node.defaultChild as CfnFunction;
     const cfnRole = role?.node.defaultChild as CfnRole | undefined;
     return [node.path, code, environment, layers, memorySize, timeout, cfnRole?.policies];
   });
-  const text = JSON.stringify(stack.resolve([parts, settings]));
+  const text = JSON.stringify(stack.resolve([parts, more]));
   return createHash('sha256').update(text).digest('hex').slice(0, 8).toUpperCase();
 }

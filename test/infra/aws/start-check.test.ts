@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { functionVariables } from '../../../infra/aws/functions/function-variables.ts';
 import { constructIdOf } from '../../../infra/aws/functions/service-function.ts';
+import { createTemporaryFolder } from '../../temporary-files.ts';
 import { allOptions } from './all-options.ts';
 import { stackOf, synthesized } from './synthesized.ts';
 
@@ -61,7 +64,11 @@ describe('the check of a deploy', () => {
       checkOf({ throttleRate: 99 }).id,
       checkOf({ allowedModels: ['m'], defaultModel: 'm' }).id,
     ];
-    expect(new Set([id, ...changed]).size).toBe(4);
+    const folder = createTemporaryFolder();
+    writeFileSync(join(folder, 'index.mjs'), 'export const handler = async () => 1;');
+    const recoded = Template.fromStack(stackOf(undefined, {}, undefined, { 'functions/agents/get-prompt.ts': folder }));
+    changed.push(Object.keys(recoded.findResources('Custom::StartCheck'))[0] ?? '');
+    expect(new Set([id, ...changed]).size).toBe(5);
     expect(id).toMatch(/^StartCheckResult[0-9A-F]{16}$/);
   });
 

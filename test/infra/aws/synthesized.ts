@@ -14,15 +14,20 @@ import { createTemporaryFolder } from '../../temporary-files.ts';
 const bundle = createTemporaryFolder();
 writeFileSync(join(bundle, 'index.mjs'), 'export const handler = async () => {};');
 
-/** Creates the stack of these sources, with the context of `cdk.json` and these settings. */
+/**
+ * Creates the stack of these sources, with the context of `cdk.json` and these settings.
+ *
+ * @param changed the folders of bundles that differ from all others, by their sources
+ */
 export function stackOf(
   sources = functionSources(),
   settings: Record<string, unknown> = {},
   stage?: string,
+  changed: Readonly<Record<string, string>> = {},
 ): ServiceStack {
   // `npm run synth` validates by CloudFormation's rules, which takes seconds; here it would for each test file.
   const app = new App({ context: cdk.context, builtinCloudFormationValidation: false });
-  const bundles = new Map(sources.map((source) => [source, bundle]));
+  const bundles = new Map(sources.map((source) => [source, changed[source] ?? bundle]));
   const read = parseSettings(settings, 'settings/test.json', stage);
   return new ServiceStack(app, { bundles, settings: withDefaultModel(read, 'eu-central-1') });
 }
