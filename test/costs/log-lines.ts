@@ -7,7 +7,7 @@ export const accessLine = {
   source: '203.0.113.100',
   route: `${endpoints.updateTask.method} ${endpoints.updateTask.path.replace(':id', '{id}')}`,
   status: '200',
-  latencyMs: '42',
+  latencyMs: 42,
   error: '-',
 };
 

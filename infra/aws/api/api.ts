@@ -26,6 +26,9 @@ import { InvokerRole } from './invoker-role.ts';
 /** The timeout of API functions. It is below the timeout of API Gateway, 30 s, so that a function can still respond. */
 const timeoutSeconds = 29;
 
+/** The time of a response in the access log. Unlike the other variables it is not quoted: a metric needs a number. */
+const responseLatency = '$context.responseLatency';
+
 /** The format of the access log: a line for each request, also if it reaches no function. */
 const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
@@ -34,9 +37,9 @@ const accessLogFormat = AccessLogFormat.custom(
     source: '$context.identity.sourceIp',
     route: '$context.routeKey',
     status: '$context.status',
-    latencyMs: '$context.responseLatency',
+    latencyMs: responseLatency,
     error: '$context.integrationErrorMessage',
-  }),
+  }).replace(`"${responseLatency}"`, responseLatency),
 );
 
 /**
@@ -57,6 +60,11 @@ function corsFor(allowOrigins: string[]): CorsPreflightOptions {
     exposeHeaders: [...cors.exposeHeaders],
     maxAge: Duration.seconds(cors.maxAgeSeconds),
   };
+}
+
+/** Returns the name that API Gateway gives the route of an endpoint, such as `GET /api/agents/{name}`. */
+export function routeKeyOf({ method, path }: Endpoint): string {
+  return `${method} ${templateOf(path)}`;
 }
 
 /** The HTTP API: a route for each endpoint, its function, and a function for all other requests. */
@@ -141,7 +149,7 @@ export class Api extends Construct {
 function throttle(stage: CfnStage, row: Endpoint, added: readonly HttpRoute[], settings: Settings): void {
   const limits = throttleOf(row, settings);
   if (!limits) return;
-  stage.routeSettings = { ...stage.routeSettings, [`${row.method} ${templateOf(row.path)}`]: limits };
+  stage.routeSettings = { ...stage.routeSettings, [routeKeyOf(row)]: limits };
   stage.node.addDependency(...added);
 }
 

@@ -2,8 +2,10 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type IFilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import type { Endpoint } from '../../../lib/contract/endpoint.ts';
+import { routes } from '../../../lib/contract/routes.ts';
 import { type MetricName, metricDimension, metricNamespace } from '../../../lib/deployment/metrics.ts';
-import type { Api } from '../api/api.ts';
+import { type Api, routeKeyOf } from '../api/api.ts';
 import type { Pipeline } from '../pipeline.ts';
 import type { Settings } from '../settings.ts';
 
@@ -24,6 +26,10 @@ export type AlarmDefinition = {
   below?: true;
   /** The alarm is raised if this number of `periods` of the last `of` cross the threshold. */
   during?: { periods: number; of: number };
+  /** Metrics that the graph shows beside that of the alarm. */
+  beside?: IMetric[];
+  /** Whether the alarm keeps its state in a period with too few requests for its percentile. */
+  ignoresFewSamples?: true;
   /** Whether a period without data counts as crossing the threshold, for a metric that is written every minute. */
   missingIsBreaching?: true;
 };
@@ -54,9 +60,12 @@ export function alarmDefinitions(scope: Construct, { api, pipeline, settings }: 
       name: 'api-latency',
       impact: 'Callers of the API wait: one of a hundred requests takes longer than 3 s.',
       unit: 'milliseconds',
-      metric: api.metric('Latency', Stats.p(99), period),
+      metric: latency(scope, 'Latency', api, FilterPattern.all(...callingOut.map(isNot), answeredAfterSome)),
+      // Routes that call out wait for receivers and models.
+      beside: [latency(scope, 'CallsOutLatency', api, FilterPattern.any(...callingOut.map(is)))],
       threshold: 3_000,
       during: { periods: 3, of: 3 },
+      ignoresFewSamples: true,
     },
     {
       name: 'refused-requests',
@@ -166,12 +175,39 @@ const callFailed = FilterPattern.all(
   FilterPattern.stringValue('$.record.status', '!=', 'success'),
 );
 
+/** The routes that call receivers or models. */
+const callingOut = routes
+  .map(([, row]): Endpoint => row)
+  .filter(({ callsOut }) => callsOut)
+  .map(routeKeyOf);
+
+const is = (route: string) => FilterPattern.stringValue('$.route', '=', route);
+const isNot = (route: string) => FilterPattern.stringValue('$.route', '!=', route);
+
+/** A pattern of the lines of the access log that have a number of milliseconds. */
+const answeredAfterSome = FilterPattern.numberValue('$.latencyMs', '>=', 0);
+
+/** Creates the metric of the time of the slowest hundredth of the requests whose lines in the access log match a pattern. */
+function latency(scope: Construct, name: string, { accessLog }: Api, filterPattern: IFilterPattern): Metric {
+  return metricOfLines(scope, name, [accessLog], { filterPattern, value: '$.latencyMs', statistic: Stats.p(99) });
+}
+
 /** Creates a metric of the number of lines that match a pattern in several logs. */
 function countedLines(
   scope: Construct,
   name: string,
   logs: readonly ILogGroup[],
   filterPattern: IFilterPattern,
+): Metric {
+  return metricOfLines(scope, name, logs, { filterPattern, value: '1', statistic: Stats.SUM });
+}
+
+/** Creates a metric of the values of lines that match a pattern in several logs. */
+function metricOfLines(
+  scope: Construct,
+  name: string,
+  logs: readonly ILogGroup[],
+  { filterPattern, value, statistic }: { filterPattern: IFilterPattern; value: string; statistic: string },
 ): Metric {
   const metricName = `${Stack.of(scope).stackName}${name}`;
   for (const logGroup of logs)
@@ -180,9 +216,9 @@ function countedLines(
       metricNamespace,
       metricName,
       filterPattern,
-      metricValue: '1',
+      metricValue: value,
     });
-  return new Metric({ namespace: metricNamespace, metricName, statistic: Stats.SUM, period });
+  return new Metric({ namespace: metricNamespace, metricName, statistic, period });
 }
 
 function ownMetric(scope: Construct, metricName: MetricName, statistic: string): Metric {

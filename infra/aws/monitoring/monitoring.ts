@@ -42,11 +42,11 @@ export class Monitoring extends Construct {
       dashboardName: Stack.of(this).stackName,
       widgets: rowsOfThree(
         definitions.map(
-          ({ name, impact, unit, metric, threshold }) =>
+          ({ name, impact, unit, metric, beside = [], threshold }) =>
             new GraphWidget({
               title: name,
               width: 8,
-              left: [metric],
+              left: [metric, ...beside],
               leftYAxis: { label: unit, showUnits: false },
               leftAnnotations: [{ value: threshold, label: impact }],
             }),
@@ -56,7 +56,7 @@ export class Monitoring extends Construct {
   }
 
   private createAlarm(definition: AlarmDefinition): Alarm {
-    const { name, impact, metric, threshold, below, during, missingIsBreaching } = definition;
+    const { name, impact, metric, threshold, below, during, ignoresFewSamples, missingIsBreaching } = definition;
     return new Alarm(this, name, {
       alarmName: `${Stack.of(this).stackName} ${name}`,
       alarmDescription: `${impact} What to do: ${runbook}#${name}`,
@@ -65,6 +65,7 @@ export class Monitoring extends Construct {
       comparisonOperator: below ? ComparisonOperator.LESS_THAN_THRESHOLD : ComparisonOperator.GREATER_THAN_THRESHOLD,
       evaluationPeriods: during?.of ?? 1,
       datapointsToAlarm: during?.periods ?? 1,
+      ...(ignoresFewSamples && { evaluateLowSampleCountPercentile: 'ignore' }),
       treatMissingData: missingIsBreaching ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     });
   }

@@ -13,10 +13,10 @@ const { template, propertiesOf, functionOf, queueOf } = synthesized();
 const alarms = propertiesOf('AWS::CloudWatch::Alarm');
 const alarmOf = (name: string) => alarms.find(({ AlarmName }) => AlarmName === `Crewboard ${name}`);
 
-/** Returns the metric filters that count log lines in a metric. */
-const filtersOf = (metric: string) =>
+/** Returns the metric filters that write the value of log lines to a metric; 1 counts them. */
+const filtersOf = (metric: string, value = '1') =>
   propertiesOf('AWS::Logs::MetricFilter').filter(
-    ({ MetricTransformations: [to] }) => to?.MetricName === metric && to.MetricValue === '1',
+    ({ MetricTransformations: [to] }) => to?.MetricName === metric && to.MetricValue === value,
   );
 
 const sumOf = (Namespace: string, MetricName: string) => ({ Stat: 'Sum', Metric: { MetricName, Namespace } });
@@ -28,7 +28,10 @@ const missingIsGood = { TreatMissingData: 'notBreaching' };
 /** The alarms, each with its properties that users notice. */
 const expected: Record<string, object> = {
   'api-errors': { ...above, ...twoOfThree, ...missingIsGood },
-  'api-latency': missingIsGood,
+  'api-latency': {
+    ...{ MetricName: 'CrewboardLatency', Namespace: 'Crewboard', ExtendedStatistic: 'p99', Threshold: 3_000 },
+    ...{ EvaluateLowSampleCountPercentile: 'ignore', ...above, ...threeOfThree, ...missingIsGood },
+  },
   'refused-requests': {
     ...{ MetricName: 'CrewboardRequestsRefused', Namespace: 'Crewboard', Statistic: 'Sum', Threshold: 100 },
     ...missingIsGood,
@@ -89,6 +92,20 @@ describe('the alarms', () => {
     expect(patterns).toEqual(['{ ($.status = "401") || ($.status = "429") }']);
   });
 
+  it('measure the time of routes that wait for receivers and models apart, and show it on the dashboard', () => {
+    const slow = ['POST /api/agents/{name}/self-improve', 'POST /api/webhooks/{id}/test'];
+    const [patterns, apart] = ['CrewboardLatency', 'CrewboardCallsOutLatency'].map((metric) =>
+      filtersOf(metric, '$.latencyMs').map(({ FilterPattern }) => FilterPattern),
+    );
+    const [test, others] = [
+      slow.map((route) => `($.route = "${route}")`),
+      slow.map((route) => `($.route != "${route}")`),
+    ];
+    expect(apart).toEqual([`{ ${test.join(' || ')} }`]);
+    expect(patterns).toEqual([`{ ${others.join(' && ')} && ($.latencyMs >= 0) }`]);
+    expect(JSON.stringify(propertiesOf('AWS::CloudWatch::Dashboard'))).toContain('CrewboardCallsOutLatency');
+  });
+
   it.each([
     { errors: 0, requests: 0, raises: false },
     { errors: 1, requests: 99, raises: false },
@@ -145,7 +162,11 @@ describe('the costs', () => {
 
   it('are computed for the line format of the log of the API', () => {
     const [stage] = propertiesOf('AWS::ApiGatewayV2::Stage');
-    expect(Object.keys(accessLine)).toEqual(Object.keys(JSON.parse(stage?.AccessLogSettings.Format ?? '{}')));
+    // The time is a number in a line, which has no quotes in the format.
+    const format = stage?.AccessLogSettings.Format.replace(':$context.responseLatency,', ':42,');
+    expect(Object.entries(accessLine).map(([name, value]) => [name, typeof value])).toEqual(
+      Object.entries(JSON.parse(format)).map(([name, value]) => [name, typeof value]),
+    );
   });
 });
 
