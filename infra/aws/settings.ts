@@ -197,15 +197,17 @@ const schema = group({
   /** The throttle of the API: requests a second, and requests in a burst. */
   throttleRate: v.optional(number(1, 10_000), 100),
   throttleBurst: v.optional(number(1, 5_000), 200),
-  /** The throttle of each route that calls other services, which may take 10 to 29 seconds. */
-  callsOutThrottleRate: v.optional(number(1, 10_000), 5),
-  callsOutThrottleBurst: v.optional(number(1, 5_000), 10),
+  /** The throttle of each route that calls receivers or models, for all organizations; `callsOutPerMinute` limits each. */
+  callsOutThrottleRate: v.optional(number(1, 10_000), 50),
+  callsOutThrottleBurst: v.optional(number(1, 5_000), 100),
   /** The throttle of each route that starts an execution. */
   executionThrottleRate: v.optional(number(1, 10_000), 20),
   executionThrottleBurst: v.optional(number(1, 5_000), 40),
   /** The limits of requests and of new executions in a minute, for an organization without its own limits. */
   requestsPerMinute: v.optional(numberOf('requestsPerMinute'), standardLimits.requestsPerMinute),
   executionsPerMinute: v.optional(numberOf('executionsPerMinute'), standardLimits.executionsPerMinute),
+  /** The limit of requests of an organization in a minute that call receivers or models. */
+  callsOutPerMinute: v.optional(numberOf('callsOutPerMinute'), standardLimits.callsOutPerMinute),
   /** The budget of tokens of executions and self-improvement in a UTC day, for an organization without its own. Unlimited by default. */
   dailyTokens: v.optional(numberOf('dailyTokens')),
   /**
@@ -387,6 +389,7 @@ export function variablesOf({
   executionMinutes,
   requestsPerMinute,
   executionsPerMinute,
+  callsOutPerMinute,
   dailyTokens,
   lambdaConcurrency,
   queues,
@@ -404,6 +407,7 @@ export function variablesOf({
     [environment.executionMinutes]: String(executionMinutes),
     [environment.requestsPerMinute]: String(requestsPerMinute),
     [environment.executionsPerMinute]: String(executionsPerMinute),
+    [environment.callsOutPerMinute]: String(callsOutPerMinute),
     ...(dailyTokens !== undefined && { [environment.dailyTokens]: String(dailyTokens) }),
     ...(allowedModels && { [environment.allowedModels]: allowedModels.join(',') }),
     ...(corsOrigins && { [environment.corsOrigins]: corsOrigins.join(',') }),

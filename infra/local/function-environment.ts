@@ -27,6 +27,7 @@ export function functionEnvironment(settings: Settings, data: DataFolder): Recor
     ...(settings.executionMinutes !== undefined && { [environment.executionMinutes]: settings.executionMinutes }),
     [environment.requestsPerMinute]: String(settings.limits.requestsPerMinute),
     [environment.executionsPerMinute]: String(settings.limits.executionsPerMinute),
+    [environment.callsOutPerMinute]: String(settings.limits.callsOutPerMinute),
     ...(settings.limits.dailyTokens !== undefined && {
       [environment.dailyTokens]: String(settings.limits.dailyTokens),
     }),

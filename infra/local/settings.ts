@@ -46,7 +46,7 @@ export type Settings = {
 };
 
 /** Far higher than in AWS, because one machine has few organizations to protect from each other. They stop runaway programs. */
-const standardLimits: Limits = { requestsPerMinute: 60_000, executionsPerMinute: 6_000 };
+const standardLimits: Limits = { requestsPerMinute: 60_000, executionsPerMinute: 6_000, callsOutPerMinute: 3_000 };
 
 /**
  * Reads the settings from environment variables.

@@ -43,6 +43,8 @@ export const environment = {
   /** The limits of requests and of started executions per minute for an organization. Unset: no limit. */
   requestsPerMinute: 'REQUESTS_PER_MINUTE',
   executionsPerMinute: 'EXECUTIONS_PER_MINUTE',
+  /** The limit of requests of an organization per minute that call receivers or models. Unset: no limit. */
+  callsOutPerMinute: 'CALLS_OUT_PER_MINUTE',
   /** The budget of tokens that the executions of an organization use in a UTC day. Unset: no budget. */
   dailyTokens: 'DAILY_TOKENS',
   /** The Bedrock id of the default model. */

@@ -6,12 +6,17 @@ export type Limits = {
   requestsPerMinute: number;
   /** The number of calls of `executeAgent`, `delegateTask`, `rerunExecution` and `selfImproveAgent` in a minute; at least 1. */
   executionsPerMinute: number;
+  /** The number of requests in a minute that call receivers or models (`callsOut`), successful or not; at least 1. */
+  callsOutPerMinute: number;
   /** The number of tokens that executions and self-improvement use in a UTC day; at least 1, any number if absent. */
   dailyTokens?: number;
 };
 
+/** The limits that an organization can have of its own. */
+export type OwnLimits = Omit<Limits, 'callsOutPerMinute'>;
+
 /** The default limits of a stack in AWS. */
-export const standardLimits: Limits = { requestsPerMinute: 1_200, executionsPerMinute: 120 };
+export const standardLimits: Limits = { requestsPerMinute: 1_200, executionsPerMinute: 120, callsOutPerMinute: 60 };
 
 /**
  * Reads the limits of a deployment from its environment variables. An unset variable means no limit.
@@ -21,10 +26,12 @@ export const standardLimits: Limits = { requestsPerMinute: 1_200, executionsPerM
 export function readLimits(variables: Readonly<Record<string, string | undefined>>): Partial<Limits> {
   const requestsPerMinute = readNumber(numberSettings.requestsPerMinute, variables);
   const executionsPerMinute = readNumber(numberSettings.executionsPerMinute, variables);
+  const callsOutPerMinute = readNumber(numberSettings.callsOutPerMinute, variables);
   const dailyTokens = readNumber(numberSettings.dailyTokens, variables);
   return {
     ...(requestsPerMinute !== undefined && { requestsPerMinute }),
     ...(executionsPerMinute !== undefined && { executionsPerMinute }),
+    ...(callsOutPerMinute !== undefined && { callsOutPerMinute }),
     ...(dailyTokens !== undefined && { dailyTokens }),
   };
 }
@@ -53,10 +60,10 @@ export function readExecutionLimits(variables: Readonly<Record<string, string | 
 }
 
 /**
- * The limit policies in responses: `requests` uses a token bucket for each organization, `executions` counts by clock
- * minute.
+ * The limit policies in responses: `requests` and `calls-out` use a token bucket for each organization, `executions` counts
+ * by clock minute.
  */
-export type LimitPolicy = 'requests' | 'executions';
+export type LimitPolicy = 'requests' | 'calls-out' | 'executions';
 
 /**
  * Returns the response headers of draft-ietf-httpapi-ratelimit-headers-10: `RateLimit-Policy` has the quota per minute,

@@ -32,6 +32,7 @@ export const numberSettings = {
   /** No organization can reach a million in a minute. */
   requestsPerMinute: { variable: environment.requestsPerMinute, most: 1_000_000 },
   executionsPerMinute: { variable: environment.executionsPerMinute, most: 1_000_000 },
+  callsOutPerMinute: { variable: environment.callsOutPerMinute, most: 1_000_000 },
   dailyTokens: { variable: environment.dailyTokens, most: 1_000_000_000_000 },
 } as const satisfies Record<string, NumberSetting>;
 

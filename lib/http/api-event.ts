@@ -39,6 +39,8 @@ type RequestState = Partial<Omit<BehaviourRequest<Endpoint>, 'params' | 'query' 
   countedAs?: string;
   /** The result of counting the request, if its organization has a limit. */
   admission?: Admission;
+  /** The same for the limit of requests that call receivers or models. */
+  callAdmission?: Admission;
 };
 
 /** A request from API Gateway (payload format 2.0), with the state of its processing. */

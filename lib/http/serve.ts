@@ -13,7 +13,7 @@ import { type ApiEvent, type ApiResult, type BehaviourRequest, callerOf } from '
 import { authenticate } from './middleware/authenticate.ts';
 import { envelope, errorResponses } from './middleware/envelope.ts';
 import { idempotent } from './middleware/idempotent.ts';
-import { limitRequests } from './middleware/limit-requests.ts';
+import { limitCallsOut, limitRequests } from './middleware/limit-requests.ts';
 import { parse } from './middleware/parse.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { timeLimit } from './middleware/time-limit.ts';
@@ -32,9 +32,12 @@ export function requestHooks(row: Endpoint, getContext: () => Context) {
   const { requestStart, requestEnd } = requestLog(`${row.method} ${row.path}`);
   const end = async (request: Request) => {
     requestEnd(request);
-    const { admission, useReport } = (request as Request<ApiEvent>).event.state ?? {};
+    const { admission, callAdmission, useReport } = (request as Request<ApiEvent>).event.state ?? {};
     // Together: a response waits only once, and the wait for one report is not counted as time of the request.
-    await Promise.all([useReport && waitForReport(useReport), admission && finishRequest(getContext(), admission)]);
+    await Promise.all([
+      useReport && waitForReport(useReport),
+      ...[admission, callAdmission].map((counted) => counted && finishRequest(getContext(), counted)),
+    ]);
   };
   return { requestStart, requestEnd: end, ...timeLimit(row) };
 }
@@ -55,6 +58,7 @@ export function serve<const Row extends ScopedEndpoint>(
     .use(errorResponses())
     .use(authenticate(row, getContext))
     .use(limitRequests(getContext))
+    .use(limitCallsOut(row, getContext))
     .use(parse(row))
     .use(idempotent(row, getContext))
     .use(envelope(row))

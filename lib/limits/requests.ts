@@ -4,6 +4,7 @@ import { limitHeaders } from '../deployment/limits.ts';
 import type { Log } from '../log.ts';
 import { runWithoutRequest } from '../request-context.ts';
 import type { Table } from '../table/client.ts';
+import { keys } from '../table/keys.ts';
 import { takeFromBucket } from '../table/organizations/request-bucket.ts';
 import { type Bucket, followClock, isReportDue, newBucket, type Taken, takeRequest } from './bucket.ts';
 import { waitForReport } from './report-wait.ts';
@@ -16,8 +17,17 @@ type RequestCount = Bucket & {
   nextReportAt: number;
 };
 
-/** The counts of a container by organization, the oldest first. */
-export type RequestCounts = Map<Organization, RequestCount>;
+/** The counts of a container by organization and policy, the oldest first. */
+export type RequestCounts = Map<string, RequestCount>;
+
+/** The policies that count requests: of all requests, and of those that call receivers or models. */
+const policies = {
+  requests: { bucketOf: keys.requestBucket, counted: 'requests a minute' },
+  'calls-out': { bucketOf: keys.callsOutBucket, counted: 'requests a minute that call receivers or models' },
+} as const;
+
+/** The name of such a policy. */
+type Policy = keyof typeof policies;
 
 /** The part of the context that counting requests needs. */
 export type LimitContext = {
@@ -41,8 +51,8 @@ export type Admission = {
   counted: RequestCount;
 };
 
-/** The maximum number of organizations that a container counts. Above it, the one that was added first is evicted. */
-const maxOrganizations = 1_000;
+/** The maximum number of counts in a container. Above it, the one that was added first is evicted. */
+const maxCounts = 1_000;
 
 /** How long a container sends no report after a failed one. */
 const pauseAfterFailureMs = 10_000;
@@ -51,15 +61,20 @@ const pauseAfterFailureMs = 10_000;
  * Counts a request of an organization, and starts a report to the shared bucket if one is due. The request is carried
  * out without waiting for the report. If a report fails, the container continues with its own count.
  */
-export function admitRequest(context: LimitContext, organization: Organization, perMinute: number): Admission {
+export function admitRequest(
+  context: LimitContext,
+  organization: Organization,
+  perMinute: number,
+  policy: Policy = 'requests',
+): Admission {
   const [now, startedAt] = [context.clock(), context.monotonic()];
-  const counted = countedFor(context, organization, now);
+  const counted = countedFor(context, policy === 'requests' ? organization : `${organization} ${policy}`, now);
   followClock(counted, now);
   const taken = takeRequest(counted, perMinute, now);
   if (!counted.report && startedAt >= counted.nextReportAt && isReportDue(counted, perMinute))
-    counted.report = runWithoutRequest(() => report(context, organization, counted, perMinute));
-  const headers = headersOf(taken, perMinute);
-  return { headers, ...(!taken.admitted && { error: errorOf(taken, perMinute) }), startedAt, counted };
+    counted.report = runWithoutRequest(() => report(context, organization, { counted, perMinute, policy }));
+  const headers = headersOf(taken, perMinute, policy);
+  return { headers, ...(!taken.admitted && { error: errorOf(taken, perMinute, policy) }), startedAt, counted };
 }
 
 /** Ends a counted request: adds its time to the count, and waits for a report in progress. */
@@ -68,20 +83,19 @@ export async function finishRequest({ monotonic }: LimitContext, { counted, star
   if (counted.report) await waitForReport(counted.report);
 }
 
-function countedFor({ requestCounts }: LimitContext, organization: Organization, now: number): RequestCount {
-  const known = requestCounts.get(organization);
+function countedFor({ requestCounts }: LimitContext, counter: string, now: number): RequestCount {
+  const known = requestCounts.get(counter);
   if (known) return known;
   const counted: RequestCount = { ...newBucket(now), nextReportAt: 0 };
-  requestCounts.set(organization, counted);
-  if (requestCounts.size > maxOrganizations) requestCounts.delete(requestCounts.keys().next().value as Organization);
+  requestCounts.set(counter, counted);
+  if (requestCounts.size > maxCounts) requestCounts.delete(requestCounts.keys().next().value as string);
   return counted;
 }
 
 async function report(
   { table, clock, monotonic, log }: LimitContext,
   organization: Organization,
-  counted: RequestCount,
-  perMinute: number,
+  { counted, perMinute, policy }: { counted: RequestCount; perMinute: number; policy: Policy },
 ): Promise<void> {
   const { unreported, unreportedMs, sharedFullAt } = counted;
   counted.unreported = 0;
@@ -90,7 +104,11 @@ async function report(
   try {
     const takesMs = Math.round(unreported * intervalMs);
     const now = clock();
-    const fullAt = await takeFromBucket(table, organization, { fullAt: sharedFullAt, takesMs, now });
+    const fullAt = await takeFromBucket(table, policies[policy].bucketOf(organization), {
+      fullAt: sharedFullAt,
+      takesMs,
+      now,
+    });
     // The clock can have been set back during the report.
     counted.sharedFullAt = fullAt - Math.max(0, now - clock());
     // Requests that were admitted during this report are part of the next one.
@@ -101,6 +119,7 @@ async function report(
     counted.nextReportAt = monotonic() + pauseAfterFailureMs;
     log.warn('request report failed; this container counts alone', {
       organization,
+      policy,
       error: error as Error,
     });
   } finally {
@@ -111,15 +130,15 @@ async function report(
 /** Returns whole seconds for a header, at least 1. */
 const secondsOf = (milliseconds: number) => Math.max(1, Math.ceil(milliseconds / 1000));
 
-function headersOf({ waitMs, remaining }: Taken, perMinute: number): Record<string, string> {
+function headersOf({ waitMs, remaining }: Taken, perMinute: number, policy: Policy): Record<string, string> {
   const seconds = secondsOf(remaining > 0 ? (remaining * 60_000) / perMinute : waitMs);
-  return limitHeaders('requests', { perMinute, remaining, seconds });
+  return limitHeaders(policy, { perMinute, remaining, seconds });
 }
 
-function errorOf({ waitMs }: Taken, perMinute: number): ApiError {
+function errorOf({ waitMs }: Taken, perMinute: number, policy: Policy): ApiError {
   return new ApiError(
     'rate_limited',
-    `The organization has made more than ${perMinute} requests a minute; retry after the time in Retry-After.`,
+    `The organization has made more than ${perMinute} ${policies[policy].counted}; retry after the time in Retry-After.`,
     [],
     { 'Retry-After': String(secondsOf(waitMs)) },
   );

@@ -139,13 +139,16 @@ export const responseHeaders: Json = {
   },
   RateLimitPolicy: {
     description:
-      'The number of requests (`q`) that the organization can send in a number of seconds (`w`). In a 429 response to the start of an execution: the number of executions that it can start. Absent if there is no limit.',
-    schema: { type: 'string', examples: ['"requests";q=1200;w=60', '"executions";q=120;w=60'] },
+      'The number of requests (`q`) that the organization can send in a number of seconds (`w`). In a 429 response to the start of an execution: the number of executions that it can start; in one to a request that calls a receiver or a model: the number of such requests. Absent if there is no limit.',
+    schema: {
+      type: 'string',
+      examples: ['"requests";q=1200;w=60', '"executions";q=120;w=60', '"calls-out";q=60;w=60'],
+    },
   },
   RateLimit: {
     description:
       'The number of requests or executions that remain (`r`), and the number of seconds until more are available (`t`). The value is an estimate, because each process of the service counts separately and reports to the others only from time to time.',
-    schema: { type: 'string', examples: ['"requests";r=117;t=6', '"executions";r=0;t=23'] },
+    schema: { type: 'string', examples: ['"requests";r=117;t=6', '"executions";r=0;t=23', '"calls-out";r=0;t=1'] },
   },
   RetryAfterInProgress: {
     description: 'Present with `request_in_progress`: the number of seconds to wait before a retry.',

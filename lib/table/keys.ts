@@ -258,6 +258,8 @@ export const keys = {
   }),
   /** The token bucket of the organization's requests, see `request-bucket.ts`. */
   requestBucket: (organization: Organization): Key => ({ pk: partition(organization, 'RL'), sk: only }),
+  /** The token bucket of those requests that call receivers or models. */
+  callsOutBucket: (organization: Organization): Key => ({ pk: partition(organization, 'RL'), sk: 'calls-out' }),
   /** The last use of an access token. Every function may write this partition, and none the token itself. */
   tokenUse: (organization: Organization, id: string): Key => ({ pk: partition(organization, 'RL'), sk: id }),
   tokenUses: (organization: Organization) => partition(organization, 'RL'),

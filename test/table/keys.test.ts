@@ -52,6 +52,7 @@ const written: [Key, string][] = [
   [keys.oldDelivery(org, 'webhook', 'delivery'), 'O#org#WD#webhook D#delivery'],
   [keys.idempotency(org, 'hash'), 'O#org#I#hash -'],
   [keys.requestBucket(org), 'O#org#RL -'],
+  [keys.callsOutBucket(org), 'O#org#RL calls-out'],
   [keys.settings(org), 'O#org#SET -'],
   [keys.organizationToken(org, 'id'), 'O#org#TOK id'],
   [keys.heartbeat(), 'HEARTBEAT -'],

@@ -21,6 +21,7 @@ import {
   type RecordResponse,
   readIdempotencyRecord,
 } from '../../lib/table/idempotency.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { sweep } from '../../lib/table/lists/due.ts';
 import { takeFromBucket } from '../../lib/table/organizations/request-bucket.ts';
 import { changeSettings, readSettings } from '../../lib/table/organizations/settings.ts';
@@ -216,9 +217,9 @@ describe('after the response to a single write was lost,', () => {
   itHappensOnce('reported requests are taken from the bucket once', 1_000_100, async (lose) => {
     const now = 1_000_000;
     lose();
-    const fullAt = await takeFromBucket(lossy, organization, { fullAt: 0, takesMs: 50, now });
+    const fullAt = await takeFromBucket(lossy, keys.requestBucket(organization), { fullAt: 0, takesMs: 50, now });
     loseResponses(engine);
-    return takeFromBucket(lossy, organization, { fullAt, takesMs: 50, now });
+    return takeFromBucket(lossy, keys.requestBucket(organization), { fullAt, takesMs: 50, now });
   });
   itHappensOnce('a setting is removed', {}, async (lose) => {
     await changeSettings(context, organization, { defaultModel: 'm' });

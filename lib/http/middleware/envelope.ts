@@ -12,14 +12,15 @@ const json = 'application/json';
 
 /**
  * Returns the headers of every response: the request id, no caching, no guessing of types, and the limit of requests if there is
- * one.
+ * one. A request that exceeds the limit of those that call out has that limit instead.
  */
 export function headersOf(event: ApiEvent): Record<string, string> {
+  const { admission, callAdmission } = event.state ?? {};
   return {
     'X-Request-Id': event.requestContext.requestId,
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
-    ...event.state?.admission?.headers,
+    ...(callAdmission?.error ? callAdmission.headers : admission?.headers),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { Context } from '../../context.ts';
+import type { Endpoint } from '../../contract/endpoint.ts';
 import { admitRequest } from '../../limits/requests.ts';
 import { type ApiEvent, type ApiResult, callerOf } from '../api-event.ts';
 
@@ -17,6 +18,23 @@ export function limitRequests(getContext: () => Context): MiddlewareObj<ApiEvent
       const admission = admitRequest(getContext(), organization, requestsPerMinute);
       event.state = { ...event.state, admission };
       if (admission.error) throw admission.error;
+    },
+  };
+}
+
+/**
+ * Returns the middleware that also counts a request to an endpoint that calls a receiver or a model, and responds with 429 if
+ * the organization is above its limit of them. Such a request occupies a container for seconds, so without a limit of its own
+ * one organization could use the capacity of all.
+ */
+export function limitCallsOut(row: Endpoint, getContext: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
+  return {
+    before: ({ event }) => {
+      const perMinute = row.callsOut && getContext().limits.callsOutPerMinute;
+      if (perMinute === undefined) return;
+      const callAdmission = admitRequest(getContext(), callerOf(event).organization, perMinute, 'calls-out');
+      event.state = { ...event.state, callAdmission };
+      if (callAdmission.error) throw callAdmission.error;
     },
   };
 }

@@ -1,7 +1,6 @@
-import type { Organization } from '../../contract/organization.ts';
 import type { Table } from '../client.ts';
 import { clocksDifferMs } from '../clocks.ts';
-import { keys } from '../keys.ts';
+import type { Key } from '../keys.ts';
 import { Conflict, retryOnConflict, transact } from '../transact.ts';
 
 /** The shared bucket as it is stored; of versions before `reportedAt` without it. Unix times, in ms. */
@@ -18,13 +17,14 @@ const stepMs = 1_000;
  *
  * It takes one request to the table, or two if the caller is wrong about whether the bucket is full.
  *
+ * @param bucket the key of the bucket
  * @param fullAt the time at which the bucket is full again, as the caller knows it; Unix time, in ms
  * @param takesMs the time in which the bucket refills the taken requests, in milliseconds
  * @returns the time at which the bucket is full again
  */
 export async function takeFromBucket(
   table: Table,
-  organization: Organization,
+  bucket: Key,
   { fullAt, takesMs, now }: { fullAt: number; takesMs: number; now: number },
 ): Promise<number> {
   let known: SharedBucket = { fullAt, reportedAt: now };
@@ -33,7 +33,7 @@ export async function takeFromBucket(
     const item = await transact(table, [
       {
         Update: {
-          Key: keys.requestBucket(organization),
+          Key: bucket,
           UpdateExpression: `SET fullAt = ${set}, reportedAt = :now`,
           ConditionExpression: condition,
           ExpressionAttributeValues: { ':now': now, ...values },

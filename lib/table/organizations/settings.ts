@@ -1,5 +1,5 @@
 import type { Organization } from '../../contract/organization.ts';
-import type { Limits } from '../../deployment/limits.ts';
+import type { OwnLimits } from '../../deployment/limits.ts';
 import type { Table, TableContext } from '../client.ts';
 import { ownStartLimit } from '../executions/running.ts';
 import { keys } from '../keys.ts';
@@ -10,7 +10,7 @@ import { updateTokenLimits } from './token-writes.ts';
 
 /** The settings of an organization. An absent setting has the value of the deployment. */
 export type OrganizationSettings = Partial<
-  Limits & {
+  OwnLimits & {
     /** The model of new agents without a model. */
     defaultModel: string;
   }

@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import * as v from 'valibot';
+import { describe, expect, it, vi } from 'vitest';
 import type { Context } from '../../../lib/context.ts';
+import { endpoint } from '../../../lib/contract/endpoint.ts';
 import { createTask } from '../../../lib/contract/tasks.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
@@ -91,6 +93,73 @@ describe('a response', () => {
     const handler = createHandler(unlimited);
     const answer = await call(handler, { method: 'POST', path, body: { title: 't' }, token });
     expect([answer.status, ...limitOf(answer)]).toEqual([201, undefined, undefined]);
+  });
+});
+
+describe('requests that call receivers or models', () => {
+  const row = endpoint({
+    ...{ method: 'POST', path: '/api/calls', scope: 'tasks:write', summary: 'Call', callsOut: true },
+    ...{ body: v.object({}), status: 200, data: v.object({}) },
+  });
+
+  /** Creates an organization with a limit of 60 such requests per minute, which allows a burst of 10. */
+  async function newCalling() {
+    const { app: own } = await openService(clock, {
+      [environment.requestsPerMinute]: '600',
+      [environment.callsOutPerMinute]: '60',
+    });
+    const calls = vi.fn(async () => ({}));
+    const handler = serve(row, calls, () => own);
+    const { organization, token } = await newCaller(own);
+    const send = (more: Sent = {}) => call(handler, { method: 'POST', path: row.path, body: {}, token, ...more });
+    const sendMany = (count: number, more?: Sent) => Array.fromAsync({ length: count }, () => send(more));
+    return { own, organization, token, calls, send, sendMany };
+  }
+
+  it('have a limit of their own: above it they get 429 with the time to wait, nothing is called and nothing is changed', async () => {
+    const { own, organization, calls, send, sendMany } = await newCalling();
+    const statuses = (await sendMany(10)).map(({ status }) => status);
+    const before = await dumpOf(own.table, organization);
+    const answer = await send({ headers: { 'Idempotency-Key': 'key' } });
+    expect([statuses, calls.mock.calls.length]).toEqual([Array(10).fill(200), 10]);
+    expect([answer.status, errorOf(answer).code]).toEqual([429, 'rate_limited']);
+    expect(errorOf(answer).message).toMatch(/more than 60 requests a minute that call receivers or models; retry/);
+    expect([answer.headers['Retry-After'], ...limitOf(answer)]).toEqual([
+      ...['1', '"calls-out";q=60;w=60', '"calls-out";r=0;t=1'],
+    ]);
+    expect(await dumpOf(own.table, organization)).toEqual(before);
+    clock.now += 1_000;
+    expect((await send()).status).toBe(200);
+  });
+
+  it('do not use up the limit of other requests, other requests not theirs, and those of other organizations have their own', async () => {
+    const { own, token, send, sendMany } = await newCalling();
+    const others = createHandler(own);
+    const create = () => call(others, { method: 'POST', path, body: { title: 't' }, token });
+    for (let nth = 0; nth < 12; nth++) expect((await create()).status).toBe(201);
+    expect((await sendMany(11)).map(({ status }) => status)).toEqual([...Array(10).fill(200), 429]);
+    const created = await create();
+    expect([created.status, limitOf(created)[0]]).toEqual([201, '"requests";q=600;w=60']);
+    const { token: other } = await newCaller(own);
+    expect((await send({ token: other })).status).toBe(200);
+  });
+
+  it('are counted in all containers together, in an item of the organization beside that of its requests', async () => {
+    const { own, organization, token, sendMany } = await newCalling();
+    await sendMany(10);
+    const counted = await getItem(own.table, keys.callsOutBucket(organization));
+    expect(counted).toMatchObject({ fullAt: clock.now + 9_000 });
+    const container = { ...own, requestCounts: new Map() };
+    const handler = serve(
+      row,
+      async () => ({}),
+      () => container,
+    );
+    const statuses = await Array.fromAsync({ length: 6 }, async () => {
+      return (await call(handler, { method: 'POST', path: row.path, body: {}, token })).status;
+    });
+    // It learns of the others by its first report, after its third request.
+    expect(statuses).toEqual([200, 200, 200, 429, 429, 429]);
   });
 });
 

@@ -22,8 +22,9 @@ describe('the settings of a stack', () => {
       ...{ retryLadder: [300, 1800, 7200], responseDays: 7, failingDays: 5, runningCap: 50, waitingLimitMinutes: 60 },
       ...{ executionSteps: 20, executionTokens: 200_000, executionMinutes: 10 },
       ...{ lambdaConcurrency: 1_000, queues: {}, reservedConcurrency: {}, logRetentionDays: 30 },
-      ...{ throttleRate: 100, throttleBurst: 200, callsOutThrottleRate: 5, callsOutThrottleBurst: 10 },
+      ...{ throttleRate: 100, throttleBurst: 200, callsOutThrottleRate: 50, callsOutThrottleBurst: 100 },
       ...{ executionThrottleRate: 20, executionThrottleBurst: 40, requestsPerMinute: 1_200, executionsPerMinute: 120 },
+      callsOutPerMinute: 60,
       ...{ ephemeral: false, emulator: false },
     });
   });
@@ -206,7 +207,7 @@ describe('a stack', () => {
           failingDays: 4,
           runningCap: 9,
         },
-        ...{ requestsPerMinute: 8, executionsPerMinute: 7, dailyTokens: 6 },
+        ...{ requestsPerMinute: 8, executionsPerMinute: 7, callsOutPerMinute: 5, dailyTokens: 6 },
         ...{ logRetentionDays: 7, throttleRate: 5, throttleBurst: 9 },
         corsOrigins: ['https://a.example', 'https://b.example'],
       }),
@@ -216,7 +217,7 @@ describe('a stack', () => {
     expect(all).toMatchObject({
       ...{ DEFAULT_MODEL: 'some.model', MODEL_REGION: 'eu-west-1', RETRY_LADDER: '1,2,3' },
       ...{ RESPONSE_DAYS: '3', FAILING_DAYS: '4', RUNNING_CAP: '9' },
-      ...{ REQUESTS_PER_MINUTE: '8', EXECUTIONS_PER_MINUTE: '7', DAILY_TOKENS: '6' },
+      ...{ REQUESTS_PER_MINUTE: '8', EXECUTIONS_PER_MINUTE: '7', CALLS_OUT_PER_MINUTE: '5', DAILY_TOKENS: '6' },
       CORS_ORIGINS: 'https://a.example,https://b.example',
     });
     template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 7 });

@@ -1,8 +1,11 @@
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
+import type { DataFolder } from '../../../infra/local/data-folder.ts';
+import { functionEnvironment } from '../../../infra/local/function-environment.ts';
 import { Problem } from '../../../infra/local/problem.ts';
 import { readSettings } from '../../../infra/local/settings.ts';
 import { standardModel } from '../../../lib/contract/models.ts';
+import { numberSettings } from '../../../lib/deployment/number-settings.ts';
 
 const defaults = {
   port: 3000,
@@ -15,7 +18,7 @@ const defaults = {
   failingDays: undefined,
   log: undefined,
   durability: 'full',
-  limits: { requestsPerMinute: 60_000, executionsPerMinute: 6_000 },
+  limits: { requestsPerMinute: 60_000, executionsPerMinute: 6_000, callsOutPerMinute: 3_000 },
   model: { kind: 'simulator', defaultModel: standardModel, latencyMs: 0, script: undefined },
 };
 
@@ -42,8 +45,8 @@ it.each<[Record<string, string>, object]>([
   [{ EXECUTION_TOKENS: '10000000' }, { executionTokens: '10000000' }],
   [{ EXECUTION_MINUTES: '60' }, { executionMinutes: '60' }],
   [
-    { REQUESTS_PER_MINUTE: '30', EXECUTIONS_PER_MINUTE: '3' },
-    { limits: { requestsPerMinute: 30, executionsPerMinute: 3 } },
+    { REQUESTS_PER_MINUTE: '30', EXECUTIONS_PER_MINUTE: '3', CALLS_OUT_PER_MINUTE: '2' },
+    { limits: { requestsPerMinute: 30, executionsPerMinute: 3, callsOutPerMinute: 2 } },
   ],
   [{ DAILY_TOKENS: '1000000000000' }, { limits: { ...defaults.limits, dailyTokens: 1_000_000_000_000 } }],
   [{ MODEL_LATENCY_MS: '250' }, { model: { ...defaults.model, latencyMs: 250 } }],
@@ -98,4 +101,11 @@ it.each(
   Object.entries(invalid).flatMap(([name, { values, todo }]) => values.map((value) => [name, value, todo] as const)),
 )('rejects %s=%j in one sentence', (name, value, todo) => {
   expect(() => readSettings({ [name]: value })).toThrow(new Problem(`${name} is ${JSON.stringify(value)}; ${todo}.`));
+});
+
+it('gives each setting that is a number to the functions', () => {
+  const variables = Object.fromEntries(
+    Object.values(numberSettings).map(({ variable, most }) => [variable, String(most)]),
+  );
+  expect(functionEnvironment(readSettings(variables), { folder: 'data' } as DataFolder)).toMatchObject(variables);
 });

@@ -71,7 +71,7 @@ const own = {
 };
 
 it.each([
-  ['by default', {}, throttle(5, 10), throttle(20, 40)],
+  ['by default', {}, throttle(50, 100), throttle(20, 40)],
   ['with the values of the settings', own, throttle(1, 2), throttle(3, 4)],
 ])(
   'the throttle of a route exists %s for test, self-improve, execute, delegate and rerun only',
