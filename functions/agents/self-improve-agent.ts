@@ -4,8 +4,9 @@ import { serve } from '../../lib/http/serve.ts';
 import { selfImproveAgent } from '../../lib/improvements/improvements.ts';
 import { createBedrockModel } from '../../lib/model/bedrock.ts';
 import { logFailure } from '../../lib/queue/log-failure.ts';
+import { meteredModel } from '../../lib/queue/metered-model.ts';
 
-const tools = { model: createBedrockModel(process.env, logFailure), catalogue: readSkills() };
+const tools = { model: meteredModel(createBedrockModel(process.env, logFailure)), catalogue: readSkills() };
 
 export const handler = serve(row, async ({ params, body, caller, recordResponse }, context) =>
   selfImproveAgent(context, caller.organization, params.name, body, tools, recordResponse, caller.scopes),

@@ -4,10 +4,11 @@ import { runExecution } from '../../lib/executions/run-execution.ts';
 import { answeringModel, createBedrockModel } from '../../lib/model/bedrock.ts';
 import { consumeQueue } from '../../lib/queue/consume.ts';
 import { logFailure } from '../../lib/queue/log-failure.ts';
+import { meteredModel } from '../../lib/queue/metered-model.ts';
 import { callTool, grantedTools } from '../../lib/tools/agent-tools.ts';
 
 const tools = {
-  model: createBedrockModel(process.env, logFailure),
+  model: meteredModel(createBedrockModel(process.env, logFailure)),
   answeringModel,
   catalogue: readSkills(),
   agentTools: { grantedTools, callTool },

@@ -240,6 +240,8 @@ const schema = group({
   ),
   /** The email address for alarms. */
   alarmEmail: v.optional(v.pipe(v.string('must be an email address'), v.email('must be an email address'))),
+  /** The number of tokens of a model in an hour above which an alarm is raised. */
+  alarmTokensPerHour: v.optional(number(1, 1_000_000_000_000), 2_000_000),
   /** The ARN of an existing SNS topic for alarms. Its policy must let CloudWatch publish (docs/deploying.md). */
   alarmTopicArn: v.optional(
     textAs(/^arn:[\w-]+:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}$/, 'must be the ARN of a standard SNS topic'),

@@ -4,6 +4,9 @@ export const metricNamespace = 'Crewboard';
 /** The dimension with the name of the stack. */
 export const metricDimension = 'service';
 
+/** The further dimension of `TokensUsed`, with the model that was called. */
+export const modelDimension = 'model';
+
 /** The metrics that functions write, with their units. Alarms and the dashboard use the same list. */
 export const metricUnits = {
   /** 1 for each successful attempt, 0 for each failed attempt: the average is the success rate. */
@@ -20,6 +23,8 @@ export const metricUnits = {
   WorkLost: 'Count',
   /** Model calls that were throttled. */
   ModelThrottles: 'Count',
+  /** Tokens of answers of models: of each model, and of all together. */
+  TokensUsed: 'Count',
   /**
    * The time that work waits beyond `allowedSeconds`. Each heartbeat writes 0 when it arrives, so that the metric is
    * missing only if a part between the schedule and the publisher of events does not work.

@@ -127,7 +127,7 @@ const monthSeconds = 30 * 86_400;
 /** The resources of the stack that cost money without requests; a test compares them with its template. */
 export const resourcesAtRest = {
   keys: 1,
-  alarmMetrics: 11,
+  alarmMetrics: 12,
   /** Custom metrics that are written without requests. */
   metrics: 1,
   polledQueues: Object.values(consumers)

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { settingNames } from '../../infra/aws/settings.ts';
+import { metricUnits } from '../../lib/deployment/metrics.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { priceList } from '../costs/prices.ts';
-import { monthAtRest } from '../costs/workflows.ts';
+import { monthAtRest, resourcesAtRest } from '../costs/workflows.ts';
 import { synthesized } from '../infra/aws/synthesized.ts';
 
 const pages = Object.fromEntries(
@@ -16,9 +17,8 @@ const deploying = pages['docs/deploying.md'] as string;
 const runbook = pages['docs/runbook.md'] as string;
 
 /** The alarms of the stack, whose messages link to these sections. */
-const alarms = synthesized()
-  .propertiesOf('AWS::CloudWatch::Alarm')
-  .map(({ AlarmName }) => AlarmName.replace('Crewboard ', ''));
+const stack = synthesized();
+const alarms = stack.propertiesOf('AWS::CloudWatch::Alarm').map(({ AlarmName }) => AlarmName.replace('Crewboard ', ''));
 
 describe('the page on deploying', () => {
   it('lists every setting, and no other', () => {
@@ -32,6 +32,13 @@ describe('the page on deploying', () => {
     expect(deploying.replaceAll(/\s+/g, ' ')).toContain(
       `: $${all} at list prices of ${priceList.region}, of which $${beyondFree} are left`,
     );
+  });
+
+  it('has the number of custom metrics that are not written at rest', () => {
+    const filters = stack.propertiesOf('AWS::Logs::MetricFilter');
+    const ofLogs = new Set(filters.map(({ MetricTransformations: [to] }) => to?.MetricName));
+    const more = Object.keys(metricUnits).length + ofLogs.size - resourcesAtRest.metrics;
+    expect(deploying).toContain(`| ${more} more custom metrics, and one for each model,`);
   });
 });
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { processContext, setProcessContext } from '../../lib/context.ts';
 import { type Job, jobs } from '../../lib/deployment/consumers.ts';
 import { meter } from '../../lib/queue/meter.ts';
+import { meteredModel } from '../../lib/queue/metered-model.ts';
 import { scheduled } from '../../lib/queue/scheduled.ts';
 import type { Table } from '../../lib/table/client.ts';
 import type { SweepCall } from '../../lib/table/lists/due.ts';
@@ -95,6 +96,20 @@ it('counts are a line of the log in the embedded metric format, under the name o
     { Name: 'WorkLate', Unit: 'Seconds' },
     { Name: 'ModelThrottles', Unit: 'Count' },
   ]);
+});
+
+it('the tokens of a model are counted under its name, and with those of all models', async () => {
+  const answers = [100, 0];
+  const model = meteredModel(async () => ({ kind: 'text', text: 'Yes.', tokens: answers.shift() ?? 0 }));
+  const question = { model: 'maker.model-v1', system: '', user: '', maxTokens: 1, signal: AbortSignal.timeout(1_000) };
+  expect(await model(question)).toEqual({ kind: 'text', text: 'Yes.', tokens: 100 });
+  await model(question);
+  const [line, ...more] = written.map((text) => JSON.parse(text));
+  expect(more).toEqual([]);
+  expect(line).toMatchObject({ service: 'Crewboard-test', model: 'maker.model-v1', TokensUsed: 100 });
+  expect(line._aws.CloudWatchMetrics).toMatchObject([{ Dimensions: [['service', 'model'], ['service']] }]);
+  meter({ WorkLost: 1 });
+  expect(JSON.parse(written[1] as string)._aws.CloudWatchMetrics).toMatchObject([{ Dimensions: [['service']] }]);
 });
 
 it.each([

@@ -4,13 +4,13 @@ import { FilterPattern, type IFilterPattern, type ILogGroup, MetricFilter } from
 import type { Construct } from 'constructs';
 import type { Endpoint } from '../../../lib/contract/endpoint.ts';
 import { routes } from '../../../lib/contract/routes.ts';
-import { type MetricName, metricDimension, metricNamespace } from '../../../lib/deployment/metrics.ts';
+import { type MetricName, metricDimension, metricNamespace, modelDimension } from '../../../lib/deployment/metrics.ts';
 import { type Api, routeKeyOf } from '../api/api.ts';
 import type { Pipeline } from '../pipeline.ts';
-import type { Settings } from '../settings.ts';
+import type { StackSettings } from '../settings.ts';
 
 /** The monitored parts of a stack, and the settings that determine some thresholds. */
-export type Monitored = { api: Api; pipeline: Pipeline; settings: Settings };
+export type Monitored = { api: Api; pipeline: Pipeline; settings: StackSettings };
 
 /** The definition of an alarm. */
 export type AlarmDefinition = {
@@ -129,7 +129,55 @@ export function alarmDefinitions(scope: Construct, { api, pipeline, settings }: 
       threshold: 100,
       during: { periods: 3, of: 3 },
     },
+    {
+      name: 'model-tokens',
+      impact: 'Users of agents cost more than usual: in an hour, a model used more tokens than alarmTokensPerHour.',
+      unit: 'tokens in an hour',
+      metric: tokensOfBusiest(scope, settings),
+      beside: [tokensOfEach(scope)],
+      threshold: settings.alarmTokensPerHour,
+    },
   ];
+}
+
+const hour = Duration.hours(1);
+
+/** The maximum number of metrics of an alarm. */
+const mostMetrics = 10;
+
+/** Returns the tokens of the allowed model that used most; of all models together if there is no list, or a long one. */
+function tokensOfBusiest(scope: Construct, { allowedModels = [] }: StackSettings): IMetric {
+  const metrics = allowedModels.map((model) => tokens(scope, { [modelDimension]: model }));
+  const [only] = metrics;
+  if (!only || metrics.length > mostMetrics) return tokens(scope);
+  if (metrics.length === 1) return only;
+  const named = Object.fromEntries(metrics.map((metric, nth) => [`model${nth}`, metric]));
+  return new MathExpression({
+    expression: `MAX([${Object.keys(named)
+      .map((name) => `FILL(${name}, 0)`)
+      .join(', ')}])`,
+    usingMetrics: named,
+    period: hour,
+  });
+}
+
+/** Returns the tokens of each model that was called, for a graph. */
+function tokensOfEach(scope: Construct): IMetric {
+  const service = Stack.of(scope).stackName;
+  const schema = `{${metricNamespace},${metricDimension},${modelDimension}}`;
+  return new MathExpression({
+    expression: `SEARCH('${schema} MetricName="TokensUsed" ${metricDimension}="${service}"', 'Sum', ${hour.toSeconds()})`,
+    usingMetrics: {},
+    label: '',
+    period: hour,
+  });
+}
+
+function tokens(scope: Construct, dimensions: Record<string, string> = {}): Metric {
+  return ownMetric(scope, 'TokensUsed', Stats.SUM).with({
+    period: hour,
+    dimensionsMap: { [metricDimension]: Stack.of(scope).stackName, ...dimensions },
+  });
 }
 
 /** The lowest number of requests by which the share of errors in a period is computed. */

@@ -24,7 +24,7 @@ describe('the settings of a stack', () => {
       ...{ lambdaConcurrency: 1_000, queues: {}, reservedConcurrency: {}, logRetentionDays: 30 },
       ...{ throttleRate: 100, throttleBurst: 200, callsOutThrottleRate: 50, callsOutThrottleBurst: 100 },
       ...{ executionThrottleRate: 20, executionThrottleBurst: 40, requestsPerMinute: 1_200, executionsPerMinute: 120 },
-      callsOutPerMinute: 60,
+      ...{ callsOutPerMinute: 60, alarmTokensPerHour: 2_000_000 },
       ...{ ephemeral: false, emulator: false },
     });
   });

@@ -60,6 +60,10 @@ const expected: Record<string, object> = {
     ...{ ComparisonOperator: 'LessThanThreshold', ...threeOfThree, ...missingIsGood },
   },
   'model-throttling': missingIsGood,
+  'model-tokens': {
+    ...{ MetricName: 'TokensUsed', Statistic: 'Sum', Period: 3_600, Threshold: 2_000_000, ...above, ...missingIsGood },
+    Dimensions: [{ Name: 'service', Value: 'Crewboard' }],
+  },
 };
 const names = Object.keys(expected);
 
@@ -124,10 +128,42 @@ describe('the alarms', () => {
     expect(evaluate(errors, requests, IF) > Threshold).toBe(raises);
   });
 
+  it.each([
+    ['one model', ['a.one'], { MetricName: 'TokensUsed', Threshold: 5 }],
+    [
+      'several models',
+      ['a.one', 'b.two'],
+      { Threshold: 5, Metrics: [{ Expression: 'MAX([FILL(model0, 0), FILL(model1, 0)])' }, {}, {}] },
+    ],
+    [
+      'more models than an alarm has metrics',
+      Array.from({ length: 11 }, (_, nth) => `a.model-${nth}`),
+      { Dimensions: [{ Name: 'service' }] },
+    ],
+  ])('of tokens watch the model that used most of %s', (_, allowedModels, raised) => {
+    const settings = { allowedModels, defaultModel: allowedModels[0], alarmTokensPerHour: 5 };
+    const limited = synthesized(settings).propertiesOf('AWS::CloudWatch::Alarm');
+    const alarm = limited.find(({ AlarmName }) => AlarmName === 'Crewboard model-tokens');
+    expect(alarm).toMatchObject(raised);
+    if (allowedModels.length < 11) expect(JSON.stringify(alarm)).toContain('{"Name":"model","Value":"a.one"}');
+  });
+
+  it('of tokens have a graph of each model that was called', () => {
+    const [dashboard = {}] = propertiesOf('AWS::CloudWatch::Dashboard');
+    const [, parts] = dashboard.DashboardBody['Fn::Join'] as [string, unknown[]];
+    const { widgets } = JSON.parse(parts.map((part) => (typeof part === 'string' ? part : 'a token')).join(''));
+    const { properties } = widgets.find(
+      (widget: { properties: { title: string } }) => widget.properties.title === 'model-tokens',
+    );
+    expect(properties.metrics[1][0].expression).toBe(
+      `SEARCH('{Crewboard,service,model} MetricName="TokensUsed" service="Crewboard"', 'Sum', 3600)`,
+    );
+  });
+
   it('name custom metrics as the functions do, with the stack as dimension', () => {
     const own = alarms.filter(({ Namespace, Dimensions }) => Namespace === 'Crewboard' && Dimensions);
     const metrics = own.map(({ MetricName }) => MetricName);
-    expect(metrics.sort()).toEqual(['AttemptsDelivered', 'ModelThrottles', 'WorkLate', 'WorkLost']);
+    expect(metrics.sort()).toEqual(['AttemptsDelivered', 'ModelThrottles', 'TokensUsed', 'WorkLate', 'WorkLost']);
     expect(Object.keys(metricUnits)).toEqual(expect.arrayContaining(metrics));
     for (const { Dimensions } of own) expect(Dimensions).toEqual([{ Name: 'service', Value: 'Crewboard' }]);
     template.resourcePropertiesCountIs(
