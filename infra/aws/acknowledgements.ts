@@ -1,6 +1,6 @@
 import { type Stack, Validations } from 'aws-cdk-lib';
 import { modelPatterns } from './functions/model-access.ts';
-import type { Settings } from './settings.ts';
+import type { StackSettings } from './settings.ts';
 
 /** The rules of cdk-nag from which the stack deliberately deviates, each with its reason. */
 const everywhere = {
@@ -26,7 +26,7 @@ const everywhere = {
 };
 
 /** Acknowledges the rules of cdk-nag from which the stack deviates, with the reasons. */
-export function acknowledge(stack: Stack, settings: Settings): void {
+export function acknowledge(stack: Stack, settings: StackSettings): void {
   for (const [id, reason] of Object.entries(everywhere)) Validations.of(stack).acknowledge({ id, reason });
   for (const pattern of modelPatterns(settings))
     Validations.of(stack).acknowledge({

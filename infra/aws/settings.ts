@@ -70,7 +70,7 @@ const retentions = [
 
 const seconds = 'must be three numbers of seconds, such as [300, 1800, 7200]';
 
-const models = 'must be a list of model ids';
+const models = 'must be "default", "every" or a list of model ids';
 
 /** Returns the schema of a model id that can be in a list that is separated by commas. */
 const model = (message: string) => textAs(/^[^\s,]{1,256}$/, message);
@@ -164,8 +164,16 @@ const tags = v.pipe(
 const schema = group({
   /** The default model of agents: a model id or an inference profile. Without it the region determines the model. */
   defaultModel: v.optional(model('must be a model id without spaces and commas')),
-  /** The models that agents may name. Without a list they may name every model. */
-  allowedModels: v.optional(v.pipe(v.array(model(models), models), v.minLength(1, models))),
+  /**
+   * The models that agents may name: `default` stands for the default model only, `every` for all models. A new stack must have
+   * this setting. A stack from before it had to allows every model without it.
+   */
+  allowedModels: v.optional(
+    v.union(
+      [v.picklist(['default', 'every'], models), v.pipe(v.array(model(models), models), v.minLength(1, models))],
+      models,
+    ),
+  ),
   /** The region where models are called, if it is not the stack's. */
   modelRegion: v.optional(textAs(/^[a-z]{2}(-[a-z]+)+-\d$/, 'must be a region such as eu-central-1')),
   /** The seconds from each failed attempt of a delivery to the next attempt. */
@@ -326,7 +334,8 @@ const mostEnvironmentBytes = 2_496;
 /** Returns the error of settings whose texts do not fit into the environment variables of a function. */
 function environmentFaults(settings: Settings): string[] {
   const { defaultModel = '', openTelemetry: { wrapper = '', variables = {} } = {} } = settings;
-  const texts = Object.entries({ ...variablesOf({ ...settings, defaultModel }), wrapper, ...variables }).flat();
+  const resolved = withModels(settings, defaultModel);
+  const texts = Object.entries({ ...variablesOf(resolved), wrapper, ...variables }).flat();
   const bytes = Buffer.byteLength(texts.join(''));
   if (bytes <= mostEnvironmentBytes) return [];
   return [
@@ -347,8 +356,11 @@ export function stackNameOf({ stage, ephemeral }: Pick<Settings, 'stage' | 'ephe
   return [ephemeral ? 'CrewboardEphemeral' : 'Crewboard', ...(stage ? [stage] : [])].join('-');
 }
 
-/** The settings of a stack with the default model of agents. */
-export type StackSettings = Settings & { defaultModel: string };
+/** The settings of a stack with the default model of agents, and the list of the allowed models if not every model is. */
+export type StackSettings = Omit<Settings, 'allowedModels'> & {
+  defaultModel: string;
+  allowedModels?: string[] | undefined;
+};
 
 /**
  * Returns the settings with a default model: that of the settings, or the inference profile for the geography of the region
@@ -358,12 +370,19 @@ export type StackSettings = Settings & { defaultModel: string };
  * @throws Error if the region has no such profile, or the default model is not allowed
  */
 export function withDefaultModel(settings: Settings, region: string | undefined): StackSettings {
-  const { defaultModel = standardModelOf(settings.modelRegion ?? region), allowedModels } = settings;
+  const { defaultModel = standardModelOf(settings.modelRegion ?? region) } = settings;
+  const resolved = withModels(settings, defaultModel);
+  const { allowedModels } = resolved;
   if (!isAllowed(defaultModel, allowedModels))
     throw new Error(
       `The default model ${defaultModel} is not in allowedModels; set defaultModel to one of ${allowedModels?.join(', ')}.`,
     );
-  return { ...settings, defaultModel };
+  return resolved;
+}
+
+function withModels({ allowedModels, ...settings }: Settings, defaultModel: string): StackSettings {
+  if (allowedModels === undefined || allowedModels === 'every') return { ...settings, defaultModel };
+  return { ...settings, defaultModel, allowedModels: allowedModels === 'default' ? [defaultModel] : allowedModels };
 }
 
 function standardModelOf(region: string | undefined): string {

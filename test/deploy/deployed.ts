@@ -20,7 +20,7 @@ export const stack = process.env.STACK ?? 'CrewboardEphemeral';
 const ofThisRun = Date.now().toString(36);
 
 /** The settings of every deployment here: an ephemeral stack, with retries within seconds. */
-const settings = { ephemeral: true, emulator: true, retryLadder: [2, 3, 4] };
+const settings = { ephemeral: true, emulator: true, allowedModels: 'every', retryLadder: [2, 3, 4] };
 
 export type Deployed = { api: Api; url: string; token: string };
 

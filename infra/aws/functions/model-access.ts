@@ -1,6 +1,6 @@
 import { Aws } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { Settings } from '../settings.ts';
+import type { StackSettings } from '../settings.ts';
 
 /**
  * Returns the right to call models: the allowed models, or every model if the settings name none, because an agent names
@@ -12,7 +12,7 @@ export function mayAskModels({
   allowedModels,
   modelRegion = Aws.REGION,
   emulator,
-}: Pick<Settings, 'allowedModels' | 'modelRegion' | 'emulator'>): PolicyStatement {
+}: Pick<StackSettings, 'allowedModels' | 'modelRegion' | 'emulator'>): PolicyStatement {
   const resources = allowedModels?.flatMap((model) => resourcesOf(model, modelRegion)) ?? ['*'];
   return new PolicyStatement({
     actions: ['bedrock:InvokeModel', ...(emulator ? ['bedrock:Converse'] : [])],
@@ -21,7 +21,7 @@ export function mayAskModels({
 }
 
 /** Returns the resources of the right to call models that contain a wildcard, in the notation of cdk-nag. */
-export function modelPatterns({ allowedModels = [] }: Pick<Settings, 'allowedModels'>): string[] {
+export function modelPatterns({ allowedModels = [] }: Pick<StackSettings, 'allowedModels'>): string[] {
   const resources = allowedModels.flatMap((model) => resourcesOf(model, '', '<AWS::Partition>'));
   return [...new Set(resources)].filter((resource) => resource.includes('*'));
 }

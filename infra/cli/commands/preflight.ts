@@ -6,6 +6,7 @@ import { checkBoundary } from '../preflight/boundary-check.ts';
 import { checkData } from '../preflight/data-checks.ts';
 import { type Finding, findingsText } from '../preflight/finding.ts';
 import { checkModels, type ModelOptions } from '../preflight/model-checks.ts';
+import { checkModelsInUse } from '../preflight/models-in-use.ts';
 import { checkConcurrency } from '../preflight/quota-check.ts';
 import { checkSettingsFile, settingsWarnings } from '../preflight/settings-checks.ts';
 
@@ -41,6 +42,7 @@ async function checkAll(stage: string | undefined, modelOptions: ModelOptions): 
     checkData(settings),
     checkBoundary(settings, account),
     checkConcurrency(settings),
+    checkModelsInUse(settings, account.region),
   ]);
   return [...findings, ...found.flat(), ...(await checkModels(settings, account.region, modelOptions))];
 }

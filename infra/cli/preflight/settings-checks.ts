@@ -1,5 +1,5 @@
 import { pollingOf } from '../../../lib/deployment/polling.ts';
-import { readSettings, type Settings, settingsFileOf } from '../../aws/settings.ts';
+import { readSettings, type Settings, settingsFileOf, stackNameOf } from '../../aws/settings.ts';
 import type { Finding } from './finding.ts';
 
 /** Reads the settings of a stage as the stack does, and checks that they are valid. */
@@ -18,7 +18,7 @@ export function checkSettingsFile(
 
 /** Returns warnings about valid settings that may cause problems later. */
 export function settingsWarnings(settings: Settings): Finding[] {
-  const { stage, ephemeral, emulator, alarmEmail, alarmTopicArn, corsOrigins, runningCap } = settings;
+  const { stage, ephemeral, emulator, alarmEmail, alarmTopicArn, corsOrigins, runningCap, dailyTokens } = settings;
   const file = settingsFileOf(stage);
   const runsAtOnce = pollingOf(settings.lambdaConcurrency, settings.queues).executions.concurrency;
   const warnings: (Finding | false)[] = [
@@ -42,6 +42,11 @@ export function settingsWarnings(settings: Settings): Finding[] {
       state: 'warning',
       what: 'Web pages of every origin may call the API.',
       todo: `List the allowed origins in ${file}: "corsOrigins": ["https://board.example.com"]`,
+    },
+    dailyTokens === undefined && {
+      state: 'warning',
+      what: 'No organization has a budget of tokens, so a loop of agents can cost any amount.',
+      todo: `Set "dailyTokens" in ${file}, for example to 2000000, or a budget for each organization: npm run settings -- set --org ORG --daily-tokens 2000000 --stack ${stackNameOf(settings)}`,
     },
     runningCap > runsAtOnce && {
       state: 'warning',

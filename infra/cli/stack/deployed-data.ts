@@ -60,15 +60,30 @@ export function unconfirmedChanges(settings: Settings, { outputs, resources }: D
 }
 
 /**
- * Compares the table and the key of the settings with the deployed ones.
+ * Returns a message if the settings of a new stack do not say which models agents may name. Without the setting they may name
+ * every model, as in stacks from before it had to be set.
+ */
+export function unsetModels(settings: Settings): string | undefined {
+  if (settings.allowedModels !== undefined) return undefined;
+  return (
+    `The stack ${stackNameOf(settings)} is new, and ${settingsFileOf(settings.stage)} does not say which models agents may name. ` +
+    'Write "allowedModels": "default" there to allow the default model only, or a list of models, or "every".'
+  );
+}
+
+/**
+ * Compares the table and the key of the settings with the deployed ones. Rejects a new stack whose settings name no models.
  *
- * @throws Error if a deploy would replace one of them, or if the deployed stack cannot be read
+ * @throws Error if a deploy would replace one of them, if a new stack has no allowed models, or if the deployed stack cannot be
+ *   read
  */
 export async function rejectOtherData(settings: Settings): Promise<void> {
   const deployed = await readDeployedStack(stackNameOf(settings)).catch((error: Error) => {
     throw new Error(`${error.message}\n${unreadTodo}`, { cause: error });
   });
-  const changes = deployed ? unconfirmedChanges(settings, deployed) : [];
+  const changes = deployed
+    ? unconfirmedChanges(settings, deployed)
+    : [unsetModels(settings)].filter((one) => one !== undefined);
   if (changes.length > 0) throw new Error(changes.join('\n'));
 }
 

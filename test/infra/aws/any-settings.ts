@@ -39,6 +39,7 @@ function anyOf(schema: Schema): fc.Arbitrary<unknown> {
   if (wrapped) return fc.option(anyOf(wrapped), { nil: undefined });
   const picked = schema.pipe?.find((action) => action.type === 'picklist') as Schema | undefined;
   if (picked) return anyOf(picked);
+  if (type === 'union') return fc.oneof(...(options as Schema[]).map(anyOf));
   if (type === 'picklist') return fc.constantFrom(...(options as unknown[]));
   if (type === 'boolean') return fc.boolean();
   if (type === 'number') {

@@ -18,10 +18,8 @@ import { anySettings, anyValueOf, boundsOf } from './any-settings.ts';
 function read(given: Record<string, unknown>): StackSettings | undefined {
   try {
     const settings = parseSettings(given, 'settings/test.json');
-    return withDefaultModel(
-      { ...settings, defaultModel: settings.defaultModel ?? settings.allowedModels?.[0] },
-      'eu-central-1',
-    );
+    const [first] = Array.isArray(settings.allowedModels) ? settings.allowedModels : [];
+    return withDefaultModel({ ...settings, defaultModel: settings.defaultModel ?? first }, 'eu-central-1');
   } catch {
     return undefined;
   }

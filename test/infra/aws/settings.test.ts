@@ -33,9 +33,9 @@ describe('the settings of a stack', () => {
   const queue = (polling: unknown) => ({ deliveries: polling });
   it.each([
     ['defaultModel', '', 'must be a model id'],
-    ['allowedModels', 'some.model', 'must be a list of model ids'],
-    ['allowedModels', [], 'must be a list of model ids'],
-    ['allowedModels.0', ['a b'], 'must be a list of model ids'],
+    ['allowedModels', 'some.model', 'must be "default", "every" or a list of model ids'],
+    ['allowedModels', [], 'must be "default", "every" or a list of model ids'],
+    ['allowedModels.0', ['a b'], 'must be "default", "every" or a list of model ids'],
     ['modelRegion', 'Frankfurt', 'must be a region such as'],
     ['retryLadder', [5, 30], 'must be three numbers'],
     ['retryLadder.0', ['5m', '30m', '2h'], 'must be a whole number'],
@@ -262,6 +262,7 @@ describe('the default model', () => {
 
   it('must be set if no region is known, and must be one of the allowed models', () => {
     expect(() => modelIn(undefined)).toThrow('set AWS_REGION or defaultModel');
+    expect(modelIn('eu-west-1', { allowedModels: 'default' })).toBe(`eu.${standardModel}`);
     const words = `The default model eu.${standardModel} is not in allowedModels; set defaultModel to one of a, b.`;
     expect(() => modelIn('eu-west-1', { allowedModels: ['a', 'b'] })).toThrow(words);
   });

@@ -111,6 +111,20 @@ function textOf(resource: unknown): string {
   return parts.map((part) => (typeof part === 'string' ? part : JSON.stringify(part))).join('');
 }
 
+it.each([
+  ['default', [':inference-profile/eu.anthropic', ':bedrock:eu-*::foundation-model/anthropic']],
+  ['every', [/^\*$/]],
+  [undefined, [/^\*$/]],
+])('executions may call the models of allowedModels %j', (allowedModels, expected) => {
+  const [asking] = synthesized(allowedModels ? { allowedModels } : {})
+    .statementsOf('RunExecution')
+    .filter(asksModels);
+  const resources = [asking?.Resource].flat().map(textOf).sort();
+  expect(resources.reverse()).toEqual(
+    expected.map((part) => (typeof part === 'string' ? expect.stringContaining(part) : expect.stringMatching(part))),
+  );
+});
+
 it('executions may call the allowed models only, with the models of their profiles, if the settings name them', () => {
   const application = 'arn:aws:bedrock:eu-central-1:1:application-inference-profile/four';
   const allowedModels = ['eu.maker.one', 'global.maker.two', 'maker.three', application];

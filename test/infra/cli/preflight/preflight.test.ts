@@ -40,13 +40,14 @@ describe('settings', () => {
     [{ runningCap: 51 }, /^An organization may run 51 executions, more than half of the 100 that run at once/],
     [{ lambdaConcurrency: 10 }, /^An organization may start 50 executions, but at most 2/],
     [{ alarmEmail: undefined }, /^Alarms have no receiver/],
+    [{ dailyTokens: undefined }, /^No organization has a budget of tokens/],
     [{ corsOrigins: ['https://board.example'] }],
     [{ runningCap: 50 }],
     [{ alarmEmail: undefined, alarmTopicArn: 'arn:aws:sns:eu-central-1:111122223333:on-call' }],
   ])('%o cause this warning, if any: %s', (content, warning) => {
     const todo = expect.stringContaining('settings/prod.json');
     const expected = warning ? [{ state: 'warning', what: expect.stringMatching(warning), todo }] : [];
-    expect(settingsWarnings(check({ alarmEmail, ...content }).settings as Settings)).toEqual(expected);
+    expect(settingsWarnings(check({ alarmEmail, dailyTokens: 1, ...content }).settings as Settings)).toEqual(expected);
   });
 });
 

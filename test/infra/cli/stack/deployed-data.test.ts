@@ -79,9 +79,23 @@ describe('a deploy', () => {
     );
   });
 
-  it('of a new stack needs no comparison', async () => {
+  it.each([['default'], ['every'], [['a.model']]])(
+    'of a new stack with allowedModels %j needs no comparison',
+    async (allowedModels) => {
+      await useError('ValidationError', 'Stack x does not exist');
+      const settings = settingsOf({ allowedModels });
+      expect([await readDeployedStack('Crewboard-prod'), await checkData(settings)]).toEqual([undefined, []]);
+      await expect(rejectOtherData(settings)).resolves.toBeUndefined();
+    },
+  );
+
+  it('of a new stack must say which models agents may name; a deployed stack keeps what it has', async () => {
+    const asked = /^The stack Crewboard-prod is new, .*"allowedModels": "default"/;
     await useError('ValidationError', 'Stack x does not exist');
-    expect([await readDeployedStack('Crewboard-prod'), await checkData(settingsOf())]).toEqual([undefined, []]);
+    await expect(rejectOtherData(settingsOf())).rejects.toThrow(asked);
+    expect(await checkData(settingsOf())).toEqual([{ state: 'problem', what: expect.stringMatching(asked) }]);
+    await useStack(deployed);
+    await expect(rejectOtherData(settingsOf())).resolves.toBeUndefined();
   });
 });
 
