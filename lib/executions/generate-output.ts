@@ -65,7 +65,7 @@ const triesOfOutput = 3;
 const triesOfGate = 1;
 
 /** Limits that current models of every family accept. An execution with a longer answer fails. */
-const maxTokensOfOutput = 8_192;
+export const maxTokensOfOutput = 8_192;
 const maxTokensOfGate = 1_024;
 
 /** The error of a model that requests a tool although it was offered none. */

@@ -21,7 +21,10 @@ export const preflight = command(
   )
   .option('--stage <name>', 'the stage, as in cdk deploy -c stage=name (default: settings/default.json)')
   .option('--model <model>', 'check this model instead of the default model and the allowed models')
-  .option('--ask', 'also call each checked model, which costs a fraction of a cent')
+  .option(
+    '--ask',
+    'also call each checked model, which costs a fraction of a cent, and compare its quota with the settings',
+  )
   .addOption(jsonOption())
   .action(async ({ stage, json, ...modelOptions }) => {
     const findings = await checkAll(stage, modelOptions);

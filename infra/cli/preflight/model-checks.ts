@@ -3,7 +3,6 @@ import {
   type FoundationModelLifecycle,
   GetFoundationModelAvailabilityCommand,
   GetFoundationModelCommand,
-  GetInferenceProfileCommand,
 } from '@aws-sdk/client-bedrock';
 import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
@@ -12,9 +11,8 @@ import { createConverseModel } from '../../../lib/model/converse.ts';
 import { type Settings, withDefaultModel } from '../../aws/settings.ts';
 import { awsErrorMessage } from '../stack/aws-errors.ts';
 import type { Finding } from './finding.ts';
-
-/** A model or an inference profile, and the region where it is called. */
-export type ModelChoice = { model: string; region: string };
+import { isUnknownModel, type ModelChoice, modelsOfProfile } from './inference-profiles.ts';
+import { checkModelQuota } from './model-quota.ts';
 
 /** What to do before the first call of a model of Anthropic in an account. */
 const submitForm =
@@ -34,7 +32,10 @@ const remedies: readonly [RegExp, string][] = [
   ],
 ];
 
-/** The options of the checks: a model to check instead of the default and allowed models; whether each model is called. */
+/**
+ * The options of the checks: a model to check instead of the default and allowed models; whether each model is called, and its
+ * quota read.
+ */
 export type ModelOptions = { model?: string | undefined; ask?: boolean | undefined };
 
 /** Checks that the models of a stack can be used. */
@@ -49,7 +50,10 @@ export async function checkModels(
     const models = new Set(model === undefined ? [defaultModel, ...allowedModels] : [model]);
     const checked = [...models].map(async (one) => {
       const choice = { model: one, region };
-      return [await checkModel(choice), ...(ask ? [await callModel(choice)] : [])];
+      return [
+        await checkModel(choice),
+        ...(ask ? [await callModel(choice), await checkModelQuota(settings, choice)] : []),
+      ];
     });
     return (await Promise.all(checked)).flat();
   } catch (error) {
@@ -88,7 +92,7 @@ export async function checkModel({ model, region }: ModelChoice): Promise<Findin
       todo: [...(isOfAnthropic ? [submitForm] : []), subscribe].join(' '),
     };
   } catch (error) {
-    if (!isUnknown(error))
+    if (!isUnknownModel(error))
       return {
         state: 'warning',
         what: `The models of Bedrock in ${region} cannot be read: ${awsErrorMessage(error)}`,
@@ -127,23 +131,6 @@ async function lifecycleOf(region: string, model: string): Promise<Partial<Found
   const modelIdentifier = model.split('/').at(-1);
   const { modelDetails } = await client.send(new GetFoundationModelCommand({ modelIdentifier }));
   return modelDetails?.modelLifecycle ?? {};
-}
-
-/** Returns the ARNs of the models of an inference profile, one for each model; none if it is not a profile. */
-async function modelsOfProfile(client: BedrockClient, inferenceProfileIdentifier: string): Promise<string[]> {
-  try {
-    const { models = [] } = await client.send(new GetInferenceProfileCommand({ inferenceProfileIdentifier }));
-    const arns = models.flatMap(({ modelArn }) => (modelArn ? [modelArn] : []));
-    return [...new Map(arns.map((arn) => [arn.split('/').at(-1), arn])).values()];
-  } catch (error) {
-    if (isUnknown(error)) return [];
-    throw error;
-  }
-}
-
-function isUnknown(error: unknown): boolean {
-  const { name } = error as Error;
-  return name === 'ValidationException' || name === 'ResourceNotFoundException';
 }
 
 /** The timeout of a call of a model, in milliseconds. */

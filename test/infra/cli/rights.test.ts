@@ -5,7 +5,9 @@ import policy from '../../../docs/rights/deployer.json' with { type: 'json' };
 it('the policy of docs/rights/deployer.json has every action that preflight and a deploy say they need', () => {
   const files = globSync(['infra/cli/preflight/*.ts', 'infra/cli/stack/deployed-data.ts']);
   const named = files.flatMap(
-    (file) => readFileSync(file, 'utf8').match(/\b(bedrock|cloudformation|cloudwatch|iam|lambda):[A-Z]\w+/g) ?? [],
+    (file) =>
+      readFileSync(file, 'utf8').match(/\b(bedrock|cloudformation|cloudwatch|iam|lambda|servicequotas):[A-Z]\w+/g) ??
+      [],
   );
   expect(named.length).toBeGreaterThan(3);
   expect(policy.Statement.flatMap(({ Action }) => Action)).toEqual(expect.arrayContaining(named));
