@@ -161,6 +161,15 @@ const tags = v.pipe(
   ),
 );
 
+/** The most units a second that can be set for the table. */
+const mostUnits = 10_000_000;
+
+/** The lowest values are those that a table billed on demand has anyway (DynamoDB Developer Guide, "Warm throughput"). */
+const warmThroughput = group({
+  readUnitsPerSecond: v.optional(number(12_000, mostUnits)),
+  writeUnitsPerSecond: v.optional(number(4_000, mostUnits)),
+});
+
 const schema = group({
   /** The default model of agents: a model id or an inference profile. Without it the region determines the model. */
   defaultModel: v.optional(model('must be a model id without spaces and commas')),
@@ -225,6 +234,10 @@ const schema = group({
   restoredStream: v.optional(
     textAs(/^arn:[\w-]+:dynamodb:[\w-]+:\d{12}:table\/[\w.-]+\/stream\/\S+$/, 'must be the ARN of a table’s stream'),
   ),
+  /** The units a second that the table can serve at once, without growing first. */
+  warmThroughput: v.optional(warmThroughput),
+  /** The most write units a second of the table; DynamoDB throttles more. */
+  maxWriteRequestUnits: v.optional(number(10, mostUnits)),
   /**
    * The ARN of an existing key for the secrets of webhooks. The stack uses it and creates none. Its key policy must delegate
    * to the IAM policies of the account.
@@ -320,7 +333,7 @@ export function parseSettings(given: unknown, file: string, stage?: string): Set
   const read = v.safeParse(schema, given, { abortPipeEarly: true });
   if (!read.success) throw new Error(`${file} is invalid:\n${read.issues.map(faultOf).join('\n')}`);
   const settings = read.output;
-  const faults = [...reservationFaults(settings), ...environmentFaults(settings)];
+  const faults = [...reservationFaults(settings), ...environmentFaults(settings), ...throughputFaults(settings)];
   if (faults.length > 0) throw new Error(`${file} is invalid:\n  ${faults.join('\n  ')}`);
   return { ...settings, ...(stage && { stage }) };
 }
@@ -340,6 +353,23 @@ function environmentFaults(settings: Settings): string[] {
   if (bytes <= mostEnvironmentBytes) return [];
   return [
     `allowedModels, corsOrigins and openTelemetry.variables must be shorter by ${bytes - mostEnvironmentBytes} bytes in all: Lambda accepts 4 KB of environment variables for a function`,
+  ];
+}
+
+/** Returns the errors in the throughput of the table: it is of the table of the stack, and cannot be above its own maximum. */
+function throughputFaults({ restoredStream, warmThroughput: warm, maxWriteRequestUnits: most }: Settings): string[] {
+  const { writeUnitsPerSecond = 0 } = warm ?? {};
+  return [
+    ...(restoredStream !== undefined && (warm !== undefined || most !== undefined)
+      ? [
+          'warmThroughput and maxWriteRequestUnits are for the own table of the stack; set those of the restored table by the AWS CLI',
+        ]
+      : []),
+    ...(most !== undefined && writeUnitsPerSecond > most
+      ? [
+          `warmThroughput.writeUnitsPerSecond must be at most maxWriteRequestUnits (${most}), not ${writeUnitsPerSecond}`,
+        ]
+      : []),
   ];
 }
 

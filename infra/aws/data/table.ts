@@ -1,5 +1,13 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import { AttributeType, Billing, type ITable, ProjectionType, StreamViewType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  AttributeType,
+  Billing,
+  type ITable,
+  ProjectionType,
+  StreamViewType,
+  TableV2,
+  type WarmThroughput,
+} from 'aws-cdk-lib/aws-dynamodb';
 import { Effect, type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { tableSchema } from '../../../lib/deployment/table-schema.ts';
@@ -43,17 +51,26 @@ export class ServiceTable extends TableV2 {
   /**
    * @param ephemeral whether the table is deleted with the stack
    * @param restoredStream the ARN of the stream of an existing table to use
+   * @param warmThroughput the units a second that the table can serve at once
+   * @param maxWriteRequestUnits the most write units a second, also of the index
    */
   constructor(
     scope: Construct,
     id: string,
-    { ephemeral, restoredStream, tags }: Pick<Settings, 'ephemeral' | 'restoredStream'> & { tags: Tags },
+    {
+      ephemeral,
+      restoredStream,
+      warmThroughput,
+      maxWriteRequestUnits,
+      tags,
+    }: Pick<Settings, 'ephemeral' | 'restoredStream' | 'warmThroughput' | 'maxWriteRequestUnits'> & { tags: Tags },
   ) {
     const { partitionKey, sortKey, expiry, dueIndex } = tableSchema;
     super(scope, id, {
       partitionKey: text(partitionKey),
       sortKey: text(sortKey),
-      billing: Billing.onDemand(),
+      billing: Billing.onDemand(maxWriteRequestUnits === undefined ? {} : { maxWriteRequestUnits }),
+      ...(warmThroughput && { warmThroughput: warmThroughput as WarmThroughput }),
       dynamoStream: StreamViewType.NEW_AND_OLD_IMAGES,
       timeToLiveAttribute: expiry,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
@@ -67,6 +84,7 @@ export class ServiceTable extends TableV2 {
           partitionKey: text(dueIndex.partitionKey),
           sortKey: text(dueIndex.sortKey),
           projectionType: ProjectionType.KEYS_ONLY,
+          ...(maxWriteRequestUnits !== undefined && { maxWriteRequestUnits }),
         },
       ],
     });

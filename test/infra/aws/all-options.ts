@@ -8,6 +8,8 @@ export const allOptions = {
     'arn:aws:bedrock:us-east-1:111122223333:application-inference-profile/abc123',
   ],
   permissionsBoundary: 'CrewboardBoundary',
+  warmThroughput: { readUnitsPerSecond: 20_000, writeUnitsPerSecond: 10_000 },
+  maxWriteRequestUnits: 40_000,
   alarmEmail: 'ops@example.com',
   corsOrigins: ['https://board.example'],
   customDomain: {

@@ -14,6 +14,8 @@ import { stackOf } from './synthesized.ts';
 
 const { customDomain, openTelemetry } = allOptions;
 
+const existingStream = 'arn:aws:dynamodb:eu-central-1:123456789012:table/other/stream/2026-01-01T00:00:00.000';
+
 const parse = (given: unknown, stage?: string) => parseSettings(given, 'settings/prod.json', stage);
 
 describe('the settings of a stack', () => {
@@ -27,6 +29,19 @@ describe('the settings of a stack', () => {
       ...{ callsOutPerMinute: 60, alarmTokensPerHour: 2_000_000 },
       ...{ ephemeral: false, emulator: false },
     });
+  });
+
+  it.each([
+    [
+      { maxWriteRequestUnits: 5_000, warmThroughput: { writeUnitsPerSecond: 5_001 } },
+      /must be at most maxWriteRequestUnits \(5000\), not 5001/,
+    ],
+    [
+      { maxWriteRequestUnits: 5_000, restoredStream: existingStream },
+      /are for the own table of the stack; set those of the restored/,
+    ],
+  ])('reject throughput that the table cannot have: %j', (given, error) => {
+    expect(() => parse(given)).toThrow(error);
   });
 
   const ofSns = 'must be the ARN of a standard SNS topic';
@@ -54,6 +69,9 @@ describe('the settings of a stack', () => {
     ['throttleBurst', 5001, 'must be at most 5000'],
     ['executionsPerMinute', 1_000_001, 'must be at most 1000000'],
     ['dailyTokens', 0, 'must be at least 1'],
+    ['warmThroughput.readUnitsPerSecond', { readUnitsPerSecond: 11_999 }, 'must be at least 12000'],
+    ['warmThroughput.writeUnitsPerSecond', { writeUnitsPerSecond: 10_000_001 }, 'must be at most 10000000'],
+    ['maxWriteRequestUnits', 9, 'must be at least 10'],
     ['corsOrigins.0', ['https://a.example/path'], 'must be a list of *'],
     ['corsOrigins.0', ['https://A.example'], 'must be a list of *'],
     ['corsOrigins.0', ['https://a.example:443'], 'must be a list of *'],

@@ -30,6 +30,22 @@ describe('the table', () => {
     });
   });
 
+  it('has the throughput of the settings, and none without them', () => {
+    const warm = {
+      warmThroughput: { readUnitsPerSecond: 30_000, writeUnitsPerSecond: 8_000 },
+      maxWriteRequestUnits: 9_000,
+    };
+    const WriteOnDemandThroughputSettings = { MaxWriteRequestUnits: 9_000 };
+    Template.fromStack(stackOf(undefined, warm)).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      WarmThroughput: { ReadUnitsPerSecond: 30_000, WriteUnitsPerSecond: 8_000 },
+      WriteOnDemandThroughputSettings,
+      GlobalSecondaryIndexes: [Match.objectLike({ WriteOnDemandThroughputSettings })],
+    });
+    const without = Object.keys(resources('AWS::DynamoDB::GlobalTable')[table]?.Properties ?? {});
+    expect(without.filter((name) => name.includes('Throughput'))).toEqual([]);
+    expect(without).toContain('KeySchema');
+  });
+
   it.each([
     ['remains with its recovery when the stack is deleted', {}, true, 'RetainExceptOnCreate'],
     ['is deleted with an ephemeral stack', { ephemeral: true }, false, 'Delete'],

@@ -9,6 +9,7 @@ import { type Statement, synthesized } from '../synthesized.ts';
 
 /** The options with which a stack uses an existing table and an existing key instead of its own. */
 const existing = {
+  ...{ warmThroughput: undefined, maxWriteRequestUnits: undefined },
   restoredStream: 'arn:aws:dynamodb:eu-central-1:123456789012:table/crewboard-restored/stream/2026-11-01T00:00:00.000',
   secretsKey: 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0000-1111-2222-333344445555',
 };
