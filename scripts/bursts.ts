@@ -44,8 +44,8 @@ export function largestBurst(
   return counted.length - pairs.size;
 }
 
-/** Returns the resources that must be finished before each resource starts. */
-function everythingBefore(resources: TemplateResources): Map<string, Set<string>> {
+/** Returns the logical ids of the resources that must be finished before each resource starts. */
+export function everythingBefore(resources: TemplateResources): Map<string, Set<string>> {
   const known = new Map<string, Set<string>>();
   const of = (id: string): Set<string> => {
     const found = known.get(id);

@@ -1,12 +1,13 @@
-import { Aws, Duration, Fn, Stack } from 'aws-cdk-lib';
+import { Aws, type CfnResource, Duration, Fn, Stack } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import {
+  CfnIntegration,
+  CfnRoute,
   type CfnStage,
   CorsHttpMethod,
   type CorsPreflightOptions,
   HttpApi,
   HttpMethod,
-  type HttpRoute,
   type HttpRouteIntegration,
   LogGroupLogDestination,
 } from 'aws-cdk-lib/aws-apigatewayv2';
@@ -28,6 +29,12 @@ const timeoutSeconds = 29;
 
 /** The time of a response in the access log. Unlike the other variables it is not quoted: a metric needs a number. */
 const responseLatency = '$context.responseLatency';
+
+/**
+ * How many integrations, and how many routes, CloudFormation creates, changes or deletes at the same time. The control plane of
+ * API Gateway allows 10 requests a second with a burst of 40, for all APIs of an account together, and cannot be raised.
+ */
+const changedAtOnce = 8;
 
 /** The format of the access log: a line for each request, also if it reaches no function. */
 const accessLogFormat = AccessLogFormat.custom(
@@ -127,13 +134,18 @@ export class Api extends Construct {
         });
         integrations.set(name, integrationFor(handler));
       }
-      const added = api.addRoutes({
+      api.addRoutes({
         path: templateOf(row.path),
         methods: [HttpMethod[row.method]],
         integration: integrations.get(name) as HttpRouteIntegration,
       });
-      throttle(stage.node.defaultChild as CfnStage, row, added, shared.settings);
+      throttle(stage.node.defaultChild as CfnStage, row, shared.settings);
     }
+    const parts = api.node.findAll();
+    inGroups(parts.filter((part) => part instanceof CfnIntegration));
+    const lastRoutes = inGroups(parts.filter((part) => part instanceof CfnRoute));
+    // The stage is changed last, because API Gateway rejects settings of a route that does not exist.
+    for (const route of lastRoutes) (stage.node.defaultChild as CfnStage).addResourceDependency(route);
   }
 
   /** Returns a metric of API Gateway for the API. */
@@ -143,14 +155,21 @@ export class Api extends Construct {
 }
 
 /**
- * Gives a costly route its own throttle, so that it cannot use all concurrency of the account. The stage depends on the
- * route, because API Gateway rejects settings of a route that does not exist.
+ * Lets each resource wait for the one that is `changedAtOnce` places before it, so that this number of them is changed at the
+ * same time.
+ *
+ * @returns the last resources, which all others precede
  */
-function throttle(stage: CfnStage, row: Endpoint, added: readonly HttpRoute[], settings: Settings): void {
+function inGroups<Resource extends CfnResource>(resources: readonly Resource[]): Resource[] {
+  for (const [at, resource] of resources.slice(changedAtOnce).entries())
+    resource.addResourceDependency(resources[at] as Resource);
+  return resources.slice(-changedAtOnce);
+}
+
+/** Gives a costly route its own throttle, so that it cannot use all concurrency of the account. */
+function throttle(stage: CfnStage, row: Endpoint, settings: Settings): void {
   const limits = throttleOf(row, settings);
-  if (!limits) return;
-  stage.routeSettings = { ...stage.routeSettings, [routeKeyOf(row)]: limits };
-  stage.node.addDependency(...added);
+  if (limits) stage.routeSettings = { ...stage.routeSettings, [routeKeyOf(row)]: limits };
 }
 
 function throttleOf({ callsOut, startsExecution }: Endpoint, settings: Settings) {

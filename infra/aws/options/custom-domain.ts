@@ -21,6 +21,8 @@ export class CustomDomain extends Construct {
       certificate: Certificate.fromCertificateArn(this, 'Certificate', settings.certificateArn),
       securityPolicy: SecurityPolicy.TLS_1_2,
     });
+    // It waits for the routes, which the stage waits for, so that it is not changed together with them.
+    domainName.node.addDependency(stage);
     new ApiMapping(this, 'Mapping', { api, domainName, stage });
     this.url = `https://${settings.name}`;
     const { regionalDomainName, regionalHostedZoneId } = domainName;
