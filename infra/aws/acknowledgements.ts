@@ -1,4 +1,5 @@
 import { type Stack, Validations } from 'aws-cdk-lib';
+import { invokedFunctions } from './api/invoker-role.ts';
 import { modelPatterns } from './functions/model-access.ts';
 import type { StackSettings } from './settings.ts';
 
@@ -28,6 +29,11 @@ const everywhere = {
 /** Acknowledges the rules of cdk-nag from which the stack deviates, with the reasons. */
 export function acknowledge(stack: Stack, settings: StackSettings): void {
   for (const [id, reason] of Object.entries(everywhere)) Validations.of(stack).acknowledge({ id, reason });
+  const functions = invokedFunctions(stack.stackName, '<AWS::Partition>', '<AWS::Region>', '<AWS::AccountId>');
+  Validations.of(stack).acknowledge({
+    id: `AwsSolutions::AwsSolutions-IAM5[Resource::${functions}]`,
+    reason: 'API Gateway may invoke the functions of the API. A list of their ARNs would be too long for a role.',
+  });
   for (const pattern of modelPatterns(settings))
     Validations.of(stack).acknowledge({
       id: `AwsSolutions::AwsSolutions-IAM5[Resource::${pattern}]`,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { functionNamePattern } from '../../../../infra/aws/api/invoker-role.ts';
 import { requestBuckets } from '../../../../infra/aws/data/table.ts';
 import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
 import type { Endpoint } from '../../../../lib/contract/endpoint.ts';
@@ -34,13 +35,25 @@ describe('the API', () => {
     expect(resources('AWS::IAM::Role')[role]?.Properties.AssumeRolePolicyDocument.Statement).toEqual([
       { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: 'apigateway.amazonaws.com' } },
     ]);
-    const invoked = ['Unmatched', ...new Set(rows.map(({ id }) => id))].map((id) => ({
-      'Fn::GetAtt': [logicalId(id), 'Arn'],
-    }));
-    const statements = statementsByRole.get(role);
-    expect(statements).toEqual([{ Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: expect.anything() }]);
-    expect(new Set([statements?.[0]?.Resource].flat())).toEqual(new Set(invoked));
+    const region = [{ Ref: 'AWS::Region' }, ':', { Ref: 'AWS::AccountId' }];
+    const functions = ['arn:', { Ref: 'AWS::Partition' }, ':lambda:', ...region, ':function:Crewboard-Api*'];
+    expect(statementsByRole.get(role)).toEqual([
+      { Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: { 'Fn::Join': ['', functions] } },
+    ]);
     template.resourcePropertiesCountIs('AWS::Lambda::Permission', { Principal: 'apigateway.amazonaws.com' }, 0);
+  });
+
+  it('names the functions of its own stack only by the pattern in the right to invoke them', () => {
+    expect(logicalId('CreateTask')).toMatch(/^Api/);
+    const isInvoked = (stackName: string, name: string) =>
+      new RegExp(`^${functionNamePattern(stackName).replaceAll('*', '.*')}$`).test(name);
+    expect(isInvoked('Crewboard', 'Crewboard-ApiCreateTask0A1B2C3D-AbCdEfGhIjKl')).toBe(true);
+    expect(isInvoked('Crewboard', 'Crewboard-PipelineDeliverWebhook0A1B2C3D-AbCdEfGhIjKl')).toBe(false);
+    expect(isInvoked('Crewboard', 'Crewboard-prod-ApiCreateTask0A1B2C3D-AbCdEfGhIjKl')).toBe(false);
+    // CloudFormation keeps 24 characters or more of the name of a stack.
+    const long = 'CrewboardEphemeral-production-of-europe';
+    for (const kept of [24, 25, long.length])
+      expect(isInvoked(long, `${long.slice(0, kept)}-ApiGetExecutionMetrics0A-1GRP3N0TVA1LD`)).toBe(true);
   });
 
   it.each(rows.filter(({ row }) => row.scope && row.method === 'GET'))(
