@@ -8,7 +8,7 @@ const everywhere = {
   'AwsSolutions::AwsSolutions-APIG4':
     'Each function checks tokens: an authorizer of an HTTP API can return neither our 401 nor our envelope, and caches for minutes (docs/architecture.md#access-tokens).',
   'AwsSolutions::AwsSolutions-IAM5[Resource::*]':
-    'An agent names its model. Optional parts write traces to X-Ray, and read alarms before a canary deployment moves traffic. A test limits this to the roles that need it.',
+    'An agent names its model, and an optional part writes traces to X-Ray. A test limits this to the roles that need it.',
   'Serverless::Serverless-LambdaStarPermissions':
     'These are the rights of AwsSolutions-IAM5: an agent names its model, and an optional part writes traces.',
   'Serverless::Serverless-LambdaDLQ':

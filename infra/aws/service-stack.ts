@@ -6,7 +6,6 @@ import type { Bundles } from './bundle.ts';
 import { SecretsKey } from './data/secrets-key.ts';
 import { ServiceTable } from './data/table.ts';
 import { Monitoring } from './monitoring/monitoring.ts';
-import { Canary } from './options/canary.ts';
 import { Pipeline } from './pipeline.ts';
 import { type StackSettings, stackNameOf, standardStage } from './settings.ts';
 import { StartCheck } from './start-check.ts';
@@ -14,7 +13,7 @@ import { StartCheck } from './start-check.ts';
 /** The service in AWS: the API writes to the table, and the table's stream feeds the pipeline. */
 export class ServiceStack extends Stack {
   constructor(scope: Construct, { bundles, settings }: { bundles: Bundles; settings: StackSettings }) {
-    const { ephemeral, canary, permissionsBoundary } = settings;
+    const { ephemeral, permissionsBoundary } = settings;
     const tags = { service: 'crewboard', stage: settings.stage ?? standardStage, ...settings.tags };
     super(scope, stackNameOf(settings), {
       description: 'Crewboard: AI agents, the board of tasks they work on, and signed webhooks',
@@ -31,8 +30,7 @@ export class ServiceStack extends Stack {
     const pipeline = new Pipeline(this, 'Pipeline', shared);
     new StartCheck(this, 'StartCheck', shared, api.aliases);
     acknowledge(this, settings);
-    const { rollbackAlarms: alarms } = new Monitoring(this, 'Monitoring', { api, pipeline, settings });
-    if (canary) new Canary(this, 'Canary', { aliases: api.aliases, alarms, canary });
+    new Monitoring(this, 'Monitoring', { api, pipeline, settings });
 
     new CfnOutput(this, 'Url', { value: api.url, description: 'The URL of the API' });
     new CfnOutput(this, 'DefaultModel', {

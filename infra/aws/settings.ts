@@ -53,12 +53,24 @@ const textAs = (pattern: RegExp, message: string) => v.pipe(v.string(message), v
 /** Names and values of AWS tags. */
 export type Tags = Readonly<Record<string, string>>;
 
-/** Returns a schema of an object of settings. The error for an unknown name suggests a similar one. */
+/** Settings of earlier versions, each with what to do instead. */
+const removed: Readonly<Record<string, string>> = {
+  canary:
+    'is no longer a setting; remove it: requests reach a new version only after all are published (docs/deploying.md#new-versions)',
+};
+
+/**
+ * Returns a schema of an object of settings. The error for an unknown name suggests a similar one, or says what to do instead
+ * of a setting of an earlier version.
+ */
 function group<const Entries extends v.ObjectEntries>(entries: Entries) {
   return v.strictObject(entries, ({ expected, path }) => {
     if (expected === 'Object') return 'must be an object';
     if (expected !== 'never') return 'is missing';
-    const meant = nearestName(String(path?.at(-1)?.key), Object.keys(entries));
+    const name = String(path?.at(-1)?.key);
+    const instead = Object.hasOwn(removed, name) ? removed[name] : undefined;
+    if (instead) return instead;
+    const meant = nearestName(name, Object.keys(entries));
     return `is not a setting${meant ? `; did you mean ${meant}?` : ''}`;
   });
 }
@@ -95,15 +107,6 @@ const polling = group(
 type FunctionName = Operation | ConsumerName | 'unmatched';
 
 const functionNames = [...Object.keys(endpoints), ...Object.keys(consumers), 'unmatched'] as FunctionName[];
-
-/** The deployment configurations of AWS CodeDeploy that take long enough for an alarm of the API to be raised. */
-const canaries = [
-  'Canary10Percent15Minutes',
-  'Canary10Percent30Minutes',
-  'Linear10PercentEvery2Minutes',
-  'Linear10PercentEvery3Minutes',
-  'Linear10PercentEvery10Minutes',
-] as const;
 
 const customDomain = group({
   name: textAs(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'must be a domain name such as api.example.com'),
@@ -269,8 +272,6 @@ const schema = group({
   ),
   /** A custom domain name for the API. */
   customDomain: v.optional(customDomain),
-  /** How CodeDeploy moves the traffic of the API's functions to a new version. By default a deploy moves all at once. */
-  canary: v.optional(v.picklist(canaries, `must be one of ${canaries.join(', ')}`)),
   /** The reserved concurrency of functions, by name. A function cannot exceed its reservation. */
   reservedConcurrency: v.optional(group(v.entriesFromList(functionNames, v.optional(number(1, 1_000_000)))), {}),
   /** The OpenTelemetry layer that traces the functions. */

@@ -12,7 +12,7 @@ import {
   LogGroupLogDestination,
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import { Alias } from 'aws-cdk-lib/aws-lambda';
+import type { CfnVersion, Version } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type Endpoint, templateOf } from '../../../lib/contract/endpoint.ts';
 import { familyOf, functionNameOf, routes } from '../../../lib/contract/routes.ts';
@@ -80,21 +80,20 @@ export class Api extends Construct {
   readonly url: string;
   /** The log of all requests. */
   readonly accessLog: ServiceLog;
-  /** The aliases that the routes invoke; none if a deploy moves all traffic at once. */
-  readonly aliases: Alias[] = [];
+  /** The versions of the functions that the routes invoke: each deploy publishes one of each function that it changes. */
+  readonly versions: Version[] = [];
   readonly #api: HttpApi;
+  /** The integrations that no other one precedes. */
+  readonly #firstIntegrations: readonly CfnIntegration[];
 
   constructor(scope: Construct, id: string, shared: SharedProps) {
     super(scope, id);
     const roles = new ApiRoles(this, shared);
-    const { throttleRate, throttleBurst, corsOrigins, customDomain, canary } = shared.settings;
-    // Aliases have another role, so that the previous role may invoke the functions until no integration uses it.
-    const invoker = new InvokerRole(this, canary ? 'AliasInvoker' : 'Invoker');
+    const { throttleRate, throttleBurst, corsOrigins, customDomain } = shared.settings;
+    const invoker = new InvokerRole(this, 'Invoker');
     const integrationFor = (handler: ServiceFunction) => {
-      if (!canary) return invoker.integrationFor(handler.node.id, handler);
-      const alias = new Alias(handler, 'Live', { aliasName: 'live', version: handler.currentVersion });
-      this.aliases.push(alias);
-      return invoker.integrationFor(handler.node.id, alias);
+      this.versions.push(handler.currentVersion);
+      return invoker.integrationFor(handler.node.id, handler.currentVersion);
     };
     const unmatched = new ServiceFunction(this, 'unmatched', {
       ...shared,
@@ -142,10 +141,19 @@ export class Api extends Construct {
       throttle(stage.node.defaultChild as CfnStage, row, shared.settings);
     }
     const parts = api.node.findAll();
-    inGroups(parts.filter((part) => part instanceof CfnIntegration));
-    const lastRoutes = inGroups(parts.filter((part) => part instanceof CfnRoute));
+    this.#firstIntegrations = inGroups(parts.filter((part) => part instanceof CfnIntegration)).first;
+    for (const { node } of this.versions) this.switchAfter(node.defaultChild as CfnVersion);
+    const { last: lastRoutes } = inGroups(parts.filter((part) => part instanceof CfnRoute));
     // The stage is changed last, because API Gateway rejects settings of a route that does not exist.
     for (const route of lastRoutes) (stage.node.defaultChild as CfnStage).addResourceDependency(route);
+  }
+
+  /**
+   * Lets requests reach the new versions only after a resource, such as a check of all versions, is finished. If it fails,
+   * CloudFormation rolls the stack back before any request has reached a new version.
+   */
+  switchAfter(resource: CfnResource): void {
+    for (const integration of this.#firstIntegrations) integration.addResourceDependency(resource);
   }
 
   /** Returns a metric of API Gateway for the API. */
@@ -158,12 +166,12 @@ export class Api extends Construct {
  * Lets each resource wait for the one that is `changedAtOnce` places before it, so that this number of them is changed at the
  * same time.
  *
- * @returns the last resources, which all others precede
+ * @returns the first resources, which precede all others, and the last ones, which follow all others
  */
-function inGroups<Resource extends CfnResource>(resources: readonly Resource[]): Resource[] {
+function inGroups<Resource extends CfnResource>(resources: readonly Resource[]): Record<'first' | 'last', Resource[]> {
   for (const [at, resource] of resources.slice(changedAtOnce).entries())
     resource.addResourceDependency(resources[at] as Resource);
-  return resources.slice(-changedAtOnce);
+  return { first: resources.slice(0, changedAtOnce), last: resources.slice(-changedAtOnce) };
 }
 
 /** Gives a costly route its own throttle, so that it cannot use all concurrency of the account. */

@@ -7,7 +7,7 @@ import {
   PayloadFormatVersion,
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IVersion } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { ServiceRole } from '../functions/service-role.ts';
 
@@ -41,11 +41,11 @@ export class InvokerRole extends ServiceRole {
   }
 
   /**
-   * Returns the integration that invokes this function or alias.
+   * Returns the integration that invokes this version of a function.
    *
    * @param id the id of the construct of the integration
    */
-  integrationFor(id: string, { functionArn }: IFunction): HttpRouteIntegration {
+  integrationFor(id: string, { functionArn }: IVersion): HttpRouteIntegration {
     return new InvokedFunction(id, {
       type: HttpIntegrationType.AWS_PROXY,
       uri: functionArn,

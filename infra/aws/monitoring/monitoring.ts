@@ -18,14 +18,8 @@ import { type AlarmDefinition, alarmDefinitions, type Monitored } from './alarms
 /** The page that says what to do about each alarm. */
 const runbook = 'docs/runbook.md';
 
-/** The alarms that a faulty version of the API's functions raises. */
-const rollingBack = ['api-errors', 'api-latency'];
-
 /** The alarms of the stack, and a dashboard with a graph for each alarm. */
 export class Monitoring extends Construct {
-  /** The alarms that roll back a canary deployment. */
-  readonly rollbackAlarms: Alarm[] = [];
-
   constructor(scope: Construct, id: string, monitored: Monitored) {
     super(scope, id);
     const { settings } = monitored;
@@ -34,7 +28,6 @@ export class Monitoring extends Construct {
     for (const definition of definitions) {
       if (settings.emulator && definition.metric instanceof MathExpression) continue;
       const alarm = this.createAlarm(definition);
-      if (rollingBack.includes(definition.name)) this.rollbackAlarms.push(alarm);
       alarm.addAlarmAction(...actions);
       alarm.addOkAction(...actions);
     }

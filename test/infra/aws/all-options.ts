@@ -17,7 +17,6 @@ export const allOptions = {
     certificateArn: 'arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d-0000-1111-2222-333344445555',
     disableExecuteApiEndpoint: true,
   },
-  canary: 'Canary10Percent15Minutes',
   reservedConcurrency: { deliverWebhook: 700, createTask: 20 },
   openTelemetry: {
     layer: 'arn:aws:lambda:eu-central-1:615299751070:layer:AWSOpenTelemetryDistroJs:10',

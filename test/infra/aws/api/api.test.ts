@@ -9,6 +9,7 @@ import { synthesized } from '../synthesized.ts';
 
 const { template, resources, propertiesOf, logicalId, functionOf, statementsByRole, statementsOf } = synthesized();
 const integrations = resources('AWS::ApiGatewayV2::Integration');
+const versions = resources('AWS::Lambda::Version');
 const [table = ''] = Object.keys(resources('AWS::DynamoDB::GlobalTable'));
 
 /** The key and the target of each route. */
@@ -23,7 +24,10 @@ const rows = routes.map(([operation, row]) => ({ row, id: constructIdOf(function
 describe('the API', () => {
   it('has a route for each endpoint, and $default for all other requests, to functions with payload 2.0', () => {
     const functionsOf = rows.map(({ id, row }) => [routeKeyOf(row), logicalId(id)]);
-    const found = targets.map(({ key, target }) => [key, target.IntegrationUri['Fn::GetAtt'][0]]);
+    const found = targets.map(({ key, target }) => [
+      key,
+      versions[target.IntegrationUri.Ref]?.Properties.FunctionName.Ref,
+    ]);
     expect(found.sort()).toEqual([['$default', logicalId('Unmatched')], ...functionsOf].sort());
     for (const { target } of targets) expect(target.PayloadFormatVersion).toBe('2.0');
   });
@@ -41,6 +45,13 @@ describe('the API', () => {
       { Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: { 'Fn::Join': ['', functions] } },
     ]);
     template.resourcePropertiesCountIs('AWS::Lambda::Permission', { Principal: 'apigateway.amazonaws.com' }, 0);
+  });
+
+  it('moves requests to new versions after all of them are published', () => {
+    expect(Object.keys(versions)).toHaveLength(Object.keys(integrations).length);
+    const before = everythingBefore(template.toJSON().Resources);
+    for (const id of Object.keys(integrations))
+      expect([...(before.get(id) ?? [])]).toEqual(expect.arrayContaining(Object.keys(versions)));
   });
 
   it('names the functions of its own stack only by the pattern in the right to invoke them', () => {

@@ -89,10 +89,9 @@ it.each(expected)('%s has exactly the rights that it needs by the contract', (id
   expect(sorted(givenTo(id))).toEqual(sorted(rights));
 });
 
-const canary = ['cloudwatch:DescribeAlarms', 'lambda:GetProvisionedConcurrencyConfig'];
 it.each([
   ['without options', {}, ['bedrock:InvokeModel']],
-  ['with every option', allOptions, [...canary, 'xray:PutTelemetryRecords', 'xray:PutTraceSegments']],
+  ['with every option', allOptions, ['xray:PutTelemetryRecords', 'xray:PutTraceSegments']],
 ])('the rights of the stack %s come from no managed policy, and few are on all resources', (_, settings, expected) => {
   const { template, statementsByRole } = synthesized(settings);
   template.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });

@@ -1,17 +1,14 @@
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
-import { functionNameOf, routes } from '../../../../lib/contract/routes.ts';
 import { allOptions } from '../all-options.ts';
 import { stackOf, synthesized } from '../synthesized.ts';
 
-const { customDomain, canary, reservedConcurrency, openTelemetry } = allOptions;
+const { customDomain, reservedConcurrency, openTelemetry } = allOptions;
 
 const plain = JSON.stringify(Template.fromStack(stackOf()).toJSON());
 
 it.each([
   ...['ApiGatewayV2::DomainName', 'ApiGatewayV2::ApiMapping', 'DisableExecuteApiEndpoint'],
-  ...['AWS::CodeDeploy', 'codedeploy', 'AWS::Lambda::Alias', 'AWS::Lambda::Version'],
   ...['ReservedConcurrentExecutions', 'TracingConfig', 'Layers', 'OTEL_', 'AWS_LAMBDA_EXEC_WRAPPER', 'xray:'],
   'CorsConfiguration',
 ])('a stack without options does not contain %s', (word) => {
@@ -43,57 +40,6 @@ describe('a custom domain', () => {
   it('keeps the URL of API Gateway until the settings disable it', () => {
     template.hasResourceProperties('AWS::ApiGatewayV2::Api', { DisableExecuteApiEndpoint: Match.absent() });
     alone.hasResourceProperties('AWS::ApiGatewayV2::Api', { DisableExecuteApiEndpoint: true });
-  });
-});
-
-describe('a canary', () => {
-  const { template, resources, propertiesOf, logicalId, statementsByRole } = synthesized({ canary });
-  const aliases = resources('AWS::Lambda::Alias');
-  const groups = resources('AWS::CodeDeploy::DeploymentGroup');
-  const integrations = propertiesOf('AWS::ApiGatewayV2::Integration');
-  const ofApi = ['Unmatched', ...new Set(routes.map(([name, row]) => constructIdOf(functionNameOf(name, row))))];
-  const resourcesOf = (role: string, at = 0) => new Set([statementsByRole.get(role)?.[at]?.Resource].flat());
-
-  it('lets every route invoke the alias of its function, and API Gateway only the aliases, by another role', () => {
-    const aliased = Object.values(aliases).map(({ Properties }) => [Properties.Name, Properties.FunctionName.Ref]);
-    expect(aliased.sort()).toEqual(ofApi.map((id) => ['live', logicalId(id)]).sort());
-    const invoked = integrations.map(({ IntegrationUri }) => IntegrationUri.Ref);
-    expect(invoked.sort()).toEqual(Object.keys(aliases).sort());
-    template.resourceCountIs('AWS::Lambda::Version', ofApi.length);
-    const role = integrations[0].CredentialsArn['Fn::GetAtt'][0];
-    expect(Object.keys(synthesized().resources('AWS::IAM::Role'))).not.toContain(role);
-  });
-
-  it('moves the traffic of each alias in steps, and back if an alarm of the API is raised', () => {
-    template.resourceCountIs('AWS::CodeDeploy::Application', 1);
-    template.resourceCountIs('AWS::CodeDeploy::DeploymentGroup', ofApi.length);
-    const alarms = ['api-errors', 'api-latency'].map((name) => {
-      const Properties = { AlarmName: `Crewboard ${name}` };
-      return { Name: { Ref: Object.keys(template.findResources('AWS::CloudWatch::Alarm', { Properties }))[0] } };
-    });
-    template.allResourcesProperties('AWS::CodeDeploy::DeploymentGroup', {
-      DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent15Minutes',
-      AlarmConfiguration: { Enabled: true, Alarms: alarms },
-      AutoRollbackConfiguration: { Enabled: true, Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM'] },
-    });
-    const updated = Object.values(aliases).map(
-      ({ UpdatePolicy }) => UpdatePolicy.CodeDeployLambdaAliasUpdate.DeploymentGroupName.Ref,
-    );
-    expect(updated.sort()).toEqual(Object.keys(groups).sort());
-  });
-
-  it('lets CodeDeploy change the aliases of the API’s functions only', () => {
-    const roles = Object.values(groups).map(({ Properties }): string => Properties.ServiceRoleArn['Fn::GetAtt'][0]);
-    const [role = '', ...others] = new Set(roles);
-    expect([others, statementsByRole.get(role)?.map(({ Action }) => Action)]).toEqual([
-      [],
-      [
-        ['lambda:GetAlias', 'lambda:UpdateAlias'],
-        ['cloudwatch:DescribeAlarms', 'lambda:GetProvisionedConcurrencyConfig'],
-      ],
-    ]);
-    expect(resourcesOf(role)).toEqual(new Set(ofApi.map((id) => ({ 'Fn::GetAtt': [logicalId(id), 'Arn'] }))));
-    template.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
   });
 });
 
