@@ -1,11 +1,12 @@
 import { isOfferedAsTool } from '../lib/contract/mcp.ts';
-import { familyOf, fileNameOf, routes } from '../lib/contract/routes.ts';
+import { familyOf, fileNameOf, functionNameOf, routes } from '../lib/contract/routes.ts';
 
 /** Returns the source of `functions/mcp/mcp.ts`: the function with the handlers of all operations that are offered as tools. */
 export function mcpFunctionSource(): string {
   const offered = routes.filter(([, row]) => isOfferedAsTool(row));
-  const imports = offered.map(
-    ([operation, row]) => `import { handler as ${operation} } from '../${familyOf(row)}/${fileNameOf(operation)}.ts';`,
+  const functions = new Map(offered.map(([operation, row]) => [functionNameOf(operation, row), familyOf(row)]));
+  const imports = [...functions].map(
+    ([name, family]) => `import { handler as ${name} } from '../${family}/${fileNameOf(name)}.ts';`,
   );
   // Without the extension, as Biome sorts: `get-execution` before `get-execution-metrics`.
   const path = (line: string) => line.split("'")[1]?.replace('.ts', '') as string;
@@ -18,9 +19,15 @@ ${imports.join('\n')}
 
 /** The handlers of the operations that models can call as tools. */
 const handlers = {
-${offered.map(([operation]) => `  ${operation},`).join('\n')}
+${offered.map(entryOf).join('\n')}
 };
 
 export const handler = serveMcp(mcp, handlers);
 `;
+}
+
+/** Returns the line of an operation in the list of handlers. */
+function entryOf([operation, row]: (typeof routes)[number]): string {
+  const name = functionNameOf(operation, row);
+  return name === operation ? `  ${operation},` : `  ${operation}: ${name},`;
 }

@@ -1,8 +1,16 @@
-import { listExecutions as row } from '../../lib/contract/executions.ts';
-import { listExecutions } from '../../lib/executions/executions.ts';
+import * as rows from '../../lib/contract/executions.ts';
+import { listAgentExecutions, listExecutions } from '../../lib/executions/executions.ts';
+import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
 
-export const handler = serve(row, async ({ query, caller }, context) => {
+const list = serve(rows.listExecutions, async ({ query, caller }, context) => {
   const { limit, offset, ...filter } = query;
   return listExecutions(context, caller.organization, filter, { limit, offset }, caller.scopes);
 });
+
+const listOfAgent = serve(rows.listAgentExecutions, async ({ params, query, caller }, context) => {
+  const { limit, offset, ...filter } = query;
+  return listAgentExecutions(context, caller.organization, params.name, filter, { limit, offset }, caller.scopes);
+});
+
+export const handler = byRoute([rows.listExecutions, list], [rows.listAgentExecutions, listOfAgent]);

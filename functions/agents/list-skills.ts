@@ -1,10 +1,16 @@
 import { listSkills } from '../../lib/agents/agents.ts';
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
-import { listSkills as row } from '../../lib/contract/agents.ts';
+import { listSkills as ofAgentRow } from '../../lib/contract/agents.ts';
+import { listSkillCatalogue as catalogueRow } from '../../lib/contract/skills.ts';
+import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
 
 const catalogue = readSkills();
 
-export const handler = serve(row, async ({ params, caller }, context) =>
+const listOfAgent = serve(ofAgentRow, async ({ params, caller }, context) =>
   listSkills(context, caller.organization, params.name, catalogue),
 );
+
+const listAll = serve(catalogueRow, async () => catalogue);
+
+export const handler = byRoute([ofAgentRow, listOfAgent], [catalogueRow, listAll]);

@@ -1,9 +1,18 @@
-import { listTasks as row } from '../../lib/contract/tasks.ts';
+import * as rows from '../../lib/contract/tasks.ts';
+import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
+import { countTasks } from '../../lib/tasks/task-counts.ts';
 import { listTasks } from '../../lib/tasks/tasks.ts';
 
-export const handler = serve(row, async ({ query, caller }, context) => {
+const list = serve(rows.listTasks, async ({ query, caller }, context) => {
   const { status, priority, assigned_agent: agent, project_id: project, include, limit, offset } = query;
   const filter = { status, priority, agent, project };
   return listTasks(context, caller.organization, filter, { limit, offset }, include);
 });
+
+const count = serve(rows.countTasks, async ({ query, caller }, context) => {
+  const { group_by: groupBy, status, priority, assigned_agent: agent, project_id: project } = query;
+  return countTasks(context, caller.organization, { status, priority, agent, project }, groupBy);
+});
+
+export const handler = byRoute([rows.listTasks, list], [rows.countTasks, count]);

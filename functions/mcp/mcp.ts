@@ -10,31 +10,23 @@ import { handler as deleteAgent } from '../agents/delete-agent.ts';
 import { handler as executeAgent } from '../agents/execute-agent.ts';
 import { handler as getAgent } from '../agents/get-agent.ts';
 import { handler as getExecution } from '../agents/get-execution.ts';
-import { handler as getExecutionMetrics } from '../agents/get-execution-metrics.ts';
 import { handler as getMetrics } from '../agents/get-metrics.ts';
-import { handler as getPrompt } from '../agents/get-prompt.ts';
-import { handler as listAgentExecutions } from '../agents/list-agent-executions.ts';
 import { handler as listAgents } from '../agents/list-agents.ts';
 import { handler as listExecutions } from '../agents/list-executions.ts';
 import { handler as listImprovements } from '../agents/list-improvements.ts';
 import { handler as listPrompts } from '../agents/list-prompts.ts';
-import { handler as listSkillCatalogue } from '../agents/list-skill-catalogue.ts';
 import { handler as listSkills } from '../agents/list-skills.ts';
 import { handler as listSteps } from '../agents/list-steps.ts';
 import { handler as rerunExecution } from '../agents/rerun-execution.ts';
 import { handler as restorePrompt } from '../agents/restore-prompt.ts';
-import { handler as unassignSkill } from '../agents/unassign-skill.ts';
 import { handler as updateAgent } from '../agents/update-agent.ts';
 import { handler as updateSoul } from '../agents/update-soul.ts';
-import { handler as countTasks } from '../kanban-tasks/count-tasks.ts';
 import { handler as createTask } from '../kanban-tasks/create-task.ts';
 import { handler as deleteTask } from '../kanban-tasks/delete-task.ts';
 import { handler as getTask } from '../kanban-tasks/get-task.ts';
 import { handler as listTasks } from '../kanban-tasks/list-tasks.ts';
 import { handler as updateTask } from '../kanban-tasks/update-task.ts';
 import { handler as getMe } from '../me/get-me.ts';
-import { handler as getDelivery } from '../webhooks/get-delivery.ts';
-import { handler as getEvent } from '../webhooks/get-event.ts';
 import { handler as getRecovery } from '../webhooks/get-recovery.ts';
 import { handler as getWebhook } from '../webhooks/get-webhook.ts';
 import { handler as listDeliveries } from '../webhooks/list-deliveries.ts';
@@ -44,7 +36,7 @@ import { handler as listWebhooks } from '../webhooks/list-webhooks.ts';
 /** The handlers of the operations that models can call as tools. */
 const handlers = {
   listTasks,
-  countTasks,
+  countTasks: listTasks,
   createTask,
   getTask,
   updateTask,
@@ -56,28 +48,28 @@ const handlers = {
   deleteAgent,
   listSkills,
   assignSkill,
-  unassignSkill,
+  unassignSkill: assignSkill,
   updateSoul,
   executeAgent,
   delegateTask,
   listExecutions,
-  listAgentExecutions,
+  listAgentExecutions: listExecutions,
   getExecution,
   cancelExecution,
   rerunExecution,
   getMetrics,
-  getExecutionMetrics,
+  getExecutionMetrics: getMetrics,
   listImprovements,
-  listSkillCatalogue,
+  listSkillCatalogue: listSkills,
   listWebhooks,
   getWebhook,
   listDeliveries,
-  getDelivery,
+  getDelivery: listDeliveries,
   listEvents,
-  getEvent,
+  getEvent: listEvents,
   getMe,
   listPrompts,
-  getPrompt,
+  getPrompt: listPrompts,
   restorePrompt,
   getRecovery,
   listSteps,

@@ -1,7 +1,15 @@
-import { listDeliveries as row } from '../../lib/contract/webhooks.ts';
+import * as rows from '../../lib/contract/webhooks.ts';
+import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
+import { getDelivery } from '../../lib/webhooks/delivery-details.ts';
 import { listDeliveries } from '../../lib/webhooks/webhooks.ts';
 
-export const handler = serve(row, async ({ params, query, caller }, context) =>
+const list = serve(rows.listDeliveries, async ({ params, query, caller }, context) =>
   listDeliveries(context, caller.organization, params.id, query),
 );
+
+const get = serve(rows.getDelivery, async ({ params, caller }, context) =>
+  getDelivery(context, caller.organization, { webhookId: params.id, deliveryId: params.deliveryId }),
+);
+
+export const handler = byRoute([rows.listDeliveries, list], [rows.getDelivery, get]);

@@ -1,7 +1,14 @@
-import { listEvents as row } from '../../lib/contract/event-log.ts';
+import * as rows from '../../lib/contract/event-log.ts';
+import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
-import { listEvents } from '../../lib/webhooks/events.ts';
+import { getEvent, listEvents } from '../../lib/webhooks/events.ts';
 
-export const handler = serve(row, async ({ query, caller }, context) =>
+const list = serve(rows.listEvents, async ({ query, caller }, context) =>
   listEvents(context, caller.organization, query),
 );
+
+const get = serve(rows.getEvent, async ({ params, caller }, context) =>
+  getEvent(context, caller.organization, params.id),
+);
+
+export const handler = byRoute([rows.listEvents, list], [rows.getEvent, get]);

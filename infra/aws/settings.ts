@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { endpoints } from '../../lib/contract/endpoints.ts';
 import { globalProfile, isAllowed, standardModelName, standardProfileIn } from '../../lib/contract/models.ts';
-import type { Operation } from '../../lib/contract/routes.ts';
+import { type Operation, routes } from '../../lib/contract/routes.ts';
 import { type ConsumerName, consumers } from '../../lib/deployment/consumers.ts';
 import { isOriginPattern } from '../../lib/deployment/cors.ts';
 import { environment } from '../../lib/deployment/environment.ts';
@@ -53,23 +52,20 @@ const textAs = (pattern: RegExp, message: string) => v.pipe(v.string(message), v
 /** Names and values of AWS tags. */
 export type Tags = Readonly<Record<string, string>>;
 
-/** Settings of earlier versions, each with what to do instead. */
-const removed: Readonly<Record<string, string>> = {
-  canary:
-    'is no longer a setting; remove it: requests reach a new version only after all are published (docs/deploying.md#new-versions)',
-};
-
 /**
- * Returns a schema of an object of settings. The error for an unknown name suggests a similar one, or says what to do instead
- * of a setting of an earlier version.
+ * Returns a schema of an object of settings. The error for an unknown name suggests a similar one.
+ *
+ * @param instead names that are no settings, or not any more, each with what to do instead
  */
-function group<const Entries extends v.ObjectEntries>(entries: Entries) {
+function group<const Entries extends v.ObjectEntries>(
+  entries: Entries,
+  instead: Readonly<Record<string, string | undefined>> = {},
+) {
   return v.strictObject(entries, ({ expected, path }) => {
     if (expected === 'Object') return 'must be an object';
     if (expected !== 'never') return 'is missing';
     const name = String(path?.at(-1)?.key);
-    const instead = Object.hasOwn(removed, name) ? removed[name] : undefined;
-    if (instead) return instead;
+    if (Object.hasOwn(instead, name)) return `is not a setting; ${instead[name]}`;
     const meant = nearestName(name, Object.keys(entries));
     return `is not a setting${meant ? `; did you mean ${meant}?` : ''}`;
   });
@@ -106,7 +102,27 @@ const polling = group(
 /** The name of a function in the contract. The function `unmatched` answers requests that match no route. */
 type FunctionName = Operation | ConsumerName | 'unmatched';
 
-const functionNames = [...Object.keys(endpoints), ...Object.keys(consumers), 'unmatched'] as FunctionName[];
+const functionNames = [
+  ...routes.flatMap(([operation, { servedBy }]) => (servedBy ? [] : [operation])),
+  ...Object.keys(consumers),
+  'unmatched',
+] as FunctionName[];
+
+/** The operations that share the function of another one. */
+const served = routes.flatMap(([operation, { servedBy }]) =>
+  servedBy ? [[operation, `it shares the function of ${servedBy}, which can be one`]] : [],
+);
+
+/** The reserved concurrency of functions, by name. */
+const reservedConcurrency = group(
+  v.entriesFromList(functionNames, v.optional(number(1, 1_000_000))),
+  Object.fromEntries(served),
+);
+
+/** Settings of earlier versions, each with what to do instead. */
+const removed = {
+  canary: 'remove it: requests reach new versions only after all are published (docs/deploying.md#new-versions)',
+};
 
 const customDomain = group({
   name: textAs(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'must be a domain name such as api.example.com'),
@@ -173,7 +189,7 @@ const warmThroughput = group({
   writeUnitsPerSecond: v.optional(number(4_000, mostUnits)),
 });
 
-const schema = group({
+const entries = {
   /** The default model of agents: a model id or an inference profile. Without it the region determines the model. */
   defaultModel: v.optional(model('must be a model id without spaces and commas')),
   /**
@@ -273,14 +289,16 @@ const schema = group({
   /** A custom domain name for the API. */
   customDomain: v.optional(customDomain),
   /** The reserved concurrency of functions, by name. A function cannot exceed its reservation. */
-  reservedConcurrency: v.optional(group(v.entriesFromList(functionNames, v.optional(number(1, 1_000_000)))), {}),
+  reservedConcurrency: v.optional(reservedConcurrency, {}),
   /** The OpenTelemetry layer that traces the functions. */
   openTelemetry: v.optional(openTelemetry),
   /** Whether the stack is a trial, whose data is deleted with it. */
   ephemeral: v.optional(flag, false),
   /** Whether the stack is for an emulator of AWS on this machine. It then lacks resources that the emulator rejects. */
   emulator: v.optional(flag, false),
-});
+};
+
+const schema = group(entries, removed);
 
 /** The names of all settings of the outermost object, each with its schema. */
 export const settingSchemas: Readonly<Record<string, v.GenericSchema>> = schema.entries;

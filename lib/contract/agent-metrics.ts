@@ -115,6 +115,7 @@ export const getExecutionMetrics = endpoint({
   query: v.object({ period }),
   status: 200,
   data: ExecutionMetrics,
+  servedBy: 'getMetrics',
 });
 
 export const getExecutionMetricsReference = (): ApiReference<typeof getExecutionMetrics> => ({

@@ -344,6 +344,7 @@ export const unassignSkill = endpoint({
   summary: 'Unassign a skill',
   params: { name: AgentName, skillId: SkillId },
   status: 200,
+  servedBy: 'assignSkill',
 });
 
 export const unassignSkillReference = (): ApiReference<typeof unassignSkill> => ({

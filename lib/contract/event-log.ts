@@ -94,6 +94,7 @@ export const getEvent = endpoint({
   params: { id: EventId },
   status: 200,
   data: EventDetail,
+  servedBy: 'listEvents',
 });
 
 export const getEventReference = (): ApiReference<typeof getEvent> => ({

@@ -340,6 +340,7 @@ export const listAgentExecutions = endpoint({
   status: 200,
   data: ExecutionListItem,
   paged: true,
+  servedBy: 'listExecutions',
 });
 
 export const listAgentExecutionsReference = (): ApiReference<typeof listAgentExecutions> => ({

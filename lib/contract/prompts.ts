@@ -70,6 +70,7 @@ export const getPrompt = endpoint({
   params: { name: AgentName, hash: PromptHash },
   status: 200,
   data: Prompt,
+  servedBy: 'listPrompts',
 });
 
 export const getPromptReference = (): ApiReference<typeof getPrompt> => ({

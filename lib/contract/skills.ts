@@ -34,6 +34,7 @@ export const listSkillCatalogue = endpoint({
   summary: 'List available skills',
   status: 200,
   data: v.array(Skill),
+  servedBy: 'listSkills',
 });
 
 export const listSkillCatalogueReference = (): ApiReference<typeof listSkillCatalogue> => ({

@@ -172,6 +172,7 @@ export const countTasks = endpoint({
   status: 200,
   data: TaskCounts,
   errors: ['limit_reached'],
+  servedBy: 'listTasks',
 });
 
 export const countTasksReference = (): ApiReference<typeof countTasks> => ({

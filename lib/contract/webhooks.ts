@@ -515,6 +515,7 @@ export const getDelivery = endpoint({
   params: { id: WebhookId, deliveryId: DeliveryId },
   status: 200,
   data: Delivery,
+  servedBy: 'listDeliveries',
 });
 
 export const getDeliveryReference = (): ApiReference<typeof getDelivery> => ({

@@ -1,21 +1,43 @@
 import { Template } from 'aws-cdk-lib/assertions';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { functionSources } from '../../../infra/aws/bundle.ts';
 import { type Endpoint, endpoint } from '../../../lib/contract/endpoint.ts';
 import { routes } from '../../../lib/contract/routes.ts';
+import { sizeOf } from '../../../scripts/bursts.ts';
 import { allOptions } from './all-options.ts';
 import { stackOf } from './synthesized.ts';
 
-/** The limit of resources in one stack (AWS CloudFormation User Guide, "Quotas"). */
-const resourcesLimit = 500;
+/** The number of additional endpoints for which the stack must have room, each with a function of its own. */
+const more = 40;
 
-/** The limit of the inline policies of one role, in characters without white space (IAM User Guide, "Quotas"). */
-const inlinePoliciesLimit = 10_240;
+/** The highest number of resources, 50 less than CloudFormation accepts in one stack. */
+const mostResources = 450;
 
-/** The number of additional endpoints for which the stack must have room. */
-const more = 15;
+/** Limits of AWS, from the quotas in the guides of CloudFormation, IAM, AWS Lambda, Amazon API Gateway and CloudWatch. */
+const limits = {
+  templateBytes: 1_000_000,
+  outputs: 200,
+  descriptionOfOutput: 1_024,
+  /** The inline policies of one role together, in characters without white space. */
+  inlinePolicies: 10_240,
+  descriptionOfFunction: 256,
+  /** The environment variables of one function together. */
+  variablesBytes: 4_096,
+  descriptionOfAlarm: 1_024,
+  routesOfApi: 300,
+};
 
-type Resources = Record<string, { Type: string; Properties: { Policies?: { PolicyDocument: object }[] } }>;
+type Properties = {
+  Policies?: { PolicyDocument: object }[];
+  Description?: string;
+  AlarmDescription?: string;
+  Environment?: { Variables: object };
+};
+type Json = {
+  Resources: Record<string, { Type: string; Properties: Properties }>;
+  Outputs: Record<string, { Description: string }>;
+  Parameters: object;
+};
 
 const added = Array.from({ length: more }, (_, nth) => {
   const path = `/api/kanban-tasks/:id/added-${nth}` as const;
@@ -23,25 +45,57 @@ const added = Array.from({ length: more }, (_, nth) => {
   return [`added${nth}`, row] as const;
 });
 
-it('the template has room for 15 more endpoints with every option, and with the longest names in its inline policies', () => {
+/** Returns the template of the stack with every option and the additional endpoints. */
+function grownTemplate(): Json {
   const list = routes as unknown as (readonly [string, Endpoint])[];
   list.push(...added);
   onTestFinished(() => void list.splice(-more));
   const sources = added.map(([operation]) => `functions/kanban-tasks/${operation}.ts`);
-  const template = Template.fromStack(stackOf([...functionSources(), ...sources], allOptions)).toJSON();
-  const resources = Object.values(template.Resources as Resources);
-  expect(resources.length).toBeLessThanOrEqual(resourcesLimit);
-  const roles = resources.filter(({ Type }) => Type === 'AWS::IAM::Role');
-  const lengths = roles.map(({ Properties: { Policies = [] } }) =>
-    Policies.reduce((length, { PolicyDocument }) => length + JSON.stringify(PolicyDocument, longest).length, 0),
-  );
-  expect(Math.max(...lengths)).toBeGreaterThan(0);
-  expect(Math.max(...lengths)).toBeLessThan(inlinePoliciesLimit);
+  return Template.fromStack(stackOf([...functionSources(), ...sources], allOptions)).toJSON() as Json;
+}
+
+describe(`a stack with every option and ${more} more endpoints`, () => {
+  it('has fewer resources than CloudFormation accepts, and still starts few of the API at once', () => {
+    const { resources, apiCreated } = sizeOf(grownTemplate().Resources);
+    expect(resources).toBeLessThan(mostResources);
+    expect(apiCreated).toBeLessThanOrEqual(16);
+  });
+
+  it('has no text that is longer than AWS accepts, also with the longest names', () => {
+    const template = grownTemplate();
+    const { Resources, Outputs, Parameters } = template;
+    const of = (type: string) =>
+      Object.values(Resources).flatMap(({ Type, Properties }) => (Type === type ? [Properties] : []));
+    const functions = of('AWS::Lambda::Function');
+    const most = (lengths: number[]) => Math.max(...lengths);
+    const measured: typeof limits = {
+      // The CDK indents the template by one character for each level.
+      templateBytes: Buffer.byteLength(JSON.stringify(template, null, 1)),
+      outputs: Object.keys(Outputs).length + Object.keys(Parameters ?? {}).length,
+      descriptionOfOutput: most(Object.values(Outputs).map(({ Description }) => Description.length)),
+      inlinePolicies: most(of('AWS::IAM::Role').map(({ Policies = [] }) => lengthOf(...Policies))),
+      descriptionOfFunction: most(functions.map(({ Description = '' }) => Description.length)),
+      variablesBytes: most(functions.map(({ Environment }) => lengthOf(Environment?.Variables ?? {}))),
+      descriptionOfAlarm: most(
+        of('AWS::CloudWatch::Alarm').map(({ AlarmDescription = '' }) => AlarmDescription.length),
+      ),
+      routesOfApi: of('AWS::ApiGatewayV2::Route').length,
+    };
+    for (const name of Object.keys(limits) as (keyof typeof limits)[]) {
+      expect([name, measured[name] > 0]).toEqual([name, true]);
+      expect([name, measured[name]]).toEqual([name, Math.min(measured[name], limits[name])]);
+    }
+  });
 });
 
-/** Replaces a reference of CloudFormation by the longest possible ARN, that of a function with a name of 64 characters. */
+/** Returns the length of values in a template, with the longest names instead of references. */
+function lengthOf(...values: object[]): number {
+  return values.reduce((length, value) => length + JSON.stringify(value, longest).length, 0);
+}
+
+/** Replaces a reference of CloudFormation by the longest possible ARN, that of a version of a function. */
 function longest(_: string, value: unknown): unknown {
   const isReference =
     typeof value === 'object' && value !== null && Object.keys(value).some((key) => /^(Fn::|Ref$)/.test(key));
-  return isReference ? `arn:aws-us-gov:lambda:ap-southeast-1:123456789012:function:${'x'.repeat(64)}:live` : value;
+  return isReference ? `arn:aws-us-gov:lambda:ap-southeast-1:123456789012:function:${'x'.repeat(64)}:1000` : value;
 }

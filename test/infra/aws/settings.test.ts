@@ -103,7 +103,7 @@ describe('the settings of a stack', () => {
     ['queues.deliveries.batchSize', queue({ batchSize: 11 }), 'must be at most 10'],
     ['customDomain.name', { ...customDomain, name: 'https://api.example.com' }, 'must be a domain name'],
     ['customDomain.certificateArn', { ...customDomain, certificateArn: 'x' }, 'must be the ARN of an ACM certificate'],
-    ['canary', 'Canary10Percent15Minutes', 'is no longer a setting; remove it'],
+    ['canary', 'Canary10Percent15Minutes', 'is not a setting; remove it: requests reach new versions'],
     ['openTelemetry.layer', { layer: 'AWSOtel' }, 'must be the ARN of a version of a Lambda layer'],
     ['openTelemetry.wrapper', { ...openTelemetry, wrapper: 'otel-instrument' }, 'must be a path below /opt'],
     ['openTelemetry.variables.X', { ...openTelemetry, variables: { X: 'x' } }, 'must have names such as OTEL_'],

@@ -79,7 +79,7 @@ describe('the bundles', () => {
       if (found > 0) having.push(source);
       expect([0, shipped.length]).toContain(found);
     }
-    const agents = ['assign-skill', 'list-skill-catalogue', 'list-skills', 'self-improve-agent'];
+    const agents = ['assign-skill', 'list-skills', 'self-improve-agent'];
     const needing = [
       ...agents.map((name) => `functions/agents/${name}.ts`),
       mcp,
@@ -141,7 +141,7 @@ describe('the bundles', () => {
     const record = { hash: hashSecret(secret), organization: 'org', scopes: ['agents:read'], createdAt: '2026-01-01' };
     const event = eventOf({ path: '/api/agents/skills', token: writeToken({ id, secret }) });
     const table = { Item: marshall({ ...record, id }) };
-    const { answered } = await overTable('functions/agents/list-skill-catalogue.ts', event, table);
+    const { answered } = await overTable('functions/agents/list-skills.ts', event, table);
     const skills = readSkills().map(({ id, name, description }) => ({ id, name, description }));
     expect(JSON.parse((answered as Answer).body)).toEqual({ success: true, data: skills });
   });

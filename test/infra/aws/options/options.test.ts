@@ -61,6 +61,7 @@ describe('reserved concurrency', () => {
     [{ reservedConcurrency: { sweepOverdue: 1, createTask: 900 } }, /at most 900 in all, not 901/],
     [{ reservedConcurrency: { createTask: 1 }, lambdaConcurrency: 10 }, /at most 0 in all, not 1/],
     [{ reservedConcurrency: { createTsk: 1 } }, /did you mean createTask/],
+    [{ reservedConcurrency: { getPrompt: 1 } }, /getPrompt is not a setting; it shares the function of listPrompts/],
     [{ reservedConcurrency: { createTask: 0 } }, /createTask must be at least 1/],
   ])('cannot be %j', (context, message) => {
     expect(() => stackOf(undefined, context)).toThrow(message);
