@@ -15,7 +15,6 @@ const everywhere = {
     'Only the sweep is called asynchronously, and its next call is its retry. Failed messages of the queues and the stream go to the dead-letter queue.',
   'Serverless::Serverless-LambdaAsyncFailureDestination':
     'Only schedules call a function asynchronously, without retries: the next call does the same work, and an alarm is raised if no heartbeat arrives.',
-  'Serverless::Serverless-EventBusDLQ': 'The rule is the schedule of the sweep. The next event replaces a lost one.',
   'Serverless::Serverless-LambdaTracing':
     'The request id on every item, message and log line traces a request. X-Ray would cost money for every call and show less. The setting openTelemetry turns it on.',
   'Serverless::Serverless-LambdaEventSourceMappingDestination':

@@ -1,8 +1,9 @@
-import { Duration } from 'aws-cdk-lib';
-import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
-import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
+import { Duration, Stack } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { FilterCriteria, FilterRule, RecursiveLoop, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Schedule, ScheduleExpression, ScheduleTargetInput } from 'aws-cdk-lib/aws-scheduler';
+import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import {
@@ -18,7 +19,7 @@ import type { ServiceTable } from './data/table.ts';
 import { mayAskModels } from './functions/model-access.ts';
 import { constructIdOf, ServiceFunction, type SharedProps } from './functions/service-function.ts';
 import type { ServiceLog } from './functions/service-log.ts';
-import { FunctionRole } from './functions/service-role.ts';
+import { FunctionRole, ServiceRole } from './functions/service-role.ts';
 
 /** The maximum retention of SQS. The time of a dead letter also counts from when its message was first sent. */
 const deadLetterRetention = Duration.days(14);
@@ -48,6 +49,10 @@ export class Pipeline extends Construct {
       table,
       queues: createdQueues,
       polling: pollingOf(settings.lambdaConcurrency, settings.queues),
+      scheduler: new ServiceRole(this, 'SchedulerRole', 'scheduler.amazonaws.com', {
+        // Only for schedules of this account: the service also works for others.
+        StringEquals: { 'aws:SourceAccount': Stack.of(this).account },
+      }),
     };
     const logs: Partial<Record<ConsumerName, ServiceLog>> = {};
 
@@ -112,10 +117,15 @@ function nameOf(source: Source): string {
     : `a schedule, every ${source.everySeconds} s for ${source.job}`;
 }
 
-/** The event sources of functions, and the polling of the queues. */
-type Sources = { table: ServiceTable; queues: Record<QueueName, Queue>; polling: Record<WorkQueue, Polling> };
+/** The event sources of functions, the polling of the queues, and the role of the schedules. */
+type Sources = {
+  table: ServiceTable;
+  queues: Record<QueueName, Queue>;
+  polling: Record<WorkQueue, Polling>;
+  scheduler: ServiceRole;
+};
 
-/** Events that wait longer are dropped. EventBridge and Lambda accept no lower limit. */
+/** Events that wait longer are dropped. EventBridge Scheduler and Lambda accept no lower limit. */
 const eventAgeLimit = Duration.seconds(60);
 
 /**
@@ -143,7 +153,7 @@ function filtersOf({ kinds, quiet }: Extract<Source, { stream: 'table' }>): obje
 function addEventSource(
   handler: ServiceFunction,
   source: Source,
-  { table, queues: sourceQueues, polling }: Sources,
+  { table, queues: sourceQueues, polling, scheduler }: Sources,
 ): void {
   if ('stream' in source) {
     handler.addEventSource(
@@ -168,19 +178,23 @@ function addEventSource(
         reportBatchItemFailures: true,
       }),
     );
-  } else addSchedule(handler, source);
+  } else addSchedule(handler, source, scheduler);
 }
 
-/**
- * Adds a schedule that calls a function for a job. Schedules with the same interval share a rule. If somebody disables the
- * rule, the heartbeat stops too, and its alarm is raised. A rule of EventBridge can have five targets.
- */
-function addSchedule(handler: ServiceFunction, { everySeconds, job }: Clock): void {
-  const pipeline = handler.node.scope as Construct;
-  const id = `Every${everySeconds}Seconds`;
-  const schedule = Schedule.rate(Duration.seconds(everySeconds));
-  const rule = (pipeline.node.tryFindChild(id) as Rule | undefined) ?? new Rule(pipeline, id, { schedule });
-  const event = RuleTargetInput.fromObject({ detail: { job } });
-  // By default EventBridge retries for a day. The next event of the rule starts the same job.
-  rule.addTarget(new LambdaTarget(handler, { event, retryAttempts: 0, maxEventAge: eventAgeLimit }));
+/** Adds a schedule that calls a function for a job. If it calls no more, its heartbeat stops too, and an alarm is raised. */
+function addSchedule(handler: ServiceFunction, { everySeconds, job }: Clock, role: ServiceRole): void {
+  const { functionArn } = handler;
+  role.addToPrincipalPolicy(new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [functionArn] }));
+  new Schedule(handler.node.scope as Construct, `${constructIdOf(job)}Schedule`, {
+    description: `Calls ${handler.node.id} for the job ${job}`,
+    schedule: ScheduleExpression.rate(Duration.seconds(everySeconds)),
+    target: new LambdaInvoke(handler, {
+      // The CDK would add the right to all versions of the function.
+      role: role.withoutPolicyUpdates(),
+      input: ScheduleTargetInput.fromObject({ detail: { job } }),
+      // By default a call is retried for a day. The next call of the schedule does the same work.
+      retryAttempts: 0,
+      maxEventAge: eventAgeLimit,
+    }),
+  });
 }

@@ -42,8 +42,8 @@ export type Step = {
   what: string;
   usage: Usage;
   /**
-   * The caller. A queue adds a request that receives and one that deletes; the stream and the clock cost nothing. A
-   * part belongs to another call, so it has none of its own.
+   * The caller. A queue adds a request that receives and one that deletes, a schedule the price of its call; the stream
+   * costs nothing. A part belongs to another call, so it has none of its own.
    */
   by: 'request' | 'queue' | 'stream' | 'clock' | 'part';
   /** The time that it waits for others, in milliseconds. */
@@ -79,6 +79,7 @@ export function countsOf(step: Step, together = 1): Counts {
   const once: Counts = {
     apiRequest: by === 'request' ? 1 : 0,
     call: calls,
+    scheduledCall: by === 'clock' ? calls : 0,
     gigabyteSecond: (gigabytes * durationOf(step)) / 1000 / shared,
     readUnit: usage.rcu,
     writeUnit: usage.wcu + usage.indexWcu,

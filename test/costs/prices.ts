@@ -22,6 +22,7 @@ const kmsPage = 'aws.amazon.com/kms/pricing (AWS)';
 const kmsUses = 'wring.co/blog/aws-kms-pricing-guide (March 2026)';
 const logPage = 'c3x.dev/blog/cloudwatch-logs-cost-optimization (June 2026)';
 const metricPage = 'aws.amazon.com/cloudwatch/pricing (the free ones) (AWS; the price itself not verified)';
+const schedulerList = 'price list of AWSEvents (AWS, 2024; the free ones, the price of us-east-1 not verified)';
 
 /** The units of prices. */
 const million = { per: 'million', units: 1e6 };
@@ -35,6 +36,9 @@ const millionOf = (what: string) => ({ per: `million ${what}`, units: 1e6 });
 export const prices = {
   apiRequest: { what: 'API Gateway, HTTP API', dollars: 1, ...millionOf('requests of 512 KB'), seen: apiPage },
   call: { what: 'Lambda, calls', dollars: 0.2, ...million, free: 1e6, seen: cloudchipr },
+  scheduledCall: {
+    ...{ what: 'EventBridge Scheduler, calls', dollars: 1, ...million, free: 14e6, seen: schedulerList },
+  },
   gigabyteSecond: {
     ...{ what: 'Lambda on arm64, time', dollars: 0.0000133334, ...gbSecond, free: 400_000, seen: cloudchipr },
   },

@@ -10,10 +10,13 @@ import { ServiceLog } from './service-log.ts';
 export class ServiceRole extends Role {
   private readonly rights: PolicyDocument;
 
-  /** @param service the name of the service principal, such as `lambda.amazonaws.com` */
-  constructor(scope: Construct, id: string, service: string) {
+  /**
+   * @param service the name of the service principal, such as `lambda.amazonaws.com`
+   * @param conditions the conditions under which the service can assume the role
+   */
+  constructor(scope: Construct, id: string, service: string, conditions: Record<string, unknown> = {}) {
     const rights = new PolicyDocument();
-    super(scope, id, { assumedBy: new ServicePrincipal(service), inlinePolicies: { Rights: rights } });
+    super(scope, id, { assumedBy: new ServicePrincipal(service, { conditions }), inlinePolicies: { Rights: rights } });
     this.rights = rights;
   }
 

@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest';
+import type { Job } from '../../../lib/deployment/consumers.ts';
 import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { runJob } from './call-functions.ts';
 import { takeTurn } from './delivery-queues.ts';
@@ -10,7 +11,10 @@ vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-03-01T12:00:00.000Z')
 const pipeline = await createTestPipeline();
 const passMinutes = (minutes: number) => vi.setSystemTime(Date.now() + minutes * 60_000);
 
-it('sweep-overdue sends the message of an overdue retry again, once', async () => {
+// Two schedules call for some minutes while a stack is upgraded, and AWS may repeat a call.
+const runTwiceAtOnce = (job: Job) => Promise.all([runJob(job), runJob(job)]);
+
+it('sweep-overdue sends the message of an overdue retry again, once, also if two calls come together', async () => {
   const { url } = await startReceiver((response) => response.writeHead(500).end());
   await pipeline.register(url);
   await pipeline.publishTask();
@@ -19,17 +23,17 @@ it('sweep-overdue sends the message of an overdue retry again, once', async () =
   const ids = async () => (await pipeline.receive('firstRetry')).map((body) => messageOf(body).deliveryId);
   const { deliveryId } = messageOf(first?.body ?? '');
   expect(await ids()).toEqual([deliveryId]);
-  await runJob('deliveries');
+  await runTwiceAtOnce('deliveries');
   expect(await ids()).toEqual([deliveryId]);
   await runJob('deliveries');
   expect(await ids()).toEqual([]);
 });
 
-it('sweep-overdue sends the message of an execution that no worker has leased', async () => {
+it('sweep-overdue sends the message of an execution that no worker has leased, once, also if two calls come together', async () => {
   const executionId = await pipeline.startExecution();
   const received = async () => (await pipeline.receive('executions')).map((body) => JSON.parse(body).executionId);
   passMinutes(1);
-  await runJob('executions');
+  await runTwiceAtOnce('executions');
   expect(await received()).toEqual([executionId]);
   await runJob('executions');
   expect(await received()).toEqual([]);

@@ -10,7 +10,7 @@ import { synthesized } from './synthesized.ts';
 const day = 24 * 60 * 60;
 const polling = pollingOf();
 
-const { template, resources, propertiesOf, logicalId, queueOf, functionOf } = synthesized();
+const { template, resources, propertiesOf, logicalId, queueOf, functionOf, statementsByRole } = synthesized();
 const [table = ''] = Object.keys(resources('AWS::DynamoDB::GlobalTable'));
 const rows = Object.entries(consumers as Record<string, Consumer>).map(([name, row]) => ({
   id: constructIdOf(name),
@@ -36,7 +36,7 @@ it('the consumers have their timeouts, in which an execution ends within the lim
   expect(consumers.runExecution.timeoutSeconds).toBeGreaterThan(600);
   expect(consumers.runExecution.timeoutSeconds).toBeLessThanOrEqual(900);
   template.resourceCountIs('AWS::Lambda::EventSourceMapping', streams.length + polled.length);
-  template.resourceCountIs('AWS::Events::Rule', 1);
+  template.resourceCountIs('AWS::Scheduler::Schedule', clocks.length);
 });
 
 it.each(streams)('the stream calls $id for changes of items of its kinds, except quiet ones', (source) => {
@@ -58,7 +58,7 @@ it.each(streams)('the stream calls $id for changes of items of its kinds, except
   });
 });
 
-it('one rule calls the function of each job every minute, without retries', () => {
+it('a schedule calls the function of each job every minute, without retries, by a role with no other right', () => {
   const functions = {
     deliveries: 'SweepOverdue',
     recoveries: 'SweepOverdue',
@@ -67,15 +67,29 @@ it('one rule calls the function of each job every minute, without retries', () =
     purges: 'PurgeAgent',
   };
   expect(Object.fromEntries(clocks.map(({ id, job }) => [job, id]))).toEqual(functions);
-  const [rule] = propertiesOf('AWS::Events::Rule');
-  expect(rule).toMatchObject({ ScheduleExpression: 'rate(1 minute)', State: 'ENABLED' });
-  const targets: { Input: string }[] = rule.Targets;
-  expect(targets).toHaveLength(Object.keys(functions).length);
+  const schedules = propertiesOf('AWS::Scheduler::Schedule');
+  expect(schedules).toHaveLength(Object.keys(functions).length);
+  const [role = '', ...others] = new Set(schedules.map(({ Target }): string => Target.RoleArn['Fn::GetAtt'][0]));
+  expect(others).toEqual([]);
+  const [statement, ...more] = statementsByRole.get(role) ?? [];
+  const invoked = [...new Set(Object.values(functions))].map((id) => ({ 'Fn::GetAtt': [logicalId(id), 'Arn'] }));
+  expect([statement?.Action, new Set([statement?.Resource].flat()), more]).toEqual([
+    ...['lambda:InvokeFunction', new Set(invoked), []],
+  ]);
+  expect(resources('AWS::IAM::Role')[role]?.Properties.AssumeRolePolicyDocument.Statement).toEqual([
+    {
+      ...{ Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: 'scheduler.amazonaws.com' } },
+      Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+    },
+  ]);
   const once = { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 };
   for (const [job, id] of Object.entries(functions)) {
     const Arn = { 'Fn::GetAtt': [logicalId(id), 'Arn'] };
-    const target = targets.find(({ Input }) => JSON.parse(Input).detail.job === job);
-    expect(target).toMatchObject({ Arn, RetryPolicy: once });
+    const schedule = schedules.find(({ Target }) => JSON.parse(Target.Input).detail.job === job);
+    expect(schedule).toMatchObject({
+      ...{ ScheduleExpression: 'rate(1 minute)', State: 'ENABLED', FlexibleTimeWindow: { Mode: 'OFF' } },
+      Target: { Arn, RetryPolicy: once },
+    });
     const FunctionName = { Ref: logicalId(id) };
     template.hasResourceProperties('AWS::Lambda::EventInvokeConfig', { FunctionName, Qualifier: '$LATEST', ...once });
   }
