@@ -14,7 +14,14 @@ import {
   type Source,
 } from '../../lib/deployment/consumers.ts';
 import { type Polling, pollingOf } from '../../lib/deployment/polling.ts';
-import { maxReceiveCount, type QueueName, queues, type WorkQueue, workQueues } from '../../lib/deployment/queues.ts';
+import {
+  longestDelaySeconds,
+  maxReceiveCount,
+  type QueueName,
+  queues,
+  type WorkQueue,
+  workQueues,
+} from '../../lib/deployment/queues.ts';
 import type { ServiceTable } from './data/table.ts';
 import { mayAskModels } from './functions/model-access.ts';
 import { constructIdOf, ServiceFunction, type SharedProps } from './functions/service-function.ts';
@@ -43,7 +50,7 @@ export class Pipeline extends Construct {
   constructor(scope: Construct, id: string, shared: SharedProps) {
     super(scope, id);
     const { table, secretsKey, settings } = shared;
-    const createdQueues = createQueues(this);
+    const createdQueues = createQueues(this, settings.retryLadder);
     this.queues = createdQueues;
     const sources: Sources = {
       table,
@@ -93,8 +100,15 @@ function sendsToItself({ sources, sendsTo }: Consumer): boolean {
   return sources.some((source) => 'queue' in source && sendsTo.includes(source.queue));
 }
 
-/** Creates all queues. `deadLetters` is the dead-letter queue of the others. */
-function createQueues(scope: Construct): Record<QueueName, Queue> {
+/** The queues of the retries, in the order of the retry schedule. */
+const retryQueues: readonly QueueName[] = ['firstRetry', 'secondRetry', 'thirdRetry'];
+
+/**
+ * Creates all queues. `deadLetters` is the dead-letter queue of the others. The queues of retries have the delay of their step
+ * of the retry schedule, as far as SQS can delay. Each message has its own delay, also if that is 0, which replaces the delay
+ * of its queue.
+ */
+function createQueues(scope: Construct, retryLadder: readonly number[]): Record<QueueName, Queue> {
   const create = (name: QueueName, rest?: QueueProps) =>
     new Queue(scope, constructIdOf(name), {
       encryption: QueueEncryption.SQS_MANAGED,
@@ -103,10 +117,15 @@ function createQueues(scope: Construct): Record<QueueName, Queue> {
       ...rest,
     });
   const deadLetters = create('deadLetters', { retentionPeriod: deadLetterRetention });
-  const others = workQueues.map((name) => [
-    name,
-    create(name, { retentionPeriod: messageRetention, deadLetterQueue: { queue: deadLetters, maxReceiveCount } }),
-  ]);
+  const others = workQueues.map((name) => {
+    const step = retryLadder[retryQueues.indexOf(name)];
+    const queue = create(name, {
+      ...(step !== undefined && { deliveryDelay: Duration.seconds(Math.min(step, longestDelaySeconds)) }),
+      retentionPeriod: messageRetention,
+      deadLetterQueue: { queue: deadLetters, maxReceiveCount },
+    });
+    return [name, queue];
+  });
   return { ...Object.fromEntries(others), deadLetters };
 }
 

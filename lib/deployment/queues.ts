@@ -29,6 +29,9 @@ export const queues = {
   deadLetters: { urlVariable: environment.deadLettersQueueUrl, visibilitySeconds: 30 },
 } as const satisfies Record<string, QueueRow>;
 
+/** The longest delay of a message, in seconds (SQS API reference, `SendMessage`). */
+export const longestDelaySeconds = 900;
+
 /** After this number of receives, SQS moves a message to the dead-letter queue. */
 export const maxReceiveCount = 5;
 

@@ -4,7 +4,7 @@ import { clientConfig } from '../aws/client-config.ts';
 import { inBatches } from '../batching/in-batches.ts';
 import { environment } from '../deployment/environment.ts';
 import type { ExecutionMessage, SentDelivery } from '../deployment/messages.ts';
-import { type QueueName, queues as rows } from '../deployment/queues.ts';
+import { longestDelaySeconds, type QueueName, queues as rows } from '../deployment/queues.ts';
 
 /** A message and its delay in whole seconds, from 0 to 900. */
 export type DelayedMessage<Message = unknown> = { message: Message; delaySeconds: number };
@@ -26,9 +26,6 @@ export type QueueContext = {
   /** The clients of AWS that this process has created. */
   clients: { sqs?: SQSClient };
 };
-
-/** The longest delay of a message, in seconds (SQS API reference, `SendMessage`). */
-export const longestDelaySeconds = 900;
 
 /** The maximum number of messages in a request to SQS. */
 const batchLimit = 10;

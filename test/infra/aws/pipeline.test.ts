@@ -114,6 +114,23 @@ describe('the queues', () => {
     },
   );
 
+  it.each([
+    ['by default', {}, [300, 900, 900]],
+    ['with an own retry schedule', { retryLadder: [60, 300, 3_600] }, [60, 300, 900]],
+  ])(
+    'delay retries by their step of the retry schedule, as far as SQS can, %s, and no other messages',
+    (_, own, delays) => {
+      const stack = synthesized(own);
+      const delayOf = (name: string) =>
+        stack.resources('AWS::SQS::Queue')[stack.queueOf(name)]?.Properties.DelaySeconds;
+      const expected = { firstRetry: delays[0], secondRetry: delays[1], thirdRetry: delays[2] };
+      const names = Object.keys(queues);
+      expect(names.map((name) => [name, delayOf(name)])).toEqual(
+        names.map((name) => [name, expected[name as keyof typeof expected]]),
+      );
+    },
+  );
+
   it('have the concurrency of the settings, by default as the quota allows', () => {
     const context = { lambdaConcurrency: 100, queues: { deliveries: { batchSize: 5, concurrency: 40 } } };
     const { template: other } = synthesized(context);

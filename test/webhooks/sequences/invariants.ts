@@ -1,6 +1,6 @@
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import type { Delivery } from '../../../lib/contract/webhooks.ts';
-import { longestDelaySeconds } from '../../../lib/sqs/queue.ts';
+import { longestDelaySeconds } from '../../../lib/deployment/queues.ts';
 import { clocksDifferMs } from '../../../lib/table/clocks.ts';
 import { activeSince, isPausedAt, type Pause } from '../../../lib/table/deliveries/pauses.ts';
 import { readWebhook } from '../../../lib/table/deliveries/webhooks.ts';
