@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { timestamp } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { longestDelaySeconds } from '../../sqs/queue.ts';
+import { longestDelaySeconds } from '../../deployment/queues.ts';
 import { isTooFarAhead } from '../../table/clocks.ts';
 import { unlistParked } from '../../table/deliveries/attempt-log.ts';
 import { readParkedAttempt, storeWait } from '../../table/deliveries/parked-attempts.ts';
