@@ -39,6 +39,7 @@ const readInContext = {
   executionMinutes: 'executionLimits',
   requestsPerMinute: 'requestsPerMinute',
   executionsPerMinute: 'executionsPerMinute',
+  callsOutPerMinute: 'callsOutPerMinute',
   dailyTokens: 'dailyTokens',
 } as const satisfies Record<
   Exclude<Name, (typeof neverInAws | typeof readByName)[number] | `${string}QueueUrl`>,

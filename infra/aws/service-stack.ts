@@ -28,7 +28,7 @@ export class ServiceStack extends Stack {
     const shared = { bundles, table, secretsKey, settings };
     const api = new Api(this, 'Api', shared);
     const pipeline = new Pipeline(this, 'Pipeline', shared);
-    new StartCheck(this, 'StartCheck', shared, api.aliases);
+    api.switchAfter(new StartCheck(this, 'StartCheck', shared, api.versions).resource);
     acknowledge(this, settings);
     new Monitoring(this, 'Monitoring', { api, pipeline, settings });
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CfnResource, CustomResource, Duration, Lazy, Stack } from 'aws-cdk-lib';
 import { type CfnRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { Alias, CfnFunction } from 'aws-cdk-lib/aws-lambda';
+import type { CfnFunction, Version } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { routes } from '../../lib/contract/routes.ts';
 import type { StartCheckProperties } from '../../lib/deployment/start-check.ts';
@@ -24,14 +24,17 @@ const encrypting = new Set(
  * (docs/decisions/24-a-deploy-checks-that-its-functions-start.md).
  */
 export class StartCheck extends Construct {
-  /** @param aliases the aliases of functions that are invoked by a version; they move to it after the check */
-  constructor(scope: Construct, id: string, shared: SharedProps, aliases: readonly Alias[]) {
+  /** The resource of the check: what depends on it happens only if the functions start. */
+  readonly resource: CfnResource;
+
+  /** @param versions the versions by which functions are invoked */
+  constructor(scope: Construct, id: string, shared: SharedProps, versions: readonly Version[]) {
     super(scope, id);
     const stack = Stack.of(this);
     const functions = stack.node.findAll().filter((node): node is ServiceFunction => node instanceof ServiceFunction);
     const checked = representativesOf(functions).map((handler) => {
-      const alias = aliases.find(({ lambda }) => lambda === handler);
-      return { name: handler.node.id, arn: (alias?.version ?? handler).functionArn };
+      const version = versions.find(({ lambda }) => lambda === handler);
+      return { name: handler.node.id, arn: (version ?? handler).functionArn };
     });
     const role = new FunctionRole(this, 'CheckFunctions', shared.settings);
     role.addToPrincipalPolicy(
@@ -52,8 +55,8 @@ export class StartCheck extends Construct {
       properties,
     });
     const resource = result.node.defaultChild as CfnResource;
+    this.resource = resource;
     for (const handler of functions) resource.addResourceDependency(handler.node.defaultChild as CfnFunction);
-    for (const alias of aliases) (alias.node.defaultChild as CfnResource).addResourceDependency(resource);
     // Each deploy that changes something has a new resource, which CloudFormation creates. In a rollback it deletes this one
     // instead of updating it, so no rollback checks the version to which it returns.
     const logicalId = stack.getLogicalId(resource);

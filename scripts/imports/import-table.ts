@@ -35,6 +35,7 @@ export const importTable: Readonly<Record<string, string>> = {
     'lib/agents lib/context.ts lib/contract lib/deployment lib/model lib/request-context.ts lib/sqs lib/table node:*',
   'lib/improvements': 'lib/agents lib/context.ts lib/contract lib/executions lib/table valibot',
   'lib/reconcile': 'lib/contract lib/table node:* @aws-sdk/lib-dynamodb',
+  'lib/start-checks': 'lib/aws lib/deployment lib/log.ts node:* @aws-sdk/client-lambda aws-lambda',
   'lib/tools': 'lib/agents lib/contract lib/executions lib/model lib/openapi lib/requests lib/table lib/tasks valibot',
 
   // How requests and messages reach it.
@@ -43,14 +44,16 @@ export const importTable: Readonly<Record<string, string>> = {
   'lib/limits': 'lib/contract lib/deployment lib/log.ts lib/request-context.ts lib/table',
   'lib/context.ts': 'lib/contract lib/deployment lib/limits lib/log.ts lib/sqs lib/table lib/webhooks node:*',
   'lib/http':
-    'lib/agents lib/context.ts lib/contract lib/limits lib/log.ts lib/openapi lib/request-context.ts lib/requests lib/table node:* @middy/core aws-lambda esbuild',
+    'lib/agents lib/context.ts lib/contract lib/deployment lib/limits lib/log.ts lib/openapi lib/request-context.ts lib/requests lib/table node:* @middy/core aws-lambda esbuild',
   'lib/mcp':
-    'lib/context.ts lib/contract lib/http lib/log.ts lib/request-context.ts lib/tools @middy/core @modelcontextprotocol/server aws-lambda',
+    'lib/context.ts lib/contract lib/http lib/log.ts lib/tools @middy/core @modelcontextprotocol/server aws-lambda',
   'lib/queue':
     'lib/context.ts lib/contract lib/deployment lib/log.ts lib/model lib/request-context.ts lib/sqs lib/table valibot @aws-lambda-powertools/* @aws-sdk/* aws-lambda',
   'functions/*':
     'lib/agents lib/contract lib/deployment lib/executions lib/http lib/improvements lib/model lib/queue lib/table lib/tasks lib/tools lib/webhooks',
   'functions/mcp/*': 'functions lib/contract lib/mcp',
+  'functions/open/health.ts': 'lib/context.ts lib/contract lib/deployment lib/http',
+  'functions/deployment/*': 'lib/start-checks',
 
   // What runs, deploys and operates it.
   'infra/texts.ts': 'lib/client',
@@ -61,10 +64,13 @@ export const importTable: Readonly<Record<string, string>> = {
     'lib/agents/skill-catalogue.ts lib/contract lib/deployment lib/http/console/console-files.ts lib/http/docs/guides.ts lib/requests/nearest-name.ts lib/tools/tool-list.ts node:* aws-cdk-lib constructs esbuild valibot',
   'infra/aws/app.ts': 'infra/aws infra/cli/stack/deployed-data.ts aws-cdk-lib cdk-nag',
   'infra/cli':
-    'infra/aws/settings.ts infra/local lib/agents lib/client lib/context.ts lib/contract lib/deployment lib/http lib/model lib/reconcile lib/request-context.ts lib/sqs lib/table lib/webhooks package.json node:* @aws-sdk/* @commander-js/extra-typings @smithy/node-http-handler commander ora string-width valibot',
+    'infra/aws/settings.ts infra/local lib/agents lib/client lib/context.ts lib/contract lib/deployment lib/executions/generate-output.ts lib/http lib/model lib/reconcile lib/request-context.ts lib/sqs lib/table lib/webhooks package.json node:* @aws-sdk/* @commander-js/extra-typings @smithy/node-http-handler commander ora string-width valibot',
   // Bundled for the package: without what needs a deployment.
   'infra/cli/api':
     'infra/cli/columns.ts infra/cli/command.ts infra/cli/json.ts infra/cli/listen infra/cli/printable.ts infra/cli/run-program.ts infra/cli/version.ts infra/texts.ts lib/client lib/contract node:* @commander-js/extra-typings ora',
-  scripts: 'lib/contract lib/openapi package.json valibot node:* esbuild oxc-parser vitest (computed)',
+  // What reads the bundles and the templates of the stack.
+  'scripts/function-variables.ts': 'infra/aws/bundle.ts lib/context.ts lib/deployment node:* esbuild',
+  'scripts/stack-sizes.ts': 'infra/aws/settings.ts infra/cli/columns.ts scripts node:*',
+  scripts: 'lib/client lib/contract lib/openapi package.json valibot node:* esbuild oxc-parser vitest (computed)',
   'docs/examples/*': 'lib/client node:* @aws-sdk/* aws-lambda express',
 };

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { functionSources } from '../../../../infra/aws/bundle.ts';
 import { functionVariables } from '../../../../infra/aws/functions/function-variables.ts';
 import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
-import { parseSettings, variablesOf } from '../../../../infra/aws/settings.ts';
+import { parseSettings, variablesOf, withDefaultModel } from '../../../../infra/aws/settings.ts';
 import { fileNameOf } from '../../../../lib/contract/routes.ts';
 import { type Consumer, consumers } from '../../../../lib/deployment/consumers.ts';
 import { environment } from '../../../../lib/deployment/environment.ts';
@@ -52,7 +52,7 @@ it('half of the functions have at most four variables, and only the health check
     .map(({ id }) => Object.keys(variablesIn(id)).length)
     .sort((a, b) => a - b);
   expect(counts[Math.floor(counts.length / 2)]).toBeLessThanOrEqual(4);
-  const settings = variablesOf({ ...parseSettings(texts, 'test.json'), defaultModel: 'm' });
+  const settings = variablesOf(withDefaultModel(parseSettings(texts, 'test.json'), undefined));
   expect(counts.at(-1)).toBeLessThan(Object.keys(settings).length);
 });
 
@@ -61,7 +61,7 @@ const longest = (value: unknown) =>
   typeof value === 'string' ? value : 'x'.repeat(JSON.stringify(value).includes('GlobalTable') ? 255 : 150);
 
 it('the longest texts that the settings accept fit into every function, also into one that would read all settings', () => {
-  const settings = variablesOf({ ...parseSettings(texts, 'test.json'), defaultModel: texts.defaultModel });
+  const settings = variablesOf(withDefaultModel(parseSettings(texts, 'test.json'), undefined));
   const sizes = rows.map(({ id }) => {
     const variables = { ...settings, ...variablesIn(id), [environment.serviceName]: 's'.repeat(64) };
     return Object.entries(variables)
