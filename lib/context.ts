@@ -184,7 +184,7 @@ export function createContext({
 
 /**
  * Waits until the time is over or the signal aborts. The wait of Node.js rejects with an error at an abort. Each execution
- * aborts a few waits at its end, and their errors, which nobody reads, took 60 µs.
+ * aborts a few waits at its end, and their errors, which no code reads, took 60 µs.
  */
 function pauseUntil(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();

@@ -7,7 +7,7 @@ export type RequestTurns = () => Promise<void>;
 /**
  * Creates the turns of requests: at most `most` begin in one turn of the event loop, so that the publishing of events and
  * their deliveries go on in between. A delivery takes about eight turns. If all waiting requests began at once, each turn
- * would be as long as they take, and with many callers deliveries would fall behind without a limit, while requests are
+ * would take the time of all of them, and with many callers deliveries would fall behind without a limit, while requests are
  * answered. A turn without other work takes no time, so that requests wait for each other only.
  *
  * @param planTurn calls a function in the next turn

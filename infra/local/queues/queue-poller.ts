@@ -99,7 +99,7 @@ function recordOf({ id, receiptHandle, body, sentAt, firstReceivedAt, receiveCou
       ApproximateFirstReceiveTimestamp: String(firstReceivedAt),
     },
     messageAttributes: {},
-    // Nobody reads it: nothing can change a body in the memory of this process.
+    // The functions do not read it: nothing can change a body in the memory of this process.
     md5OfBody: '',
     eventSource: 'aws:sqs',
     eventSourceARN: 'arn:aws:sqs:local:000000000000:local',
