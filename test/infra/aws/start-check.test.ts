@@ -6,7 +6,6 @@ import { functionVariables } from '../../../infra/aws/functions/function-variabl
 import { constructIdOf } from '../../../infra/aws/functions/service-function.ts';
 import { everythingBefore } from '../../../scripts/bursts.ts';
 import { createTemporaryFolder } from '../../temporary-files.ts';
-import { allOptions } from './all-options.ts';
 import { stackOf, synthesized } from './synthesized.ts';
 
 type Check = {
@@ -67,7 +66,7 @@ describe('the check of a deploy', () => {
     ];
     const folder = createTemporaryFolder();
     writeFileSync(join(folder, 'index.mjs'), 'export const handler = async () => 1;');
-    const recoded = Template.fromStack(stackOf(undefined, {}, undefined, { 'functions/agents/get-prompt.ts': folder }));
+    const recoded = Template.fromStack(stackOf(undefined, {}, undefined, { 'functions/agents/get-agent.ts': folder }));
     changed.push(Object.keys(recoded.findResources('Custom::StartCheck'))[0] ?? '');
     expect(new Set([id, ...changed]).size).toBe(5);
     expect(id).toMatch(/^StartCheckResult[0-9A-F]{16}$/);
