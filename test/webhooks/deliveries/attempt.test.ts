@@ -243,6 +243,19 @@ describe('an attempt that two containers make at once', () => {
     expect(await webhooks.delivery(message)).toEqual({ state: 'delivered', attempt: 1 + retries, listed: false });
     expect(await webhooks.history(message.webhookId)).toHaveLength(1 + retries);
   });
+
+  it('drops the retry that was replaced, with its item, and leaves the other one listed', async () => {
+    const message = await webhooks.message();
+    const { letGo } = await beginElsewhere(message, failed);
+    const replaced = await webhooks.retry(message);
+    webhooks.clock.now = Date.parse(replaced.dueAt);
+    await updateWebhook(webhooks, webhooks.organization, message.webhookId, { active: false }, () => {});
+    await webhooks.attempt(replaced);
+    await letGo();
+    expect(await webhooks.attempt({ ...replaced, parked: true })).toEqual({ posts: 0, sent: [] });
+    expect(await webhooks.delivery(message)).toMatchObject({ state: 'retrying', attempt: 2, listed: true });
+    expect(Object.keys(await webhooks.dump()).filter((key) => key.includes(' P#'))).toEqual([]);
+  });
 });
 
 describe('an attempt for a webhook that was deleted', () => {
