@@ -27,8 +27,8 @@ const pseudo: Record<string, string> = {
 const arns: Record<string, (name: string) => string> = {
   'AWS::DynamoDB::GlobalTable': (name) => `arn:aws:dynamodb:eu-central-1:123456789012:table/${name}`,
   'AWS::KMS::Key': () => 'arn:aws:kms:eu-central-1:123456789012:key/mrk-1',
-  'AWS::Lambda::Alias': (name) => `arn:aws:lambda:eu-central-1:123456789012:function:${name}:live`,
   'AWS::Lambda::Function': (name) => `arn:aws:lambda:eu-central-1:123456789012:function:${name}`,
+  'AWS::Lambda::Version': (name) => `arn:aws:lambda:eu-central-1:123456789012:function:${name}:1`,
   'AWS::Logs::LogGroup': (name) => `arn:aws:logs:eu-central-1:123456789012:log-group:${name}:*`,
   'AWS::SQS::Queue': (name) => `arn:aws:sqs:eu-central-1:123456789012:${name}`,
 };
@@ -73,7 +73,7 @@ it.each([
 
 function isWithinBoundary(action: string, resource: string): boolean {
   return boundary.Statement.some(
-    ({ Action, Resource }) => isCovered(action, Action) && isCovered(resource, [Resource].flat()),
+    ({ Action, Resource }) => isCovered(action, [Action].flat()) && isCovered(resource, [Resource].flat()),
   );
 }
 

@@ -1,5 +1,6 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
+import { functionVariables } from '../../../../infra/aws/functions/function-variables.ts';
 import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
 import { functionNameOf, routes } from '../../../../lib/contract/routes.ts';
 import { type Consumer, consumers } from '../../../../lib/deployment/consumers.ts';
@@ -169,7 +170,7 @@ describe('the alarms', () => {
     template.resourcePropertiesCountIs(
       'AWS::Lambda::Function',
       { Environment: { Variables: Match.objectLike({ POWERTOOLS_SERVICE_NAME: 'Crewboard' }) } },
-      Object.keys(consumers).length,
+      Object.values(functionVariables).filter((names) => names.includes('serviceName')).length,
     );
   });
 });
