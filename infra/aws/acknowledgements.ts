@@ -9,6 +9,8 @@ const everywhere = {
     'Each function checks tokens: an authorizer of an HTTP API can return neither our 401 nor our envelope, and caches for minutes (docs/architecture.md#access-tokens).',
   'AwsSolutions::AwsSolutions-IAM5[Resource::*]':
     'An agent names its model, and an optional part writes traces to X-Ray. A test limits this to the roles that need it.',
+  'Serverless::Serverless-APIGWStructuredLogging':
+    'Each line of the access log is JSON. The format is none, because it has the time of a response as a number, without quotes.',
   'Serverless::Serverless-LambdaStarPermissions':
     'These are the rights of AwsSolutions-IAM5: an agent names its model, and an optional part writes traces.',
   'Serverless::Serverless-LambdaDLQ':

@@ -1,6 +1,6 @@
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
-import { rejectOtherData } from '../cli/stack/deployed-data.ts';
+import { rejectOtherData, withAllowedModels } from '../cli/stack/deployed-data.ts';
 import { bundleFunctions } from './bundle.ts';
 import { ServiceStack } from './service-stack.ts';
 import { readSettings, type StackSettings, withDefaultModel } from './settings.ts';
@@ -22,7 +22,7 @@ async function settingsOfDeploy(): Promise<StackSettings> {
     const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
     if (account && region) {
       process.env.AWS_REGION = region;
-      await rejectOtherData(read);
+      return withDefaultModel(withAllowedModels(read, await rejectOtherData(read)), region);
     }
     return withDefaultModel(read, region);
   } catch (error) {

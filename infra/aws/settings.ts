@@ -193,8 +193,8 @@ const entries = {
   /** The default model of agents: a model id or an inference profile. Without it the region determines the model. */
   defaultModel: v.optional(model('must be a model id without spaces and commas')),
   /**
-   * The models that agents may name: `default` stands for the default model only, `every` for all models. A new stack must have
-   * this setting. A stack from before it had to allows every model without it.
+   * The models that agents may name: `default` stands for the default model only, `every` for all models. Without it, the
+   * deployed stack decides (`withAllowedModels`).
    */
   allowedModels: v.optional(
     v.union(

@@ -1,20 +1,14 @@
 import { type Settings, stackNameOf } from '../../aws/settings.ts';
-import { readDeployedStack, unconfirmedChanges, unsetModels } from '../stack/deployed-data.ts';
+import { readDeployedStack, unconfirmedChanges } from '../stack/deployed-data.ts';
 import { isProtected } from '../stack/stack-policy.ts';
 import type { Finding } from './finding.ts';
 
-/**
- * Checks that a deploy keeps the table and the key of a deployed stack, and that CloudFormation protects them; or that the
- * settings of a new stack say which models agents may name.
- */
+/** Checks that a deploy keeps the table and the key of a deployed stack, and that CloudFormation protects them. */
 export async function checkData(settings: Settings): Promise<Finding[]> {
   const stack = stackNameOf(settings);
   try {
     const deployed = await readDeployedStack(stack);
-    if (!deployed) {
-      const unset = unsetModels(settings);
-      return unset === undefined ? [] : [{ state: 'problem', what: unset }];
-    }
+    if (!deployed) return [];
     const changes = unconfirmedChanges(settings, deployed);
     const kept: Finding = {
       state: 'ok',

@@ -1,6 +1,7 @@
 import { CloudWatchClient, paginateListMetrics } from '@aws-sdk/client-cloudwatch';
 import { type MetricName, metricDimension, metricNamespace, modelDimension } from '../../../lib/deployment/metrics.ts';
 import { type Settings, settingsFileOf, stackNameOf, withDefaultModel } from '../../aws/settings.ts';
+import { readDeployedStack, withAllowedModels } from '../stack/deployed-data.ts';
 import { type Finding, unreadable } from './finding.ts';
 
 const metric: MetricName = 'TokensUsed';
@@ -19,7 +20,7 @@ export async function checkModelsInUse(settings: Settings, region: string): Prom
   try {
     const models = await modelsCalledBy(stack);
     if (models.length === 0) return [];
-    const { allowedModels } = withDefaultModel(settings, region);
+    const { allowedModels } = withDefaultModel(withAllowedModels(settings, await readDeployedStack(stack)), region);
     const called = `${stack} called these models ${since}: ${models.join(', ')}.`;
     if (!allowedModels)
       return [

@@ -60,31 +60,32 @@ export function unconfirmedChanges(settings: Settings, { outputs, resources }: D
 }
 
 /**
- * Returns a message if the settings of a new stack do not say which models agents may name. Without the setting they may name
- * every model, as in stacks from before it had to be set.
+ * Returns the settings with the models that agents may name, if they name none: the default model only for a new stack, and
+ * for one that is limited to models already; every model for a stack from before a new one was limited.
+ *
+ * @param deployed `undefined` for a stack that was never deployed
  */
-export function unsetModels(settings: Settings): string | undefined {
-  if (settings.allowedModels !== undefined) return undefined;
-  return (
-    `The stack ${stackNameOf(settings)} is new, and ${settingsFileOf(settings.stage)} does not say which models agents may name. ` +
-    'Write "allowedModels": "default" there to allow the default model only, or a list of models, or "every".'
-  );
+export function withAllowedModels(settings: Settings, deployed: DeployedStack | undefined): Settings {
+  const { allowedModels } = settings;
+  // A stack whose first deploy failed has no outputs.
+  const { outputs = {} } = deployed ?? {};
+  const isLimited = Object.keys(outputs).length === 0 || outputs.AllowedModels !== undefined;
+  return { ...settings, allowedModels: allowedModels ?? (isLimited ? 'default' : 'every') };
 }
 
 /**
- * Compares the table and the key of the settings with the deployed ones. Rejects a new stack whose settings name no models.
+ * Compares the table and the key of the settings with the deployed ones.
  *
- * @throws Error if a deploy would replace one of them, if a new stack has no allowed models, or if the deployed stack cannot be
- *   read
+ * @returns the deployed stack; `undefined` if it was never deployed
+ * @throws Error if a deploy would replace one of them, or if the deployed stack cannot be read
  */
-export async function rejectOtherData(settings: Settings): Promise<void> {
+export async function rejectOtherData(settings: Settings): Promise<DeployedStack | undefined> {
   const deployed = await readDeployedStack(stackNameOf(settings)).catch((error: Error) => {
     throw new Error(`${error.message}\n${unreadTodo}`, { cause: error });
   });
-  const changes = deployed
-    ? unconfirmedChanges(settings, deployed)
-    : [unsetModels(settings)].filter((one) => one !== undefined);
+  const changes = deployed ? unconfirmedChanges(settings, deployed) : [];
   if (changes.length > 0) throw new Error(changes.join('\n'));
+  return deployed;
 }
 
 /** What to do if the deployed stack cannot be read: the SDK supports fewer kinds of credentials than the CDK. */

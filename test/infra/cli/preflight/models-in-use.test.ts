@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { parseSettings } from '../../../../infra/aws/settings.ts';
 import { checkModelsInUse } from '../../../../infra/cli/preflight/models-in-use.ts';
 import { geographicProfiles } from '../../../../lib/contract/models.ts';
-import { type AwsAnswer, useAws } from '../aws.ts';
+import { type AwsAnswer, describedStack, stackResources, useAws } from '../aws.ts';
 
 const action = 'monitoring:ListMetrics';
 const [, inEurope = ''] = geographicProfiles;
@@ -22,9 +22,13 @@ const pageOf =
   };
 
 async function report(called: readonly string[], content: object) {
-  const asked = await useAws({ [action]: pageOf(called) });
+  const asked = await useAws({
+    [action]: pageOf(called),
+    'cloudformation:DescribeStacks': () => describedStack({ TableName: 'own' }),
+    'cloudformation:ListStackResources': stackResources([]),
+  });
   const findings = await checkModelsInUse(parseSettings(content, 'settings/prod.json', 'prod'), 'eu-central-1');
-  expect(asked[0]?.body).toMatchObject({
+  expect(asked.find(({ body }) => 'MetricName' in body)?.body).toMatchObject({
     ...{ Namespace: 'Crewboard', MetricName: 'TokensUsed' },
     Dimensions: [{ Name: 'service', Value: 'Crewboard-prod' }, { Name: 'model' }],
   });
