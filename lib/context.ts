@@ -14,7 +14,7 @@ import type { PreparedAgent } from './table/agents/prepared-agents.ts';
 import type { Batchers } from './table/batchers.ts';
 import { openTable, type Table } from './table/client.ts';
 import type { EventCheckContext } from './table/deliveries/event-checks.ts';
-import { createLogClock, type LogClock } from './table/events/log-clock.ts';
+import { createLogClock, createStampClock, type LogClock } from './table/events/log-clock.ts';
 import type { StoredToken } from './table/organizations/tokens.ts';
 import {
   type AttemptLimitContext,
@@ -54,7 +54,10 @@ export type Context = {
   secretKeys: SecretsContext['secretKeys'];
   /** The secrets that this process has decrypted lately. */
   decryptedSecrets: SecretsContext['decryptedSecrets'];
-  /** Unix time, in ms. It can be set forward or back: durations come from `monotonic`. */
+  /**
+   * Unix time, in ms. It can be set forward or back: durations come from `monotonic`. If the process owns its logs, a reading
+   * also notes a step in `logClock`.
+   */
   clock: () => number;
   /** Milliseconds since a fixed moment. It cannot be set. */
   monotonic: () => number;
@@ -136,12 +139,14 @@ const dayMs = 24 * 60 * minuteMs;
  */
 export function createContext({
   environment: variables,
-  clock,
-  monotonic = clock,
+  clock: machineClock,
+  monotonic = machineClock,
   ownsLogs = false,
   table = openTable(required(variables, environment.tableName), variables[environment.dynamodbEndpoint]),
   queues = new Map(),
 }: ContextOptions): Context {
+  const logClock = createLogClock(machineClock, monotonic);
+  const clock = ownsLogs ? createStampClock({ clock: machineClock, monotonic, logClock }) : machineClock;
   return {
     variables,
     table,
@@ -153,7 +158,7 @@ export function createContext({
     clock,
     monotonic,
     ownsLogs,
-    logClock: createLogClock(clock, monotonic),
+    logClock,
     ulid: () => ulidFrom(clock(), randomUlidBytes()),
     log: log(),
     defaultModel: variables[environment.defaultModel] || standardModel,

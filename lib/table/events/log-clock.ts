@@ -27,6 +27,8 @@ export type LogClock = {
   /** The stretch that has begun last, and the monotonic time of its beginning. */
   stretch: Stretch;
   begunAt: number;
+  /** The greatest time that the clock has shown since then (Unix time, in ms). A short step begins no stretch. */
+  shown: number;
   /** The stretches before, newest first, and the latest one that another process has stored. */
   earlier: readonly Stretch[];
   loaded?: Stretch | undefined;
@@ -75,11 +77,15 @@ export function createLogClock(clock: () => number, monotonic: () => number): Lo
   const stretch = { logTime: now, clockTime: now, from: now };
   const read = { time: now, clockTime: now, readAt: at };
   const stored = { stretch, written: Promise.resolve() };
-  return { ...read, stretch, begunAt: at, earlier: [], startedAt: now, stored, logs: new Map() };
+  return { ...read, stretch, begunAt: at, shown: now, earlier: [], startedAt: now, stored, logs: new Map() };
 }
 
 /** Returns the time of the log, which never goes back (Unix time, in ms). */
-export function logTime({ clock, monotonic, logClock }: Omit<LogClockContext, keyof BatchingContext>): number {
+export function logTime({
+  clock,
+  monotonic,
+  logClock,
+}: Omit<LogClockContext, keyof BatchingContext | 'ownsLogs'>): number {
   const at = monotonic();
   const now = clock();
   const { time, stretch } = logClock;
@@ -92,11 +98,24 @@ export function logTime({ clock, monotonic, logClock }: Omit<LogClockContext, ke
     logClock.earlier = [stretch, ...logClock.earlier].slice(0, earlierAtMost);
     logClock.stretch = { logTime: begins, clockTime: now, from: time };
     logClock.begunAt = at;
+    logClock.shown = now;
     logClock.time = begins;
   } else logClock.time = Math.max(time, continued, now);
+  logClock.shown = Math.max(logClock.shown, now);
   logClock.clockTime = now;
   logClock.readAt = at;
   return logClock.time;
+}
+
+/**
+ * Returns the clock for the time stamps of a process that owns its logs: each reading also notes a step. Otherwise two steps
+ * could follow each other before the log is used, and a time stamp from between them would belong to no known stretch.
+ */
+export function createStampClock(clocks: Omit<LogClockContext, keyof BatchingContext | 'ownsLogs'>): () => number {
+  return () => {
+    logTime(clocks);
+    return clocks.logClock.clockTime;
+  };
 }
 
 /** Returns whether the clock is so far behind that of the log that it was set back. */
@@ -138,13 +157,13 @@ export function wasSetBack({ logClock: { stretch, earlier } }: Pick<LogClockCont
 /** Returns the time of the log of a change, by the latest stretch to which its time stamp fits. */
 function timeInStretches(context: Omit<LogClockContext, keyof BatchingContext>, changedAt: number): number {
   let until = logTime(context);
-  const { stretch, earlier, loaded, clockTime, startedAt, continuedAt } = context.logClock;
+  const { stretch, earlier, loaded, shown, startedAt, continuedAt } = context.logClock;
   for (const one of [stretch, ...earlier]) {
     const sinceMs = changedAt - one.clockTime;
     const continued = Math.floor(one.logTime + sinceMs * (sinceMs > 0 ? slowedTo : 1));
     const time = Math.max(changedAt, Math.min(continued, until));
     // A time stamp of the future is from before the latest step.
-    const isOver = one === stretch ? changedAt > clockTime : isTooFarAhead(continued, until, 0);
+    const isOver = one === stretch ? changedAt > shown : isTooFarAhead(continued, until, 0);
     const fits = time >= one.from && !isOver;
     // It is not known when the stretch of another process has ended.
     if (fits && one === loaded && time === changedAt) break;
@@ -191,9 +210,9 @@ function loadStretches(context: LogClockContext): Promise<void> {
     const stored = (item?.stretches ?? []) as Stretch[];
     const [last] = stored;
     if (!last) return;
-    logClock.loaded = last;
     const ranMs = Math.max(0, logClock.startedAt - last.clockTime);
     continueAfter(context, Math.floor(last.logTime + ranMs * slowedTo));
+    logClock.loaded = last;
     logClock.earlier = [...logClock.earlier, ...stored].slice(0, earlierAtMost);
   });
   logClock.loading.catch(() => delete logClock.loading);
@@ -269,10 +288,15 @@ async function readNewest(
 
 /**
  * Lets the clock of the log continue after a time, if it has not passed that: the clock was set back before the start of the
- * process, or before the latest step. So changes since then are after that time, too.
+ * process, or before the latest step. So changes since then are after that time, too, and so are those of all stretches of
+ * this process.
  */
 function continueAfter(context: LogClockContext, time: number): void {
   const { logClock } = context;
   if (logTime(context) > time) return;
-  logClock.stretch = { ...logClock.stretch, logTime: time + 1, from: time };
+  const { stretch, earlier, loaded } = logClock;
+  const continued = (one: Stretch): Stretch => ({ ...one, logTime: time + 1, from: time });
+  const own = loaded && earlier.includes(loaded) ? earlier.indexOf(loaded) : earlier.length;
+  logClock.stretch = continued(stretch);
+  logClock.earlier = earlier.map((one, at) => (at < own && one.logTime <= time ? continued(one) : one));
 }

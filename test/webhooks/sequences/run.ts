@@ -191,9 +191,14 @@ async function carryOutStep(world: World, service: Service, step: Step): Promise
   const { organization, calls } = world;
   const { request } = service;
   switch (step.does) {
-    case 'publish':
-      for (let event = 0; event < step.events; event++) world.commit(step.event);
-      return;
+    case 'publish': {
+      const answer = await request(async ({ clock, table }) => {
+        const times = Array.from({ length: step.events }, () => ({ time: clock(), at: moment() }));
+        await table.beforeWrite?.();
+        for (const time of times) world.commit(step.event, time);
+      });
+      return note(world, answer);
+    }
     case 'strike':
       return calls.strike(step);
     case 'crash':

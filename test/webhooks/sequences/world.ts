@@ -11,6 +11,7 @@ import { environment } from '../../../lib/deployment/environment.ts';
 import { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import type { QueueName } from '../../../lib/deployment/queues.ts';
 import type { QueueSender } from '../../../lib/sqs/queue.ts';
+import { storeStepsBeforeWrites } from '../../../lib/table/events/log-clock.ts';
 import { createShards } from '../../../lib/table/lists/shards.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
 import { deliveryIdOf, eventIdOf } from '../../../lib/webhooks/deliveries/derived-ids.ts';
@@ -131,15 +132,17 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
     /** Creates the context of a process. */
     context: (process: Process, queues: Map<QueueName, QueueSender>): Context => {
       const send = (command: object) => calls.make(process, () => sendToTable(command));
-      return { ...contextOf({ send }, queues), ulid, pause: wait, sender: (post) => receive(process, post) };
+      const context = { ...contextOf({ send }, queues), pause: wait, sender: (post: Post) => receive(process, post) };
+      context.ulid = () => ulidFrom(context.clock(), randomBytes());
+      storeStepsBeforeWrites(context);
+      return context;
     },
 
-    /** Commits a change that publishes an event. */
-    commit(event: TaskEvent['event'] = 'task.created'): void {
+    /** Commits a change that publishes an event, with the time of its request. */
+    commit(event: TaskEvent['event'] = 'task.created', { time, at } = { time: Date.now(), at: moment() }): void {
       const item = `tk_${ulid()}`;
-      const time = Date.now();
       const id = eventIdOf(time, { item, version: 1, event });
-      events.push({ id, event, item, at: moment(), time });
+      events.push({ id, event, item, at, time });
       changes.push(createChange(organization, event, time, item));
       world.signal();
     },
