@@ -137,7 +137,7 @@ describe('after the response to a single write was lost,', () => {
   itHappensOnce('the booked time of an attempt is stored', true, async (lose) => {
     const booking = { bookedAt: at(600) };
     lose();
-    return storeBooking(context, { ...newAttempt(), ...booking }, at(660));
+    return storeBooking(context, { ...newAttempt(), ...booking }, { listedFrom: at(660), missedBefore: at(0) });
   });
   itHappensOnce(
     'an attempt marks a webhook as slow and returns its lease',

@@ -104,21 +104,22 @@ export async function insertLostAttempt(
 /**
  * Stores the time that an attempt has booked. The sweeper's index lists the attempt for that time.
  *
- * @param listedFrom when the sweeper begins to look for it; ISO 8601
- * @returns whether it is stored: not if the attempt waits for the end of a pause, or has booked in the same pace or a later
+ * @param times when the sweeper begins to look for it, and before which a booked time is missed; ISO 8601
+ * @returns whether it is stored: not if the attempt waits for the end of a pause, or has booked in the same pace or a later,
+ *   a time that it has not missed
  */
 export async function storeBooking(
   context: TableContext,
   message: DeliveryMessage & Booking,
-  listedFrom: string,
+  { listedFrom, missedBefore }: { listedFrom: string; missedBefore: string },
 ): Promise<boolean> {
   const { bookedAt, paceVersion } = message;
   const isOfFormerPace =
     paceVersion === undefined ? '' : ' OR attribute_not_exists(paceVersion) OR paceVersion < :pace';
   const fields = { bookedAt, ...(paceVersion !== undefined && { paceVersion }) };
   return putListed(context, message, fields, listedFrom, {
-    condition: `(attribute_not_exists(bookedAt)${isOfFormerPace})`,
-    values: paceVersion === undefined ? undefined : { ':pace': paceVersion },
+    condition: `(attribute_not_exists(bookedAt) OR bookedAt < :missed${isOfFormerPace})`,
+    values: { ':missed': missedBefore, ...(paceVersion !== undefined && { ':pace': paceVersion }) },
   });
 }
 

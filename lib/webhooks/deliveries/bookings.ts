@@ -10,9 +10,9 @@ import { graceMs } from '../../table/lists/due.ts';
 
 /**
  * An attempt to a webhook with a maximum of attempts in a second books a time if it finds no free lease, so that its message
- * is rarely received in vain. It books once: the time is stored with the attempt, and all copies of its message use it. A
- * pause and a change of the maximum begin a new version of the webhook's pace, and end all times that were booked before. So
- * does the first worker that finds times of a clock that was ahead.
+ * is rarely received in vain. The time is stored with the attempt, and all copies of its message use it. A pause and a change of
+ * the maximum begin a new version of the webhook's pace, and end all times that were booked before. So does the first worker
+ * that finds times of a clock that was ahead. An attempt that has missed its time books another one.
  */
 
 type BookingContext = BatchingContext & { clock: () => number };
@@ -38,6 +38,26 @@ const bookedMs = 1_200;
  * So it is received up to a second before its time, and `waitForBookedTime` waits for the rest.
  */
 export const receivedEarlyMs = 999;
+
+/**
+ * How long after its booked time an attempt tries to get a lease, in milliseconds. Then it has missed its time: the clock was set
+ * forward, the machine has slept, or no worker ran. Many attempts miss their times together, and need new ones.
+ */
+const bookedForMs = 25_000;
+
+/**
+ * Returns whether an attempt has missed the time that it has booked. That of a receiver that is also slow never has: there are
+ * fewer leases than booked times, so attempts are late anyway.
+ *
+ * @param now Unix time, in ms
+ */
+export function hasMissedTime(
+  { bookedAt }: Pick<Booking, 'bookedAt'>,
+  { slow }: Pick<Target, 'slow'>,
+  now: number,
+): boolean {
+  return !slow && now - Date.parse(bookedAt) > bookedForMs;
+}
 
 /** Returns whether an attempt has booked a time that has not ended with a pause or a change of the maximum. */
 export function hasBooking(
@@ -78,7 +98,7 @@ export function isBooked(message: DeliveryMessage, target: Target, now: number):
 
 /**
  * Books a time for an attempt, and stores it in the item of the attempt, which then lists the attempt for the sweeper
- * instead of any other item. An attempt that has booked already keeps its time.
+ * instead of any other item. An attempt that has booked already keeps its time, unless it has missed it.
  *
  * The pace may change between these steps, and the release of the waiting attempts may not find this one. So the webhook is
  * read again at the end.
@@ -90,7 +110,7 @@ export async function bookTime(
   context: BookingContext,
   message: DeliveryMessage,
   maxPerSecond: number,
-  { paceVersion, latestBookingAt = 0 }: Pace,
+  { paceVersion, latestBookingAt = 0, slow }: Pace & Pick<Target, 'slow'>,
 ): Promise<DeliveryMessage> {
   const { organization, webhookId } = message;
   if (isTooFarAhead(latestBookingAt, context.clock(), 0)) {
@@ -98,12 +118,15 @@ export async function bookTime(
     return withoutBooking(message);
   }
   const stored = (await readParkedAttempt(context, message))?.message;
-  if (stored && hasBooking(stored, { paceVersion })) return { ...message, ...bookingOf(stored.bookedAt, paceVersion) };
-  const slot = { earliest: context.clock() + pacedMs, gapMs: Math.ceil(bookedMs / maxPerSecond), paceVersion };
+  const now = context.clock();
+  if (stored && hasBooking(stored, { paceVersion }) && !hasMissedTime(stored, { slow }, now))
+    return { ...message, ...bookingOf(stored.bookedAt, paceVersion) };
+  const slot = { earliest: now + pacedMs, gapMs: Math.ceil(bookedMs / maxPerSecond), paceVersion };
   const time = await bookAttempt(context, organization, webhookId, slot);
   if (time === undefined) return withoutBooking(message);
   const booked = { ...message, ...bookingOf(timestamp(time), paceVersion) };
-  if (!(await storeBooking(context, booked, timestamp(time + graceMs)))) return withoutBooking(message);
+  const times = { listedFrom: timestamp(time + graceMs), missedBefore: timestamp(now - bookedForMs) };
+  if (!(await storeBooking(context, booked, times))) return withoutBooking(message);
   const webhook = await readWebhook(context, organization, webhookId);
   if (!webhook || webhook.paceVersion !== paceVersion) return { ...withoutBooking(message), parked: true };
   await unlistParked(context, message);

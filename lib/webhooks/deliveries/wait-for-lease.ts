@@ -5,7 +5,7 @@ import { longestDelaySeconds } from '../../deployment/queues.ts';
 import { isTooFarAhead } from '../../table/clocks.ts';
 import { unlistParked } from '../../table/deliveries/attempt-log.ts';
 import { readParkedAttempt, storeWait } from '../../table/deliveries/parked-attempts.ts';
-import { bookTime, hasBooking, receivedEarlyMs, withoutBooking } from './bookings.ts';
+import { bookTime, hasBooking, hasMissedTime, receivedEarlyMs, withoutBooking } from './bookings.ts';
 import type { AttemptToMake, Decision } from './decide-attempt.ts';
 import { randomOf } from './derived-ids.ts';
 
@@ -27,15 +27,16 @@ const triesGraceMs = 10 * 60_000;
 
 /**
  * Returns when an attempt that has found no free lease tries again. If its webhook has a maximum of attempts in a second, it
- * books a time, unless it has booked one. If it waits for long, it is parked.
+ * books a time, unless it has booked one that it has not missed. If it waits for long, it is parked.
  */
 export async function waitForLease(
   context: Context,
   { message, target, loggedEvent }: AttemptToMake,
 ): Promise<Decision> {
   const { maxPerSecond } = target;
-  const ownBooking = hasBooking(message, target) ? message : withoutBooking(message);
-  const books = maxPerSecond !== undefined && !hasBooking(message, target);
+  const hasTime = hasBooking(message, target) && !hasMissedTime(message, target, context.clock());
+  const ownBooking = hasTime ? message : withoutBooking(message);
+  const books = maxPerSecond !== undefined && !hasTime;
   const waiting = books ? await bookTime(context, ownBooking, maxPerSecond, target) : ownBooking;
   const notBefore = nextTryOf({ message: waiting, target, loggedEvent }, context.clock());
   const isWaiting = maxPerSecond === undefined || hasBooking(waiting, target);
@@ -49,9 +50,8 @@ export async function waitForLease(
 /**
  * Returns when the message of an attempt that has no lease is received again (Unix times, in ms): just before its booked
  * time, or after an eighth to a quarter of the time since it was due. If its booked time is over, it has its turn, and waits
- * for a sixteenth of the time since then, unless the receiver is also slow. An attempt that could book no time tries again
- * after a second. After a step of the clock, the time of its event in the log says how long a first attempt can have waited
- * at most.
+ * for a second, unless the receiver is also slow. So does an attempt that could book no time. After a step of the clock, the
+ * time of its event in the log says how long a first attempt can have waited at most.
  */
 function nextTryOf({ message, target, loggedEvent: { logTime = 0 } }: AttemptToMake, now: number): number {
   if (target.maxPerSecond === undefined) {
@@ -60,9 +60,8 @@ function nextTryOf({ message, target, loggedEvent: { logTime = 0 } }: AttemptToM
   }
   if (!hasBooking(message, target)) return now + minDelayMs;
   const bookedAt = Date.parse(message.bookedAt);
-  return bookedAt > now
-    ? bookedAt - receivedEarlyMs
-    : now + delayMs(now - bookedAt, target.slow ? slowPartOf(message) : 16);
+  if (bookedAt > now) return bookedAt - receivedEarlyMs;
+  return now + (target.slow ? delayMs(now - bookedAt, slowPartOf(message)) : minDelayMs);
 }
 
 /** Returns the delay of an attempt that finds no free lease, as a part of the time for which it has waited, in ms. */

@@ -264,6 +264,33 @@ describe('an attempt that has booked a time', () => {
     expect(await bookedSeconds()).toBe(seconds);
   });
 
+  it.each([
+    [25, 'tries again', false],
+    [25.001, 'books again', true],
+    [8 * 3_600, 'books again', true],
+  ])('finds no free lease %d s after it, as after a step of the clock, and %s', async (seconds, _, isMissed) => {
+    webhooks.clock.now = Date.parse(booked[1].bookedAt as string) + seconds * 1_000;
+    const [now, until] = [timestamp(webhooks.clock()), timestamp(webhooks.clock() + 1)];
+    await leaseSlowAttempt(webhooks, webhooks.organization, id, { number: 0, now, until });
+    const [again] = (await attemptAll([booked[1]])).again;
+    expect(again).toEqual(isMissed ? { ...booked[1], bookedAt: timestamp(webhooks.clock() + 1_100) } : booked[1]);
+    expect(webhooks.queue.sent.at(-1)).toMatchObject({ delaySeconds: 1 });
+    // The message from before is a copy.
+    expect((await attemptAll([booked[1]])).again).toEqual([again]);
+    expect(await bookedSeconds()).toBe(isMissed ? 2.3 : 0);
+  });
+
+  it('is not sent again before a minute after the time that it has booked again', async () => {
+    const [, message] = booked;
+    webhooks.clock.now += 8 * 3_600_000;
+    const [now, until] = [timestamp(webhooks.clock()), timestamp(webhooks.clock() + 1)];
+    await leaseSlowAttempt(webhooks, webhooks.organization, id, { number: 0, now, until });
+    const [again] = (await attemptEach(booked)).slice(1);
+    expect(await sweepAfter(62)).not.toContainEqual(expect.objectContaining({ deliveryId: message.deliveryId }));
+    const { slow: _, ...sent } = again as DeliveryMessage;
+    expect(await sweepAfter(1)).toContainEqual(sent);
+  });
+
   it('leaves nothing behind when it is made', async () => {
     for (const message of booked) {
       webhooks.clock.now += 1_200;

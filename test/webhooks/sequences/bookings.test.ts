@@ -36,6 +36,12 @@ it('events that wait at a maximum of one attempt in a second are sent 1.2 s afte
   expect(bookings).toBeLessThanOrEqual(40);
 });
 
+it('events that wait keep their rate after a step of eight hours forward, as in a machine that slept', async () => {
+  const { posts } = await run(1, [publish(40), { after: 3_000, does: 'step clock', seconds: 8 * 3_600 }]);
+  expect(posts).toHaveLength(40);
+  expect(secondsOf(posts)).toBeLessThan(39 * 1.2 + 3);
+});
+
 it('after a change to a higher maximum neither a new event nor those that wait have to wait for the times booked before', async () => {
   const { posts } = await run(1, [
     publish(60),

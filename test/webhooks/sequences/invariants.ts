@@ -285,13 +285,13 @@ function faultsOfArrival(
   // The worker of an event may have seen a pause without an end that began before it. It waits then.
   const from = Math.max(healedAt, dueAt, isInPause(webhook, event, 1_000) ? event.at + 91_000 : 0);
   // After a step back, a retry waits for its step of the schedule, but a first attempt for nothing. After a step forward, an
-  // attempt seems to have waited for long, so that it tries again later.
+  // attempt to a slow receiver seems to have waited for long, so that it tries again later.
   const slackMs =
     10_000 +
     (wasPaused || done('redeliver', 'set rate') ? sweepMs : 0) +
     (done('recover') ? 3 * minuteMs : 0) +
     steps.reduce((sum, step) => sum + longestDelayOf(step, deployment, wasSlow), 0) +
-    clockSteps.reduce((sum, { ms }) => sum + Math.max(0, last ? Math.abs(ms) : ms) + minuteMs, 0) +
+    clockSteps.reduce((sum, { ms }) => sum + minuteMs + (last && ms < 0 ? -ms : 0) + (wasSlow && ms > 0 ? ms : 0), 0) +
     (wasSlow ? 0.6 * Math.max(0, healedAt - dueAt) + minuteMs / 2 : 0);
   const rateMs = (waiting * slotMs) / rate;
   // Nothing waits for longer than the others need, and not while the receiver gets nothing.
