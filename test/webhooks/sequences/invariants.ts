@@ -284,14 +284,12 @@ function faultsOfArrival(
   const dueAt = last ? last.endsAt + retryMs(last) : event.at;
   // The worker of an event may have seen a pause without an end that began before it. It waits then.
   const from = Math.max(healedAt, dueAt, isInPause(webhook, event, 1_000) ? event.at + 91_000 : 0);
-  // After a step back, a retry waits for its step of the schedule, but a first attempt for nothing. After a step forward, an
-  // attempt to a slow receiver seems to have waited for long, so that it tries again later.
   const slackMs =
     10_000 +
     (wasPaused || done('redeliver', 'set rate') ? sweepMs : 0) +
     (done('recover') ? 3 * minuteMs : 0) +
     steps.reduce((sum, step) => sum + longestDelayOf(step, deployment, wasSlow), 0) +
-    clockSteps.reduce((sum, { ms }) => sum + minuteMs + (last && ms < 0 ? -ms : 0) + (wasSlow && ms > 0 ? ms : 0), 0) +
+    clockSteps.reduce((sum, { ms }) => sum + stepDelayOf(ms, { isRetry: last !== undefined, wasSlow }), 0) +
     (wasSlow ? 0.6 * Math.max(0, healedAt - dueAt) + minuteMs / 2 : 0);
   const rateMs = (waiting * slotMs) / rate;
   // Nothing waits for longer than the others need, and not while the receiver gets nothing.
@@ -311,6 +309,16 @@ function faultsOfArrival(
 /** Returns whether an event is of a time when its webhook may have been paused, or `afterMs` later. */
 function isInPause({ pauses }: TestWebhook, { at }: TestEvent, afterMs = 0): boolean {
   return pauses.some(({ from, until }) => at >= from && at <= until + afterMs);
+}
+
+/**
+ * Returns how much later a step of the clock makes an attempt, at most. After a step back, a retry waits for its step of the
+ * schedule, but a first attempt for nothing. After a step forward, an attempt to a slow receiver seems to have waited for long,
+ * so that it tries again later; another one only finds that it has missed its booked time.
+ */
+function stepDelayOf(ms: number, { isRetry, wasSlow }: { isRetry: boolean; wasSlow: boolean }): number {
+  if (ms < 0) return minuteMs + (isRetry ? -ms : 0);
+  return wasSlow ? minuteMs + ms : minuteMs / 2;
 }
 
 /**

@@ -192,9 +192,11 @@ async function carryOutStep(world: World, service: Service, step: Step): Promise
   const { request } = service;
   switch (step.does) {
     case 'publish': {
-      const answer = await request(async ({ clock, table }) => {
-        const times = Array.from({ length: step.events }, () => ({ time: clock(), at: moment() }));
-        await table.beforeWrite?.();
+      const answer = await request(async (context) => {
+        const times = Array.from({ length: step.events }, () => ({ time: context.clock(), at: moment() }));
+        // Some requests read before they write.
+        if (calls.random() < 1 / 2) await readWebhook(context, organization, world.webhookAt(0).id);
+        await context.table.beforeWrite?.();
         for (const time of times) world.commit(step.event, time);
       });
       return note(world, answer);

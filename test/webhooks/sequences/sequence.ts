@@ -77,6 +77,7 @@ const steps = {
   sweep: fc.record({ does: kind('sweep') }),
   // No step leads back to the very millisecond of an event: a redelivery of that time would have the id of the first attempt.
   clock: fc.record({ does: kind('step clock'), seconds: fc.constantFrom(-5.003, 5, -65.003, 65, -3_600.003, 3_600) }),
+  leap: fc.record({ does: kind('step clock'), seconds: fc.constantFrom(65, 3_600, 28_800) }),
   slip: fc.record({ does: kind('step clock'), seconds: fc.constantFrom(-0.203, -1.503, -5.003) }),
 };
 
@@ -174,6 +175,11 @@ const profiles: [number, fc.Arbitrary<Sequence>][] = [
   [
     1,
     sequenceOf('soon', { publish: 2, burst: 2, clock: 3, end: 1 }, { webhooks: 1, rates: [1], deployments: ['local'] }),
+  ],
+  // Attempts miss the times that they have booked.
+  [
+    1,
+    sequenceOf('soon', { publish: 2, burst: 3, leap: 3, end: 1 }, { webhooks: 1, rates: [1], deployments: ['local'] }),
   ],
   // Changes between steps that follow each other at once.
   [2, sequenceOf('now', { publish: 4, slip: 4 }, { deployments: ['local'] })],
