@@ -24,7 +24,7 @@ const sentences: Record<string, string> = {
   ETIMEDOUT: unreachableInTime,
   ECONNRESET: brokenOff,
   EPIPE: brokenOff,
-  HPE_HEADER_OVERFLOW: 'The headers of the answer are over 16 KiB.',
+  HPE_HEADER_OVERFLOW: 'The headers of the answer are over 64 KiB.',
   CERT_HAS_EXPIRED: 'The certificate of the receiver has expired.',
   CERT_NOT_YET_VALID: 'The certificate of the receiver is not valid yet.',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate of the receiver is self-signed.',

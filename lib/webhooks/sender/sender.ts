@@ -19,7 +19,7 @@ export type Outcome = {
   responseBody: string;
   /** Whether the body did not end there, or its end was not received. */
   responseCut?: boolean | undefined;
-  /** The names and values of the response headers, in their order; at most 16 KiB. Absent without a response. */
+  /** The names and values of the response headers, in their order; at most 64 KiB. Absent without a response. */
   responseHeaders?: [name: string, value: string][];
   /** The address that was dialled; absent if none was. */
   address?: string | undefined;
@@ -121,9 +121,15 @@ function phasesOf({ resolvedAt, connectedAt, securedAt, firstByteAt }: RequestSt
   return phases;
 }
 
-/** Returns the headers of a list in which each value follows its name. */
+/**
+ * Returns the headers of a list in which each value follows its name. Control characters in values, which the lenient
+ * parser lets through, become spaces: a terminal may show the values. The parser refuses them in names.
+ */
 function headersOf(raw: readonly string[]): [string, string][] {
-  return Array.from({ length: raw.length / 2 }, (_, nth) => [raw[2 * nth] as string, raw[2 * nth + 1] as string]);
+  return Array.from({ length: raw.length / 2 }, (_, nth) => [
+    raw[2 * nth] as string,
+    (raw[2 * nth + 1] as string).replaceAll(/\p{Cc}+/gu, ' '),
+  ]);
 }
 
 /**

@@ -24,7 +24,7 @@ describe('a failure to get an answer', () => {
     ['EPROTO', "The receiver's TLS failed: EPROTO."],
     ['ERR_SSL_WRONG_VERSION_NUMBER', "The receiver's TLS failed: ERR_SSL_WRONG_VERSION_NUMBER."],
     ['HPE_INVALID_CONSTANT', 'What the receiver answered is not HTTP.'],
-    ['HPE_HEADER_OVERFLOW', 'The headers of the answer are over 16 KiB.'],
+    ['HPE_HEADER_OVERFLOW', 'The headers of the answer are over 64 KiB.'],
     ['EMFILE', 'The connection failed: EMFILE.'],
   ])('with %s has a sentence', (code, sentence) => {
     expect(sentenceFor(failure(code))).toBe(sentence);
