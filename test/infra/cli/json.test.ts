@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { printJson } from '../../../infra/cli/json.ts';
 import { operatorErrorText } from '../../../infra/cli/operator-errors.ts';
 import { program } from '../../../infra/cli/program.ts';
 import { sendMessages } from '../../../infra/local/queues/memory-queue.ts';
@@ -18,6 +19,14 @@ async function dataOf(args: string, variables: Record<string, string> = { CREWBO
 }
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+
+it('JSON has no character that controls a terminal, and is the same value', () => {
+  const data = 'a\x1b[31m\x7f\x9b\u202eb\n é 👩‍🚀';
+  const printed: string[] = [];
+  printJson({ data }, (text) => printed.push(text));
+  expect(printed.join('')).toBe('{\n  "data": "a\\u001b[31m\\u007f\\u009b\\u202eb\\n é 👩‍🚀"\n}');
+  expect(JSON.parse(printed.join(''))).toEqual({ data });
+});
 
 it('orgs list prints the organizations as JSON', async () => {
   const local = { organization: 'local', since: time, activeTokens: 1 };

@@ -1,6 +1,7 @@
 import type { AttemptDetail } from '../../../../client/operations.ts';
 import { indented } from '../../../components/indented.ts';
 import { Status } from '../../../components/page.tsx';
+import { printable } from '../../../components/printable.ts';
 import { TextBlock } from '../../../components/text-block.tsx';
 import { Ago, durationText } from '../../../components/time.tsx';
 
@@ -32,7 +33,11 @@ export function Attempt({ attempt, isOpen }: { attempt: AttemptDetail; isOpen: b
           <summary>Response</summary>
           <Headers headers={attempt.responseHeaders} missing="No response headers are stored." />
           {attempt.responseBody ? (
-            <TextBlock title="Response body" text={attempt.responseBody} shown={indented(attempt.responseBody)} />
+            <TextBlock
+              title="Response body"
+              text={attempt.responseBody}
+              shown={printable(indented(attempt.responseBody))}
+            />
           ) : (
             <p className="muted">The response body is empty or not stored.</p>
           )}
@@ -84,7 +89,7 @@ function Headers({ headers, missing }: { headers: Record<string, string> | null;
       {entries.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd>{value}</dd>
+          <dd>{printable(value)}</dd>
         </div>
       ))}
     </dl>
