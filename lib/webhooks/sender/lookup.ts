@@ -28,8 +28,12 @@ const loopbackAddresses: LookupAddress[] = [
  */
 const resolverOptions = { timeout: 500, tries: 6 };
 
-/** How long the answer for one address family waits for the answer for the other, in milliseconds. */
-const otherFamilyMs = 1_000;
+/**
+ * How long the answer for one address family waits for the answer for the other, in milliseconds. Most receivers can be
+ * reached by IPv4 and many machines have no IPv6, so addresses of IPv6 alone wait longer, as with getaddrinfo. The 10 s of
+ * an attempt are enough for a connection after that.
+ */
+const otherFamilyMs = { forIPv4: 8_000, forIPv6: 1_000 };
 
 /**
  * Creates a resolver that asks DNS servers for IPv4 and IPv6 addresses at the same time, by c-ares: its look-ups can be
@@ -50,8 +54,8 @@ export function createResolver(servers?: readonly string[]): Resolve {
 }
 
 /**
- * Returns the addresses of both families. A family without addresses, with an error, or with an answer more than 1 s after
- * the other, is left out: an address that is not returned is not dialled.
+ * Returns the addresses of both families. A family without addresses, with an error, or with an answer that comes later
+ * than `otherFamilyMs` after the other, is left out: an address that is not returned is not dialled.
  *
  * @throws Error `ENOTFOUND` if neither family has an address
  */
@@ -65,11 +69,11 @@ async function addressesOf(
   const resolver = new Resolver(resolverOptions);
   if (servers) resolver.setServers(servers);
   const cancel = () => resolver.cancel();
-  const families = [resolver.resolve4(hostname), resolver.resolve6(hostname)];
+  const families = [resolver.resolve4(hostname), resolver.resolve6(hostname)] as const;
   signal.addEventListener('abort', cancel, { once: true });
   try {
-    await Promise.any(families);
-    const timer = setTimeout(cancel, otherFamilyMs);
+    const first = await Promise.any([families[0].then(() => 'IPv4'), families[1].then(() => 'IPv6')]);
+    const timer = setTimeout(cancel, first === 'IPv4' ? otherFamilyMs.forIPv6 : otherFamilyMs.forIPv4);
     const answers = await Promise.allSettled(families);
     clearTimeout(timer);
     const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));

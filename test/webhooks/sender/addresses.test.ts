@@ -52,10 +52,11 @@ describe('no public address', () => {
     );
   });
 
-  it('becomes one by being mapped into IPv6, and no public one stops being one', () => {
+  it('becomes one by being mapped into IPv6 or by NAT64, and no public one stops being one', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         expect(isPublicAddress(`::ffff:${address}`)).toBe(isPublicAddress(address));
+        expect(isPublicAddress(`64:ff9b::${address}`)).toBe(isPublicAddress(address));
       }),
     );
   });

@@ -17,14 +17,14 @@ const types = { A: 1, AAAA: 28 };
  * @returns its `address:port`, and what it was asked, repeated questions included
  */
 export async function startDnsServer(
-  answer: (question: Question) => DnsAnswer,
+  answer: (question: Question) => DnsAnswer | Promise<DnsAnswer>,
 ): Promise<{ server: string; asked: Question[] }> {
   const socket = createSocket('udp4');
   const asked: Question[] = [];
-  socket.on('message', (query, { port, address }) => {
+  socket.on('message', async (query, { port, address }) => {
     const question = questionIn(query);
     asked.push(question);
-    const reply = answer(question);
+    const reply = await answer(question);
     if (reply !== 'silence') socket.send(replyTo(query, question, reply), port, address);
   });
   await new Promise<void>((resolve) => socket.unref().bind(0, '127.0.0.1', resolve));

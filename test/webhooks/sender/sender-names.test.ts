@@ -15,6 +15,8 @@ const [publicV4, publicV6, privateV6] = ['8.8.8.8', '2001:4860:4860:0:0:0:0:8888
 
 afterEach(() => vi.restoreAllMocks());
 
+afterEach(() => vi.useRealTimers());
+
 type Answer = Parameters<typeof startDnsServer>[0];
 
 /** Creates a sender that asks a DNS server, which gives these answers. */
@@ -82,7 +84,9 @@ describe('a name', () => {
     ['IPv4, while the look-up of IPv6 fails', [publicV4], 'SERVFAIL', [`${publicV4} 443`]],
     ['IPv6, while the look-up of IPv4 fails', 'REFUSED', [publicV6], [dialledV6]],
     ['IPv4, while the look-up of IPv6 is not answered', [publicV4], 'silence', [`${publicV4} 443`]],
-    ['IPv6, while the look-up of IPv4 is not answered', 'silence', [publicV6], [dialledV6]],
+    ['IPv6 by NAT64 alone', [], ['64:ff9b:0:0:0:0:101:101'], ['64:ff9b::101:101 443']],
+    ['IPv6 by NAT64 beside IPv4', ['1.1.1.1'], ['64:ff9b:0:0:0:0:101:101'], ['1.1.1.1 443', '64:ff9b::101:101 443']],
+    ['none, beside a private one by NAT64', ['1.1.1.1'], ['64:ff9b:0:0:0:0:a00:1'], []],
     ['none, beside a public one', [publicV4], [privateV6], []],
     ['none, among public ones', ['1.1.1.1', '10.0.0.1'], [], []],
     ['none, while the look-up of IPv6 is not answered', ['169.254.169.254'], 'silence', []],
@@ -93,6 +97,33 @@ describe('a name', () => {
     expect(dialled).toEqual(addresses);
     expect(address).toBe(addresses.at(-1)?.split(' ')[0]);
     if (addresses.length === 0) expect(error).toBe('Not sent: the name resolves to an address that is not public.');
+  });
+
+  it.each<[string, DnsAnswer, string[]]>([
+    ['is dialled by both families where IPv4 comes 7 s after IPv6', [publicV4], [`${publicV4} 443`, dialledV6]],
+    ['is not dialled where a private IPv4 comes 7 s after IPv6', ['10.0.0.1'], []],
+  ])('%s', async (_, late, addresses) => {
+    const dialled = stopDials();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { promise: A, resolve: answer } = Promise.withResolvers<DnsAnswer>();
+    const { post } = await createAskingSender(({ type }) => (type === 'A' ? A : [publicV6]));
+    const ended = post('https://receiver.example/');
+    await vi.waitUntil(() => vi.getTimerCount() === 1, { timeout: 15_000 });
+    vi.advanceTimersByTime(7_000);
+    answer(late);
+    await ended;
+    expect(dialled).toEqual(addresses);
+  });
+
+  it('is dialled by IPv6 8 s after its answer while the look-up of IPv4 is not answered', async () => {
+    const dialled = stopDials();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { post } = await createAskingSender(always('silence', [publicV6]));
+    const ended = post('https://receiver.example/');
+    await vi.waitUntil(() => vi.getTimerCount() === 1, { timeout: 15_000 });
+    vi.advanceTimersByTime(8_000);
+    await ended;
+    expect(dialled).toEqual([dialledV6]);
   });
 
   it.each<[string, DnsAnswer, DnsAnswer]>([

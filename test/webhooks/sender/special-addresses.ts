@@ -25,7 +25,6 @@ export const specialBlocks: [name: string, block: string][] = [
   ['reserved', '240.0.0.0/4'],
   ['unspecified, loopback and IPv4-compatible', '::/96'],
   ['IPv4-translated', '::ffff:0:0:0/96'],
-  ['NAT64', '64:ff9b::/96'],
   ['local NAT64', '64:ff9b:1::/48'],
   ['discard', '100::/64'],
   ['dummy', '100:0:0:1::/64'],
@@ -51,7 +50,10 @@ export function addressIn(block: string, fill: number[]): string {
   return ipaddr.fromByteArray(bytes).toNormalizedString();
 }
 
-export const specialEnds = specialBlocks.flatMap(([name, block]) =>
+/** The block of NAT64, in which the IPv4 address decides. Its ends are in special blocks of IPv4. */
+const nat64: [name: string, block: string] = ['NAT64', '64:ff9b::/96'];
+
+export const specialEnds = [...specialBlocks, nat64].flatMap(([name, block]) =>
   [0, 0xff].map((fill): [name: string, address: string] => [name, addressIn(block, [fill])]),
 );
 
@@ -65,10 +67,17 @@ export const dangerousAddresses: [name: string, address: string][] = [
   ['mapped metadata', '::ffff:a9fe:a9fe'],
   ['mapped metadata of Azure', '::ffff:168.63.129.16'],
   ['metadata through NAT64', '64:ff9b::a9fe:a9fe'],
+  ['metadata through NAT64, in dots', '64:ff9b::169.254.169.254'],
+  ['metadata of Azure through NAT64', '64:ff9b::a83f:8110'],
+  ['loopback through NAT64', '64:ff9b::7f00:1'],
+  ['private through NAT64', '64:ff9b::a00:1'],
+  ['a public address through local NAT64', '64:ff9b:1::101:101'],
+  ['a public address through 6to4', '2002:101:101::'],
+  ['a public address beside NAT64', '64:ff9b::1:101:101'],
   ['loopback through 6to4', '2002:7f00:1::'],
   ['Teredo', '2001:0:4136:e378:8000:63bf:3fff:fdd2'],
   ['ORCHIDv2', '2001:20::1'],
 ];
 
 /** Public addresses of no receiver of ours: nothing is ever sent there. */
-export const publicAddresses = ['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c'];
+export const publicAddresses = ['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c', '64:ff9b::101:101'];
