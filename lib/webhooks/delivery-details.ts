@@ -16,7 +16,7 @@ import { getEach } from '../table/reads.ts';
 import type { Item } from '../table/write.ts';
 import { readWaitingEvent } from './deliveries/first-attempts.ts';
 import { bodyOf } from './sender/delivery-body.ts';
-import { connectionHeaders, unsignedHeaders } from './sender/headers.ts';
+import { requestHeaders, unsignedHeaders } from './sender/headers.ts';
 
 /** The maximum number of attempts in a response. With their responses, more could exceed what Lambda can return. */
 export const maxDetails = 100;
@@ -92,16 +92,13 @@ function attemptDetail(
   const { at: sentAt, host, signed, ip, kept, dns, connect, tls, firstByte } = sent;
   // In order of time, which a map of the table does not keep.
   const phases = Object.entries({ dns, connect, tls, firstByte }).filter(([, ms]) => ms !== undefined);
-  const requestHeaders = {
-    ...unsignedHeaders({ event, deliveryId, sentAt }, signed),
-    ...connectionHeaders(host, bodyFor(row, source)),
-  };
+  const unsigned = unsignedHeaders({ event, deliveryId, sentAt }, signed);
   const received = isKept(context, row) ? (kept ? response : kept === false && emptyResponse) : undefined;
   return {
     ...{ event, deliveryId, ...record, ...absent },
     ...(ip !== undefined && { address: ip }),
     ...(phases.length > 0 && { phases: Object.fromEntries(phases) }),
-    requestHeaders,
+    requestHeaders: requestHeaders(unsigned, host, bodyFor(row, source)),
     ...(received && {
       responseHeaders: received.headers,
       responseBody: received.body,

@@ -2,7 +2,7 @@ import { addAbortListener } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node:net';
 import { connect as openTls } from 'node:tls';
-import { connectionHeaders } from './headers.ts';
+import { requestHeaders } from './headers.ts';
 
 // An import statement reads all exports of a module. One of node:http is WebSocket, for which Node.js loads undici.
 const { request } = process.getBuiltinModule('node:http');
@@ -84,7 +84,7 @@ export function postTo(
       createConnection: () => socket,
       method: 'POST',
       path: `${url.pathname}${url.search}`,
-      headers: { ...headers, ...connectionHeaders(url.host, body) },
+      headers: requestHeaders(headers, url.host, body),
       maxHeaderSize: headersLimit,
       // Accepts responses that other clients accept: folded headers, lines that end with LF alone, and a Content-Length
       // beside chunks. This is not a way to smuggle a response: each connection carries one, and nothing is forwarded.

@@ -25,13 +25,19 @@ export function unsignedHeaders({ event, deliveryId, sentAt }: Attempted, signed
 }
 
 /**
- * Returns the headers that depend on the connection and the body. Each attempt has a connection of its own.
+ * Returns all headers of a request: `Host` first (RFC 9110, section 7.2), then these, and those that depend on the
+ * connection and the body. Each attempt has a connection of its own.
  *
  * @param body absent if it is no longer known; `Content-Length` is then absent too
  */
-export function connectionHeaders(host: string, body?: string): Record<string, string> {
+export function requestHeaders(headers: Record<string, string>, host: string, body?: string): Record<string, string> {
   return {
     Host: host,
+    ...headers,
+    // Some firewalls answer 403 to a request without it.
+    Accept: '*/*',
+    // Without it, a response may have any coding, and the history would show compressed bytes.
+    'Accept-Encoding': 'identity',
     ...(body !== undefined && { 'Content-Length': String(Buffer.byteLength(body)) }),
     Connection: 'close',
   };

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { readAllowedReceivers } from '../../../lib/webhooks/sender/allowed-receivers.ts';
-import { closedPort, expectClosed, startReceiver } from './receiver.ts';
+import { deliveryHeaders } from '../../../lib/webhooks/sender/signature.ts';
+import { closedPort, expectClosed, startReceiver, startSocket } from './receiver.ts';
 import { createTestSender, unresolved } from './test-sender.ts';
 
 const send = createTestSender(readAllowedReceivers('127.0.0.1:*'));
@@ -21,6 +22,25 @@ describe('an attempt', () => {
       headers: { 'content-type': 'application/json', 'x-service-event': 'task.created' },
     });
     expect(received[0]?.raw).toEqual(Buffer.from('{"title":"Grüße 🚀"}', 'utf8'));
+  });
+
+  it('begins with the host, and accepts any type but no coding', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const { url, port } = await startSocket((connection) => {
+      connection.once('data', (data) => {
+        resolve(String(data));
+        connection.end('HTTP/1.1 204 No Content\r\n\r\n');
+      });
+    });
+    const body = '{}';
+    const headers = deliveryHeaders({ event: 'task.created', deliveryId: 'dlv_1', sentAt: 0, body }, 'a secret');
+    await send({ url, headers, body });
+    const [line, ...lines] = (await promise).split('\r\n');
+    expect([line, lines[0]]).toEqual(['POST /hooks HTTP/1.1', `Host: 127.0.0.1:${port}`]);
+    expect(lines.filter((one) => /^(host|accept)/i.test(one)).slice(1)).toEqual([
+      'Accept: */*',
+      'Accept-Encoding: identity',
+    ]);
   });
 
   it.each([200, 204, 299, 300, 304, 400, 410, 599])('succeeds or fails with its status: %i', async (status) => {
