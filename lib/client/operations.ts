@@ -114,7 +114,7 @@ export type NewImprovement = {
 };
 
 export type NewWebhook = {
-  /** URL of the receiver: https, port 443 or 8443, a public address, without credentials. */
+  /** URL of the receiver: https, port 443 or 8443, a public address, without credentials. White space at its ends is dropped. */
   url: string;
   events: EventName[];
   /** Purpose of the webhook. */
@@ -128,12 +128,12 @@ export type NewWebhook = {
   };
   /** The maximum number of attempts, retries included, that begin in any one second. Test events do not count. */
   maxPerSecond?: number;
-  /** Shared secret for signing deliveries. Without a secret, deliveries are not signed. No response contains the secret. */
+  /** Shared secret for signing deliveries. After `whsec_` it must be standard, padded base64. Without a secret, deliveries are not signed. No response contains the secret. */
   secret?: string;
 };
 
 export type WebhookPatch = {
-  /** URL of the receiver: https, port 443 or 8443, a public address, without credentials. */
+  /** URL of the receiver: https, port 443 or 8443, a public address, without credentials. White space at its ends is dropped. */
   url?: string;
   events?: EventName[];
   /** Purpose of the webhook. */
@@ -152,7 +152,7 @@ export type WebhookPatch = {
 };
 
 export type SecretRotation = {
-  /** The new shared secret for signing deliveries. No response contains the secret. */
+  /** The new shared secret for signing deliveries. After `whsec_` it must be standard, padded base64. No response contains the secret. */
   secret: string;
   /** How long deliveries are also signed with the replaced secret. With 0 it ends at once. */
   overlapSeconds?: number;

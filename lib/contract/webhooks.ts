@@ -21,13 +21,51 @@ import {
 export const WebhookId = id('wh', 'a webhook');
 export const DeliveryId = id('dlv', 'a delivery, or of an attempt');
 
-/** `lib/webhooks/sender/receivers.ts` decides which of these URLs are allowed. */
+/** White space and control characters, which URL parsers drop or encode, and backslashes, which they take for slashes. */
+const rewrittenInUrls = /[\s\p{Cc}\\]/u;
+
+/**
+ * White space at the ends is dropped. Other spellings that URL parsers correct are rejected: they are mistakes, and parsers
+ * differ in how they read them. `lib/webhooks/sender/receivers.ts` decides which of these URLs are allowed.
+ */
 const url = v.pipe(
   text(1, 2048),
-  v.check((sent) => URL.canParse(sent), 'must be an absolute URL such as https://example.com/hooks'),
+  v.check(
+    (sent) => !rewrittenInUrls.test(sent.trim()),
+    'must not have white space, control characters or backslashes in it; write a space as %20',
+  ),
+  v.check(
+    (sent) => /^[a-z][a-z\d+.-]*:\/\/[^/]/i.test(sent.trim()) && URL.canParse(sent),
+    'must be an absolute URL such as https://example.com/hooks',
+  ),
   v.metadata({ format: 'uri' }),
-  v.description('URL of the receiver: https, port 443 or 8443, a public address, without credentials.'),
+  v.description(
+    'URL of the receiver: https, port 443 or 8443, a public address, without credentials. White space at its ends is dropped.',
+  ),
+  v.transform((sent) => sent.trim()),
 );
+
+/** What begins the secrets that libraries of Standard Webhooks decode from base64. */
+const encodedPrefix = 'whsec_';
+
+/** The secret of a webhook in a request. Base64 that libraries read differently, or not at all, is rejected when it is set. */
+const secret = v.pipe(
+  text(1, 256),
+  v.check(
+    (sent) => !sent.startsWith(encodedPrefix) || isCanonicalBase64(sent.slice(encodedPrefix.length)),
+    'must have standard base64 with its padding after whsec_, as openssl rand -base64 32 prints it, or begin otherwise',
+  ),
+);
+
+/** Returns whether a text is what encoding its bytes in base64 gives: at least one byte, in the standard alphabet, padded. */
+function isCanonicalBase64(text: string): boolean {
+  try {
+    return text !== '' && btoa(atob(text)) === text;
+  } catch {
+    return false;
+  }
+}
+
 const events = listOf(EventName, { min: 1, max: eventNames.length });
 const description = described(text(0, 500), 'Purpose of the webhook.');
 const taskFilter = v.pipe(
@@ -66,8 +104,8 @@ export const NewWebhook = v.object({
   maxPerSecond: v.optional(maxPerSecond),
   secret: v.optional(
     described(
-      text(1, 256),
-      'Shared secret for signing deliveries. Without a secret, deliveries are not signed. No response contains the secret.',
+      secret,
+      'Shared secret for signing deliveries. After `whsec_` it must be standard, padded base64. Without a secret, deliveries are not signed. No response contains the secret.',
     ),
   ),
 });
@@ -273,7 +311,10 @@ const defaultOverlapSeconds = 86_400;
 
 /** The body of `rotateWebhookSecret`. */
 export const SecretRotation = v.object({
-  secret: described(text(1, 256), 'The new shared secret for signing deliveries. No response contains the secret.'),
+  secret: described(
+    secret,
+    'The new shared secret for signing deliveries. After `whsec_` it must be standard, padded base64. No response contains the secret.',
+  ),
   overlapSeconds: v.optional(
     described(
       v.pipe(

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { eventNames } from '../../lib/contract/events.ts';
-import { listDeliveries, registerWebhook, testWebhook, WebhookId } from '../../lib/contract/webhooks.ts';
+import {
+  listDeliveries,
+  registerWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  updateWebhook,
+  WebhookId,
+} from '../../lib/contract/webhooks.ts';
 import { validate } from '../../lib/requests/validate.ts';
 import { unknownEvent } from '../unknown-event.ts';
 import { errorsOf, ids, testFields, testPage, texts, words } from './fields.ts';
@@ -29,9 +36,64 @@ describe('a registration', () => {
     secret: { ...texts(256), ofOtherType: [null, 12_345_678] },
   });
 
+  it.each([registerWebhook, updateWebhook])('has a URL without the white space at its ends: $method', ({ body }) => {
+    const given = { ...required, url: ' \n\thttps://example.com/a%20b\u00a0\r\n' };
+    expect(validate(body, given)).toMatchObject({ output: { url: 'https://example.com/a%20b' }, errors: [] });
+  });
+
+  it.each([
+    ...['https://example.com/a b', 'https://exa mple.com/', 'https://example.com/a\tb', 'https://example.com/\nb'],
+    ...[
+      'https://example.com/\u00a0b',
+      'https://example.com/\u3000b',
+      'https://example.com/\u0000',
+      'https://a\u007fb.com/',
+    ],
+    ...[
+      'https://example.com/\u0085b',
+      'https:\\\\example.com\\a',
+      'https://example.com\\@10.0.0.1/',
+      'https://example.com/\\',
+    ],
+    ...[
+      'https:example.com',
+      'https:/example.com',
+      'https:///example.com',
+      'https:////example.com',
+      'https:?a',
+      '//a.com',
+    ],
+  ])('has no URL that parsers correct: %j', (url) => {
+    for (const { body } of [registerWebhook, updateWebhook])
+      expect(errorsOf(body, { ...required, url })).toEqual(['url invalid_value']);
+  });
+
   it('names the place of an unknown event', () => {
     const body = { ...required, events: ['task.created', unknownEvent] };
     expect(errorsOf(registerWebhook.body, body)).toEqual(['events.1 invalid_value']);
+  });
+});
+
+describe.each([
+  ['a registration', registerWebhook.body, { url: 'https://example.com/hooks', events: ['task.created'] }],
+  ['a rotation', rotateWebhookSecret.body, {}],
+] as const)('the secret of %s', (_, schema, fields) => {
+  it.each([
+    ...['whsec_QQ==', 'whsec_QUI=', 'whsec_QUJD', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_+/+/'],
+    // Without the prefix it is not decoded.
+    ...['QQ', ' whsec_A', 'WHSEC_A', 'whsec', 'whsec-A', 'secret'],
+  ])('can be %j', (secret) => {
+    expect(errorsOf(schema, { ...fields, secret })).toEqual([]);
+  });
+
+  it.each([
+    ...['whsec_', 'whsec_A', 'whsec_QQ', 'whsec_QQ=', 'whsec_QUI', 'whsec_=', 'whsec_QQ===', 'whsec_QUJD='],
+    // Not canonical: the last bits of the last letter are not zero.
+    ...['whsec_QR==', 'whsec_QUJ='],
+    ...['whsec_-_-_', 'whsec_QUJD\n', 'whsec_QU JD', 'whsec_ QUJD', 'whsec_QQ==QUJD', 'whsec_not base64!', 'whsec_é'],
+  ])('cannot be %j, which libraries would read differently', (secret) => {
+    const { errors } = validate(schema, { ...fields, secret });
+    expect(errors).toMatchObject([{ path: 'secret', message: expect.stringContaining('base64 with its padding') }]);
   });
 });
 
