@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process';
 import { setDefaultCACertificates, type TLSSocket, type TlsOptions } from 'node:tls';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readAllowedReceivers } from '../../../lib/webhooks/sender/allowed-receivers.ts';
 import type { Resolve } from '../../../lib/webhooks/sender/lookup.ts';
 import { expectClosed, flood, pem, startSocket, startTls } from './receiver.ts';
 import { createTestSender } from './test-sender.ts';
 
+const run = promisify(execFile);
 const toLoopback: Resolve = (_, __, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
 const send = createTestSender(readAllowedReceivers('127.0.0.1:*,receiver.test:*,receiver.test.:*'), {
   resolve: toLoopback,
@@ -35,6 +38,7 @@ async function startListening(certificate: string, options: TlsOptions = {}) {
 const failed = (error: string | RegExp) => {
   return { httpStatus: 0, responseBody: '', timedOut: false, error: expect.stringMatching(error) };
 };
+const speaksNone = /^The receiver speaks no TLS on this port\.$/;
 const noTls = /^The receiver's TLS failed: [A-Z0-9_]+\.$/;
 
 describe('a certificate', () => {
@@ -62,6 +66,7 @@ describe('a certificate', () => {
   it.each([
     ['has expired', 'expired', 'The certificate of the receiver has expired.'],
     ['is its own issuer', 'self-signed', 'The certificate of the receiver is self-signed.'],
+    ['is not for servers', 'for-clients', 'The certificate of the receiver is not for servers.'],
     ['is for another name', 'other-name', 'The certificate of the receiver is for another name.'],
   ])('that %s fails, and nothing is sent', async (_, certificate, error) => {
     const receiver = await startListening(certificate);
@@ -104,7 +109,10 @@ describe('TLS', () => {
 
   it.each([
     ['the receiver ends it', '', /^The connection failed: the receiver broke it off\.$/],
-    ['the receiver speaks none', 'HTTP/1.1 400 Bad Request\r\n\r\n', noTls],
+    ...[
+      ...['HTTP/1.1 400 Bad Request\r\n\r\n', '<html>', 'SSH-2.0-OpenSSH_9.9\r\n', '-ERR unknown command\r\n'],
+      ...['\n'.repeat(20), '\0'.repeat(20)],
+    ].map((text) => [`the receiver speaks none: ${JSON.stringify(text)}`, text, speaksNone] as const),
   ])('fails where %s', async (_, text, error) => {
     const receiver = await startSocket((connection) => connection.once('data', () => connection.end(text)));
     expect(await post(`https://127.0.0.1:${receiver.port}/`)).toMatchObject(failed(error));
@@ -114,6 +122,57 @@ describe('TLS', () => {
   it('fails where the receiver speaks an old version only', async () => {
     const old = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL@SECLEVEL=0' } as const;
     expect(await post((await startListening('valid', old)).url)).toMatchObject(failed(noTls));
+  });
+
+  /** An alert of TLS that ends a connection. */
+  const alert = (number: number) => String.fromCharCode(0x15, 3, 3, 0, 2, 2, number);
+
+  it.each([40, 42, 46, 48])('fails where the receiver may want a client certificate: alert %i', async (number) => {
+    const receiver = await startSocket((connection) =>
+      connection.once('data', () => connection.end(alert(number), 'latin1')),
+    );
+    const error = /^The receiver refused the TLS handshake: it may want a client certificate, /;
+    expect(await post(`https://127.0.0.1:${receiver.port}/`)).toMatchObject(failed(error));
+  });
+
+  it('fails where the receiver says that it requires a client certificate', async () => {
+    const receiver = await startSocket((connection) =>
+      connection.once('data', () => connection.end(alert(116), 'latin1')),
+    );
+    const error = 'The receiver requires a client certificate, which deliveries do not have.';
+    expect(await post(`https://127.0.0.1:${receiver.port}/`)).toMatchObject(failed(error));
+  });
+
+  it('fails where the receiver requires a client certificate by TLS 1.2', async () => {
+    const requires = {
+      maxVersion: 'TLSv1.2',
+      requestCert: true,
+      rejectUnauthorized: true,
+      ca: pem('authority'),
+    } as const;
+    const { url, received } = await startListening('valid', requires);
+    expect(await post(url)).toMatchObject(failed(/client certificate/));
+    expect(received).toEqual([]);
+  });
+
+  it('trusts the authorities in NODE_EXTRA_CA_CERTS', async () => {
+    const { url } = await startListening('valid');
+    const program = `
+      const { sendToReceiver } = await import('./lib/webhooks/sender/sender.ts');
+      const context = { allowedReceivers: () => true, startTimer: () => () => {} };
+      const { httpStatus, error } = await sendToReceiver(context, { url: '${url}', headers: {}, body: '{}' });
+      console.log(JSON.stringify({ httpStatus, error }));`;
+    const outcomeWith = async (variables: NodeJS.ProcessEnv) => {
+      const options = {
+        cwd: `${import.meta.dirname}/../../..`,
+        env: { ...process.env, NODE_EXTRA_CA_CERTS: '', ...variables },
+      };
+      const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program], options);
+      return JSON.parse(stdout);
+    };
+    const NODE_EXTRA_CA_CERTS = `${import.meta.dirname}/certificates/authority.pem`;
+    expect(await outcomeWith({ NODE_EXTRA_CA_CERTS })).toEqual({ httpStatus: 204 });
+    expect(await outcomeWith({})).toMatchObject({ httpStatus: 0, error: expect.stringContaining('an issuer') });
   });
 
   it('does not lift the bound of what is read', async () => {
