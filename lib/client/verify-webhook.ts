@@ -51,8 +51,8 @@ export type Delivery = { deliveryId: string; timestamp: string } & (
 
 /** A received request, and the secret and settings to verify it. */
 export type Unverified = {
-  /** The raw body, not parsed: the signature covers its bytes. */
-  body: Uint8Array | string;
+  /** The raw body, not parsed, as bytes or text: the signature covers its bytes. */
+  body: ArrayBuffer | ArrayBufferView | string;
   /** The headers of Node's `IncomingMessage` or of a Fetch `Request`, or a plain object. Names are case-insensitive. */
   headers: { get(name: string): string | null } | { [name: string]: string | string[] | undefined };
   /** The secret of the webhook, exactly as registered; or several, of which one must match. */
@@ -109,12 +109,7 @@ export async function verifyWebhook({
   const secrets = [secret].flat();
   if (secrets.length === 0 || secrets.some((each) => typeof each !== 'string' || each === ''))
     throw new TypeError('secret is empty; pass the secret that the webhook was registered with.');
-  if (typeof body !== 'string' && !ArrayBuffer.isView(body))
-    throw new TypeError(
-      'body is not the raw body as bytes or text; disable the body parser of your framework for this route.',
-    );
-  // A copy, so that the parsed body is the signed body even if the caller changes the bytes in the meantime.
-  const raw = typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body);
+  const raw = bytesOf(body);
   await checkSignature(signaturesOf(headers), raw, secrets);
   const delivery = read(raw);
   const sentAt = Date.parse(delivery.timestamp);
@@ -124,6 +119,19 @@ export async function verifyWebhook({
   checkSame('X-Service-Delivery', header(headers, 'X-Service-Delivery'), delivery.deliveryId);
   checkSame('X-Service-Event', header(headers, 'X-Service-Event'), delivery.event);
   return delivery;
+}
+
+/** Returns a copy of the bytes, so that the parsed body is the signed body even if the caller changes them meanwhile. */
+function bytesOf(body: Unverified['body']): Uint8Array<ArrayBuffer> {
+  if (typeof body === 'string') return new TextEncoder().encode(body);
+  // The bytes of a view: the values of its elements can have more than one.
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
+  // By its tag: a buffer of another realm, such as a test environment or a worker, is no instance.
+  if (/^\[object (Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(body)))
+    return new Uint8Array(body).slice();
+  throw new TypeError(
+    'body is not the raw body as bytes or text; disable the body parser of your framework for this route.',
+  );
 }
 
 /** Returns the signatures of a delivery: two during the overlap of a rotation. */
@@ -171,9 +179,13 @@ async function checkSignature(
 ): Promise<void> {
   for (const secret of secrets)
     for (const signature of signatures) if (await isSignedWith(secret, signature, raw)) return;
+  const padded = secrets.some((secret) => secret !== secret.trim());
+  const hint = padded
+    ? ' The secret has white space at its ends, such as the line break of a file; remove it, unless it is registered with it.'
+    : '';
   throw new DeliveryRefused(
     'wrong_signature',
-    'X-Service-Signature does not match the body; check that the secret is the registered one and that the body is raw.',
+    `X-Service-Signature does not match the body; check that the secret is the registered one and that the body is raw.${hint}`,
   );
 }
 

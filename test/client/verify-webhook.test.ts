@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
+import { runInNewContext } from 'node:vm';
 import { ulid } from 'ulid';
 import { describe, expect, expectTypeOf, it, onTestFinished, vi } from 'vitest';
 import type { Deliveries } from '../../lib/client/operations.ts';
@@ -61,11 +62,28 @@ describe('an authentic delivery', () => {
     expectTypeOf<Deliveries[EventName]>().toExtend<Delivery>();
   });
 
-  it('is accepted as text, as a Buffer and as a Uint8Array', async () => {
-    const { delivery, body, headers } = authentic();
+  it('is accepted as text and as each kind of bytes', async () => {
+    const { delivery, body: written } = authentic();
+    const { event, deliveryId } = delivery;
+    // With spaces, so that the elements of each view are whole.
+    const body = written.padEnd(Math.ceil(written.length / 8) * 8);
+    const headers = deliveryHeaders({ event, deliveryId, sentAt, body }, secret);
     const raw = Buffer.from(body);
-    for (const given of [body, raw, new Uint8Array(raw)])
-      expect(await verify({ body: given, headers })).toEqual(delivery);
+    const [shared, ofOtherRealm, longer] = [
+      new SharedArrayBuffer(raw.length),
+      runInNewContext(`new ArrayBuffer(${raw.length})`) as ArrayBuffer,
+      new ArrayBuffer(raw.length + 16),
+    ];
+    new Uint8Array(shared).set(raw);
+    new Uint8Array(ofOtherRealm).set(raw);
+    new Uint8Array(longer).set(raw, 8);
+    const part = [longer, 8, raw.length] as const;
+    const given = [
+      ...[body, raw, new Uint8Array(raw), await new Response(body).arrayBuffer(), ofOtherRealm, new Uint8Array(shared)],
+      ...[new Uint8Array(...part), new Uint8ClampedArray(...part), new Int8Array(...part), new DataView(...part)],
+      ...[new Uint16Array(longer, 8, raw.length / 2), new Float64Array(longer, 8, raw.length / 8)],
+    ];
+    for (const each of given) expect(await verify({ body: each, headers })).toEqual(delivery);
   });
 
   it.each(['ü🚀', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', '   ', 's'.repeat(256)])(
@@ -353,13 +371,25 @@ describe('a mistake in the receiver', () => {
       ).rejects.toThrow(new TypeError('secret is empty; pass the secret that the webhook was registered with.'));
   });
 
+  it.each([`${secret}\n`, ` ${secret}`, `${secret}\r\n`, `\ufeff${secret}`])(
+    'names white space at the ends of the secret: %j',
+    async (padded) => {
+      const { body, headers } = authentic();
+      const hint = /The secret has white space at its ends, such as the line break of a file; remove it/;
+      await expect(verify({ body, headers, secret: padded })).rejects.toThrow(hint);
+      await expect(verify({ body, headers, secret: ['another secret', padded] })).rejects.toThrow(hint);
+      await expect(verify({ body, headers, secret: 'another secret' })).rejects.toThrow(/body is raw\.$/);
+    },
+  );
+
   it('throws a TypeError if the body is already parsed', async () => {
     const { body, headers } = authentic();
-    await expect(verify({ body: JSON.parse(body), headers })).rejects.toThrow(
-      new TypeError(
-        'body is not the raw body as bytes or text; disable the body parser of your framework for this route.',
-      ),
-    );
+    for (const parsed of [JSON.parse(body), [], null, undefined, 1, { [Symbol.toStringTag]: 'Uint8Array' }])
+      await expect(verify({ body: parsed, headers })).rejects.toThrow(
+        new TypeError(
+          'body is not the raw body as bytes or text; disable the body parser of your framework for this route.',
+        ),
+      );
   });
 });
 
