@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns';
 import type { EventName } from '../../../lib/contract/events.ts';
 import { bodyOf } from '../../../lib/webhooks/sender/delivery-body.ts';
-import type { Resolve } from '../../../lib/webhooks/sender/lookup.ts';
+import { loopbackAddresses, loopbackName, type Resolve } from '../../../lib/webhooks/sender/lookup.ts';
 import { type Outcome, sendToReceiver } from '../../../lib/webhooks/sender/sender.ts';
 import { deliveryHeaders } from '../../../lib/webhooks/sender/signature.ts';
 import { startTimer } from '../../../lib/webhooks/sender/timer.ts';
@@ -9,8 +9,17 @@ import { startTimer } from '../../../lib/webhooks/sender/timer.ts';
 /** A receiver on the machine of a developer: its URL, and the secret that signs deliveries to it. */
 export type LocalReceiver = { forwardTo: URL; secret?: string | undefined };
 
-/** Asks the system, which also knows the names in /etc/hosts. The sender of the service asks only DNS servers. */
-const resolve: Resolve = (hostname, _, callback) => lookup(hostname, { all: true }, callback);
+/**
+ * Asks the system, which also knows the names in /etc/hosts. The sender of the service asks only DNS servers. The names of
+ * this machine also have the loopback addresses of both families: many receivers listen on one, and /etc/hosts may have
+ * the other.
+ */
+const resolve: Resolve = (hostname, _, callback) =>
+  lookup(hostname, { all: true }, (error, found = []) => {
+    if (!loopbackName.test(hostname)) return callback(error, found);
+    const others = loopbackAddresses.filter((one) => !found.some(({ address }) => address === one.address));
+    callback(null, [...found, ...others]);
+  });
 
 /**
  * Posts an event to a receiver once, as the service does: with the same headers, body, signatures and deadline. Without a

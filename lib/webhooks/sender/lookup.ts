@@ -14,10 +14,10 @@ export type Resolve = (
 export class Forbidden extends Error {}
 
 /** The names of this machine, which no resolver must change (RFC 6761, section 6.3). */
-const loopbackName = /(^|\.)localhost\.*$/i;
+export const loopbackName = /(^|\.)localhost\.*$/i;
 
 /** The addresses of these names; no DNS server is asked. */
-const loopbackAddresses: LookupAddress[] = [
+export const loopbackAddresses: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
 ];
@@ -64,7 +64,7 @@ async function addressesOf(
   signal: AbortSignal,
   servers?: readonly string[],
 ): Promise<LookupAddress[]> {
-  if (loopbackName.test(hostname)) return loopbackAddresses;
+  if (loopbackName.test(hostname)) return [...loopbackAddresses];
   // Each look-up has its own resolver, because `cancel` ends all look-ups of a resolver.
   const resolver = new Resolver(resolverOptions);
   if (servers) resolver.setServers(servers);

@@ -1,11 +1,17 @@
+import type { Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { verifyWebhook } from '../../../../lib/client/verify-webhook.ts';
 import { eventNames } from '../../../../lib/contract/events.ts';
 import { unknownEvent } from '../../../unknown-event.ts';
-import { closedPort, startReceiver } from '../../../webhooks/sender/receiver.ts';
+import { closedPort, startReceiver, startSocket } from '../../../webhooks/sender/receiver.ts';
 import { crewboard } from '../api/crewboard.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+/** The loopback addresses of this machine, which may have no IPv6. */
+const own = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address));
+const loopbacks = ['127.0.0.1', '::1'].filter((address) => own.includes(address));
 
 describe('crewboard trigger', () => {
   it.each(eventNames)('posts a sample of %s, signed as a delivery, without a service', async (event) => {
@@ -33,6 +39,16 @@ describe('crewboard trigger', () => {
     expect(await crewboard(args)).toMatchObject({ code: 0, stderr: expect.stringContaining('not signed') });
     const [signed, unsigned] = receiver.received.map(({ headers }) => headers['x-service-signature']);
     expect([signed, unsigned]).toEqual([expect.stringMatching(/^sha256=/), undefined]);
+  });
+
+  it.each(loopbacks)('reaches a receiver on %s by localhost, whatever /etc/hosts has', async (host) => {
+    const speak = (connection: Socket) =>
+      connection.once('data', () => connection.end('HTTP/1.1 204 No Content\r\n\r\n'));
+    const { port } = await startSocket(speak, { host });
+    for (const name of ['localhost', 'app.localhost']) {
+      const args = ['trigger', 'task.created', '--forward-to', `http://${name}:${port}/`, '--json'];
+      expect(JSON.parse((await crewboard(args)).stdout)).toMatchObject({ data: { httpStatus: 204 } });
+    }
   });
 
   it.each([
