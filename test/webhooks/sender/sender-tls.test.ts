@@ -107,12 +107,15 @@ describe('TLS', () => {
     expect(secured).toMatchObject([{ alpnProtocol: 'http/1.1' }]);
   });
 
-  it.each([
+  it.each<[string, string, RegExp]>([
     ['the receiver ends it', '', /^The connection failed: the receiver broke it off\.$/],
     ...[
       ...['HTTP/1.1 400 Bad Request\r\n\r\n', '<html>', 'SSH-2.0-OpenSSH_9.9\r\n', '-ERR unknown command\r\n'],
       ...['\n'.repeat(20), '\0'.repeat(20)],
-    ].map((text) => [`the receiver speaks none: ${JSON.stringify(text)}`, text, speaksNone] as const),
+    ].map(
+      (text) =>
+        [`the receiver speaks none: ${JSON.stringify(text)}`, text, speaksNone] satisfies [string, string, RegExp],
+    ),
   ])('fails where %s', async (_, text, error) => {
     const receiver = await startSocket((connection) => connection.once('data', () => connection.end(text)));
     expect(await post(`https://127.0.0.1:${receiver.port}/`)).toMatchObject(failed(error));
