@@ -7,6 +7,7 @@ import { Timestamp } from '../../lib/contract/shapes.ts';
 import { DeliveryId, SecretRotation } from '../../lib/contract/webhooks.ts';
 import { readRetrySchedule } from '../../lib/webhooks/deliveries/retry-schedule.ts';
 import { sampleOf } from '../../lib/webhooks/samples.ts';
+import { headersLimit } from '../../lib/webhooks/sender/connection.ts';
 import { faultOfUrl } from '../../lib/webhooks/sender/receivers.ts';
 import { attemptMs, responseLimit } from '../../lib/webhooks/sender/sender.ts';
 import { deliveryHeaders } from '../../lib/webhooks/sender/signature.ts';
@@ -76,6 +77,7 @@ describe('the page', () => {
     const prose = page.replaceAll(/\s+/g, ' ');
     expect(prose).toContain(`An attempt has ${attemptMs / 1000} seconds in all`);
     expect(prose).toContain(`At most ${responseLimit / 1024} KiB of your response's body are read`);
+    expect(prose).toContain(`Your response's headers may have ${headersLimit / 1024} KiB`);
   });
 
   it('names the times of the retry schedule', () => {

@@ -14,7 +14,7 @@ const { request } = process.getBuiltinModule('node:http');
 const responseReadLimit = 256 * 1024;
 
 /** The maximum number of bytes of response headers. */
-const headersLimit = 64 * 1024;
+export const headersLimit = 64 * 1024;
 
 /**
  * The maximum number of bytes that are read before a response: its headers, and as much of interim responses. Each short

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readRetrySchedule } from '../../../lib/webhooks/deliveries/retry-schedule.ts';
+import type { Outcome } from '../../../lib/webhooks/sender/sender.ts';
+import { getWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, prepareTestWebhooks, startTime } from '../test-webhooks.ts';
 
 const createTestWebhooks = await prepareTestWebhooks();
@@ -23,10 +25,12 @@ describe('the retry schedule', () => {
 
 it.each([
   failed,
+  // Neither stops the deliveries, nor moves them: the specification has one schedule.
   { httpStatus: 410, error: 'The receiver answered 410.' },
+  { httpStatus: 503, error: 'The receiver answered 503.', responseHeaders: [['Retry-After', '3600']] },
   { httpStatus: 0, error: 'No answer within 10 s.', timedOut: true, durationMs: 10_000 },
   { httpStatus: 0, error: 'Not sent: url must not name an address that is not public.' },
-])('a failure of any kind has the same retry schedule: $error', async (outcome) => {
+] satisfies Partial<Outcome>[])('a failure of any kind has the same retry schedule: $error', async (outcome) => {
   const webhooks = createTestWebhooks();
   const message = await webhooks.message();
   const { posts, send } = notingSender(outcome);
@@ -36,4 +40,5 @@ it.each([
   expect(sentAt.map((at) => (at - startTime) / 1000)).toEqual([0, 300, 2_100, 9_300]);
   const { httpStatus, error } = outcome;
   expect(await webhooks.history(message.webhookId)).toMatchObject(Array(4).fill({ httpStatus, error }));
+  expect((await getWebhook(webhooks, webhooks.organization, message.webhookId)).data).toMatchObject({ active: true });
 });
