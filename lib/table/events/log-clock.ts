@@ -68,8 +68,11 @@ const slowedTo = 1 / 2;
 /** The maximum number of logs in `logs`; beyond them it starts empty. */
 const logsAtMost = 1_000;
 
-/** The maximum number of stretches before the latest one. Changes are published within seconds, so few are needed. */
-const earlierAtMost = 10;
+/**
+ * The maximum number of stretches before the latest one. Changes are published within seconds, and after minutes if the machine is
+ * overloaded: a change of a stretch that is not known any more would be given a time that can lie in a pause.
+ */
+const earlierAtMost = 100;
 
 /** Creates the clock of the log of a process that starts now. */
 export function createLogClock(clock: () => number, monotonic: () => number): LogClock {

@@ -60,6 +60,20 @@ describe('a change after a step back', () => {
     expect(await logTimeOf(machine, organization, stamp)).toBeGreaterThanOrEqual(before);
   });
 
+  it('keeps its time if it is published after many further steps', async () => {
+    const machine = start();
+    pass(20);
+    step(-5_000);
+    const stamp = machine.clock();
+    const own = await logTimeOf(machine, organization, stamp);
+    for (let nth = 0; nth < 50; nth++) {
+      pass(30_000);
+      step(nth % 2 === 0 ? 4_000 : -4_000);
+      machine.clock();
+    }
+    expect(await logTimeOf(machine, organization, stamp)).toBe(own);
+  });
+
   it('keeps its time if steps of less than a tenth of a second follow', async () => {
     const machine = start();
     pass(20);
