@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
-import { AgentName, described, grouped, id, listOf, oneOf, pageQuery, Timestamp, text } from './shapes.ts';
+import { AgentName, described, grouped, id, label, listOf, oneOf, pageQuery, Timestamp, text } from './shapes.ts';
 import { exampleSkill, Skill, SkillId } from './skills.ts';
 
 const AgentId = id('ag', 'an agent');
@@ -15,11 +15,11 @@ export const AgentStatus = oneOf(agentStatuses);
 /** Names that agents cannot have, since each is a static path segment below `/api/agents`. */
 export const reservedNames: readonly string[] = ['executions', 'skills'];
 
-const displayName = described(text(1, 200), 'Human-readable name.');
+const displayName = described(label(200), 'Human-readable name.');
 const description = described(text(0, 10_000), 'Purpose of the agent.');
 /** The id of a model or of an inference profile in Amazon Bedrock. */
 export const ModelName = described(
-  text(1, 256),
+  label(256),
   "Amazon Bedrock id of the LLM or of an inference profile. The default is the organization's default model. A deployment can restrict the allowed models.",
 );
 const systemPrompt = described(text(0, 50_000), 'Task-oriented instructions. Self-improvement can rewrite them.');
@@ -33,7 +33,7 @@ export const toolCapabilities = ['tasks.read', 'tasks.write', 'delegate', 'skill
 export type ToolCapability = (typeof toolCapabilities)[number];
 
 const capabilities = described(
-  listOf(text(1, 64), { max: 50 }),
+  listOf(label(64), { max: 50 }),
   `Identifiers of the capabilities of the agent. ${toolCapabilities.map((one) => `\`${one}\``).join(', ')} let its model call tools; others are labels.`,
 );
 

@@ -4,6 +4,7 @@ import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
 import {
   AgentName,
+  characterError,
   count,
   described,
   grouped,
@@ -68,15 +69,22 @@ const Context = v.pipe(
 function errorOf(context: unknown): string | undefined {
   if (!isNested(context) || Array.isArray(context)) return 'must be an object';
   if (isDeeper(context, maxDepth)) return `must be nested at most ${maxDepth} levels deep`;
-  if (!isWellFormed(context)) return 'must not contain a lone surrogate';
+  const wrong = textErrorIn(context);
+  if (wrong) return wrong;
   const bytes = new TextEncoder().encode(JSON.stringify(context)).length;
   if (bytes > contextBytes) return `must have at most ${grouped(contextBytes)} bytes as JSON`;
   return undefined;
 }
 
-function isWellFormed(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed();
-  return !isNested(value) || Object.entries(value).every(([key, one]) => key.isWellFormed() && isWellFormed(one));
+/** Returns the error message for the first text in a context, or name of a member, that no request may have. */
+function textErrorIn(value: unknown): string | undefined {
+  if (typeof value === 'string') return characterError(value);
+  if (!isNested(value)) return undefined;
+  for (const [name, one] of Object.entries(value)) {
+    const message = characterError(name) ?? textErrorIn(one);
+    if (message) return message;
+  }
+  return undefined;
 }
 
 const input = described(text(1, 100_000), 'The instruction for the agent.');

@@ -31,22 +31,53 @@ export function grouped(whole: number): string {
 }
 
 /**
- * Returns the schema of a text of `min` to `max` code points, which it does not change. It rejects lone surrogates,
- * which UTF-8 cannot encode, and, if `min` is above 0, text of white space only.
+ * A visible character: neither white space, nor a control or format character, nor one that is drawn as nothing, such as the
+ * blank of braille or a musical note without a head.
+ */
+const visible =
+  /[^\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\u{1d159}]/u;
+
+/** A control character other than tab and line breaks. */
+const control = /[^\P{Cc}\t\n\r]/u;
+
+/**
+ * Returns why no text of a request may have these characters: UTF-8 cannot encode a lone surrogate, and databases of receivers
+ * refuse U+0000, as in each attempt of a delivery; `undefined` if it has neither.
+ */
+export function characterError(value: string): string | undefined {
+  if (!value.isWellFormed()) return 'must not contain a lone surrogate';
+  if (value.includes('\0')) return 'must not contain U+0000';
+  return undefined;
+}
+
+/**
+ * Returns the schema of a text of `min` to `max` code points, which it does not change. It rejects lone surrogates and U+0000,
+ * and, if `min` is above 0, a text that shows nothing.
  */
 export function text(min: number, max: number) {
   const range = min > 0 ? `${min} to ${grouped(max)}` : `at most ${grouped(max)}`;
   return v.pipe(
     v.string('must be a string'),
-    v.check((value) => value.isWellFormed(), 'must not contain a lone surrogate'),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const message = dataset.typed ? characterError(dataset.value) : undefined;
+      if (message) addIssue({ message });
+    }),
     v.check((value) => {
       // A code point takes one or two code units, so the length alone decides for most texts.
       if (value.length > max * 2) return false;
       const length = value.length <= max && value.length >= min * 2 ? value.length : codePoints(value);
       return length >= min && length <= max;
     }, `must have ${range} characters`),
-    v.check((value) => min === 0 || /\S/u.test(value), 'must not be white space only'),
+    v.check((value) => min === 0 || visible.test(value), 'must have at least one visible character'),
     v.metadata({ minLength: min, maxLength: max, ...(min > 0 && { pattern: '\\S' }) }),
+  );
+}
+
+/** Returns the schema of a name or a title: a text of 1 to `max` code points without control characters but tab and line breaks. */
+export function label(max: number) {
+  return v.pipe(
+    text(1, max),
+    v.check((value) => !control.test(value), 'must not contain control characters other than tab and line breaks'),
   );
 }
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
-import { AgentName, count, described, id, listOf, oneOf, ProjectId, pageQuery, Timestamp, text } from './shapes.ts';
+import { AgentName, count, described, id, label, listOf, oneOf, ProjectId, pageQuery, Timestamp, text } from './shapes.ts';
 
 /** The task statuses, in the order of the columns of the board. */
 export const taskStatuses = ['backlog', 'assigned', 'in_progress', 'qa_review', 'up_for_review', 'done'] as const;
@@ -14,7 +14,7 @@ export type TaskPriority = v.InferOutput<typeof TaskPriority>;
 
 export const TaskId = id('tk', 'a task');
 
-const title = described(text(1, 500), 'Short summary of the task.');
+const title = described(label(500), 'Short summary of the task.');
 const description = described(
   text(0, 10_000),
   'Details or acceptance criteria. The quality gates evaluate the output against them.',

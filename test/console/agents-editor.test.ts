@@ -90,7 +90,7 @@ describe.runIf(program)('the editor of an agent', () => {
     await page
       .locator('.field')
       .filter({ has: displayName })
-      .getByText('must not be white space only')
+      .getByText('must have at least one visible character')
       .first()
       .waitFor();
     expect(await displayName.getAttribute('aria-invalid')).toBe('true');

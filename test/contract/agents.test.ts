@@ -7,10 +7,10 @@ const required = { name: 'writer', displayName: 'Writer', category: 'business' }
 const capabilities = (count: number) => Array.from({ length: count }, (_, at) => `capability ${at}`);
 
 const fields = {
-  displayName: texts(200),
+  displayName: texts(200, { label: true }),
   description: texts(10_000, { blank: true }),
   category: words('business', 'development', 'qa', 'research', 'operations', 'specialized'),
-  model: texts(256),
+  model: texts(256, { label: true }),
   systemPrompt: texts(50_000, { blank: true }),
   soul: texts(50_000, { blank: true }),
   capabilities: {

@@ -21,18 +21,19 @@ const arrays = (depth: number) => ({ a: nested(depth - 1, (value) => [value]) })
 /** Returns a context whose JSON has this number of bytes. */
 const contextOf = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
 
-/** Contexts: 64 KiB as JSON in UTF-8, nested 32 levels deep, without lone surrogates. */
+/** Contexts: 64 KiB as JSON in UTF-8, nested 32 levels deep, without lone surrogates and U+0000. */
 const contexts = {
   valid: [
-    ...[{}, { a: null }, { '': '' }, { a: [1, { b: [true, 'x'] }] }, { '\u0000': '\u0000' }],
+    ...[{}, { a: null }, { '': '' }, { a: [1, { b: [true, 'x'] }] }, { '\u0001': '\u200b' }],
     ...[objects(32), arrays(32), { a: Array.from({ length: 30_000 }, () => 1) }],
     // An escape sequence has more bytes than its character.
-    ...[contextOf(65_536), { a: wide(16_382) }, { a: '\u0000'.repeat(10_921) }],
+    ...[contextOf(65_536), { a: wide(16_382) }, { a: '\u0001'.repeat(10_921) }],
   ],
   invalid: [
     // The deepest are nested deeper than the call stack.
     ...[objects(33), arrays(33), { b: 1, ...(objects(33) as object) }, objects(100_000), arrays(100_000)],
-    ...[contextOf(65_537), { a: wide(16_383) }, { a: '\u0000'.repeat(10_922) }],
+    ...[contextOf(65_537), { a: wide(16_383) }, { a: '\u0001'.repeat(10_922) }],
+    ...[{ a: '\u0000' }, { '\u0000': 1 }, { a: [{ b: 'x\u0000' }] }],
     ...[{ a: '\ud800' }, { '\udc00': 1 }, { a: [{ b: 'x\ud83d' }] }, { a: [{ '\ud83d': {} }] }],
     ...[null, 'a: 1', [{ a: 1 }]],
   ],
@@ -65,6 +66,7 @@ describe('a start', () => {
     ['must be an object', null],
     ['must have at most 65,536 bytes as JSON', contextOf(65_537)],
     ['must not contain a lone surrogate', { a: '\ud800' }],
+    ['must not contain U+0000', { a: ['x\u0000'] }],
     ['must be nested at most 32 levels deep', objects(33)],
   ])('with an invalid context says that it %s', (message, context) => {
     expect(validate(executeAgent.body, { ...required, context }).errors).toEqual([

@@ -28,12 +28,29 @@ export function testFields(schema: ObjectSchema, required: object, fields: Recor
 /** Returns characters of four bytes, two UTF-16 code units and one code point each. */
 export const wide = (count: number) => '😀'.repeat(count);
 
-/** Returns texts of up to `most` code points, without lone surrogates. A text of white space is valid if `blank`. */
-export function texts(most: number, { blank = false } = {}): FieldValues {
-  const blanks = ['', ' \t\n\u00a0\u3000\ufeff'];
+/** Texts that show nothing: white space, control and format characters, fillers of scripts, blanks among symbols. */
+const blanks = [
+  ...['', ' \t\n\u00a0\u3000\ufeff', '\u200b', '\u2060\u00ad', '\u202e', '\u0007', '\u0085', '\u3164', '\ufe0f'],
+  ...['\u2800', '\u{1d159}', '\u{e0041}', '\uffff', '\u034f \u180e'],
+];
+
+/**
+ * Returns texts of up to `most` code points, without lone surrogates and U+0000. A text that shows nothing is valid if `blank`;
+ * control characters other than tab and line breaks are not in a `label`.
+ */
+export function texts(most: number, { blank = false, label = false } = {}): FieldValues {
+  const withControls = ['a\u0007', '\u001b[2Ja', 'a\u007f', 'a\u009b'];
   return {
-    valid: [wide(most), 'x'.repeat(most), '\u0000', 'e\u0301', '\ufeffx', '\u200b', ...(blank ? blanks : [])],
-    invalid: [wide(most + 1), `${wide(most)}x`, 'a\udc00', '\udc00\ud800', ...(blank ? [] : blanks)],
+    valid: [
+      ...[wide(most), 'x'.repeat(most), 'e\u0301', '\ufeffx', '👩‍🔧 tab\there', 'a\r\nb', 'می‌خواهم', '\u{378}', '\ue000'],
+      ...(blank ? blanks : []),
+      ...(label ? [] : withControls),
+    ],
+    invalid: [
+      ...[wide(most + 1), `${wide(most)}x`, 'a\udc00', '\udc00\ud800', '\u0000', 'a\u0000b'],
+      ...(blank ? [] : blanks),
+      ...(label ? withControls : []),
+    ],
     ofOtherType: [7, {}, ['x']],
   };
 }

@@ -43,7 +43,7 @@ describe.each([
     schema,
     { title: 't' },
     {
-      title: { ...texts(500), ofOtherType: [null, 1e3] },
+      title: { ...texts(500, { label: true }), ofOtherType: [null, 1e3] },
       description: texts(10_000, { blank: true }),
       status: words(...taskStatuses),
       priority: words(...taskPriorities),

@@ -24,13 +24,21 @@ def before_call(context, case, kwargs):
     if case.operation.label in DELETES:
         kept = setup["kept"]
         case.path_parameters = {name: kept.get(str(value), value) for name, value in case.path_parameters.items()}
+    is_positive = case.meta and case.meta.generation.mode.is_positive
+    if is_positive and isinstance((case.query or {}).get("search"), str):
+        case.query = {**case.query, "search": with_allowed_characters("search", case.query["search"])}
     if not isinstance(case.body, dict):
         return
     url = case.body.get("url")
     if case.operation.label in WITH_URL and isinstance(url, str) and leads_out(url):
         case.body = {**case.body, "url": "https://receiver.invalid/made-up"}
-    if case.meta and case.meta.generation.mode.is_positive:
+    if is_positive:
         case.body = {name: kept_valid(name, value) for name, value in case.body.items()}
+
+
+# The fields that need a visible character, and those of them that have no control characters.
+TITLES = {"title", "displayName", "model", "capabilities"}
+VISIBLE = TITLES | {"input", "instruction", "focusArea", "secret", "search"}
 
 
 def kept_valid(name, value):
@@ -38,12 +46,22 @@ def kept_valid(name, value):
     if name == "dependsOn":
         # Drawn from a dictionary one by one, which may be the same one twice.
         return list(dict.fromkeys(value))
-    if name in ("input", "instruction") and value.isspace():
-        # Their pattern is not in the fuzzed document.
-        return f"{value}."
+    if isinstance(value, str):
+        return with_allowed_characters(name, value)
+    if name == "capabilities":
+        return list(dict.fromkeys(with_allowed_characters(name, one) for one in value))
     if name == "context":
         return kept_by_json(value)
     return value
+
+
+def with_allowed_characters(name, text):
+    """A text with the characters that its field may have, and a visible one if it needs one. No pattern of a schema says that."""
+    if name in TITLES:
+        text = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", "-", text)
+    text = text.replace("\0", "-")
+    needs_one = name in VISIBLE and not any(one.isascii() and one.isprintable() and one != " " for one in text)
+    return f"{text[:-1]}." if needs_one else text
 
 
 # The greatest whole number that JSON keeps in every language.
@@ -51,11 +69,13 @@ GREATEST = 2**53 - 1
 
 
 def kept_by_json(value):
-    """A free-form value whose whole numbers JSON keeps, as its description asks. A schema can say that of no value that nests."""
+    """A free-form value whose whole numbers JSON keeps, without U+0000. A schema can say that of no value that nests."""
     if isinstance(value, dict):
-        return {name: kept_by_json(one) for name, one in value.items()}
+        return {name.replace("\0", "-"): kept_by_json(one) for name, one in value.items()}
     if isinstance(value, list):
         return [kept_by_json(one) for one in value]
+    if isinstance(value, str):
+        return value.replace("\0", "-")
     if isinstance(value, int) and not isinstance(value, bool):
         return max(-GREATEST, min(GREATEST, value))
     return value

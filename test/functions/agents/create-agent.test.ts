@@ -30,13 +30,13 @@ describe('a create', () => {
   it('stores every field as it was sent', async () => {
     const sent = {
       name: 'constructor',
-      displayName: ' Two  spaces, \u0000 and 👩‍🚀 ',
+      displayName: ' Two  spaces, \u200d and 👩‍🚀 ',
       description: '',
       category: 'specialized',
       model: ' global.any/model:1 ',
-      systemPrompt: ' \n\u0000\u2028 ',
+      systemPrompt: ' \n\u0001\u2028 ',
       soul: ' ',
-      capabilities: ['__proto__', 'a b', 'A B', '\u0000'],
+      capabilities: ['__proto__', 'a b', 'A B', 'a\u200d'],
       status: 'inactive',
     };
     expect((await api.create(sent)).status).toBe(201);

@@ -29,7 +29,7 @@ describe('a delegation', () => {
   });
 
   it('starts an execution of the other agent immediately, with the exact instruction and context', async () => {
-    const instruction = ' Read\r\nit — aloud. 🧭\u0000\n';
+    const instruction = ' Read\r\nit — aloud. 🧭\u0001\n';
     const context = { b: 1, a: [null, { constructor: 'x' }] };
     const { id, ...execution } = await api.startDelegated('writer', 'reader', { instruction, context });
     expect(execution).toMatchObject({ agentName: 'reader', status: 'running', input: instruction });

@@ -9,7 +9,7 @@ beforeEach(async () => {
   await api.put({ systemPrompt: 'Write.', soul: 'Kind.' });
 });
 
-it.each([' \u0000 ', '', 'Write.'])(
+it.each([' \u0001 ', '', 'Write.'])(
   'an update of the soul to %j returns what a read returns afterwards',
   async (soul) => {
     const before = agentOf(await api.get('writer'));

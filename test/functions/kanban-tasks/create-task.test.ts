@@ -32,7 +32,7 @@ describe('a create', () => {
 
   it('stores every field as it was sent', async () => {
     const sent = {
-      title: ' Two  spaces, \u0000 and 👩‍🚀 ',
+      title: ' Two  spaces, \u200d and 👩‍🚀 ',
       description: '',
       status: 'qa_review',
       priority: 'critical',

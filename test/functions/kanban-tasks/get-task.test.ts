@@ -27,6 +27,17 @@ describe('a read of a task', () => {
     expect(Object.keys(task).sort()).toEqual([...required, ...Object.keys(set)].sort());
   });
 
+  it.each(['a\u0000b', '\u200b', '\u0007'])(
+    'answers the title %j of an earlier version, and lets the status be changed',
+    async (title) => {
+      const id = await caller.put();
+      await caller.setAttribute(id, 'title', title);
+      expect(dataOf(await read(id))).toMatchObject({ title });
+      const answer = await caller.updateTask({ params: { id }, body: { status: 'done' } });
+      expect(dataOf(answer)).toMatchObject({ title, status: 'done' });
+    },
+  );
+
   it('expands the dependencies in the given order as they are now, and names those that are not done as blockers', async () => {
     const first = await caller.put({ title: 'First' });
     const second = await caller.put({ title: 'Second', status: 'done' });

@@ -96,7 +96,7 @@ it.concurrent.each([
   ['set --org unknown --default-model m', /^The organization unknown does not exist; create its first token/],
   ['show --org unknown', /^The organization unknown does not exist/],
   ['unset --org unknown --default-model', /^The organization unknown does not exist/],
-  ['set --org local --default-model \t', /It must not be white space only\./],
+  ['set --org local --default-model \t', /It must have at least one visible character\./],
   [`set --org local --default-model ${'m'.repeat(257)}`, /It must have 1 to 256 characters\./],
   ['set --org local --requests-per-minute 0', /It must be a whole number from 1 to 1000000\./],
   ['set --org local', nothing],
