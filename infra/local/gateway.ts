@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { templateOf } from '../../lib/contract/endpoint.ts';
+import { methodsOf, templateOf } from '../../lib/contract/endpoint.ts';
 import { familyOf, fileNameOf, functionNameOf, matchPath, routes } from '../../lib/contract/routes.ts';
 import type { AllowedOrigins } from '../../lib/deployment/cors.ts';
 import { isPassedOn } from '../../lib/http/middleware/payload.ts';
@@ -51,7 +51,7 @@ export async function startGateway(port: number, isAllowed: AllowedOrigins = () 
   const { port: listeningPort } = server.address() as { port: number };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { host } = request.headers;
+    const { host = request.headers.host, target } = targetOf(request.url as string);
     if (!isAllowedHost(host, isAllowed)) {
       const message = `This service is not reached as ${host}; use 127.0.0.1, or add the origin to CORS_ORIGINS.`;
       return send(response, { statusCode: 403, body: JSON.stringify({ message }) });
@@ -63,10 +63,11 @@ export async function startGateway(port: number, isAllowed: AllowedOrigins = () 
     const body = await readBody(request);
     if (!body) return send(response, { statusCode: 413, body: '{"message":"Request Too Long"}' });
     await turnOfRequest();
-    const path = decoded((request.url as string).split('?')[0] as string);
-    const match = matchPath(path).find(({ row }) => row.method === request.method);
-    const routeKey = match ? `${match.row.method} ${templateOf(match.row.path)}` : '$default';
-    const event = eventOf(request, { path, body, routeKey, params: match?.params });
+    const [sentPath = '', ...query] = target.split('?');
+    const path = decoded(sentPath);
+    const match = matchPath(path).find(({ row }) => methodsOf(row).some((method) => method === request.method));
+    const routeKey = match ? `${request.method} ${templateOf(match.row.path)}` : '$default';
+    const event = eventOf(request, { path, query: query.join('?'), body, routeKey, params: match?.params });
     const handler = match ? (handlers.get(match.operation) as Handler) : unmatched;
     const context = contextOf(match ? functionNameOf(match.operation, match.row) : 'unmatched', timeoutSeconds);
     try {
@@ -129,6 +130,16 @@ function headersOf({ rawHeaders }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(headers);
 }
 
+/**
+ * Returns the host and the rest of a request target in absolute form, such as `http://127.0.0.1:3000/health`, as clients send it
+ * that take the service for a proxy. Its host counts in place of the header (RFC 9112, 3.2.2). Other targets have no host.
+ */
+function targetOf(url: string): { host?: string; target: string } {
+  const [, host, rest = ''] = /^https?:\/\/([^/?#]+)(.*)$/is.exec(url) ?? [];
+  if (host === undefined) return { target: url };
+  return { host, target: rest.startsWith('/') ? rest : `/${rest}` };
+}
+
 /** Returns the path as API Gateway puts it into an event: decoded once. A path that cannot be decoded stays unchanged. */
 function decoded(path: string): string {
   try {
@@ -138,15 +149,21 @@ function decoded(path: string): string {
   }
 }
 
-type Routed = { path: string; body: Buffer; routeKey: string; params: Record<string, string> | undefined };
+type Routed = {
+  path: string;
+  query: string;
+  body: Buffer;
+  routeKey: string;
+  params: Record<string, string> | undefined;
+};
 
-function eventOf(request: IncomingMessage, { path, body, routeKey, params }: Routed): APIGatewayProxyEventV2 {
+function eventOf(request: IncomingMessage, { path, query, body, routeKey, params }: Routed): APIGatewayProxyEventV2 {
   const isText = isUtf8(body);
   return {
     version: '2.0',
     routeKey,
     rawPath: path,
-    rawQueryString: (request.url as string).split('?').slice(1).join('?'),
+    rawQueryString: query,
     headers: headersOf(request),
     ...(params && { pathParameters: params }),
     requestContext: {

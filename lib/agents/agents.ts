@@ -225,7 +225,10 @@ export function assignSkill(
   const skill = { id: skillId, assignedAt: timestamp(context.clock()) };
   return retryOnConflict(context.table, async () => {
     const agent = await requireAgentHead(context, organization, name);
-    if (!catalogue.some(({ id }) => id === skillId)) throw notFound('skill');
+    if (!catalogue.some(({ id }) => id === skillId))
+      throw new ApiError('not_found', 'The service has no such skill; GET /api/agents/skills lists all skills.', [
+        { path: 'skillId', code: 'not_found', message: `There is no skill ${skillId}.` },
+      ]);
     const records = recordResponse?.({}) ?? [];
     if (await hasAgentSkill(context, organization, agent.id, skillId)) {
       if (records.length > 0) await transact(context.table, records);

@@ -35,6 +35,11 @@ export type Endpoint = {
   scope?: Scope | readonly Scope[] | 'any';
   /** The endpoint calls other endpoints for a model. They check their own scopes. */
   offersTools?: true;
+  /**
+   * The paths with a fixed text in place of the last parameter, by this text, and the method that they have. Any other method gets
+   * 405 there, not the 404 of an id.
+   */
+  fixedBeside?: Readonly<Record<string, Endpoint['method']>>;
   /** The schema of each path parameter. A value that does not match leads to 404. */
   params?: Readonly<Record<string, Schema>>;
   query?: ObjectSchema;
@@ -162,6 +167,11 @@ export type ResultOf<Row extends Endpoint> = Row['data'] extends Schema
 /** Returns the names of the parameters of a path, in order. */
 export function pathParameters(path: string): string[] {
   return [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as string);
+}
+
+/** Returns the methods of the path of an endpoint for which the endpoint answers: open ones also answer `HEAD`. */
+export function methodsOf({ method, scope }: Endpoint): (Endpoint['method'] | 'HEAD')[] {
+  return method === 'GET' && scope === undefined ? ['GET', 'HEAD'] : [method];
 }
 
 /** Returns a path in the notation of OpenAPI and API Gateway: `/api/agents/{name}`. */

@@ -41,7 +41,7 @@ const templates = Map.groupBy(
 /**
  * Returns the endpoints that match a decoded path, one for each method; an empty list for an unknown path. For each
  * method a static segment takes precedence over a parameter, as in API Gateway: `POST /api/webhooks/register` is the
- * registration, while `GET /api/webhooks/register` reads the webhook with the (malformed) id `register`.
+ * registration, while `GET /api/webhooks/register` matches the webhook with the id `register`, whose endpoint answers 405.
  */
 export function matchPath(path: string): Match[] {
   const segments = path.split('/');

@@ -34,8 +34,7 @@ export function grouped(whole: number): string {
  * A visible character: neither white space, nor a control or format character, nor one that is drawn as nothing, such as the
  * blank of braille or a musical note without a head.
  */
-const visible =
-  /[^\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\u{1d159}]/u;
+const visible = /[^\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\u{1d159}]/u;
 
 /** A control character other than tab and line breaks. */
 const control = /[^\P{Cc}\t\n\r]/u;
@@ -143,18 +142,25 @@ export function listOf<Item extends Schema>(item: Item, { min = 0, max }: { min?
 export const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.examples(['2026-11-14T09:30:00.000Z']));
 
 /**
- * A time in a request: ISO 8601 with seconds and an offset from UTC, as RFC 3339 has it. `Date.parse` alone would also accept
- * dates that do not exist, and times without an offset.
+ * A time in a request: ISO 8601 with seconds and an offset from UTC, as RFC 3339 has it, also with `t` and `z` in lower case.
+ * `Date.parse` alone would also accept dates that do not exist, and times without an offset.
  */
 export const SentTime = v.pipe(
   v.string('must be a string'),
-  v.check(isTime, 'must be a time in ISO 8601 with an offset from UTC, such as 2026-11-14T09:30:00Z'),
+  v.check(isTime, ({ input }) => `must be a time in ISO 8601 with an offset from UTC, such as ${exampleOf(input)}`),
   v.metadata({ format: 'date-time' }),
   v.examples(['2026-11-14T09:30:00Z']),
 );
 
+/** Returns an example for a malformed time. In a query, a `+` that is not escaped arrives as a space. */
+function exampleOf(given: string): string {
+  return isTime(given.replace(/ (?=\d\d:\d\d$)/, '+'))
+    ? '2026-11-14T09:30:00%2B01:00; write + as %2B in a URL'
+    : '2026-11-14T09:30:00Z';
+}
+
 const timePattern =
-  /^(?<date>\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+  /^(?<date>\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
 function isTime(given: string): boolean {
   const { date } = timePattern.exec(given)?.groups ?? {};
@@ -162,18 +168,23 @@ function isTime(given: string): boolean {
   const midnight = Date.parse(`${date}T00:00:00Z`);
   if (Number.isNaN(midnight) || !timestamp(midnight).startsWith(date)) return false;
   // The offset can move the time out of the years 0 to 9999, whose timestamps sort by time.
-  return /^\d{4}-/.test(timestamp(Date.parse(given)));
+  return /^\d{4}-/.test(timestamp(unixTimeOf(given)));
+}
+
+/** Returns a sent time as Unix time in ms. The format that `Date.parse` must know has capital letters. */
+function unixTimeOf(given: string): number {
+  return Date.parse(given.toUpperCase());
 }
 
 /** Returns the schema of a time in a body, which is stored and returned in UTC. The description stands before the transform. */
 export const bodyTime = (description: string) =>
   v.pipe(
     described(SentTime, description),
-    v.transform((given) => timestamp(Date.parse(given))),
+    v.transform((given) => timestamp(unixTimeOf(given))),
   );
 
 /** Returns the schema of an end of a time range, as Unix time in ms. The description stands before the transform. */
-export const rangeEnd = (description: string) => v.pipe(described(SentTime, description), v.transform(Date.parse));
+export const rangeEnd = (description: string) => v.pipe(described(SentTime, description), v.transform(unixTimeOf));
 
 /** The hash of a system prompt: the SHA-256 of its UTF-8 bytes. */
 export const PromptHash = v.pipe(

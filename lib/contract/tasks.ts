@@ -1,7 +1,19 @@
 import * as v from 'valibot';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
-import { AgentName, count, described, id, label, listOf, oneOf, ProjectId, pageQuery, Timestamp, text } from './shapes.ts';
+import {
+  AgentName,
+  count,
+  described,
+  id,
+  label,
+  listOf,
+  oneOf,
+  ProjectId,
+  pageQuery,
+  Timestamp,
+  text,
+} from './shapes.ts';
 
 /** The task statuses, in the order of the columns of the board. */
 export const taskStatuses = ['backlog', 'assigned', 'in_progress', 'qa_review', 'up_for_review', 'done'] as const;
@@ -196,6 +208,9 @@ No tasks are read. By \`status\` and \`priority\`, and with the filter \`assigne
   },
 });
 
+/** The path of `countTasks`, which is also that of a task with an impossible id. */
+const fixedBeside = { counts: 'GET' } as const;
+
 export const createTask = endpoint({
   method: 'POST',
   path: '/api/kanban-tasks',
@@ -255,6 +270,7 @@ export const updateTask = endpoint({
   path: '/api/kanban-tasks/:id',
   scope: 'tasks:write',
   summary: 'Update a task',
+  fixedBeside,
   params: { id: TaskId },
   body: TaskPatch,
   status: 200,
@@ -276,6 +292,7 @@ export const deleteTask = endpoint({
   path: '/api/kanban-tasks/:id',
   scope: 'tasks:write',
   summary: 'Delete a task',
+  fixedBeside,
   params: { id: TaskId },
   status: 200,
   versioned: true,

@@ -414,11 +414,15 @@ export const listWebhooksReference = (): ApiReference<typeof listWebhooks> => ({
   data: [{ ...exampleWebhook, lastDeliveryAt: examples.ended }],
 });
 
+/** The paths of `registerWebhook` and `listEvents`, which are also those of webhooks with impossible ids. */
+const fixedBeside = { register: 'POST', events: 'GET' } as const;
+
 export const getWebhook = endpoint({
   method: 'GET',
   path: '/api/webhooks/:id',
   scope: 'webhooks:read',
   summary: 'Get a webhook',
+  fixedBeside: { register: 'POST' },
   params: { id: WebhookId },
   status: 200,
   data: Webhook,
@@ -437,6 +441,7 @@ export const updateWebhook = endpoint({
   path: '/api/webhooks/:id',
   scope: 'webhooks:write',
   summary: 'Update a webhook',
+  fixedBeside,
   params: { id: WebhookId },
   body: WebhookPatch,
   setElsewhere: { secret: 'use POST /api/webhooks/:id/rotate-secret' },
@@ -465,6 +470,7 @@ export const deleteWebhook = endpoint({
   path: '/api/webhooks/:id',
   scope: 'webhooks:write',
   summary: 'Delete a webhook',
+  fixedBeside,
   params: { id: WebhookId },
   status: 200,
   versioned: true,

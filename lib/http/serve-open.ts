@@ -2,6 +2,7 @@ import middy from '@middy/core';
 import type { Context as LambdaContext } from 'aws-lambda';
 import type { Endpoint, RequestOf, ResultOf } from '../contract/endpoint.ts';
 import { withStartCheck } from '../deployment/start-check.ts';
+import { answerHead } from './answer-head.ts';
 import type { ApiEvent, ApiResult } from './api-event.ts';
 import { envelope, errorResponses } from './middleware/envelope.ts';
 import { parse } from './middleware/parse.ts';
@@ -10,7 +11,7 @@ import { timeLimit } from './middleware/time-limit.ts';
 
 /**
  * Returns the Lambda handler of an endpoint that needs no access token: `serve` without the middlewares that need the
- * table. It adds no AWS client to the bundle.
+ * table. It adds no AWS client to the bundle. It also answers `HEAD`: uptime monitors send nothing else.
  */
 export function serveOpen<const Row extends Endpoint & { scope?: never }>(
   row: Row,
@@ -23,7 +24,7 @@ export function serveOpen<const Row extends Endpoint & { scope?: never }>(
     .handler(({ state }: ApiEvent) => behaviour(state as RequestOf<Row>) as never);
   // It needs no environment: a function that answers has started.
   return withStartCheck(
-    (event: ApiEvent, context: LambdaContext) => handler(event, context),
+    async (event: ApiEvent, context: LambdaContext) => answerHead(event, await handler(event, context)),
     async () => undefined,
   );
 }

@@ -13,6 +13,7 @@ import { type ApiEvent, type ApiResult, type BehaviourRequest, callerOf } from '
 import { authenticate } from './middleware/authenticate.ts';
 import { envelope, errorResponses } from './middleware/envelope.ts';
 import { idempotent } from './middleware/idempotent.ts';
+import { knownMethod } from './middleware/known-method.ts';
 import { limitCallsOut, limitRequests } from './middleware/limit-requests.ts';
 import { parse } from './middleware/parse.ts';
 import { requestLog } from './middleware/request-log.ts';
@@ -56,6 +57,7 @@ export function serve<const Row extends ScopedEndpoint>(
 ) {
   const handler = middy<ApiEvent, ApiResult>(requestHooks(row, getContext))
     .use(errorResponses())
+    .use(knownMethod(row))
     .use(authenticate(row, getContext))
     .use(limitRequests(getContext))
     .use(limitCallsOut(row, getContext))

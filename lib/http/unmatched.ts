@@ -1,10 +1,13 @@
 import middy from '@middy/core';
 import type { Context as LambdaContext } from 'aws-lambda';
+import { methodsOf } from '../contract/endpoint.ts';
 import { ApiError } from '../contract/errors.ts';
-import { matchPath } from '../contract/routes.ts';
+import { matchPath, routes } from '../contract/routes.ts';
 import { withStartCheck } from '../deployment/start-check.ts';
+import { answerHead } from './answer-head.ts';
 import type { ApiEvent, ApiResult } from './api-event.ts';
 import { errorResponse } from './middleware/envelope.ts';
+import { methodNotAllowed } from './middleware/known-method.ts';
 import { requestLog } from './middleware/request-log.ts';
 
 /**
@@ -16,20 +19,29 @@ export function unmatched() {
     const { method } = event.requestContext.http;
     const matches = matchPath(event.rawPath);
     // A static path, such as /api/agents/skills, does not have the methods of /api/agents/:name.
-    const methods = matches.filter(({ row }) => row.path === matches[0]?.row.path).map(({ row }) => row.method);
-    const allow = methods.sort().join(', ');
+    const methods = matches
+      .filter(({ row }) => row.path === matches[0]?.row.path)
+      .flatMap(({ row }) => methodsOf(row))
+      .sort();
+    const allow = methods.join(', ');
     const error = allow
-      ? new ApiError('method_not_allowed', `${method} is not allowed here; use ${methods.join(' or ')}.`, [], {
-          Allow: allow,
-        })
+      ? methodNotAllowed(method, methods, requestBelow(method, event.rawPath))
       : new ApiError('not_found', 'There is no such path; /openapi.json lists all paths.');
     const response = errorResponse(event, error);
     if (method === 'OPTIONS' && allow)
       return { statusCode: 204, headers: { Allow: allow, 'X-Request-Id': event.requestContext.requestId } };
-    return method === 'HEAD' ? { ...response, body: '' } : response;
+    return answerHead(event, response);
   });
   return withStartCheck(
     (event: ApiEvent, context: LambdaContext) => handler(event, context),
     async () => undefined,
   );
+}
+
+/** Returns the request with this method at a fixed path directly below a path, such as `POST /api/webhooks/register`. */
+function requestBelow(method: string, path: string): string | undefined {
+  const below = routes
+    .filter(([, row]) => row.method === method && row.path.startsWith(`${path}/`))
+    .find(([, row]) => /^[^:/]+$/.test(row.path.slice(path.length + 1)));
+  return below && `${method} ${below[1].path}`;
 }

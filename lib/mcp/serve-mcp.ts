@@ -13,7 +13,7 @@ import type { ApiEvent, ApiResult } from '../http/api-event.ts';
 import { authenticate } from '../http/middleware/authenticate.ts';
 import { errorResponses, headersOf } from '../http/middleware/envelope.ts';
 import { limitRequests } from '../http/middleware/limit-requests.ts';
-import { parse } from '../http/middleware/parse.ts';
+import { parse, rejectCompressed } from '../http/middleware/parse.ts';
 import { requestHooks, withRequestIds } from '../http/serve.ts';
 import { bodyOf, type Handlers, type McpRequest } from './call-operation.ts';
 import { checkOrigin } from './check-origin.ts';
@@ -34,7 +34,10 @@ export function serveMcp(row: Endpoint, handlers: Handlers, getContext: () => Co
     .use(authenticate(row, getContext))
     .use(limitRequests(getContext))
     .use(parse(row))
-    .handler((event: ApiEvent, lambda: LambdaContext) => respond({ event, lambda, handlers }));
+    .handler((event: ApiEvent, lambda: LambdaContext) => {
+      rejectCompressed(event);
+      return respond({ event, lambda, handlers });
+    });
   return withRequestIds(handler, getContext);
 }
 

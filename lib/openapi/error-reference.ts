@@ -132,7 +132,7 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
     message: 'The body has 300000 bytes; send at most 262144.',
   },
   unsupported_media_type: {
-    when: 'The `Content-Type` of the body is not JSON.',
+    when: 'The `Content-Type` of the body is not JSON, or the body is compressed.',
     message: 'The Content-Type of the body is not JSON; send JSON with Content-Type: application/json.',
   },
   unknown_reference: {

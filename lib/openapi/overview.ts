@@ -35,7 +35,7 @@ Fields that are not set are absent. Ignore fields that you do not know: later ve
 
 ## Requests
 
-Unknown fields and query parameters lead to an error that suggests the most similar known name. The unit of text lengths is the Unicode code point. No text may contain U+0000. Titles, names and inputs need a visible character; titles and names may have no control characters other than tab and line breaks. A body can have at most 256 KiB.
+\`/\`, \`/health\`, \`/docs\`, \`/openapi.json\` and the files of the console also answer \`HEAD\`. Unknown fields and query parameters lead to an error that suggests the most similar known name. The unit of text lengths is the Unicode code point. No text may contain U+0000. Titles, names and inputs need a visible character; titles and names may have no control characters other than tab and line breaks. A body can have at most 256 KiB.
 
 ## Tools for models
 

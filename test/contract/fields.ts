@@ -42,7 +42,17 @@ export function texts(most: number, { blank = false, label = false } = {}): Fiel
   const withControls = ['a\u0007', '\u001b[2Ja', 'a\u007f', 'a\u009b'];
   return {
     valid: [
-      ...[wide(most), 'x'.repeat(most), 'e\u0301', '\ufeffx', '👩‍🔧 tab\there', 'a\r\nb', 'می‌خواهم', '\u{378}', '\ue000'],
+      ...[
+        wide(most),
+        'x'.repeat(most),
+        'e\u0301',
+        '\ufeffx',
+        '👩‍🔧 tab\there',
+        'a\r\nb',
+        'می‌خواهم',
+        '\u{378}',
+        '\ue000',
+      ],
       ...(blank ? blanks : []),
       ...(label ? [] : withControls),
     ],

@@ -64,6 +64,37 @@ describe('a path', () => {
   });
 });
 
+describe('an endpoint whose last parameter can have the text of a fixed path', () => {
+  /** The fixed paths that differ from the path of an endpoint in the last segment only, which is a parameter there. */
+  const besidesOf = ({ path }: { path: string }) => {
+    const [, before, parameter] = /^(.*\/):(\w+)$/.exec(path) ?? [];
+    if (!parameter) return [];
+    return routes
+      .map(([, row]) => row)
+      .filter(
+        (row) =>
+          row.path.startsWith(before as string) &&
+          !row.path.includes(':') &&
+          !row.path.slice(before?.length).includes('/'),
+      );
+  };
+
+  it('names the fixed paths without its method, except where the parameter is the name of an agent', () => {
+    for (const [operation, row] of routes.filter(([, { path }]) => !path.endsWith(':name'))) {
+      const besides = besidesOf(row);
+      const others = besides.filter(
+        ({ path }) => !besides.some((one) => one.path === path && one.method === row.method),
+      );
+      const expected = others.map(({ path, method }) => [path.split('/').at(-1), method]);
+      expect([operation, row.fixedBeside ?? {}]).toEqual([
+        operation,
+        expect.objectContaining(Object.fromEntries(expected)),
+      ]);
+      expect(Object.keys(row.fixedBeside ?? {}).length).toBe(expected.length);
+    }
+  });
+});
+
 describe('the name', () => {
   it.each([
     ['createTask', 'create-task'],

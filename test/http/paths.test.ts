@@ -1,12 +1,14 @@
 import { connect } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../../infra/local/gateway.ts';
+import { readConsole } from '../../lib/http/console/console-files.ts';
 import { createTaskCallers } from '../functions/kanban-tasks/task-caller.ts';
 
 const { newTaskCaller } = await createTaskCallers();
 const gateway = await startGateway(0);
 const board = await newTaskCaller();
-const port = Number(new URL(gateway.url).port);
+const { url } = gateway;
+const port = Number(new URL(url).port);
 const path = '/api/kanban-tasks';
 
 afterAll(() => gateway.stop());
@@ -99,12 +101,51 @@ describe('at the gateway', () => {
   });
 
   it.each([
+    ...['PATCH', 'DELETE'].map((method) => [method, `${path}/counts`, 'GET']),
+    ...['GET', 'PATCH', 'DELETE'].map((method) => [method, '/api/webhooks/register', 'POST']),
+    ...['PATCH', 'DELETE'].map((method) => [method, '/api/webhooks/events', 'GET']),
+  ] as [string, string, string][])('%s of the fixed path %s leads to 405 with Allow', async (method, target, allow) => {
+    const answer = await send(method, target);
+    expect([answer.status, answer.headers.allow, codeOf(answer)]).toEqual([405, allow, 'method_not_allowed']);
+  });
+
+  it.each(['executions', 'skills'])(
+    'an agent named %s, which cannot be, is not found by other methods',
+    async (name) => {
+      for (const method of ['PATCH', 'DELETE']) expect((await send(method, `/api/agents/${name}`)).status).toBe(404);
+    },
+  );
+
+  it.each([
     [path, 405, 'GET, POST'],
-    ...['/health', '/openapi.json', '/docs', '/docs/script.js'].map((open) => [open, 405, 'GET'] as const),
+    ['/mcp', 405, 'POST'],
     ['/nowhere', 404, undefined],
   ] as const)('HEAD of %s leads to %i without a body', async (target, status, allow) => {
     const answer = await send('HEAD', target);
     expect([answer.status, answer.headers.allow, answer.body]).toEqual([status, allow, '']);
+  });
+
+  it.each(['/health', '/', '/docs', '/docs/script.js', '/openapi.json', '/assets/icon'])(
+    'HEAD of %s has the headers of GET, and no body',
+    async (open) => {
+      const target = open === '/assets/icon' ? `/assets/${(await readConsole()).icon}` : open;
+      for (const more of [[], ['Accept-Encoding: gzip']]) {
+        const [get, head] = [await send('GET', target, more), await send('HEAD', target, more)];
+        const ofGet = { ...get.headers, date: head.headers.date, 'x-request-id': head.headers['x-request-id'] };
+        // The result of a health check in another file of this process counts for a few seconds.
+        const status = open === '/health' ? get.status : 200;
+        expect([head.status, head.headers, head.body]).toEqual([status, ofGet, '']);
+        expect(Number(head.headers['content-length'])).toBeGreaterThan(0);
+      }
+    },
+  );
+
+  it('a target in absolute form is that of its path', async () => {
+    const page = `${url}/docs`;
+    for (const target of [page, page.toUpperCase().replace('/DOCS', '/docs'), `${url}${path}?limit=1`, `${url}?`])
+      expect([target, (await send('GET', target)).status]).toEqual([target, 200]);
+    for (const target of ['http://page.example.com/health', 'http://page.example.com?x'])
+      expect([target, (await send('GET', target)).status]).toEqual([target, 403]);
   });
 
   it('the metrics of all executions are not those of an agent named executions', async () => {

@@ -34,9 +34,9 @@ it.each([
   ['PUT', '/api/kanban-tasks/counts', 'GET'],
   ['POST', '/api/agents/executions/metrics', 'GET'],
   ['DELETE', '/api/agents/executions/metrics', 'GET'],
-  ['POST', '/health', 'GET'],
+  ['POST', '/health', 'GET, HEAD'],
   ['DELETE', '/api/me', 'GET'],
-  ['TRACE', '/openapi.json', 'GET'],
+  ['TRACE', '/openapi.json', 'GET, HEAD'],
 ])('the method of %s %s leads to 405 method_not_allowed with Allow: %s', async (method, path, allow) => {
   const answer = await send(method, path);
   const message = `${method} is not allowed here; use ${allow.replaceAll(', ', ' or ')}.`;
@@ -44,12 +44,17 @@ it.each([
   expect(errorOf(answer)).toMatchObject({ code: 'method_not_allowed', message });
 });
 
+it('a method that only a path below has leads to 405 that names the path', async () => {
+  const { message } = errorOf(await send('POST', '/api/webhooks'));
+  expect(message).toBe('POST is not allowed here; use GET, or POST /api/webhooks/register.');
+});
+
 it.each([
   ['HEAD', '/api/kanban-tasks', 405, 'GET, POST'],
-  ['HEAD', '/openapi.json', 405, 'GET'],
+  ['HEAD', '/api/me', 405, 'GET'],
   ['HEAD', '/nothing', 404, undefined],
   ['OPTIONS', `/api/kanban-tasks/${id}`, 204, 'DELETE, GET, PATCH'],
-  ['OPTIONS', '/health', 204, 'GET'],
+  ['OPTIONS', '/health', 204, 'GET, HEAD'],
   ['HEAD', '/api/agents/executions/metrics', 405, 'GET'],
   ['OPTIONS', '/api/agents/skills', 204, 'GET'],
   ['OPTIONS', '/api/kanban-tasks/counts', 204, 'GET'],

@@ -117,6 +117,13 @@ describe('POST /mcp', () => {
     expect([answer.status, answer.body]).toMatchObject([status, { error: { code } }]);
   });
 
+  it('responds with 415 to a compressed message', async () => {
+    const { send } = await newOrganization();
+    const answer = await send({ headers: { 'content-encoding': 'gzip' } });
+    expect(statusAndCodeOf(answer)).toEqual([415, 'unsupported_media_type']);
+    expect(errorOf(answer).message).toContain('gzip');
+  });
+
   it('opens no stream of notifications', async () => {
     const { token } = await newOrganization();
     const client = await connect({ url: gateway.url, token }, { mode: { pin: '2026-07-28' } });

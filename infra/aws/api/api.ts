@@ -14,7 +14,7 @@ import {
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { CfnVersion, Version } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { type Endpoint, templateOf } from '../../../lib/contract/endpoint.ts';
+import { type Endpoint, methodsOf, templateOf } from '../../../lib/contract/endpoint.ts';
 import { familyOf, functionNameOf, routes } from '../../../lib/contract/routes.ts';
 import { cors } from '../../../lib/deployment/cors.ts';
 import { ServiceFunction, type SharedProps } from '../functions/service-function.ts';
@@ -135,7 +135,7 @@ export class Api extends Construct {
       }
       api.addRoutes({
         path: templateOf(row.path),
-        methods: [HttpMethod[row.method]],
+        methods: methodsOf(row).map((method) => HttpMethod[method]),
         integration: integrations.get(name) as HttpRouteIntegration,
       });
       throttle(stage.node.defaultChild as CfnStage, row, shared.settings);

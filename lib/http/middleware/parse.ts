@@ -1,4 +1,5 @@
 import type { MiddlewareObj } from '@middy/core';
+import { shortened } from '../../contract/code-points.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { ApiError, type ErrorDetail, notFound, type Resource } from '../../contract/errors.ts';
 import { checkBody, checkQuery, lostNumberErrors, queryEntries, validationFailed } from '../../requests/check.ts';
@@ -25,6 +26,7 @@ export function parse(row: Endpoint): MiddlewareObj<ApiEvent, ApiResult> {
       const rawBody = readBody(event);
       if (rawBody.length > bodyLimit)
         throw new ApiError('payload_too_large', `The body has ${rawBody.length} bytes; send at most ${bodyLimit}.`);
+      if (row.body && rawBody.length > 0) rejectCompressed(event);
       const { text, json } = row.body ? parseJson(event, rawBody) : { text: '', json: undefined };
       const params = parseParams(row, event);
       const query = parseQuery(row, event.rawQueryString);
@@ -44,6 +46,16 @@ export function parse(row: Endpoint): MiddlewareObj<ApiEvent, ApiResult> {
 
 function readBody({ body = '', isBase64Encoded }: ApiEvent): Buffer {
   return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
+}
+
+/** @throws `ApiError` `unsupported_media_type` for a body with a content coding */
+export function rejectCompressed(event: ApiEvent): void {
+  const sent = header(event, 'Content-Encoding') ?? '';
+  if (/^(\s|,|identity)*$/i.test(sent)) return;
+  throw new ApiError(
+    'unsupported_media_type',
+    `The body is compressed with ${shortened(sent, 64)}; send it uncompressed, without Content-Encoding.`,
+  );
 }
 
 /** Returns the body as text and parsed; `{}` for a request without a body. */

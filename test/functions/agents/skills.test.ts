@@ -105,6 +105,8 @@ it('an assignment of a skill that the agent has is replayed under an Idempotency
 it.each(['sk_juggling', 'sk_constructor', 'sk_skills'])(
   'an assignment is rejected with 404 not_found for %s, which is not in the catalogue',
   async (unknown) => {
-    await api.refuses(() => api.assign('writer', { skillId: unknown }), 404, 'not_found');
+    const { message, details } = await api.refuses(() => api.assign('writer', { skillId: unknown }), 404, 'not_found');
+    expect(message).toBe('The service has no such skill; GET /api/agents/skills lists all skills.');
+    expect(details).toMatchObject([{ path: 'skillId', code: 'not_found' }]);
   },
 );

@@ -220,7 +220,7 @@ describe('an edit is refused, and nothing is changed,', () => {
     const deleted = await caller.put();
     await caller.delete(deleted);
     const other = await (await newWebhookCaller()).put();
-    for (const id of ['wh_01K00000000000000000000000', 'register', deleted, other])
+    for (const id of ['wh_01K00000000000000000000000', 'registered', deleted, other])
       await caller.refuses(() => caller.edit(id, { description: 'New' }), 404, 'not_found');
   });
 

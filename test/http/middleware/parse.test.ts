@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { handler as createTask } from '../../../functions/kanban-tasks/create-task.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
@@ -12,11 +13,12 @@ const json = 'application/json';
 const limit = 256 * 1024;
 
 /** Sends a create with a binary body, as API Gateway passes it on. Without a type, there is no Content-Type. */
-async function sendBytes(bytes: Uint8Array | string, contentType?: string): Promise<Answer> {
+async function sendBytes(bytes: Uint8Array | string, contentType?: string, contentEncoding?: string): Promise<Answer> {
   const event: ApiEvent = eventOf({ method: 'POST', path: '/api/kanban-tasks', token: board.token });
   event.body = Buffer.from(bytes as string).toString('base64');
   event.isBase64Encoded = true;
   if (contentType !== undefined) event.headers['content-type'] = contentType;
+  if (contentEncoding !== undefined) event.headers['content-encoding'] = contentEncoding;
   const { statusCode = 0, headers = {}, body = '' } = await createTask(event, contextOf('createTask', 29));
   return { status: statusCode, headers: headers as Record<string, string>, body: JSON.parse(body) };
 }
@@ -56,6 +58,21 @@ describe('a body leads to 415 unsupported_media_type', () => {
     ...['application/a b+json', '*/*', '__proto__'],
   ])('with Content-Type %j', async (type) => {
     await board.refuses(() => sendBytes('{"title":"t"}', type), 415, 'unsupported_media_type');
+  });
+});
+
+describe('a compressed body leads to 415 unsupported_media_type', () => {
+  it.each(['gzip', 'GZIP', 'br', 'deflate, gzip', 'zstd', 'identity, gzip'])(
+    'with Content-Encoding: %s',
+    async (coding) => {
+      const send = () => sendBytes(gzipSync('{"title":"t"}'), json, coding);
+      const { message } = await board.refuses(send, 415, 'unsupported_media_type');
+      expect(message).toContain(`compressed with ${coding}; send it uncompressed`);
+    },
+  );
+
+  it.each(['identity', ''])('but not with Content-Encoding: %j', async (coding) => {
+    expect((await sendBytes('{"title":"t"}', json, coding)).status).toBe(201);
   });
 });
 

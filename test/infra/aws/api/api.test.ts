@@ -18,12 +18,14 @@ const targets = propertiesOf('AWS::ApiGatewayV2::Route').map(({ RouteKey, Target
   target: integrations[Target['Fn::Join'][1][1].Ref]?.Properties,
 }));
 
-const routeKeyOf = ({ method, path }: Endpoint) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`;
+/** The routes of an endpoint: those without a token also have `HEAD`. */
+const routeKeysOf = ({ method, path, scope }: Endpoint) =>
+  (scope ? [method] : [method, 'HEAD']).map((one) => `${one} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
 const rows = routes.map(([operation, row]) => ({ row, id: constructIdOf(functionNameOf(operation, row)) }));
 
 describe('the API', () => {
   it('has a route for each endpoint, and $default for all other requests, to functions with payload 2.0', () => {
-    const functionsOf = rows.map(({ id, row }) => [routeKeyOf(row), logicalId(id)]);
+    const functionsOf = rows.flatMap(({ id, row }) => routeKeysOf(row).map((key) => [key, logicalId(id)]));
     const found = targets.map(({ key, target }) => [
       key,
       versions[target.IntegrationUri.Ref]?.Properties.FunctionName.Ref,
