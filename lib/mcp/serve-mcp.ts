@@ -11,12 +11,14 @@ import { isDeeper } from '../contract/depth.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import type { ApiEvent, ApiResult } from '../http/api-event.ts';
 import { authenticate } from '../http/middleware/authenticate.ts';
+import { acceptsJson } from '../http/middleware/content-negotiation.ts';
 import { errorResponses, headersOf } from '../http/middleware/envelope.ts';
 import { limitRequests } from '../http/middleware/limit-requests.ts';
 import { parse, rejectCompressed } from '../http/middleware/parse.ts';
 import { requestHooks, withRequestIds } from '../http/serve.ts';
 import { bodyOf, type Handlers, type McpRequest } from './call-operation.ts';
 import { checkOrigin } from './check-origin.ts';
+import { notAnObject, withoutNulls, withSentence } from './messages.ts';
 import { createMcpServer } from './server.ts';
 
 /**
@@ -43,28 +45,49 @@ export function serveMcp(row: Endpoint, handlers: Handlers, getContext: () => Co
 
 async function respond(mcp: McpRequest): Promise<ApiResult> {
   const { event } = mcp;
-  const problem = problemOf(bodyOf(event));
-  const response = problem === undefined ? await protocolResponse(mcp) : invalidRequest(problem);
-  const { status, headers } = response;
+  const { status, headers, text } = await answerOf(mcp);
   const type = headers.get('Content-Type');
   return {
     statusCode: status,
     headers: { ...headersOf(event), ...(type !== null && { 'Content-Type': type }) },
-    body: await response.text(),
+    body: text,
   };
+}
+
+/** Returns the answer to a message. */
+async function answerOf(mcp: McpRequest): Promise<Pick<Response, 'status' | 'headers'> & { text: string }> {
+  const sent = bodyOf(mcp.event);
+  const problem = problemOf(sent);
+  const message = problem === undefined ? withoutNulls(parsed(sent)) : undefined;
+  const wrong = notAnObject(message);
+  const response =
+    problem !== undefined
+      ? errorResponse(400, null, ProtocolErrorCode.InvalidRequest, problem)
+      : wrong !== undefined
+        ? errorResponse(200, idOf(message), ProtocolErrorCode.InvalidParams, `${wrong} must be an object.`)
+        : await protocolResponse(mcp, message === undefined ? sent : JSON.stringify(message));
+  return { status: response.status, headers: response.headers, text: withSentence(await response.text()) };
+}
+
+/** Returns the id of a message, for the response to it; `null` for one that no message may have. */
+function idOf(message: unknown): string | number | null {
+  const { id } = message as { id: unknown };
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 
 /**
  * Answers a message by the SDK: in the latest revision of the protocol, or, for clients of earlier revisions, by the
  * transport of those. `createMcpHandler` alone would answer earlier clients with a stream, which API Gateway cannot send.
  */
-async function protocolResponse(mcp: McpRequest): Promise<Response> {
-  const request = requestOf(mcp.event);
+async function protocolResponse(mcp: McpRequest, body: string): Promise<Response> {
+  const request = requestOf(mcp.event, body);
   if (!(await isLegacyRequest(request))) {
     // A stream of notifications would outlast the request, so none can be opened.
     const modern = createMcpHandler(() => createMcpServer(mcp), { legacy: 'reject', maxSubscriptions: 0 });
     return modern.fetch(request);
   }
+  if (!acceptsJson(mcp.event))
+    return errorResponse(406, null, notAcceptable, 'The service answers with JSON; send Accept: application/json.');
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   const server = createMcpServer(mcp);
   await server.connect(transport);
@@ -79,13 +102,17 @@ async function protocolResponse(mcp: McpRequest): Promise<Response> {
 const protocolHeader = /^(accept|content-type|mcp-[a-z0-9-]+)$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Returns the request as a `Request` of the web, with the headers that the protocol reads. */
-function requestOf(event: ApiEvent): Request {
+/**
+ * Returns the request as a `Request` of the web, with the headers that the protocol reads. The transport of earlier revisions wants
+ * both types that a server may answer with, although it is told to answer with JSON only.
+ */
+function requestOf(event: ApiEvent, body: string): Request {
   const { headers, rawPath } = event;
   const sent = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value !== undefined && protocolHeader.test(name) && headerValue.test(value) ? [[name, value]] : [],
   );
-  return new Request(`https://localhost${rawPath}`, { method: 'POST', headers: sent, body: bodyOf(event) });
+  const all = { ...Object.fromEntries(sent), accept: 'application/json, text/event-stream' };
+  return new Request(`https://localhost${rawPath}`, { method: 'POST', headers: all, body });
 }
 
 /** The maximum nesting depth of a message. The SDK reads messages by recursive functions, which overflow the stack at thousands. */
@@ -110,7 +137,9 @@ function parsed(body: string): unknown {
   }
 }
 
-function invalidRequest(message: string): Response {
-  const error = { code: ProtocolErrorCode.InvalidRequest, message };
-  return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 });
+/** The code of errors of the transport. */
+const notAcceptable = -32_000;
+
+function errorResponse(status: number, id: string | number | null, code: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', id, error: { code, message } }, { status });
 }

@@ -35,7 +35,10 @@ export function createMcpServer(request: McpRequest): Server {
     { name: 'crewboard', title: 'Crewboard', version: '1' },
     { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions },
   );
-  server.setRequestHandler('tools/list', () => ({ tools: listTools(request) }));
+  server.setRequestHandler('tools/list', ({ params }) => {
+    rejectCursor(params);
+    return { tools: listTools(request) };
+  });
   server.setRequestHandler(
     'tools/call',
     masked(async ({ params }) => {
@@ -47,9 +50,15 @@ export function createMcpServer(request: McpRequest): Server {
   );
   server.setRequestHandler(
     'resources/list',
-    masked(async () => ({ resources: await listResources(request, failureOf) })),
+    masked(async ({ params }) => {
+      rejectCursor(params);
+      return { resources: await listResources(request, failureOf) };
+    }),
   );
-  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: listResourceTemplates(request) }));
+  server.setRequestHandler('resources/templates/list', ({ params }) => {
+    rejectCursor(params);
+    return { resourceTemplates: listResourceTemplates(request) };
+  });
   server.setRequestHandler(
     'resources/read',
     masked(async ({ params: { uri } }) => {
@@ -58,7 +67,10 @@ export function createMcpServer(request: McpRequest): Server {
       return read;
     }),
   );
-  server.setRequestHandler('prompts/list', () => ({ prompts: [nextTaskPrompt] }));
+  server.setRequestHandler('prompts/list', ({ params }) => {
+    rejectCursor(params);
+    return { prompts: [nextTaskPrompt] };
+  });
   server.setRequestHandler('prompts/get', ({ params }) => {
     if (params.name !== nextTaskPrompt.name)
       throw invalidParams(
@@ -70,6 +82,12 @@ export function createMcpServer(request: McpRequest): Server {
 }
 
 const invalidParams = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+
+/** @throws `ProtocolError` for a cursor: each list has one page, so none was ever given out */
+function rejectCursor(params: { cursor?: string | undefined } | undefined): void {
+  if (params?.cursor !== undefined)
+    throw invalidParams('The cursor is unknown, since the whole list is on one page; send the request without cursor.');
+}
 
 /** Returns the error of the protocol for an error of the API. Its data are code, message, details and request id. */
 function failureOf(response: OperationResponse): ProtocolError {

@@ -4,7 +4,11 @@ import { hasScopes, requiredScopes } from '../contract/required-scopes.ts';
 import { callerOf } from '../http/api-event.ts';
 import { isPassedOn } from '../http/middleware/payload.ts';
 import { type OperationId, toolOf } from '../tools/tool-definitions.ts';
+import { outputOf, type Response } from '../tools/tool-output.ts';
 import { callOperation, type Handlers, type McpRequest, type OperationResponse } from './call-operation.ts';
+
+/** The maximum size of the result of a list, in bytes: clients cut longer results, or stop. */
+const listBytes = 64 * 1024;
 
 /** Returns the tools that the scopes of the caller's access token allow, in the order of the API reference. */
 export function listTools({ event, handlers }: McpRequest): Tool[] {
@@ -28,7 +32,7 @@ export function operationOf({ handlers }: McpRequest, toolName: string): Operati
 }
 
 /**
- * Calls a tool. The result is the JSON of `data` and `pagination`. An error of the API is a result too, with `isError`, so
+ * Calls a tool. The result is the JSON of `data` and `pagination`. A list that is too long is cut, with a note. An error of the API is a result too, with `isError`, so
  * that the model can correct its call.
  */
 export async function callTool(
@@ -50,7 +54,9 @@ const tooLarge = {
 function toolResultOf(response: OperationResponse): CallToolResult {
   if (response.status >= 400) return toolError(errorOf(response));
   const { success, data, pagination } = response.body;
-  return textResult(data === undefined ? { success } : { data, pagination });
+  if (data === undefined) return textResult(JSON.stringify({ success }));
+  const result = { data, pagination } as Response;
+  return textResult(Array.isArray(data) ? outputOf(result, listBytes) : JSON.stringify(result));
 }
 
 /** Returns the error of a response, with the seconds to wait if it names them. */
@@ -61,9 +67,9 @@ export function errorOf({ body, headers }: OperationResponse): Record<string, un
 
 /** Returns a tool result that reports an error to the model. */
 function toolError(error: Readonly<Record<string, unknown>>): CallToolResult {
-  return { ...textResult({ error }), isError: true };
+  return { ...textResult(JSON.stringify({ error })), isError: true };
 }
 
-function textResult(value: unknown): CallToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(value) }] };
+function textResult(text: string): CallToolResult {
+  return { content: [{ type: 'text', text }] };
 }

@@ -1,19 +1,26 @@
 import { shortened } from '../contract/code-points.ts';
 import type { ApiError } from '../contract/errors.ts';
 
-/** The maximum size of an output for a model, in bytes. */
+/** The maximum size of an output for the model of an agent, in bytes. */
 export const outputBytes = 16 * 1024;
 
 /** The shortest length to which texts of a list are cut before entries are left out, in code points. */
 const shortestText = 200;
 
 /** The response to a call without its envelope: the data, and its place in a list. */
-export type Response = { data: unknown; pagination?: { limit: number; offset: number; total: number } };
+export type Response = {
+  data: unknown;
+  pagination?: { limit: number; offset: number; total: number } | { limit: number; next: string | null };
+};
 
-/** Returns the output of a call that succeeded: the response as JSON, cut with a note if it is too long. */
-export function outputOf(response: Response): string {
+/**
+ * Returns the output of a call that succeeded: the response as JSON, cut with a note if it is too long.
+ *
+ * @param most the maximum size in bytes
+ */
+export function outputOf(response: Response, most = outputBytes): string {
   const whole = JSON.stringify(response);
-  return fits(whole) ? whole : cutOutput(response);
+  return fits(whole, most) ? whole : cutOutput(response, most);
 }
 
 /** Returns the output of a call that failed: the error of the API as JSON. */
@@ -22,27 +29,34 @@ export function errorOutputOf({ code, message, details }: ApiError): string {
 }
 
 /** Returns the longest output that fits: with shorter texts, and, if that is not enough, with the first entries of a list. */
-function cutOutput(response: Response): string {
-  const { data } = response;
+function cutOutput(response: Response, most: number): string {
+  const { data, pagination } = response;
   const [shortest, withShortest] = cutTexts(response, shortestText);
-  if (!Array.isArray(data) || fits(withShortest)) return longestTexts(response);
+  if (!Array.isArray(data) || fits(withShortest, most)) return longestTexts(response, most);
   const entries = shortest.data as unknown[];
   const withEntries = (count: number) =>
     JSON.stringify({
       ...shortest,
       data: entries.slice(0, count),
-      note: `Texts are cut after ${shortestText} characters. Only the first ${count} of ${entries.length} entries are shown; increase offset by ${count} for the next ones.`,
+      note: `Texts are cut after ${shortestText} characters. Only the first ${count} of ${entries.length} entries are shown${restOf(pagination, count)}.`,
     });
-  return withEntries(largest(entries.length, (count) => fits(withEntries(count))));
+  return withEntries(largest(entries.length, (count) => fits(withEntries(count), most)));
+}
+
+/** Returns how to get the entries after the first ones of a page. */
+function restOf(pagination: Response['pagination'], count: number): string {
+  if (!pagination) return '';
+  if ('offset' in pagination) return `; increase offset by ${count} for the next ones`;
+  return `; the next page begins after all of them, so ask again with limit ${count}`;
 }
 
 /** Returns the output with the longest texts that fit. */
-function longestTexts(response: Response): string {
+function longestTexts(response: Response, most: number): string {
   // What is too long at one length is cut to it before shorter lengths are tried: all tries together take little time.
   let base = response;
-  const length = largest(outputBytes, (one) => {
+  const length = largest(most, (one) => {
     const [shorter, output] = cutTexts(base, one);
-    if (fits(output)) return true;
+    if (fits(output, most)) return true;
     base = shorter;
     return false;
   });
@@ -55,8 +69,8 @@ function cutTexts(response: Response, length: number): [shorter: Response, outpu
   return [shorter, JSON.stringify({ ...shorter, note: `Texts are cut after ${length} characters.` })];
 }
 
-function fits(output: string): boolean {
-  return Buffer.byteLength(output) <= outputBytes;
+function fits(output: string, most: number): boolean {
+  return Buffer.byteLength(output) <= most;
 }
 
 /** Returns the largest number up to `max` that passes, by bisection; 0 if none does. */

@@ -111,6 +111,8 @@ describe('POST /mcp', () => {
     ['another media type', { headers: { 'Content-Type': 'text/plain' } }, 415, -32000],
     ['an unknown revision', { headers: { 'mcp-protocol-version': '1999-01-01' } }, 400, -32000],
     ['a caller that accepts no JSON', { headers: { accept: 'text/html' } }, 406, -32000],
+    ['a caller that accepts only a stream', { headers: { accept: 'text/event-stream' } }, 406, -32000],
+    ['a caller that refuses JSON', { headers: { accept: '*/*, application/json;q=0' } }, 406, -32000],
   ])('responds with the error of the protocol to %s', async (_, sent: Partial<Sent>, status, code) => {
     const { send } = await newOrganization();
     const answer = await send(sent);
@@ -122,6 +124,68 @@ describe('POST /mcp', () => {
     const answer = await send({ headers: { 'content-encoding': 'gzip' } });
     expect(statusAndCodeOf(answer)).toEqual([415, 'unsupported_media_type']);
     expect(errorOf(answer).message).toContain('gzip');
+  });
+
+  it.each([
+    ...['application/json', '*/*', 'application/*', 'text/html, *; q=.2', 'Application/JSON;q=0.5', ''],
+    'text/event-stream, application/json; charset=utf-8',
+  ])('answers a caller with Accept: %j', async (accept) => {
+    const { send } = await newOrganization();
+    const answer = await send({ ...messageOf('ping'), headers: { accept } });
+    expect([answer.status, answer.body]).toEqual([200, { jsonrpc: '2.0', id: 1, result: {} }]);
+  });
+
+  it('answers a caller without Accept', async () => {
+    const { token } = await newOrganization();
+    const { accept: _, ...others } = headers as Record<string, string>;
+    const answer = await call(serveMcp(mcp, {}), { ...messageOf('ping'), headers: others, token });
+    expect([answer.status, answer.body]).toEqual([200, { jsonrpc: '2.0', id: 1, result: {} }]);
+  });
+
+  it.each([
+    ['tools/call', {}, 'params.name is required; send a string.'],
+    ['tools/call', { name: 5 }, 'params.name must be a string.'],
+    ['tools/call', { name: 'list_tasks', arguments: '{}' }, 'params.arguments must be an object.'],
+    ['tools/call', { name: 'list_tasks', arguments: [] }, 'params.arguments must be an object.'],
+    ['tools/call', undefined, 'params is required; send an object.'],
+    ['tools/call', 'x', 'params must be an object.'],
+    ['tools/list', ['x'], 'params must be an object.'],
+    ['tools/list', { _meta: 5 }, 'params._meta must be an object.'],
+    ['tools/list', { cursor: 5 }, 'params.cursor must be a string.'],
+    ['resources/read', {}, 'params.uri is required; send a string.'],
+    ['prompts/get', { name: 'work_on_next_task', arguments: { agent: 5 } }, 'params.arguments.agent must be a string.'],
+    ['initialize', {}, 'params.protocolVersion is required; send a string.'],
+  ])('answers %s with the parameters %j with -32602 and a sentence', async (method, params, message) => {
+    const { send } = await newOrganization();
+    const answer = await send({ body: { jsonrpc: '2.0', id: 'a', method, params } });
+    expect([answer.status, answer.body]).toEqual([200, { jsonrpc: '2.0', id: 'a', error: { code: -32602, message } }]);
+  });
+
+  it.each(['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'])(
+    'answers an unknown cursor of %s with -32602, and a cursor null with the list',
+    async (method) => {
+      const { send } = await newOrganization();
+      for (const cursor of ['x', ''])
+        expect((await send(messageOf(method, { cursor }))).body).toMatchObject({
+          error: { code: -32602, message: expect.stringContaining('The cursor is unknown') },
+        });
+      const [whole, withNull] = [await send(messageOf(method)), await send(messageOf(method, { cursor: null }))];
+      expect(whole.body).toHaveProperty('result');
+      expect(withNull.body).toEqual(whole.body);
+    },
+  );
+
+  it.each([
+    ['ping', null],
+    ['tools/list', { _meta: null }],
+    ['tools/call', { name: 'list_tasks', arguments: null }],
+    ['prompts/get', { name: 'work_on_next_task', arguments: null }],
+    ['prompts/get', { name: 'work_on_next_task', arguments: { agent: null } }],
+  ])('takes null in %s %j as left out', async (method, params) => {
+    const { send } = await newOrganization();
+    const { body } = await send({ body: { jsonrpc: '2.0', id: 1, method, params } });
+    expect(body).toHaveProperty('result');
+    expect(body).not.toHaveProperty('result.isError');
   });
 
   it('opens no stream of notifications', async () => {
@@ -194,6 +258,26 @@ describe('POST /mcp', () => {
         },
       ],
     });
+  });
+
+  it('cuts a list to 64 KB, and says where the next entries are', async () => {
+    const { token } = await newOrganization();
+    const data = Array.from({ length: 100 }, (_, nth) => ({
+      id: `tk_${nth}`,
+      description: 'x'.repeat(10_000),
+      a: Array(200).fill(nth),
+    }));
+    const body = JSON.stringify({ success: true, data, pagination: { limit: 100, offset: 0, total: 1_000 } });
+    const { content } = (await resultOf({ listTasks: async () => ({ statusCode: 200, body }) }, token)) as {
+      content: { text: string }[];
+    };
+    const { text } = content[0] as { text: string };
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(64 * 1024);
+    const { data: shown, note } = JSON.parse(text) as { data: unknown[]; note: string };
+    expect(shown.length).toBeGreaterThan(10);
+    expect(note).toContain(
+      `Only the first ${shown.length} of 100 entries are shown; increase offset by ${shown.length}`,
+    );
   });
 
   it('turns a result that Lambda cannot return into an error of the tool', async () => {

@@ -47,6 +47,24 @@ describe('the output of a call', () => {
     );
   });
 
+  it.each([
+    [
+      'by a cursor says how to read on',
+      { limit: 100, next: 'x' },
+      /; the next page begins after all of them, so ask again with limit \d+\.$/,
+    ],
+    ['without pages only says how many there are', undefined, /Only the first \d+ of 100 entries are shown\.$/],
+  ])('of a list %s', (_, pagination, note) => {
+    const { data } = pageOf(100, 'x'.repeat(1_000));
+    expect(parsed({ data, ...(pagination && { pagination }) }).note).toMatch(note);
+  });
+
+  it('can be longer for callers that read more', () => {
+    const response = pageOf(60, 'x'.repeat(1_000));
+    expect(outputOf(response, 64 * 1024)).toBe(JSON.stringify(response));
+    expect(Buffer.byteLength(outputOf(pageOf(100, 'x'.repeat(1_000)), 64 * 1024))).toBeLessThanOrEqual(64 * 1024);
+  });
+
   it('that failed is the error of the API, with details if there are any', () => {
     const details = [{ path: 'title', code: 'required', message: 'title is required' } as const];
     const error = { code: 'validation_failed', message: 'title is required.' } as const;

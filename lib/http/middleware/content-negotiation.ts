@@ -41,8 +41,18 @@ function matchesIfNoneMatch(event: ApiEvent, etag: string | undefined): boolean 
 
 /** Returns whether the caller accepts a gzipped response. */
 export function acceptsGzip(event: ApiEvent): boolean {
-  const entries = listed(event, 'Accept-Encoding').map((entry) => entry.toLowerCase());
-  const entryOf = (coding: string) => entries.find((entry) => entry.split(';')[0] === coding);
-  const entry = entryOf('gzip') ?? entryOf('x-gzip') ?? entryOf('*');
-  return entry !== undefined && !/;q=0(\.0*)?$/.test(entry);
+  return accepts(event, 'Accept-Encoding', ['gzip', 'x-gzip', '*']);
+}
+
+/** Returns whether the caller accepts JSON. Without `Accept`, every type is accepted; some clients write `*` for it. */
+export function acceptsJson(event: ApiEvent): boolean {
+  const isAbsent = (header(event, 'Accept') ?? '').trim() === '';
+  return isAbsent || accepts(event, 'Accept', ['application/json', 'application/*', '*/*', '*']);
+}
+
+/** Returns whether a list header accepts the first of these values that it has. */
+function accepts(event: ApiEvent, name: string, values: readonly string[]): boolean {
+  const entries = listed(event, name).map((entry) => entry.toLowerCase());
+  const [entry] = values.flatMap((value) => entries.find((one) => one.split(';')[0] === value) ?? []);
+  return entry !== undefined && !/;q=0(\.0*)?(;|$)/.test(entry);
 }
