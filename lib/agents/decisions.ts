@@ -35,9 +35,25 @@ function wordsOf(text: string): string[] {
   return folded.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }
 
+/** The characters of the scripts that have no spaces between words. */
+const unspaced = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]`;
+
+/** A place where a word can begin: beside such a character, but not before a mark that belongs to the character in front of it. */
+const wordStart = new RegExp(`(?:(?<=${unspaced})|(?=${unspaced}))(?!\\p{M})`, 'uy');
+
+/** Returns whether a sequence of letters and digits has a word that begins with a prefix. */
+function hasWord(letters: string, prefix: string): boolean {
+  for (let at = letters.indexOf(prefix); at >= 0; at = letters.indexOf(prefix, at + 1)) {
+    wordStart.lastIndex = at;
+    if (at === 0 || wordStart.test(letters)) return true;
+  }
+  return false;
+}
+
 /**
  * Returns a function that checks whether an agent matches a filter. A search matches if each of its words is the start
- * of a word in the name, the display name or the description. A search without words matches no agent.
+ * of a word in the name, the display name or the description. In scripts without spaces, each character can begin a word. A
+ * search without words matches no agent.
  */
 export function matching({ category, status, search }: AgentFilter): (agent: AgentListItem) => boolean {
   const prefixes = search === undefined ? undefined : wordsOf(search);
@@ -46,6 +62,6 @@ export function matching({ category, status, search }: AgentFilter): (agent: Age
     if (status && agent.status !== status) return false;
     if (!prefixes) return true;
     const words = wordsOf(`${agent.name} ${agent.displayName} ${agent.description ?? ''}`);
-    return prefixes.length > 0 && prefixes.every((prefix) => words.some((word) => word.startsWith(prefix)));
+    return prefixes.length > 0 && prefixes.every((prefix) => words.some((word) => hasWord(word, prefix)));
   };
 }

@@ -1112,7 +1112,7 @@ export type Operations = {
         category?: AgentCategory;
         /** Return only agents with this status. */
         status?: AgentStatus;
-        /** Search words. Return only agents where each search word is the beginning of a word in name, displayName or description. */
+        /** Search words. Return only agents where each search word is the beginning of a word in name, displayName or description. In scripts without spaces, such as Chinese, Japanese and Thai, it can begin anywhere. */
         search?: string;
         /** Page size. A value above 100 counts as 100. */
         limit?: number;

@@ -144,7 +144,7 @@ const AgentQuery = v.object({
     v.pipe(
       text(1, 200),
       v.description(
-        'Search words. Return only agents where each search word is the beginning of a word in name, displayName or description.',
+        'Search words. Return only agents where each search word is the beginning of a word in name, displayName or description. In scripts without spaces, such as Chinese, Japanese and Thai, it can begin anywhere.',
       ),
       v.examples(['web pages']),
     ),

@@ -99,15 +99,53 @@ describe('an agent matches', () => {
     ...['fine', '  code  '],
     // In upper case ß is SS, and the two forms of sigma are one letter.
     ...['STRASSE', 'strasse', 'ΟΔΟΣ', 'οδος', 'οδοσ'],
+    '京',
   ])('the search %j', (search) => {
     expect(isMatch({ search }, searched)).toBe(true);
   });
 
   it.each([
-    ...['viewer', 'code poet', 'codereviewer', 'elodie', 'hidden', 'business', 'active', '京', 'constructor'],
+    ...['viewer', 'code poet', 'codereviewer', 'elodie', 'hidden', 'business', 'active', 'constructor'],
     ...['.*', '[a-z]', '!!!', '-', '😀', '\u0000', '+'],
   ])('not the search %j', (search) => {
     expect(isMatch({ search }, searched)).toBe(false);
+  });
+
+  it.each([
+    ...[
+      ['数据分析助手', '分析'],
+      ['数据分析助手', '助手 数据'],
+      ['データ分析エージェント', 'エージ'],
+      ['ﾃﾞｰﾀ分析', 'データ分析'],
+    ],
+    ...[
+      ['サーバーAPI担当', 'api'],
+      ['我的AI助手2', 'ai助手'],
+      ['𠮷野家の𠮷田', '𠮷田'],
+      ['ผู้ช่วยวิเคราะห์ข้อมูล', 'วิเคราะห์'],
+    ],
+    ...[
+      ['ຜູ້ຊ່ວຍວິເຄາະ', 'ວິເຄາະ'],
+      ['ជំនួយការវិភាគ', 'វិភាគ'],
+      ['ဒေတာလေ့လာသူ', 'လေ့လာ'],
+    ],
+  ])('an agent named %s by the word %s inside it', (displayName, search) => {
+    expect(isMatch({ search }, { ...searched, displayName })).toBe(true);
+  });
+
+  it.each([
+    ...[
+      ['Release Helper', 'elper'],
+      ['我的Helper', 'elper'],
+      ['数据分析助手', '分助'],
+      ['데이터분석가', '분석'],
+    ],
+    ...[
+      ['ผู้ช่วย', '\u0e49ช่วย'],
+      ['𠮷野家', '\u{29fb7}'],
+    ],
+  ])('an agent named %s not by %j', (displayName, search) => {
+    expect(isMatch({ search }, { ...searched, displayName })).toBe(false);
   });
 
   it('by its names if it has no description', () => {
