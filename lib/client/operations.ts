@@ -31,7 +31,7 @@ export type TaskPatch = {
 };
 
 export type NewAgent = {
-  /** Unique kebab-case identifier of an agent, used in paths. */
+  /** Name of an agent, in kebab-case. */
   name: string;
   /** Human-readable name. */
   displayName: string;
@@ -48,9 +48,9 @@ export type NewAgent = {
   capabilities?: string[];
   /** Only an `active` agent can be executed or delegated to. */
   status?: AgentStatus;
-  /** Maximum number of model calls and tool calls of an execution, if it is lower than that of the deployment. */
+  /** Maximum number of model and tool calls of an execution, if below the deployment's. */
   maxSteps?: number;
-  /** Number of tokens after which an execution calls the model no more, if it is lower than that of the deployment. */
+  /** Tokens after which an execution calls the model no more, if below the deployment's. */
   maxTokens?: number;
 };
 
@@ -70,9 +70,9 @@ export type AgentPatch = {
   capabilities?: string[];
   /** Only an `active` agent can be executed or delegated to. */
   status?: AgentStatus;
-  /** Maximum number of model calls and tool calls of an execution, if it is lower than that of the deployment. */
+  /** Maximum number of model and tool calls of an execution, if below the deployment's. */
   maxSteps?: number | null;
-  /** Number of tokens after which an execution calls the model no more, if it is lower than that of the deployment. */
+  /** Tokens after which an execution calls the model no more, if below the deployment's. */
   maxTokens?: number | null;
 };
 
@@ -259,7 +259,7 @@ export type AgentStatus = 'active' | 'inactive' | 'draft';
 export type Agent = {
   /** Id of an agent. */
   id: string;
-  /** Unique kebab-case identifier of an agent, used in paths. */
+  /** Name of an agent, in kebab-case. */
   name: string;
   displayName: string;
   description?: string;
@@ -269,9 +269,9 @@ export type Agent = {
   soul: string;
   capabilities: string[];
   status: AgentStatus;
-  /** Maximum number of model calls and tool calls of an execution, if it is lower than that of the deployment. */
+  /** Maximum number of model and tool calls of an execution, if below the deployment's. */
   maxSteps?: number;
-  /** Number of tokens after which an execution calls the model no more, if it is lower than that of the deployment. */
+  /** Tokens after which an execution calls the model no more, if below the deployment's. */
   maxTokens?: number;
   /** Whether this is a system agent, created with the organization. System agents cannot be deleted. */
   isSystem: boolean;
@@ -282,7 +282,7 @@ export type Agent = {
 export type AgentListItem = {
   /** Id of an agent. */
   id: string;
-  /** Unique kebab-case identifier of an agent, used in paths. */
+  /** Name of an agent, in kebab-case. */
   name: string;
   displayName: string;
   description?: string;
@@ -296,7 +296,7 @@ export type AgentListItem = {
 export type AgentCreated = {
   /** Id of an agent. */
   id: string;
-  /** Unique kebab-case identifier of an agent, used in paths. */
+  /** Name of an agent, in kebab-case. */
   name: string;
   displayName: string;
   createdAt: string;
@@ -331,7 +331,7 @@ export type QualityGates = {
 export type Execution = {
   /** Id of an execution. */
   id: string;
-  /** Unique kebab-case identifier of an agent, used in paths. */
+  /** Name of an agent, in kebab-case. */
   agentName: string;
   /** Id of a task. */
   taskId?: string;
@@ -376,7 +376,7 @@ export type Execution = {
 export type ExecutionListItem = {
   /** Id of an execution. */
   id: string;
-  /** Unique kebab-case identifier of an agent, used in paths. */
+  /** Name of an agent, in kebab-case. */
   agentName: string;
   /** Id of a task. */
   taskId?: string;
@@ -408,7 +408,7 @@ export type ExecutionListItem = {
 export type ExecutionStarted = {
   /** Id of an execution. */
   executionId: string;
-  /** Unique kebab-case identifier of an agent, used in paths. */
+  /** Name of an agent, in kebab-case. */
   agentName: string;
   status: ExecutionStatus;
   startedAt: string;
@@ -419,9 +419,9 @@ export type DelegationStatus = 'accepted' | 'running' | 'completed' | 'failed';
 export type Delegation = {
   /** Id of a delegation. */
   delegationId: string;
-  /** Unique kebab-case identifier of an agent, used in paths. */
+  /** Name of an agent, in kebab-case. */
   fromAgent: string;
-  /** Unique kebab-case identifier of an agent, used in paths. */
+  /** Name of an agent, in kebab-case. */
   toAgent: string;
   status: DelegationStatus;
 };
@@ -429,7 +429,7 @@ export type Delegation = {
 export type Period = '7d' | '30d' | '90d';
 
 export type AgentMetrics = {
-  /** Unique kebab-case identifier of an agent, used in paths. */
+  /** Name of an agent, in kebab-case. */
   agentName: string;
   period: Period;
   /** The prompt of the request; absent without one. */
@@ -804,7 +804,7 @@ export type ExecutionEventData = {
   execution: {
     /** Id of an execution. */
     id: string;
-    /** Unique kebab-case identifier of an agent, used in paths. */
+    /** Name of an agent, in kebab-case. */
     agentName: string;
     /** Id of a task. */
     taskId?: string;
@@ -1149,7 +1149,7 @@ export type Operations = {
   getAgent: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
       };
     };
@@ -1166,7 +1166,7 @@ export type Operations = {
   updateAgent: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
       };
       body?: AgentPatch;
@@ -1186,7 +1186,7 @@ export type Operations = {
   deleteAgent: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
       };
       /** Makes the change only if the resource still has this ETag; otherwise the status is 412. Separate several ETags with commas; `*` matches any. */
@@ -1205,7 +1205,7 @@ export type Operations = {
   listSkills: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
       };
     };
@@ -1222,7 +1222,7 @@ export type Operations = {
   assignSkill: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
       };
       body: SkillAssignment;
@@ -1242,7 +1242,7 @@ export type Operations = {
   unassignSkill: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
         /** Id of a skill in the catalogue. */
         skillId: string;
@@ -1261,7 +1261,7 @@ export type Operations = {
   updateSoul: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
       };
       body: SoulUpdate;
@@ -1281,7 +1281,7 @@ export type Operations = {
   executeAgent: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
       };
       body: NewExecution;
@@ -1301,7 +1301,7 @@ export type Operations = {
   delegateTask: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
       };
       body: NewDelegation;
@@ -1346,7 +1346,7 @@ export type Operations = {
   listAgentExecutions: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
       };
       query?: {
@@ -1375,7 +1375,7 @@ export type Operations = {
   getExecution: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
         /** Id of an execution. */
         id: string;
@@ -1394,13 +1394,13 @@ export type Operations = {
   cancelExecution: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
         /** Id of an execution. */
         id: string;
       };
       body?: {
-        /** Whether the running executions that the execution has delegated by its tool `delegate_task` are cancelled too, and those that these have delegated in turn. */
+        /** Whether to cancel the running executions too that it has delegated, directly or in turn. */
         delegated?: boolean;
       };
       /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
@@ -1419,7 +1419,7 @@ export type Operations = {
   rerunExecution: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
         /** Id of an execution. */
         id: string;
@@ -1440,7 +1440,7 @@ export type Operations = {
   getMetrics: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
       };
       query?: {
@@ -1482,7 +1482,7 @@ export type Operations = {
   listImprovements: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
       };
       query?: {
@@ -1505,7 +1505,7 @@ export type Operations = {
   selfImproveAgent: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
       };
       body?: NewImprovement;
@@ -1826,7 +1826,7 @@ export type Operations = {
   listPrompts: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
       };
       query?: {
@@ -1849,7 +1849,7 @@ export type Operations = {
   getPrompt: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
         /** Hash of a system prompt: the SHA-256 of its UTF-8 bytes. */
         hash: string;
@@ -1868,7 +1868,7 @@ export type Operations = {
   restorePrompt: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
         /** Hash of a system prompt: the SHA-256 of its UTF-8 bytes. */
         hash: string;
@@ -1971,7 +1971,7 @@ export type Operations = {
   listSteps: {
     request: {
       params: {
-        /** Unique kebab-case identifier of an agent, used in paths. */
+        /** Name of an agent, in kebab-case. */
         name: string;
         /** Id of an execution. */
         id: string;

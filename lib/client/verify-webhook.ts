@@ -22,7 +22,7 @@ type ExecutionEventData = {
   execution: {
     /** Id of an execution. */
     id: string;
-    /** Unique kebab-case identifier of an agent, used in paths. */
+    /** Name of an agent, in kebab-case. */
     agentName: string;
     /** Id of a task. */
     taskId?: string;

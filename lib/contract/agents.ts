@@ -51,11 +51,11 @@ const lowerLimit = (highest: number) =>
 
 const maxSteps = described(
   lowerLimit(highestStepLimits.steps),
-  'Maximum number of model calls and tool calls of an execution, if it is lower than that of the deployment.',
+  "Maximum number of model and tool calls of an execution, if below the deployment's.",
 );
 const maxTokens = described(
   lowerLimit(highestStepLimits.tokens),
-  'Number of tokens after which an execution calls the model no more, if it is lower than that of the deployment.',
+  "Tokens after which an execution calls the model no more, if below the deployment's.",
 );
 const status = described(AgentStatus, 'Only an `active` agent can be executed or delegated to.');
 

@@ -7,10 +7,7 @@ import { AgentName, described, flag } from './shapes.ts';
 /** The body of `cancelExecution`. */
 export const Cancellation = v.object({
   delegated: v.optional(
-    described(
-      flag,
-      'Whether the running executions that the execution has delegated by its tool `delegate_task` are cancelled too, and those that these have delegated in turn.',
-    ),
+    described(flag, 'Whether to cancel the running executions too that it has delegated, directly or in turn.'),
     true,
   ),
 });

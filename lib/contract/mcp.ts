@@ -1,5 +1,7 @@
+import * as v from 'valibot';
 import { type ApiReference, type Endpoint, endpoint } from './endpoint.ts';
 import { requiredScopes } from './required-scopes.ts';
+import { described, oneOf } from './shapes.ts';
 
 /**
  * Returns whether models can call an endpoint as a tool. Changes of webhooks are not offered, because they send data to
@@ -11,12 +13,17 @@ export function isOfferedAsTool(row: Endpoint): boolean {
   return scope !== undefined && !changesWebhooks && !offersTools && !secrets && !asksModels;
 }
 
+/** The lists of tools that a client can choose from. */
+export const ToolList = oneOf(['board', 'agents', 'webhooks', 'all']);
+export type ToolList = v.InferOutput<typeof ToolList>;
+
 export const mcp = endpoint({
   method: 'POST',
   path: '/mcp',
   scope: 'any',
   summary: 'Call tools over the Model Context Protocol',
   offersTools: true,
+  query: v.object({ tools: v.optional(described(ToolList, 'The list of tools that the client gets.'), 'all') }),
   status: 200,
   media: 'application/json',
   undocumented: true,

@@ -197,7 +197,7 @@ export const PromptHash = v.pipe(
 export const AgentName = v.pipe(
   matching('[a-z0-9]+(-[a-z0-9]+)*', 'kebab-case: lowercase letters and digits, separated by single hyphens'),
   v.maxLength(64, 'must have at most 64 characters'),
-  v.description('Unique kebab-case identifier of an agent, used in paths.'),
+  v.description('Name of an agent, in kebab-case.'),
   v.examples(['builder']),
 );
 

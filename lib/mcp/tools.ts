@@ -1,34 +1,45 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { endpoints } from '../contract/endpoints.ts';
+import type { ToolList } from '../contract/mcp.ts';
 import { hasScopes, requiredScopes } from '../contract/required-scopes.ts';
+import { familyOf } from '../contract/routes.ts';
 import { callerOf } from '../http/api-event.ts';
 import { isPassedOn } from '../http/middleware/payload.ts';
 import { type OperationId, toolOf } from '../tools/tool-definitions.ts';
 import { outputOf, type Response } from '../tools/tool-output.ts';
-import { callOperation, type Handlers, type McpRequest, type OperationResponse } from './call-operation.ts';
+import { callOperation, type McpRequest, type OperationResponse } from './call-operation.ts';
+import { shortTool } from './short-tool.ts';
 
 /** The maximum size of the result of a list, in bytes: clients cut longer results, or stop. */
 const listBytes = 64 * 1024;
 
 /** Returns the tools that the scopes of the caller's access token allow, in the order of the API reference. */
-export function listTools({ event, handlers }: McpRequest): Tool[] {
-  const { scopes } = callerOf(event);
-  return offeredBy(handlers)
+export function listTools(request: McpRequest): Tool[] {
+  const { scopes } = callerOf(request.event);
+  return offeredBy(request)
     .filter((operation) => hasScopes(scopes, requiredScopes(endpoints[operation])))
-    .map((operation) => {
-      const { name, title, description, inputSchema, hints } = toolOf(operation);
-      return { name, title, description, inputSchema: inputSchema as Tool['inputSchema'], annotations: hints };
-    });
+    .map((operation) => shortTool(toolOf(operation)));
 }
 
-/** Returns the operations that are offered, in the order of the API reference. */
-function offeredBy(handlers: Handlers): OperationId[] {
-  return (Object.keys(endpoints) as OperationId[]).filter((operation) => handlers[operation]);
+/** The path family of each list of tools, and the operations of other families that belong to it. */
+const lists: Readonly<Record<Exclude<ToolList, 'all'>, { family: string; others: readonly OperationId[] }>> = {
+  board: { family: 'kanban-tasks', others: ['executeAgent', 'getExecution', 'listExecutions'] },
+  agents: { family: 'agents', others: [] },
+  webhooks: { family: 'webhooks', others: [] },
+};
+
+/** Returns the operations of the list of tools that the client has chosen, in the order of the API reference. */
+function offeredBy({ handlers, event }: McpRequest): OperationId[] {
+  const offered = (Object.keys(endpoints) as OperationId[]).filter((operation) => handlers[operation]);
+  const { tools } = (event.state as { query: { tools: ToolList } }).query;
+  if (tools === 'all') return offered;
+  const { family, others } = lists[tools];
+  return offered.filter((operation) => familyOf(endpoints[operation]) === family || others.includes(operation));
 }
 
 /** Returns the offered operation whose tool has a name; `undefined` if there is none. */
-export function operationOf({ handlers }: McpRequest, toolName: string): OperationId | undefined {
-  return offeredBy(handlers).find((operation) => toolOf(operation).name === toolName);
+export function operationOf(request: McpRequest, toolName: string): OperationId | undefined {
+  return offeredBy(request).find((operation) => toolOf(operation).name === toolName);
 }
 
 /**

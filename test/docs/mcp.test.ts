@@ -8,7 +8,7 @@ import { newCaller, openService, pointFunctionsAt } from '../service.ts';
 import { blocksOf, firstColumnOf, sectionOf } from './markdown.ts';
 
 const page = readFileSync('docs/mcp.md', 'utf8');
-const address = 'http://127.0.0.1:3000/mcp';
+const address = 'http://127.0.0.1:3000/mcp?tools=board';
 
 pointFunctionsAt(await openService());
 const gateway = await startGateway(0);

@@ -9,13 +9,13 @@ export const revisions: readonly (readonly [string, VersionNegotiationOptions])[
 
 /** Connects a client of the SDK to a service for the time of a test. */
 export async function connect(
-  { url, token }: { url: string; token: string },
+  { url, token, query = '' }: { url: string; token: string; query?: string },
   versionNegotiation: VersionNegotiationOptions = { mode: 'auto' },
   more: Record<string, string> = {},
 ): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation });
   const headers = { Authorization: `Bearer ${token}`, ...more };
-  const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } });
+  const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp${query}`), { requestInit: { headers } });
   onTestFinished(() => client.close());
   await client.connect(transport);
   return client;

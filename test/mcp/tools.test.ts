@@ -39,6 +39,47 @@ it('every operation is offered as a tool but those that use secrets, ask models 
   expect(names).toEqual(expect.arrayContaining(['registerWebhook', 'rotateWebhookSecret', 'selfImproveAgent']));
 });
 
+describe('the list of tools', () => {
+  /** Returns the tools that a client with this query gets. */
+  async function listed(query: string, scopes?: readonly Scope[]) {
+    const { address } = await newOrganization(scopes);
+    const { tools } = await (await connect({ ...address, query })).listTools();
+    return tools;
+  }
+
+  it.each([
+    ['?tools=board', 2_500],
+    ['?tools=all', 6_000],
+    ['', 6_000],
+  ])('%j takes a model at most so many tokens: %i', async (query, tokens) => {
+    const tools = await listed(query);
+    expect(Buffer.byteLength(JSON.stringify({ tools })) / 4).toBeLessThanOrEqual(tokens);
+    for (const { description = '' } of tools) expect(description.length).toBeLessThanOrEqual(200);
+  });
+
+  it.each([
+    ['?tools=board', ['create_task', 'execute_agent', 'get_execution'], ['list_agents', 'list_webhooks', 'get_me']],
+    ['?tools=agents', ['list_agents', 'execute_agent', 'list_steps'], ['create_task', 'list_webhooks']],
+    ['?tools=webhooks', ['list_webhooks', 'list_events'], ['create_task', 'list_agents']],
+    ['?tools=all', ['create_task', 'list_agents', 'list_webhooks', 'get_me'], []],
+  ])('of %s has the tools %j and not %j', async (query, some, others) => {
+    const names = (await listed(query)).map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(some));
+    for (const other of others) expect(names).not.toContain(other);
+  });
+
+  it('has only what the access token allows', async () => {
+    const names = (await listed('?tools=board', ['tasks:read'])).map(({ name }) => name);
+    expect(names.toSorted()).toEqual(['count_tasks', 'get_task', 'list_tasks']);
+  });
+
+  it('has all tools that can be called', async () => {
+    const { address } = await newOrganization();
+    const client = await connect({ ...address, query: '?tools=webhooks' });
+    await expect(client.callTool({ name: 'list_tasks', arguments: {} })).rejects.toThrow('There is no tool');
+  });
+});
+
 describe.each(revisions)('a client of revision %s', (revision, negotiation) => {
   it('learns the revision, and what the server can do', async () => {
     const { address } = await newOrganization();
@@ -53,9 +94,15 @@ describe.each(revisions)('a client of revision %s', (revision, negotiation) => {
     const { address } = await newOrganization();
     const { tools } = await (await connect(address, negotiation)).listTools();
     expect(tools.map(({ name }) => name)).toEqual(offered.map(([operation]) => toolOf(operation).name));
-    const { title, description, inputSchema, hints } = toolOf('deleteTask');
     const listed = tools.find(({ name }) => name === 'delete_task');
-    expect(listed).toEqual({ name: 'delete_task', title, description, inputSchema, annotations: hints });
+    expect(listed).toEqual({
+      name: 'delete_task',
+      title: 'Delete a task',
+      description:
+        'Permanently deletes the task. Fails with `has_dependents` while tasks that are not `done` depend on it; `details` names them.',
+      inputSchema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+      annotations: { idempotentHint: true, openWorldHint: false },
+    });
   });
 
   it('lists only the tools that the scopes of its token allow', async () => {

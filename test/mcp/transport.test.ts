@@ -119,6 +119,14 @@ describe('POST /mcp', () => {
     expect([answer.status, answer.body]).toMatchObject([status, { error: { code } }]);
   });
 
+  it.each(['tools=everything', 'tools=', 'tools=board&tools=all', 'tool=board'])(
+    'responds with 400 to the query %s',
+    async (query) => {
+      const { send } = await newOrganization();
+      expect(statusAndCodeOf(await send({ query }))).toEqual([400, 'validation_failed']);
+    },
+  );
+
   it('responds with 415 to a compressed message', async () => {
     const { send } = await newOrganization();
     const answer = await send({ headers: { 'content-encoding': 'gzip' } });
