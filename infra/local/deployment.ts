@@ -100,13 +100,14 @@ export async function startDeployment(settings: Settings, runCommand?: RunServic
     // In the turn of the event loop in which the gateway begins to listen, so before it answers a request.
     const running: Running = { url: gateway.url, commands: commands?.address };
     writeData(data, dataFiles.addresses, JSON.stringify(running));
+    const { description: modelDescription, problem: modelProblem } = await model.check();
     return {
       url: gateway.url,
       token,
       tokenFile: dataPath(data, dataFiles.token),
       modeProblem: data.modeProblem,
-      modelDescription: model.description,
-      modelProblem: await model.check(),
+      modelDescription,
+      modelProblem,
       upgraded,
       isRelaxed: table !== undefined && settings.durability !== 'full',
       broken: ended,

@@ -90,8 +90,11 @@ const malformedToolUse = 'The model requested a tool in a form that could not be
 const Output = v.object({ message: v.object({ content: v.array(v.object({ text: v.optional(v.string()) })) }) });
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
-/** The part of Bedrock's client that asks a model. */
-export type ConverseClient = Pick<BedrockRuntimeClient, 'send'>;
+/**
+ * The part of Bedrock's client that asks a model. `server` names a server of another protocol, which gets members of its
+ * messages again that the service does not know.
+ */
+export type ConverseClient = Pick<BedrockRuntimeClient, 'send'> & { server?: string };
 
 /**
  * Creates a model that uses the Converse operation of Amazon Bedrock
@@ -110,7 +113,7 @@ export function createConverseModel(client: ConverseClient, onFailure: (error: u
     const { model, system, user, turns = [], tools = [], maxTokens, effort, signal } = question;
     const hasTools = tools.length > 0;
     const isCached = hasTools && supportsPromptCache(model);
-    const messages = messagesOf(model, user, turns);
+    const messages = messagesOf(model, user, turns, client.server);
     if (isCached) addCachePoints(messages);
     const thinkingTokens = thinkingTokensOf(model, effort);
     // Bedrock rejects blank texts.

@@ -21,6 +21,15 @@ export type Turn = { content: string; results: ToolResult[] } | { note: string }
 /** A message of a model: its blocks for a `Turn`, its text, and its calls. */
 type ReadMessage = { content: string; text: string; calls: ToolCall[] };
 
+const Members = v.record(v.string(), v.unknown());
+
+/**
+ * Members of a message of a server of the OpenAI chat protocol that the service does not know, such as thoughts and their
+ * signatures: those of the message, and those of each of its calls. The next request to the same server repeats them.
+ */
+export const ServerMembers = v.object({ server: v.string(), message: Members, calls: v.array(Members) });
+export type ServerMembers = v.InferOutput<typeof ServerMembers>;
+
 /** The blocks that a message of a model can have in the next request. Blocks of other kinds are ignored. */
 const Block = v.object({
   text: v.optional(v.string()),
@@ -33,6 +42,7 @@ const Block = v.object({
       redactedContent: v.optional(v.instance(Uint8Array)),
     }),
   ),
+  serverMembers: v.optional(ServerMembers),
 });
 
 type Block = v.InferOutput<typeof Block>;
@@ -121,8 +131,10 @@ function storedBlock({ reasoningContent, ...block }: Block): StoredBlock {
 /**
  * Returns the messages of a question: the user message, then for each turn the message of the model and the results of
  * its calls. The roles alternate, which Bedrock requires, so a note belongs to the message before it.
+ *
+ * @param server the server that gets the members of its messages again; `undefined` for Bedrock
  */
-export function messagesOf(model: string, user: string, turns: readonly Turn[]): Message[] {
+export function messagesOf(model: string, user: string, turns: readonly Turn[], server?: string): Message[] {
   let last: ContentBlock[] = [{ text: user }];
   const messages: Message[] = [{ role: 'user', content: last }];
   for (const turn of turns) {
@@ -130,7 +142,7 @@ export function messagesOf(model: string, user: string, turns: readonly Turn[]):
     else {
       last = turn.results.map((result) => resultBlock(model, result));
       const blocks = JSON.parse(turn.content) as StoredBlock[];
-      messages.push({ role: 'assistant', content: blocks.flatMap((block) => sentBlocks(model, block)) });
+      messages.push({ role: 'assistant', content: blocks.flatMap((block) => sentBlocks(model, block, server)) });
       messages.push({ role: 'user', content: last });
     }
   }
@@ -153,7 +165,12 @@ function addNote(model: string, content: ContentBlock[], note: string): void {
  * Returns a block of a message of the model as the next request can have it. Bedrock rejects some blocks that it has
  * sent: blank texts, thoughts without a signature, input that is not an object, and invalid names of tools.
  */
-function sentBlocks(model: string, { text, toolUse, reasoningContent }: StoredBlock): ContentBlock[] {
+function sentBlocks(
+  model: string,
+  { text, toolUse, reasoningContent, serverMembers }: StoredBlock,
+  server: string | undefined,
+): ContentBlock[] {
+  if (serverMembers) return serverMembers.server === server ? [{ serverMembers } as unknown as ContentBlock] : [];
   if (toolUse) {
     const { toolUseId, name, input } = toolUse;
     return [{ toolUse: { toolUseId, name: sentName(name), input: sentInput(input) } }];

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { formerStandardModels, thinkingTokensOf } from '../../../lib/contract/models.ts';
 import { ModelServerError } from '../../../lib/model/failures.ts';
+import type { ServerMembers } from '../../../lib/model/turns.ts';
 import { codeOf } from '../problem.ts';
 import type { BedrockError } from './bedrock-errors.ts';
 import type { LaterMessage, LocalModel, Reply, Request, RequestedCall } from './converse-client.ts';
@@ -15,6 +16,8 @@ export type ChatServer = {
   apiKey: string | undefined;
   /** The server's name of the default model; unset: the first model of the server. */
   name: string | undefined;
+  /** The most tokens of an answer; unset: as many as a question allows. */
+  maxTokens?: number | undefined;
   /** Returns a signal that aborts when a whole answer has taken too long. */
   startDeadline?: () => AbortSignal;
 };
@@ -22,28 +25,29 @@ export type ChatServer = {
 /** The longest time of an answer. A model on a small machine is slow; `fetch` itself times out after five minutes. */
 const deadlineMs = 240_000;
 
-const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const Count = v.fallback(v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0))), undefined);
 
-/** A call of a function. Servers should send an id and the arguments as JSON text, but not all do. */
-const FunctionCall = v.object({
-  id: v.nullish(v.string(), ''),
-  function: v.object({ name: v.string(), arguments: v.optional(v.unknown()) }),
+/** A call of a function. Servers should send a text as id and the arguments as JSON text, but not all do. */
+const FunctionCall = v.looseObject({
+  id: v.optional(v.unknown()),
+  function: v.looseObject({ name: v.string(), arguments: v.optional(v.unknown()) }),
 });
+type FunctionCall = v.InferOutput<typeof FunctionCall>;
 
 /** The tokens of a chat completion, also of one whose answer cannot be read. */
-const Usage = v.fallback(v.nullish(v.object({ prompt_tokens: Count, completion_tokens: Count })), undefined);
-const Counted = v.fallback(v.object({ usage: Usage }), { usage: undefined });
+const Usage = v.object({ prompt_tokens: Count, completion_tokens: Count, total_tokens: Count });
+const Counted = v.fallback(v.object({ usage: v.fallback(v.optional(Usage), undefined) }), { usage: undefined });
 
 /** The fields that are read of a chat completion (platform.openai.com/docs/api-reference/chat/object). */
 const Completion = v.object({
   choices: v.tupleWithRest(
     [
       v.object({
-        message: v.object({
-          content: v.nullish(v.string(), ''),
+        message: v.looseObject({
+          content: v.optional(v.unknown()),
           tool_calls: v.nullish(v.array(FunctionCall), []),
         }),
-        finish_reason: v.string(),
+        finish_reason: v.optional(v.unknown()),
       }),
     ],
     v.unknown(),
@@ -52,17 +56,30 @@ const Completion = v.object({
 
 const Models = v.object({ data: v.array(v.object({ id: v.string() })) });
 
-/** The stop reasons of Converse for those of the chat protocol. All others stay unchanged. */
-const stopReasons = new Map([
-  ['stop', 'end_turn'],
-  ['length', 'max_tokens'],
-  ['content_filter', 'content_filtered'],
-  ['tool_calls', 'tool_use'],
-  ['function_call', 'tool_use'],
-]);
+/** Models whose names say that they do not answer questions. */
+const isForSearch = (id: string) => /embed|rerank/i.test(id);
 
 /** The stop reason of Converse for an output that cannot be read. */
 const unreadableOutput = 'malformed_model_output';
+
+/**
+ * The stop reasons of Converse for the names with which servers say that an answer is not whole. Every other name, such as
+ * `eos_token`, and none, is the end of an answer.
+ */
+const stopReasons = new Map([
+  ...['length', 'max_tokens', 'max_length', 'model_length', 'max_output_tokens'].map(
+    (name) => [name, 'max_tokens'] as const,
+  ),
+  ...['content_filter', 'content_filtered', 'safety', 'prohibited_content'].map(
+    (name) => [name, 'content_filtered'] as const,
+  ),
+  ['refusal', 'refusal'],
+  ['tool_calls', 'tool_use'],
+  ['function_call', 'tool_use'],
+  ['malformed_function_call', 'malformed_tool_use'],
+  ['error', unreadableOutput],
+  ['insufficient_system_resource', unreadableOutput],
+]);
 
 /** The errors of Bedrock for the error statuses of the server. */
 const errorsByStatus = new Map<number, BedrockError>([
@@ -83,12 +100,58 @@ const withoutTools = /not support (?:tools|tool use|function calling)|enable-aut
 /** What Bedrock answers in that case. */
 const noToolSupport = "This model doesn't support tool use.";
 
+/** The error that a server has sent: the whole body, and its type, parameter and code. */
+type SentError = { text: string; names: string };
+
+const Named = v.fallback(v.optional(v.union([v.string(), v.number()])), undefined);
+const Names = v.object({ type: Named, param: Named, code: Named });
+const ErrorBody = v.union([
+  v.pipe(
+    v.object({ error: Names }),
+    v.transform(({ error }) => error),
+  ),
+  Names,
+]);
+
+function sentError(text: string): SentError {
+  const { type = '', param = '', code = '' } = v.is(ErrorBody, jsonOf(text)) ? v.parse(ErrorBody, jsonOf(text)) : {};
+  return { text, names: [type, param, code].join(' ') };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns whether a server refuses the parameter `max_tokens` itself. A server that refuses its value, because question and
+ * answer are too long together, often names both parameters.
+ */
+function refusesMaxTokens({ text, names }: SentError): boolean {
+  if (!/\bmax_tokens\b/.test(text) || tooLong.test(text)) return false;
+  return (
+    /unsupported|unknown|unrecognized/i.test(names) ||
+    /\b(?:use|using)\b.{0,20}max_completion_tokens/i.test(text) ||
+    /not (?:supported|permitted|allowed)|unsupported|unknown|unrecognized|extra inputs/i.test(text)
+  );
+}
+
+/** What servers answer to a question that does not fit into the model, alone or together with its answer. */
+const tooLong =
+  /too long|context[ _](?:length|window|size)|context_length_exceeded|too many (?:input )?tokens|exceeds? .{0,60}\btokens\b|model'?s context/i;
+
 /** An error of a call to the server, with the name of the corresponding error of Bedrock. */
 class ChatError extends Error {
   readonly reason: BedrockError;
-  constructor(reason: BedrockError, message?: string) {
+  /** What the server has sent. It may contain a key. */
+  readonly sent: SentError;
+  constructor(reason: BedrockError, message?: string, sent: SentError = { text: '', names: '' }) {
     super(message);
     this.reason = reason;
+    this.sent = sent;
   }
 }
 
@@ -101,14 +164,30 @@ export function createChatModel(server: ChatServer): LocalModel {
   // Agents of earlier versions have the default model of those versions.
   const isDefault = (model: string) => [server.defaultModel, ...formerStandardModels].includes(model);
   const { name, startDeadline = () => AbortSignal.timeout(deadlineMs) } = server;
+  /** The models for which the server has refused `max_tokens`, until the process ends. */
+  const withNewName = new Set<string>();
+  const complete = async (model: string, request: Request, signal: AbortSignal): Promise<unknown> => {
+    const send = () =>
+      call(
+        server,
+        '/chat/completions',
+        v.unknown(),
+        signal,
+        chatRequest(server, model, request, withNewName.has(model)),
+      );
+    try {
+      return await send();
+    } catch (error) {
+      if (withNewName.has(model) || !(error instanceof ChatError) || !refusesMaxTokens(error.sent)) throw error;
+      withNewName.add(model);
+      return send();
+    }
+  };
   return async (request, signal) => {
     const limited = AbortSignal.any([signal, startDeadline()]);
     try {
       const model = isDefault(request.model) ? (name ?? (await firstModel(server, limited))) : request.model;
-      return replyOf(
-        request,
-        await call(server, '/chat/completions', v.unknown(), limited, chatRequest(model, request)),
-      );
+      return replyOf(server, request, await complete(model, request, limited));
     } catch (error) {
       if (error instanceof ModelServerError) throw error;
       if (!(error instanceof ChatError)) return { kind: 'error', name: 'InternalServerException' };
@@ -120,35 +199,46 @@ export function createChatModel(server: ChatServer): LocalModel {
 /** How long the check at the start waits for the server. */
 const checkedWithinMs = 3_000;
 
-/**
- * Checks whether the server answers and has a model.
- *
- * @returns what is wrong, as a sentence without the key; `undefined` if nothing is
- */
-export async function checkChatServer(server: ChatServer): Promise<string | undefined> {
+/** The result of the check at the start: what is wrong, as a sentence without the key, or the model that answers. */
+export type ServerCheck = { problem: string } | { model: string | undefined };
+
+/** Checks whether the server answers and has a model. `model` is `undefined` if the server does not list its models. */
+export async function checkChatServer(server: ChatServer): Promise<ServerCheck> {
   try {
-    await firstModel(server, AbortSignal.timeout(checkedWithinMs));
-    return undefined;
+    const first = await firstModel(server, AbortSignal.timeout(checkedWithinMs));
+    return { model: server.name ?? first };
   } catch (error) {
-    if (error instanceof ModelServerError) return error.message;
+    if (error instanceof ModelServerError) return { problem: error.message };
     const { reason } = error as ChatError;
     const at = `The model server at ${server.baseUrl}`;
-    if (reason === 'AccessDeniedException') return `${at} rejects the key; set MODEL_API_KEY.`;
-    if (reason === 'ModelTimeoutException') return `${at} did not answer within ${checkedWithinMs / 1000} s.`;
+    if (reason === 'AccessDeniedException') return { problem: `${at} rejects the key; set MODEL_API_KEY.` };
+    if (reason === 'ModelTimeoutException')
+      return { problem: `${at} did not answer within ${checkedWithinMs / 1000} s.` };
     // A server need not list its models if the model is named.
-    if (server.name !== undefined) return undefined;
-    return `${at} lists no model; check the path, which usually ends with /v1, or set MODEL_NAME.`;
+    if (server.name !== undefined) return { model: server.name };
+    return {
+      problem: `${at} lists no model that answers questions; check the path, which usually ends with /v1, or set MODEL_NAME.`,
+    };
   }
 }
 
-/** Returns the first model of the server. Not cached: models change, and the server may have none yet at the start. */
+/**
+ * Returns the first model of the server that is not for search. Not cached: models change, and the server may have none yet
+ * at the start.
+ */
 async function firstModel(server: ChatServer, signal: AbortSignal): Promise<string> {
   const { data } = await call(server, '/models', Models, signal);
-  if (!data[0]) throw new ChatError('ResourceNotFoundException');
-  return data[0].id;
+  const found = data.find(({ id }) => !isForSearch(id));
+  if (!found) throw new ChatError('ResourceNotFoundException');
+  return found.id;
 }
 
-function chatRequest(serverModel: string, { model, system, user, later, tools, maxTokens, effort }: Request) {
+function chatRequest(
+  { maxTokens: most = Number.POSITIVE_INFINITY }: ChatServer,
+  serverModel: string,
+  { model, system, user, later, tools, maxTokens, effort }: Request,
+  hasNewName: boolean,
+) {
   const messages = [
     ...(system === '' ? [] : [{ role: 'system', content: system }]),
     { role: 'user', content: user },
@@ -158,10 +248,14 @@ function chatRequest(serverModel: string, { model, system, user, later, tools, m
     type: 'function',
     function: { name, description, parameters: inputSchema },
   }));
-  // `max_tokens` is deprecated at OpenAI, but not all other servers know its successor.
   // `maxTokens` includes tokens for the thinking of the named model, but another model answers here.
-  const max_tokens = maxTokens - thinkingTokensOf(model, effort);
-  return { model: serverModel, messages, ...(functions.length > 0 && { tools: functions }), max_tokens, stream: false };
+  const limit = Math.min(maxTokens - thinkingTokensOf(model, effort), most);
+  return {
+    ...{ model: serverModel, messages, ...(functions.length > 0 && { tools: functions }) },
+    // `max_tokens` is deprecated at OpenAI, but not all other servers know its successor.
+    ...(hasNewName ? { max_completion_tokens: limit } : { max_tokens: limit }),
+    stream: false,
+  };
 }
 
 /** Returns a message in the chat protocol, in which each result of a call is a message of its own. */
@@ -171,43 +265,108 @@ function chatMessages(message: LaterMessage): object[] {
     const results = message.results.map(({ id, output }) => ({ role: 'tool', tool_call_id: id, content: output }));
     return [...results, ...(text === '' ? [] : [{ role: 'user', content: text }])];
   }
-  const calls = message.calls.map(({ id, name, input }) => ({
-    ...{ id, type: 'function' },
-    function: { name, arguments: JSON.stringify(input) },
-  }));
+  const { message: members, calls: membersOfCalls = [] } = message.members ?? {};
+  const calls = message.calls.map(({ id, name, input }, at) => {
+    const { function: ofFunction, ...ofCall } = membersOfCalls[at] ?? {};
+    return {
+      ...{ ...ofCall, id, type: 'function' },
+      function: { ...(ofFunction as object), name, arguments: JSON.stringify(input) },
+    };
+  });
   // Some servers reject a message without text, and some an empty list of calls.
-  return [{ role: 'assistant', content: text, ...(calls.length > 0 && { tool_calls: calls }) }];
+  return [{ role: 'assistant', content: text, ...members, ...(calls.length > 0 && { tool_calls: calls }) }];
 }
 
 /** Returns the reply for a completion. One that cannot be read is paid for, too. */
-function replyOf({ tools, later }: Request, completion: unknown): Reply {
-  const { usage } = v.parse(Counted, completion);
-  const tokens = usage && { tokens: { input: usage.prompt_tokens, output: usage.completion_tokens } };
+function replyOf(server: ChatServer, { tools, later }: Request, completion: unknown): Reply {
+  const tokens = tokensOf(completion);
   const read = v.safeParse(Completion, completion);
   if (!read.success) return { kind: 'answer', text: '', stopReason: unreadableOutput, ...tokens };
-  const [{ message, finish_reason }] = read.output.choices;
-  const calls = tools.length > 0 ? callsOf(message.tool_calls, later) : [];
-  const stopReason = stopReasons.get(finish_reason) ?? finish_reason;
+  const [{ message, finish_reason: reason }] = read.output.choices;
+  const received = tools.length > 0 ? (message.tool_calls ?? []) : [];
+  const calls = callsOf(received, later);
+  const text = withoutThoughts(textOf(message.content));
+  const end = calls.length > 0 ? 'tool_use' : 'end_turn';
   return {
     kind: 'answer',
-    text: message.content,
-    ...(calls.length > 0 && { calls }),
-    // Some servers finish with `stop` after calls.
-    stopReason: calls.length > 0 && stopReason === 'end_turn' ? 'tool_use' : stopReason,
+    text,
+    ...(calls.length > 0 && { calls, members: membersOf(server, message, text, received) }),
+    stopReason: (typeof reason === 'string' && stopReasons.get(reason.toLowerCase())) || end,
     ...tokens,
   };
 }
 
+/** Returns the tokens of a completion. The total has those of a part that is missing. */
+function tokensOf(completion: unknown): { tokens?: { input: number; output: number } } {
+  const { prompt_tokens, completion_tokens, total_tokens } = v.parse(Counted, completion).usage ?? {};
+  const rest = (part = 0) => Math.max(0, (total_tokens ?? 0) - part);
+  const input = prompt_tokens ?? rest(completion_tokens);
+  const output = completion_tokens ?? rest(input);
+  return { tokens: { input, output } };
+}
+
+/** Returns the text of a content: a text, or parts, of which those of other kinds have none. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (Array.isArray(content)) return content.map(textOf).join('');
+  if (typeof content !== 'object' || content === null || !('text' in content)) return '';
+  return typeof content.text === 'string' ? content.text : '';
+}
+
+/** Thoughts at the start of a text: in tags, or up to the end tag alone in its line if the prompt has opened them. */
+const thoughts = /^\s*<(think|thinking|thought|reasoning)>/i;
+
+/** Returns a text without the thoughts at its start, which some servers leave in it. */
+export function withoutThoughts(text: string): string {
+  const opened = thoughts.exec(text);
+  if (opened) {
+    const endTag = `</${(opened[1] as string).toLowerCase()}>`;
+    const end = text.toLowerCase().indexOf(endTag);
+    return end < 0 ? '' : withoutThoughts(text.slice(end + endTag.length).trimStart());
+  }
+  const closed = /^[ \t]*<\/think>[ \t]*$/im.exec(text);
+  if (!closed || /<think>/i.test(text.slice(0, closed.index))) return text;
+  return text.slice(closed.index + closed[0].length).trimStart();
+}
+
+/** The members of a message that requests do not repeat, or have from its text and its calls. */
+const ownMembers = new Set(['role', 'content', 'tool_calls', 'function_call', 'refusal', 'annotations', 'audio']);
+
+/**
+ * Returns the members of a message that the next request must have again, such as thoughts and signatures of thoughts. The
+ * content is one if the text differs from it.
+ */
+function membersOf(
+  { baseUrl }: ChatServer,
+  message: Readonly<Record<string, unknown>>,
+  text: string,
+  calls: readonly FunctionCall[],
+): ServerMembers {
+  const { content } = message;
+  const isChanged = content !== text && typeof content !== 'undefined' && content !== null;
+  return {
+    server: baseUrl,
+    message: {
+      ...Object.fromEntries(Object.entries(message).filter(([name]) => !ownMembers.has(name))),
+      ...(isChanged && { content }),
+    },
+    calls: calls.map(
+      ({ id: _, type: _type, function: { name: _name, arguments: _arguments, ...inner }, ...outer }) => ({
+        ...outer,
+        ...(Object.keys(inner).length > 0 && { function: inner }),
+      }),
+    ),
+  };
+}
+
 /** Returns the calls of a message. A call whose id is missing, invalid in Bedrock or used twice gets an id of its own. */
-function callsOf(
-  received: readonly v.InferOutput<typeof FunctionCall>[],
-  later: readonly LaterMessage[],
-): RequestedCall[] {
+function callsOf(received: readonly FunctionCall[], later: readonly LaterMessage[]): RequestedCall[] {
   const used = new Set(
     later.flatMap((message) => (message.role === 'assistant' ? message.calls.map(({ id }) => id) : [])),
   );
-  return received.map(({ id, function: { name, arguments: input } }, at) => {
-    const isUsable = /^[\w-]{1,64}$/.test(id) && !used.has(id);
+  return received.map(({ id: sent, function: { name, arguments: input } }, at) => {
+    const id = typeof sent === 'number' ? String(sent) : sent;
+    const isUsable = typeof id === 'string' && /^[\w.:-]{1,64}$/.test(id) && !used.has(id);
     const ownId = isUsable ? id : `call_${later.length}_${at}`;
     used.add(ownId);
     return { id: ownId, name, input };
@@ -253,5 +412,5 @@ function causeOf({ cause, message }: Error): string {
 function errorOf(status: number, text: string): ChatError {
   const isRejected = status >= 400 && status < 500;
   const name = errorsByStatus.get(status) ?? (isRejected ? 'ValidationException' : 'ModelErrorException');
-  return new ChatError(name, isRejected && withoutTools.test(text) ? noToolSupport : undefined);
+  return new ChatError(name, isRejected && withoutTools.test(text) ? noToolSupport : undefined, sentError(text));
 }

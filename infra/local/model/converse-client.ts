@@ -3,12 +3,13 @@ import * as v from 'valibot';
 import type { Effort } from '../../../lib/contract/models.ts';
 import type { ConverseClient, ToolCall, ToolDefinition, ToolResult } from '../../../lib/model/converse.ts';
 import { ModelServerError } from '../../../lib/model/failures.ts';
+import type { ServerMembers } from '../../../lib/model/turns.ts';
 import { type BedrockError, bedrockErrorOf } from './bedrock-errors.ts';
 import { ConverseInput, type Message, problemOf } from './converse-input.ts';
 
 /** A message of a conversation after the first one: of the model with its calls, or of the user with their results. */
 export type LaterMessage =
-  | { role: 'assistant'; text: string; calls: (ToolCall & { input: object })[] }
+  | { role: 'assistant'; text: string; calls: (ToolCall & { input: object })[]; members?: ServerMembers }
   | { role: 'user'; text: string; results: ToolResult[] };
 
 /** A request to a model, with the fields that the service sends. */
@@ -34,6 +35,8 @@ export type Reply =
       kind: 'answer';
       text: string;
       calls?: RequestedCall[];
+      /** What the next request to the same server must have besides the text and the calls. */
+      members?: ServerMembers;
       stopReason: string;
       tokens?: { input: number; output: number };
     }
@@ -51,14 +54,16 @@ export type LocalModel = (request: Request, signal: AbortSignal) => Promise<Repl
  * Returns a client of Bedrock's Converse operation that calls a model of this process. It validates requests, answers and
  * fails as Bedrock's own client does, but without the connection and the middleware, which take most of the processor
  * time of a call.
+ *
+ * @param server the server that gets the members of its messages again
  */
-export function converseClient(model: LocalModel): ConverseClient {
+export function converseClient(model: LocalModel, server?: string): ConverseClient {
   const send = async ({ input }: ConverseCommand, { abortSignal }: { abortSignal: AbortSignal }) => {
     const reply = await replyTo(input, model, abortSignal);
     abortSignal.throwIfAborted();
     return outputOf(reply);
   };
-  return { send } as ConverseClient;
+  return { send, ...(server !== undefined && { server }) } as ConverseClient;
 }
 
 async function replyTo(input: object, model: LocalModel, signal: AbortSignal): Promise<Reply> {
@@ -94,7 +99,11 @@ function laterMessage({ role, content }: Message): LaterMessage {
   const text = textOf(content);
   if (role === 'assistant') {
     const calls = content.flatMap((block) => ('toolUse' in block ? [block.toolUse] : []));
-    return { role, text, calls: calls.map(({ toolUseId, name, input }) => ({ id: toolUseId, name, input })) };
+    const members = content.find((block) => 'serverMembers' in block)?.serverMembers;
+    return {
+      ...{ role, text, calls: calls.map(({ toolUseId, name, input }) => ({ id: toolUseId, name, input })) },
+      ...(members && { members }),
+    };
   }
   const results = content.flatMap((block) => ('toolResult' in block ? [block.toolResult] : []));
   const resultOf = ({ toolUseId, content: output, status }: (typeof results)[number]) => ({
@@ -111,9 +120,10 @@ function outputOf(reply: Reply): Partial<ConverseCommandOutput> {
     const { status, message } = bedrockErrorOf(reply.name);
     throw failure(status, reply.name, reply.message ?? message);
   }
-  const { text, calls = [], stopReason, tokens } = reply;
+  const { text, calls = [], members, stopReason, tokens } = reply;
   const toolUses = calls.map(({ id, name, input }) => ({ toolUse: { toolUseId: id, name, input } }));
-  const content = text === '' && calls.length > 0 ? toolUses : [{ text }, ...toolUses];
+  const blocks = text === '' && calls.length > 0 ? toolUses : [{ text }, ...toolUses];
+  const content = [...blocks, ...(members ? [{ serverMembers: members }] : [])];
   return {
     output: { message: { role: 'assistant', content: content as ContentBlock[] } },
     stopReason: stopReason as ConverseCommandOutput['stopReason'],

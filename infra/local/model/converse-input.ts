@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { rejectsTextBesideTools, supportsPromptCache } from '../../../lib/contract/models.ts';
+import { ServerMembers } from '../../../lib/model/turns.ts';
 import type { BedrockError } from './bedrock-errors.ts';
 
 /** Bedrock rejects blank text outside of the results of tools. */
@@ -33,7 +34,10 @@ const Reasoning = v.strictObject({
   ]),
 });
 
-const Block = v.union([Text, ToolUse, ToolResult, Reasoning, CachePoint]);
+/** What a server of the chat protocol gets again. Bedrock has no such block. */
+const OfServer = v.strictObject({ serverMembers: ServerMembers });
+
+const Block = v.union([Text, ToolUse, ToolResult, Reasoning, OfServer, CachePoint]);
 type Block = v.InferOutput<typeof Block>;
 
 const Message = v.strictObject({
@@ -133,7 +137,8 @@ function wrongMessage({ modelId, messages }: ConverseInput): string | undefined 
     if (role !== (at % 2 === 0 ? 'user' : 'assistant'))
       return `${where}: Roles must alternate, and begin with the user.`;
     if (isPoint(content[0] as Block)) return `${where}: A cachePoint must follow another block.`;
-    const ofOtherRole = role === 'user' ? ['toolUse', 'reasoningContent'] : ['toolResult', 'cachePoint'];
+    const ofOtherRole =
+      role === 'user' ? ['toolUse', 'reasoningContent', 'serverMembers'] : ['toolResult', 'cachePoint'];
     if (content.some((block) => ofOtherRole.some((kind) => kind in block)))
       return `${where}: A block is of the other role.`;
     const hasTools = content.some((block) => 'toolUse' in block || 'toolResult' in block);

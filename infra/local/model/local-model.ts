@@ -15,11 +15,12 @@ export type Model = {
   client: ConverseClient | undefined;
   /** The name of the model that answers all questions; `undefined` if the model of the question answers. */
   name: string | undefined;
-  /** Returns what is wrong with the server of the model, as a sentence; `undefined` if nothing is, or without a server. */
-  check: () => Promise<string | undefined>;
-  /** A line that names the model, for the output at the start. */
-  description: string;
+  /** Asks the server of the model, if there is one, what is wrong and which model answers. */
+  check: () => Promise<ModelCheck>;
 };
+
+/** What the output at the start says: a line that names the model, and what is wrong with its server, as a sentence. */
+export type ModelCheck = { description: string; problem: string | undefined };
 
 /**
  * Creates the model that the settings choose.
@@ -27,10 +28,16 @@ export type Model = {
  * @throws `Problem` if the simulator's script is invalid
  */
 export function createLocalModel(settings: ModelSettings): Model {
-  const client = settings.kind === 'bedrock' ? undefined : converseClient(modelOf(settings));
+  const server = settings.kind === 'chat' ? settings.baseUrl : undefined;
+  const client = settings.kind === 'bedrock' ? undefined : converseClient(modelOf(settings), server);
   const name = settings.kind === 'simulator' ? 'simulator' : undefined;
-  const check = async () => (settings.kind === 'chat' ? checkChatServer(settings) : undefined);
-  return { client, name, check, description: `Agents use ${nameOf(settings)}` };
+  return { client, name, check: () => checkModel(settings) };
+}
+
+async function checkModel(settings: ModelSettings): Promise<ModelCheck> {
+  const checked = settings.kind === 'chat' ? await checkChatServer(settings) : { model: undefined };
+  if ('problem' in checked) return { description: `Agents use ${nameOf(settings)}`, problem: checked.problem };
+  return { description: `Agents use ${nameOf(settings, checked.model)}`, problem: undefined };
 }
 
 function modelOf(settings: Exclude<ModelSettings, { kind: 'bedrock' }>): LocalModel {
@@ -41,8 +48,9 @@ function modelOf(settings: Exclude<ModelSettings, { kind: 'bedrock' }>): LocalMo
   return createSimulator({ ...rest, rules });
 }
 
-function nameOf(settings: ModelSettings): string {
+/** @param model the model of the server, if it is known */
+function nameOf(settings: ModelSettings, model?: string): string {
   if (settings.kind === 'bedrock') return "Amazon Bedrock, with this machine's AWS credentials and region";
-  if (settings.kind === 'chat') return `${settings.name ?? 'the first model'} at ${settings.baseUrl}`;
+  if (settings.kind === 'chat') return `${settings.name ?? model ?? 'the first model'} at ${settings.baseUrl}`;
   return `the built-in simulator${settings.script === undefined ? '' : ` with the script ${settings.script}`} (set MODEL_BASE_URL for a real model)`;
 }

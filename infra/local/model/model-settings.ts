@@ -29,10 +29,12 @@ export type ModelSettings =
       apiKey: string | undefined;
       /** The server's name of the default model; unset: the first model of the server. */
       name: string | undefined;
+      /** The most tokens of an answer; unset: as many as a question allows. */
+      maxTokens: number | undefined;
     }
   | { kind: 'bedrock'; defaultModel: string };
 
-const serverSettings = ['MODEL_API_KEY', 'MODEL_NAME'] as const;
+const serverSettings = ['MODEL_API_KEY', 'MODEL_NAME', 'MODEL_MAX_TOKENS'] as const;
 const simulatorSettings = ['MODEL_LATENCY_MS', 'MODEL_SCRIPT'] as const;
 
 /**
@@ -74,6 +76,7 @@ export function readModelSettings(variables: Readonly<Record<string, string | un
     baseUrl: checkedUrl(baseUrl),
     apiKey: checkedKey(variables.MODEL_API_KEY || undefined),
     name: variables.MODEL_NAME || undefined,
+    maxTokens: maxTokensOf(variables),
   };
 }
 
@@ -103,6 +106,17 @@ function latencyOf({ MODEL_LATENCY_MS: text = '' }: Readonly<Record<string, stri
   if (!/^\d{1,6}$/.test(text) || Number(text) > 600_000)
     throw new Problem(
       `MODEL_LATENCY_MS is ${JSON.stringify(text)}; set it to a whole number of milliseconds from 0 to 600000.`,
+    );
+  return Number(text);
+}
+
+function maxTokensOf({
+  MODEL_MAX_TOKENS: text = '',
+}: Readonly<Record<string, string | undefined>>): number | undefined {
+  if (text === '') return undefined;
+  if (!/^[1-9]\d{0,6}$/.test(text))
+    throw new Problem(
+      `MODEL_MAX_TOKENS is ${JSON.stringify(text)}; set it to a whole number of tokens from 1 to 9999999.`,
     );
   return Number(text);
 }

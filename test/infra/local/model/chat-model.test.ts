@@ -25,11 +25,17 @@ beforeEach(async () => {
 });
 
 function ask(asked: Partial<Question> = {}, options: Partial<Options> = {}): Promise<Answer> {
+  return openModel(options)(asked);
+}
+
+/** Returns a function that asks the same model again and again, as a process does. */
+function openModel(options: Partial<Options> = {}): (asked?: Partial<Question>) => Promise<Answer> {
   const server = { defaultModel: 'the-default', baseUrl: chat.baseUrl, apiKey: key, name: 'llama', ...options };
   const { signal } = new AbortController();
   const question = { model: 'the-default', system: 'Be brief.', user: 'Say hello.', maxTokens: 100, signal };
-  const model = createConverseModel(converseClient(createChatModel(server)), (error) => failures.push(error));
-  return model({ ...question, ...asked });
+  const client = converseClient(createChatModel(server), server.baseUrl);
+  const model = createConverseModel(client, (error) => failures.push(error));
+  return (asked = {}) => model({ ...question, ...asked });
 }
 
 describe('a request', () => {
@@ -79,6 +85,50 @@ describe('a request', () => {
     ]);
   });
 
+  it('for the default model goes past models for search', async () => {
+    const ids = ['text-embedding-3-small', 'mxbai-EMBED-large', 'bge-reranker-v2-m3', 'pulled'];
+    chat.models = json({ data: ids.map((id) => ({ id })) });
+    await ask({}, { name: undefined });
+    expect(chat.received.at(-1)?.body).toMatchObject({ model: 'pulled' });
+  });
+
+  it('asks for no more tokens than the settings allow', async () => {
+    const limited = openModel({ maxTokens: 60 });
+    await limited();
+    await limited({ maxTokens: 20 });
+    expect(chat.received.map(({ body }) => body)).toMatchObject([{ max_tokens: 60 }, { max_tokens: 20 }]);
+  });
+
+  it.each<object>([
+    { message: 'No.', type: 'invalid_request_error', param: 'max_tokens', code: 'unsupported_parameter' },
+    { message: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens'." },
+    { message: 'Unrecognized request argument supplied: max_tokens' },
+  ])('that is refused for max_tokens is sent with its successor, at once from then on: %j', async (error) => {
+    chat.chat = (response) => {
+      const isOld = 'max_tokens' in Object(chat.received.at(-1)?.body);
+      return (isOld ? json({ error }, 400) : json(completion('Hello.')))(response);
+    };
+    const again = openModel();
+    expect([await again(), await again()]).toMatchObject([{ kind: 'text' }, { kind: 'text' }]);
+    await again({ model: 'other' });
+    const limits = chat.received.map(({ body }) => ({ ...(body as object), messages: undefined, stream: undefined }));
+    expect(limits).toEqual([
+      { model: 'llama', max_tokens: 100 },
+      { model: 'llama', max_completion_tokens: 100 },
+      { model: 'llama', max_completion_tokens: 100 },
+      { model: 'other', max_tokens: 100 },
+      { model: 'other', max_completion_tokens: 100 },
+    ]);
+  });
+
+  it('is not sent again if the value of max_tokens is refused', async () => {
+    const message =
+      "'max_tokens' or 'max_completion_tokens' is too large: 100. This model's maximum context length is 50 tokens.";
+    chat.chat = json({ error: { message, type: 'BadRequestError', param: 'max_tokens', code: 400 } }, 400);
+    expect(await ask()).toMatchObject({ kind: 'failed' });
+    expect(chat.received).toHaveLength(1);
+  });
+
   it.each([
     ['a broken list', json({ data: 'none' })],
     ['plain text', (response: ServerResponse) => response.end('Ollama is running')],
@@ -92,18 +142,71 @@ describe('a request', () => {
 describe('an answer', () => {
   it.each([
     ['length', 'The answer of the model was longer than it may be.'],
+    ['MAX_TOKENS', 'The answer of the model was longer than it may be.'],
+    ['model_length', 'The answer of the model was longer than it may be.'],
     ['content_filter', 'The answer of the model was withheld by its content filter.'],
     ['tool_calls', 'The model requested a tool, but no tools are available.'],
     ['function_call', 'The model requested a tool, but no tools are available.'],
-    ['eos_of_next_year', 'The model stopped for an unknown reason.'],
   ])('that finishes with %s fails the call, and its tokens count', async (reason, error) => {
     chat.chat = json(completion('Half of', reason));
     expect(await ask()).toEqual(failed(error, 12));
   });
 
-  it.each([['' as unknown], [null], [undefined]])('of %j counts as empty', async (content) => {
+  it.each(['eos_token', 'eos', 'eos_of_next_year', 'STOP', '', null, undefined, 0, {}])(
+    'that finishes with %j is whole',
+    async (reason) => {
+      chat.chat = json(completion('Work.', reason));
+      expect(await ask()).toEqual({ kind: 'text', text: 'Work.', tokens: 12 });
+    },
+  );
+
+  it.each<[unknown, string]>([
+    [
+      [
+        { type: 'text', text: 'Wo' },
+        { type: 'text', text: 'rk.' },
+      ],
+      'Work.',
+    ],
+    [
+      [
+        { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
+        { type: 'text', text: 'Work.' },
+      ],
+      'Work.',
+    ],
+    [['Wo', 'rk.'], 'Work.'],
+    [{ type: 'text', text: 'Work.' }, 'Work.'],
+    ['<think>maybe</think>\n\nWork.', 'Work.'],
+    ['\n<THINK>\nmay<b>e\n</THINK>\nWork.', 'Work.'],
+    ['<think></think><thinking>maybe</thinking> Work.', 'Work.'],
+    ['I should work.\n</think>\n\nWork.', 'Work.'],
+    ['Use <think>x</think> like this.', 'Use <think>x</think> like this.'],
+    ['Write:\n<think>\nx\n</think>\n', 'Write:\n<think>\nx\n</think>\n'],
+    ['End thoughts with </think>.', 'End thoughts with </think>.'],
+  ])('of %j has its text, without the thoughts at its start', async (content, text) => {
     chat.chat = json(completion(content));
-    expect(await ask()).toEqual(failed('The answer of the model was empty.', 12));
+    expect(await ask()).toEqual({ kind: 'text', text, tokens: 12 });
+  });
+
+  it.each<[unknown]>([[''], [null], [undefined], ['<think>maybe'], ['<think>maybe</think>\n'], [[]], [7]])(
+    'of %j counts as empty',
+    async (content) => {
+      chat.chat = json(completion(content));
+      expect(await ask()).toEqual(failed('The answer of the model was empty.', 12));
+    },
+  );
+
+  it.each([
+    [{ total_tokens: 12 }, 12],
+    [{ prompt_tokens: null, completion_tokens: null, total_tokens: 12 }, 12],
+    [{ prompt_tokens: 7, total_tokens: 12 }, 12],
+    [{ completion_tokens: 5, total_tokens: 12 }, 12],
+    [{ prompt_tokens: 7 }, 7],
+    [{ prompt_tokens: 7, completion_tokens: 5, total_tokens: 20 }, 12],
+  ])('with the usage %j counts %i tokens', async (usage, tokens) => {
+    chat.chat = json(completion('Hello.', 'stop', { usage }));
+    expect(await ask()).toMatchObject({ tokens });
   });
 
   it.each([undefined, {}, { prompt_tokens: '7', completion_tokens: '5' }, null])(
@@ -118,8 +221,7 @@ describe('an answer', () => {
     ['no choices', completion('', 'stop', { choices: [] }), 12],
     ['choices of another kind', completion('', 'stop', { choices: 'Hello.' }), 12],
     ['no message', completion('', 'stop', { choices: [{ finish_reason: 'stop' }] }), 12],
-    ['content of another kind', completion([{ type: 'text', text: 'Hello.' }]), 12],
-    ['no finish reason', completion('Hello.', null), 12],
+    ['the finish of a fault', completion('Hel', 'error'), 12],
     ['an error with status 200', { error: { message: `No, ${key}.` } }, 0],
     ['nothing', null, 0],
   ])('with %s cannot be read, and its tokens count', async (_, answer, tokens) => {
@@ -172,11 +274,12 @@ describe('a model with tools', () => {
     ...{ id, type: 'function' },
     function: { name, arguments: input },
   });
-  const calling = (calls: unknown, content: unknown = null, reason = 'tool_calls') =>
+  const calling = (calls: unknown, content: unknown = null, reason: unknown = 'tool_calls') =>
     json(
       completion(content, reason, { choices: [{ message: { content, tool_calls: calls }, finish_reason: reason }] }),
     );
   const callsOf = (answer: Answer) => (answer.kind === 'tools' ? answer.calls : answer);
+  const messagesOf = ({ received }: ChatServer): unknown[] => Object(received.at(-1)?.body).messages;
   const idsOf = (answer: Answer) => (answer.kind === 'tools' ? answer.calls.map(({ id }) => id) : answer);
 
   /** Asks for calls, and returns their turn. */
@@ -224,16 +327,19 @@ describe('a model with tools', () => {
     });
   });
 
-  it.each(['tool_calls', 'function_call', 'stop'])('calls them, also if it finishes with %s', async (reason) => {
-    chat.chat = calling([called('a', '{"id":"1"}'), called('b', '{"id":')], 'I read.', reason);
-    expect(await ask({ tools })).toMatchObject({
-      ...{ kind: 'tools', text: 'I read.', tokens: 12 },
-      calls: [
-        { id: 'a', name: 'get_task', input: { id: '1' } },
-        { id: 'b', name: 'get_task', input: undefined },
-      ],
-    });
-  });
+  it.each(['tool_calls', 'function_call', 'stop', 'eos_token', '', null, undefined])(
+    'calls them, also if it finishes with %j',
+    async (reason) => {
+      chat.chat = calling([called('a', '{"id":"1"}'), called('b', '{"id":')], 'I read.', reason);
+      expect(await ask({ tools })).toMatchObject({
+        ...{ kind: 'tools', text: 'I read.', tokens: 12 },
+        calls: [
+          { id: 'a', name: 'get_task', input: { id: '1' } },
+          { id: 'b', name: 'get_task', input: undefined },
+        ],
+      });
+    },
+  );
 
   it.each([
     ['an object', { id: '1' }, { id: '1' }],
@@ -258,6 +364,40 @@ describe('a model with tools', () => {
     const turn = await turnOf([called('a', '{}'), called(null, '{}')]);
     chat.chat = calling([called('a', '{}'), called(null, '{}')]);
     expect(idsOf(await ask({ tools, turns: [turn] }))).toEqual(['call_2_0', 'call_2_1']);
+  });
+
+  it('can have ids of any kind', async () => {
+    chat.chat = calling([called(0, '{}'), called('functions.get_task:0', '{}'), called({}, '{}'), called(true, '{}')]);
+    expect(idsOf(await ask({ tools }))).toEqual(['0', 'functions.get_task:0', 'call_0_2', 'call_0_3']);
+  });
+
+  it('gets members of its messages again that the service does not know, at the same places', async () => {
+    const signed = { google: { thought_signature: 'c2ln' } };
+    const message = {
+      ...{ role: 'assistant', content: '<think>Hm.</think>I list', refusal: null, reasoning_content: 'I should list' },
+      reasoning_details: [{ type: 'reasoning.text', text: 'I should list', index: 0 }],
+      tool_calls: [
+        { id: 'a', type: 'function', extra_content: signed, function: { name: 'get_task', arguments: '{}' } },
+        { id: 'b', index: 1, type: 'function', function: { name: 'get_task', arguments: '{}', thought: 'x' } },
+      ],
+    };
+    chat.chat = json(completion('', 'tool_calls', { choices: [{ message, finish_reason: 'tool_calls' }] }));
+    const answer = await ask({ tools });
+    if (answer.kind !== 'tools') throw new Error(`The answer is ${answer.kind}.`);
+    expect(answer.text).toBe('I list');
+    const turn = {
+      content: answer.content,
+      results: answer.calls.map(({ id }) => ({ id, output: '1', isError: false })),
+    };
+    await ask({ tools, turns: [turn] });
+    const { refusal: _, ...sent } = message;
+    expect(messagesOf(chat)[2]).toEqual(sent);
+    const other = await startChatServer();
+    await ask({ tools, turns: [turn] }, { baseUrl: other.baseUrl });
+    expect(messagesOf(other)[2]).toEqual({
+      ...{ role: 'assistant', content: 'I list' },
+      tool_calls: ['a', 'b'].map((id) => ({ id, type: 'function', function: { name: 'get_task', arguments: '{}' } })),
+    });
   });
 
   it('can answer with a text and an empty list of calls', async () => {

@@ -8,7 +8,7 @@ const simulator = { kind: 'simulator', defaultModel: standardModel, latencyMs: 0
 const chat = { kind: 'chat', baseUrl: url, defaultModel: standardModel, apiKey: undefined, name: undefined };
 const bedrock = { kind: 'bedrock', defaultModel: 'm' };
 
-const names = ['MODEL_BASE_URL', 'MODEL_API_KEY', 'MODEL_NAME', 'MODEL_LATENCY_MS', 'MODEL_SCRIPT'];
+const names = ['MODEL_BASE_URL', 'MODEL_API_KEY', 'MODEL_NAME', 'MODEL_MAX_TOKENS', 'MODEL_LATENCY_MS', 'MODEL_SCRIPT'];
 const empty = Object.fromEntries(['MODEL', 'DEFAULT_MODEL', ...names].map((name) => [name, '']));
 
 describe('the model is', () => {
@@ -56,6 +56,7 @@ it.each<[Record<string, string>, string]>([
   [{ MODEL: 'Bedrock' }, 'MODEL is "Bedrock"; set it to bedrock, or leave it unset.'],
   [{ MODEL_API_KEY: '1' }, 'MODEL_API_KEY needs MODEL_BASE_URL; set both.'],
   [{ MODEL_NAME: '1' }, 'MODEL_NAME needs MODEL_BASE_URL; set both.'],
+  [{ MODEL_MAX_TOKENS: '1024' }, 'MODEL_MAX_TOKENS needs MODEL_BASE_URL; set both.'],
   [{ MODEL_LATENCY_MS: '1', MODEL_BASE_URL: url }, `MODEL_LATENCY_MS ${ofSimulator}`],
   [{ MODEL_SCRIPT: '1', MODEL_BASE_URL: url }, `MODEL_SCRIPT ${ofSimulator}`],
   ...names.map((name): [Record<string, string>, string] => [
