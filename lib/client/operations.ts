@@ -355,7 +355,7 @@ export type Execution = {
   model: string;
   /** Hash of the agent's system prompt that the model got; while the execution runs, that at its start. Absent for executions that an early version of the service ended. */
   promptHash?: string;
-  /** What each quality gate answered: the first 2,000 characters. Only present if the execution is completed. */
+  /** What each quality gate answered: the first 2,000 characters. Of a gate that was skipped without an answer, `No verdict: ` and why. Only present if the execution is completed. */
   gateReasons?: {
     selfTest?: string;
     qaReview?: string;

@@ -38,6 +38,9 @@ export const QualityGates = v.object({
 });
 export type QualityGates = v.InferOutput<typeof QualityGates>;
 
+/** The start of the reason of a gate whose judge gave no answer. */
+export const noVerdict = 'No verdict: ';
+
 export const GateReasons = v.object({
   selfTest: v.optional(v.string()),
   qaReview: v.optional(v.string()),
@@ -186,7 +189,7 @@ export const Execution = v.object({
   gateReasons: v.optional(
     described(
       GateReasons,
-      'What each quality gate answered: the first 2,000 characters. Only present if the execution is completed.',
+      'What each quality gate answered: the first 2,000 characters. Of a gate that was skipped without an answer, `No verdict: ` and why. Only present if the execution is completed.',
     ),
   ),
   error: v.optional(
@@ -380,6 +383,9 @@ export const getExecutionReference = (): ApiReference<typeof getExecution> => ({
     model: examples.model,
     promptHash: examples.promptHash,
     qualityGates: { selfTest: 'passed', qaReview: 'skipped' },
-    gateReasons: { selfTest: 'The answer names two properties of such a task.\nVERDICT: PASS' },
+    gateReasons: {
+      selfTest: 'The answer names two properties of such a task.\nVERDICT: PASS',
+      qaReview: `${noVerdict}qa-reviewer does not judge its own work.`,
+    },
   },
 });

@@ -13,7 +13,7 @@ export type Answered = { tokens: number; throttles: number; cached?: CachedToken
   | { kind: 'tools'; content: string; text: string; calls: ToolCall[] }
   /** The message of a model with tools could not be used; see `Answer`. */
   | { kind: 'malformed'; error: string }
-  | { kind: 'failed'; error: string }
+  | { kind: 'failed'; error: string; isCutOff?: true }
   | { kind: 'aborted' }
   /** The model still throttles after `patienceMs`; `faults` is for the next call of `askModel`. */
   | { kind: 'throttled'; faults: number }

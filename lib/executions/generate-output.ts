@@ -2,7 +2,7 @@ import type { CatalogueSkill } from '../agents/skill-catalogue.ts';
 import { qaReviewer } from '../agents/system-agents.ts';
 import type { Context } from '../context.ts';
 import { startOf } from '../contract/code-points.ts';
-import type { GateReasons, GateResult, QualityGates } from '../contract/executions.ts';
+import { type GateReasons, type GateResult, noVerdict, type QualityGates } from '../contract/executions.ts';
 import type { Model, Question } from '../model/converse.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
 import { type PreparedAgent, readPreparedAgent } from '../table/agents/prepared-agents.ts';
@@ -60,13 +60,23 @@ export type Postponed = {
   execution?: RunningExecution;
 };
 
-/** How often a model is asked, throttled calls not counted. A gate is asked once: a person can review the output instead. */
+/**
+ * How often a model is asked, throttled calls not counted. A gate is asked once,
+ * or once more if its answer is cut off: a person can review the output instead.
+ */
 const triesOfOutput = 3;
 const triesOfGate = 1;
 
 /** Limits that current models of every family accept. An execution with a longer answer fails. */
 export const maxTokensOfOutput = 8_192;
 const maxTokensOfGate = 1_024;
+
+/** Why no reviewer judges an output. */
+const ownReview = `${qaReviewer} does not judge its own work.`;
+const inactiveReviewer = `There is no active agent ${qaReviewer}.`;
+
+/** Why a gate is skipped whose judge did not answer before the deadline, or twice before the end of a worker's time. */
+const judgedTooLate = 'The judge did not answer in time.';
 
 /** The error of a model that requests a tool although it was offered none. */
 const noTools = 'The model requested a tool, but no tools are available.';
@@ -129,13 +139,15 @@ export async function generateOutput(
     const user = reviewPromptOf(instructions, output);
     return {
       selfTest: { model: execution.model, system: selfTestPrompt, user },
-      ...(mayReview(reviewer, agentId) && {
-        qaReview: {
-          model: reviewer.agent.model,
-          system: systemPromptOf(reviewer, catalogue, { withTools: false }),
-          user,
-        },
-      }),
+      ...(mayReview(reviewer, agentId)
+        ? {
+            qaReview: {
+              model: reviewer.agent.model,
+              system: systemPromptOf(reviewer, catalogue, { withTools: false }),
+              user,
+            },
+          }
+        : { noReview: agentName === qaReviewer ? ownReview : inactiveReviewer }),
     };
   };
   const isOffered = execution.steps !== undefined || agentTools?.grantedTools(prepared.agent.capabilities).length;
@@ -195,8 +207,8 @@ export async function generateOutput(
   async function interruptedQuestions() {
     if (stored === undefined) return stepOptions ? startedQuestions(context, execution, stepOptions) : [question];
     const { verdicts } = execution.progress ?? noProgress;
-    const gates = Object.entries(gatesOf(stored)) as [keyof Gates, GateQuestion][];
-    return gates.filter(([name]) => verdicts[name] === undefined).map(([, gate]) => gate);
+    const { selfTest, qaReview } = gatesOf(stored);
+    return [...(verdicts.selfTest ? [] : [selfTest]), ...(verdicts.qaReview || !qaReview ? [] : [qaReview])];
   }
 }
 
@@ -230,7 +242,7 @@ async function storeOutput(
 type ModelCall = { model: Model; signal: AbortSignal; handOver: HandOver; spending: Spending };
 
 /** The questions of the gates. A gate without a question is skipped. */
-type Gates = { selfTest: GateQuestion; qaReview?: GateQuestion };
+type Gates = { selfTest: GateQuestion } & ({ qaReview: GateQuestion } | { qaReview?: undefined; noReview: string });
 type GateQuestion = { model: string; system: string; user: string };
 
 /**
@@ -306,7 +318,7 @@ async function judgeOutput(
   const asking = new Set((['selfTest', 'qaReview'] as const).filter((name) => gates[name] && !verdicts[name]));
   const [selfTest, qaReview] = await Promise.all([
     judge('selfTest', gates.selfTest),
-    gates.qaReview ? judge('qaReview', gates.qaReview) : judged('skipped'),
+    gates.qaReview ? judge('qaReview', gates.qaReview) : skipped(gates.noReview),
   ]);
   const throttles = before + selfTest.throttles + qaReview.throttles;
   const gateReasons = {
@@ -350,7 +362,7 @@ async function judgeOutput(
   };
 
   /** Asks a gate, unless its verdict is known. Fails closed: without a verdict in time the output has not passed. */
-  async function judge(name: keyof Gates, gate: GateQuestion): Promise<Judged> {
+  async function judge(name: keyof QualityGates, gate: GateQuestion): Promise<Judged> {
     const known = verdicts[name];
     if (known) return judged(known);
     const result = await ask(name, gate);
@@ -360,7 +372,7 @@ async function judgeOutput(
   }
 
   /** Stores the verdict of the gate that answers first. If that fails, the next write stores it. */
-  async function storeVerdict(name: keyof Gates, { verdict, reason, timings }: Judged): Promise<void> {
+  async function storeVerdict(name: keyof QualityGates, { verdict, reason, timings }: Judged): Promise<void> {
     // Without its output, a verdict would be about the output of the next worker.
     if (execution.outputParts === undefined) return;
     const { lost: _, ...finished } = progress;
@@ -379,20 +391,38 @@ async function judgeOutput(
     }
   }
 
-  async function ask(name: keyof Gates, gate: GateQuestion): Promise<Judged> {
+  async function ask(name: keyof QualityGates, gate: GateQuestion): Promise<Judged> {
     const asked = AbortSignal.any([signal, handOver.signal]);
     const question = { ...gate, maxTokens: maxTokensOfGate, effort: 'low' as const, signal: asked };
-    const { answered, timings: all } = await timed(context, execution, progress.timings, name, () =>
-      askModel(context, model, question, triesOfGate, { patienceMs, spending }),
-    );
-    const spent = { ...judged('skipped', answered.throttles), timings: { [name]: all[name] } };
+    const askWith = (maxTokens: number) =>
+      askModel(context, model, { ...question, maxTokens }, triesOfGate, { patienceMs, spending });
+    const { answered, timings: all } = await timed(context, execution, progress.timings, name, async () => {
+      const first = await askWith(maxTokensOfGate);
+      if (first.kind !== 'failed' || !first.isCutOff) return first;
+      // Models that think may have spent all tokens on thoughts.
+      const second = await askWith(maxTokensOfOutput);
+      return {
+        ...second,
+        tokens: first.tokens + second.tokens,
+        throttles: first.throttles + second.throttles,
+      };
+    });
+    const { throttles } = answered;
+    const spent = { throttles, timings: { [name]: all[name] } };
     if (answered.kind === 'text')
       return { ...spent, verdict: verdictOf(answered.text), reason: reasonOf(answered.text) };
     if (answered.kind === 'throttled') return { ...spent, verdict: undefined };
     const isInterrupted =
       answered.kind === 'aborted' && isTimeOver(signal, handOver) && interruptions + 1 < maxInterruptions;
-    return isInterrupted ? { ...spent, verdict: undefined, isInterrupted } : spent;
+    if (isInterrupted) return { ...spent, verdict: undefined, isInterrupted };
+    return { ...skipped(whyNone(answered)), ...spent };
   }
+}
+
+/** Returns why there is no answer of a gate, as a sentence. */
+function whyNone(answered: Exclude<Answered, { kind: 'text' | 'throttled' }>): string {
+  if (answered.kind === 'aborted') return judgedTooLate;
+  return answered.kind === 'failed' ? answered.error : noTools;
 }
 
 /** Returns the start of a gate's answer. */
@@ -409,8 +439,13 @@ type Judged = {
   isInterrupted?: boolean;
 };
 
-function judged(verdict: GateResult | undefined, throttles = 0): Judged {
-  return { verdict, throttles };
+function judged(verdict: GateResult): Judged {
+  return { verdict, throttles: 0 };
+}
+
+/** @param why a sentence */
+function skipped(why: string): Judged {
+  return { ...judged('skipped'), reason: noVerdict + why };
 }
 
 /** Whether there is a reviewer that is active and another agent than that of the execution. */

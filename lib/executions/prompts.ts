@@ -82,21 +82,42 @@ export function reviewPromptOf(instructions: Instructions, output: string): stri
 /** Returns the verdict of an answer; `skipped` if it has none. */
 export function verdictOf(answer: string): 'passed' | 'failed' | 'skipped' {
   const word = lastWordOf(answer, 'VERDICT', 'PASS|FAIL');
-  if (word === undefined) return 'skipped';
-  return word === 'PASS' ? 'passed' : 'failed';
+  if (word === 'FAIL') return 'failed';
+  return word === 'PASS' && !cross.test(answer.slice(answer.toUpperCase().lastIndexOf('VERDICT')))
+    ? 'passed'
+    : 'skipped';
 }
+
+/** Marks that models put around a line: of headings, emphasis, quotes, code and lists, and emoji. No letter and no digit. */
+const marks = String.raw`[\s\p{So}\p{Sk}\uFE0F\u200D#*_~>"'“”„‘’«»‹›|.!•=\-–—\[\]{}]*`;
+
+/** Tokens that end an answer, which some servers leave in it. */
+const endTokens =
+  /<[|｜][^<>\n]{0,40}[|｜]>|<\/?(?:s|eos|eot|im_end|endoftext|end_of_turn|end_of_text)>|\[(?:EOS|EOT)\]/gi;
+
+/** Emoji that say no. */
+const cross = /[❌✖✗✘❎👎🚫⛔]/u;
 
 /**
  * Returns which of the words an answer has after a name and a colon in its last line; `undefined` if it has none, or if
- * the name begins more than one line.
+ * the name begins more than one line. Marks may be around the line, and a remark in parentheses behind the word, but not one
+ * that has another of the words.
+ *
+ * @param words separated by `|`
  */
 export function lastWordOf(answer: string, name: string, words: string): string | undefined {
   // Split first: an expression that can match across line ends reads the rest of the text again from every line.
-  const lines = answer.trimEnd().split(/[\n\r\u2028\u2029]/);
-  const startsWithName = new RegExp(`^[^\\p{L}\\p{N}]*${name}[\\s*_\`]*:`, 'iu');
-  const namesOneWord = new RegExp(`^[\\s*_\`]*${name}[\\s*_\`]*:[\\s*_\`]*(${words})[\\s*_\`.]*$`, 'i');
+  const lines = answer.replace(endTokens, '').split(/[\n\r\u2028\u2029]/);
+  const startsWithName = new RegExp(`^[^\\p{L}\\p{N}]*${name}${marks}[:：]`, 'iu');
+  const namesOneWord = new RegExp(
+    `^${marks}${name}${marks}[:：]${marks}(?<word>${words})${marks}(?<remark>[(（].*[)）]${marks})?$`,
+    'iu',
+  );
   if (lines.filter((line) => startsWithName.test(line)).length !== 1) return undefined;
-  return namesOneWord.exec(lines.at(-1) as string)?.[1]?.toUpperCase();
+  const last = lines.findLast((line) => /[\p{L}\p{N}]/u.test(line)) ?? '';
+  const { word, remark = '' } = namesOneWord.exec(last)?.groups ?? {};
+  const others = words.split('|').filter((other) => other !== word?.toUpperCase());
+  return new RegExp(`\\b(?:${others.join('|')})\\b`, 'i').test(remark) ? undefined : word?.toUpperCase();
 }
 
 function joined(parts: readonly (string | undefined)[]): string {

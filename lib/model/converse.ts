@@ -60,8 +60,11 @@ export type Answer = { tokens: number; cached?: CachedTokens } & (
   | { kind: 'throttled' }
   /** A temporary fault. Retry once or twice; `error` is the message if all tries fail. */
   | { kind: 'faulty'; error: string }
-  /** A permanent failure. `error` is a fixed sentence without data of the AWS account. */
-  | { kind: 'failed'; error: string }
+  /**
+   * A permanent failure. `error` is a fixed sentence without data of the AWS account. `isCutOff`: the answer reached the limit
+   * of tokens.
+   */
+  | { kind: 'failed'; error: string; isCutOff?: true }
   /** The caller aborted the call. */
   | { kind: 'aborted' }
 );
@@ -149,6 +152,7 @@ function answerOf(
       kind: 'failed',
       ...spent,
       error: stopped.get(stopReason) ?? 'The model stopped for an unknown reason.',
+      ...(stopReason === 'max_tokens' && { isCutOff: true as const }),
     };
   if (hasTools) {
     const message = readMessage(output?.message?.content);

@@ -36,10 +36,10 @@ const completed = {
   ...{ status: 'completed', output: 'Done.', selfTest: 'passed', qaReview: 'passed' },
   ...{ tokensUsed: 111, throttles: 0, gateReasons: { selfTest: 'VERDICT: PASS', qaReview: 'VERDICT: PASS' } },
 };
-const unreviewed = {
+const unreviewed = (why: string) => ({
   ...{ ...completed, qaReview: 'skipped', tokensUsed: 110 },
-  gateReasons: { selfTest: 'VERDICT: PASS' },
-};
+  gateReasons: { selfTest: 'VERDICT: PASS', qaReview: `No verdict: ${why}` },
+});
 const failedWith = (error: string, tokensUsed: number) => ({
   ...{ status: 'failed', error, tokensUsed, throttles: 0, selfTest: 'skipped', qaReview: 'skipped' },
 });
@@ -92,11 +92,32 @@ it.each<[string, Answer, 'passed' | 'failed' | 'skipped']>([
   for (const gate of ['selfTest', 'qaReview'] as const) {
     const { result, times } = await generate({ [gate]: says });
     const tokensUsed = completed.tokensUsed - (gate === 'selfTest' ? 10 : 1) + 3;
-    const { [gate]: _own, ...reasons } = completed.gateReasons;
-    const gateReasons = { ...reasons, ...(says.kind === 'text' && { [gate]: says.text }) };
+    const why = says.kind === 'text' ? says.text : `No verdict: ${'error' in says ? says.error : ''}`;
+    const gateReasons = { ...completed.gateReasons, [gate]: why };
     expect(result).toEqual({ ...completed, [gate]: verdict, tokensUsed, gateReasons });
     expect([times('selfTest'), times('qaReview')]).toEqual([1, 1]);
   }
+});
+
+describe('a gate whose answer is cut off', () => {
+  const cut: Answer = { kind: 'failed', error: tooLong, isCutOff: true, tokens: 3 };
+
+  it('is asked once more with the limit of work', async () => {
+    const { result, asked } = await generate({
+      selfTest: ({ maxTokens }) => (maxTokens <= 1_024 ? cut : text('VERDICT: PASS', 4)),
+    });
+    const tokensUsed = completed.tokensUsed - 10 + 3 + 4;
+    expect(result).toEqual({ ...completed, tokensUsed });
+    const limits = asked.flatMap(({ purpose, maxTokens }) => (purpose === 'selfTest' ? [maxTokens] : []));
+    expect(limits).toEqual([1_024, 8_192]);
+  });
+
+  it('is skipped if that answer is cut off too, and says why', async () => {
+    const { result, times } = await generate({ qaReview: cut });
+    const gateReasons = { ...completed.gateReasons, qaReview: `No verdict: ${tooLong}` };
+    expect(result).toMatchObject({ status: 'completed', qaReview: 'skipped', gateReasons });
+    expect(times('qaReview')).toBe(2);
+  });
 });
 
 it('a gate gives its reasons, of which the first 2,000 characters are kept', async () => {
@@ -105,19 +126,19 @@ it('a gate gives its reasons, of which the first 2,000 characters are kept', asy
 });
 
 describe('the review is skipped, and its model is not asked,', () => {
-  async function expectUnreviewed(execution?: RunningExecution): Promise<void> {
+  async function expectUnreviewed(why: string, execution?: RunningExecution): Promise<void> {
     const { result, times } = await generate({}, execution);
-    expect([result, times('qaReview')]).toEqual([unreviewed, 0]);
+    expect([result, times('qaReview')]).toEqual([unreviewed(why), 0]);
   }
 
   it.each(['inactive', 'draft'] as const)('if the reviewer is %s', async (status) => {
     await fixture.update('qa-reviewer', { status });
-    await expectUnreviewed();
+    await expectUnreviewed('There is no active agent qa-reviewer.');
     await fixture.update('qa-reviewer', { status: 'active' });
   });
 
   it('if the reviewer itself did the work', async () => {
-    await expectUnreviewed(await fixture.leased({}, 'qa-reviewer'));
+    await expectUnreviewed('qa-reviewer does not judge its own work.', await fixture.leased({}, 'qa-reviewer'));
   });
 
   it('if there is no reviewer', async () => {
@@ -125,7 +146,7 @@ describe('the review is skipped, and its model is not asked,', () => {
     const Key = keys.agent(organization, 'qa-reviewer');
     const { Item } = await client.send(new GetCommand({ TableName, Key }));
     await client.send(new DeleteCommand({ TableName, Key }));
-    await expectUnreviewed();
+    await expectUnreviewed('There is no active agent qa-reviewer.');
     await client.send(new PutCommand({ TableName, Item }));
   });
 });

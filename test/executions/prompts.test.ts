@@ -109,6 +109,20 @@ it.each([
   ...['VERDICT: PASS', 'verdict: pass', 'VERDICT:PASS', '  VERDICT:   PASS  ', 'It does.\r\nVERDICT: PASS\r\n'],
   ...['**VERDICT: PASS**', '**VERDICT:** PASS', 'VERDICT: `PASS`.', '__VERDICT:__ PASS'],
   'The work says "VERDICT: FAIL" of itself; that is no reason.\nVERDICT: PASS',
+  ...['VERDICT: PASS ✅', '✅ VERDICT: PASS', 'VERDICT: ✔️ PASS', 'VERDICT: PASS 👍🏽', 'VERDICT: PASS\n✅'],
+  ...['### **VERDICT: PASS**', '## VERDICT: PASS ##', '- **VERDICT**: PASS', '> VERDICT: PASS', '~~VERDICT: PASS~~'],
+  ...[
+    '"VERDICT: PASS"',
+    '“VERDICT: PASS”',
+    "VERDICT: 'PASS'",
+    '"VERDICT": "PASS"',
+    '«VERDICT: PASS»',
+    '[VERDICT: PASS]',
+  ],
+  ...['```\nVERDICT: PASS\n```', '```text\nVERDICT: PASS\n```\n', '`VERDICT: PASS`', 'VERDICT: PASS\n---'],
+  ...['VERDICT: PASS<|im_end|>', 'VERDICT: PASS</s>', 'VERDICT: PASS\n<|eot_id|>', 'VERDICT: PASS<end_of_turn>'],
+  ...['VERDICT: PASS<｜end▁of▁sentence｜>', 'VERDICT: PASS.<|endoftext|>', 'VERDICT: PASS [EOS]', 'VERDICT：PASS'],
+  ...['VERDICT: PASS (all criteria are met)', '**VERDICT: PASS** (see above (and below)).', 'VERDICT: PASS（好）'],
 ])('a verdict is read as passed: %j', (answer) => {
   expect(verdictOf(answer)).toBe('passed');
 });
@@ -117,6 +131,8 @@ it('a verdict is read as failed', () => {
   expect(verdictOf('It lacks the second half, and asks me to say VERDICT: PASS.\n**VERDICT: FAIL**\n\n')).toBe(
     'failed',
   );
+  for (const line of ['**"VERDICT: FAIL"**', 'VERDICT: FAIL ❌', '### VERDICT: FAIL (the second half is missing)</s>'])
+    expect(verdictOf(`No.\n${line}`)).toBe('failed');
 });
 
 it.each([
@@ -124,6 +140,12 @@ it.each([
   ['an answer without one', 'It does what was asked.'],
   ['a verdict that is not in the last line', 'VERDICT: PASS\nBut look at the second half again.'],
   ['a verdict within a line', 'I say VERDICT: PASS'],
+  ['a verdict with a condition', 'VERDICT: PASS, if the tests are added'],
+  ['a verdict with a question mark', 'VERDICT: PASS?'],
+  ['a verdict with an emoji against it', 'VERDICT: PASS ❌'],
+  ['a verdict with the other one in its remark', 'VERDICT: PASS (or FAIL)'],
+  ['two verdicts in lines with marks', '### VERDICT: FAIL ❌\n**VERDICT: PASS** ✅'],
+  ['two verdicts, one before an end token', 'VERDICT: FAIL<|im_end|>\nVERDICT: PASS'],
   ['a verdict with words behind it', 'VERDICT: PASS, but only just'],
   ['a verdict whose word is in the next line', 'VERDICT:\nPASS'],
   ['both verdicts in a line', 'VERDICT: PASS VERDICT: FAIL'],
@@ -149,7 +171,22 @@ function quickest(answer: string): number {
   return Math.min(...times);
 }
 
-const units = [' ', '*', '\n', '\r', '\u2028', `${' '.repeat(99)}\n`, 'VERDICT', 'VERDICT:\n', 'VERDICT: PASS ', 'ß'];
+const units = [
+  ' ',
+  '*',
+  '\n',
+  '\r',
+  '\u2028',
+  `${' '.repeat(99)}\n`,
+  'VERDICT',
+  'VERDICT:\n',
+  'VERDICT: PASS ',
+  'ß',
+  '(',
+  ') ',
+  '<|',
+  '✅',
+];
 
 it.each(units)('the time to read a verdict grows at most linearly with an answer full of %j', (unit) => {
   const answerOf = (length: number) => `x${unit.repeat(Math.ceil(length / unit.length))}x`;

@@ -265,7 +265,12 @@ describe('an answer to a question with tools', () => {
 
   it('that is cut off within its calls is failed', async () => {
     const error = 'The answer of the model was longer than it may be.';
-    expect(await ask(message([toolUse({})], 'max_tokens'))).toEqual({ kind: 'failed', error, tokens: 12 });
+    expect(await ask(message([toolUse({})], 'max_tokens'))).toEqual({
+      isCutOff: true,
+      kind: 'failed',
+      error,
+      tokens: 12,
+    });
   });
 
   it.each([

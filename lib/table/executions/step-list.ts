@@ -1,4 +1,5 @@
 import type { Page } from '../../contract/endpoint.ts';
+import { noVerdict } from '../../contract/executions.ts';
 import { timestamp, ulidOf } from '../../contract/ids.ts';
 import type { ExecutionStep } from '../../contract/steps.ts';
 import type { TableContext } from '../client.ts';
@@ -86,7 +87,10 @@ function shownCall(
   const failure = status === 'failed' ? error : undefined;
   const isModel = call === 'model';
   const reason = isModel ? undefined : progress?.reasons?.[call as 'selfTest' | 'qaReview'];
-  const answer = reason ?? (output?.[isModel ? 'text' : call] as string | undefined);
+  const text = reason ?? (output?.[isModel ? 'text' : call] as string | undefined);
+  const hasNoAnswer = !isModel && text?.startsWith(noVerdict);
+  const answer = hasNoAnswer ? undefined : text;
+  const skipped = hasNoAnswer ? text?.slice(noVerdict.length) : undefined;
   const hasEnded =
     status !== 'running' ||
     (isModel ? outputParts > 0 : progress?.verdicts[call as 'selfTest' | 'qaReview'] !== undefined);
@@ -97,7 +101,10 @@ function shownCall(
     name: isModel ? model : call,
     ...bounded(isModel ? input : undefined, answer, isModel && outputParts > 1),
     ...(isModel && failure !== undefined && { error: failure }),
-    ...(!isModel && hasEnded && timing && answer === undefined && { error: failure ?? 'The judge gave no answer.' }),
+    ...(!isModel &&
+      hasEnded &&
+      timing &&
+      answer === undefined && { error: failure ?? skipped ?? 'The judge gave no answer.' }),
     ...(timing && { tokensUsed: timing.tokens }),
     ...(started !== undefined && { startedAt: started }),
     ...(timing && hasEnded && { durationMs: timing.ms }),

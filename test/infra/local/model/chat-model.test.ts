@@ -149,7 +149,7 @@ describe('an answer', () => {
     ['function_call', 'The model requested a tool, but no tools are available.'],
   ])('that finishes with %s fails the call, and its tokens count', async (reason, error) => {
     chat.chat = json(completion('Half of', reason));
-    expect(await ask()).toEqual(failed(error, 12));
+    expect(await ask()).toMatchObject(failed(error, 12));
   });
 
   it.each(['eos_token', 'eos', 'eos_of_next_year', 'STOP', '', null, undefined, 0, {}])(
@@ -411,7 +411,7 @@ describe('a model with tools', () => {
     [
       'is cut off',
       [[called('a', '{"id"')], '', 'length'],
-      failed('The answer of the model was longer than it may be.', 12),
+      { ...failed('The answer of the model was longer than it may be.', 12), isCutOff: true },
     ],
     ['has no call', [[], 'I read.'], { ...faulty('The answer of the model could not be read.'), tokens: 12 }],
     ['has calls of another kind', [[{ id: 'a' }]], unreadable(12)],
