@@ -88,7 +88,9 @@ const messageTooLong = 'The message of the model was longer than it may be.';
 /** The longest name of a tool. A model can request any name. */
 const longestName = 64;
 
-const invalidTwice = 'The model made an invalid tool call twice in a row.';
+/** An execution ends after as many messages in a row of which nothing could be carried out. */
+const maxInvalidMessages = 3;
+const onlyInvalid = 'The model sent three messages in a row whose tool calls were all invalid.';
 
 /** The error of a message that requests tools, but names none. */
 const noCalls = 'The model requested a tool, but named none.';
@@ -211,9 +213,10 @@ const isFinished = ({ durationMs }: Step): boolean => durationMs !== undefined;
 function nextOf(steps: readonly Step[], tokens: number, limits: Limits): Next {
   const finished = steps.filter(isFinished);
   const messages = messagesOf(finished);
-  const [previous, last] = [messages.at(-2), messages.at(-1)];
+  const last = messages.at(-1);
   if (last?.model.error !== undefined && !last.model.isMalformed) return { kind: 'failed', error: last.model.error };
-  if (isInvalid(previous) && isInvalid(last)) return { kind: 'failed', error: invalidTwice };
+  const latest = messages.slice(-maxInvalidMessages);
+  if (latest.length === maxInvalidMessages && latest.every(isInvalid)) return { kind: 'failed', error: onlyInvalid };
   if (last && !last.model.calls && !last.model.isMalformed) return { kind: 'answered' };
   const number = finished.length + 1;
   const isStarted = steps.length >= number;
@@ -224,8 +227,9 @@ function nextOf(steps: readonly Step[], tokens: number, limits: Limits): Next {
   return { kind: 'model', number, isStarted };
 }
 
-function isInvalid(message: Message | undefined): boolean {
-  return message !== undefined && (message.model.isMalformed === true || message.tools.some((tool) => tool.isInvalid));
+/** Returns whether nothing of a message could be carried out: it was malformed, or each of its calls was invalid. */
+function isInvalid({ model: { isMalformed, calls = [] }, tools }: Message): boolean {
+  return isMalformed === true || (calls.length > 0 && calls.every((_, at) => tools[at]?.isInvalid));
 }
 
 /** Returns the exchanges of finished steps, as the model gets them. */

@@ -83,7 +83,7 @@ export function readMessage(content: unknown): ReadMessage | undefined {
     .filter((block) => Object.keys(block).length > 0)
     .map(({ toolUse, ...block }) => ({
       ...block,
-      ...(toolUse && { toolUse: { ...toolUse, input: usable(toolUse.input) } }),
+      ...(toolUse && { toolUse: { ...toolUse, name: withoutTail(toolUse.name), input: usable(toolUse.input) } }),
     }));
   const calls = blocks.flatMap(({ toolUse }) => (toolUse ? [callOf(toolUse)] : []));
   if (new Set(calls.map(({ id }) => id)).size < calls.length) return undefined;
@@ -93,6 +93,9 @@ export function readMessage(content: unknown): ReadMessage | undefined {
     calls,
   };
 }
+
+/** Returns the name of a tool without control tokens of the model behind it, as in `list_tasks<|channel|>commentary`. */
+const withoutTail = (name: string) => name.replace(/<\|.*$/s, '').trim() || name;
 
 const callOf = ({ toolUseId, name, input }: NonNullable<Block['toolUse']>): ToolCall => ({
   id: toolUseId,

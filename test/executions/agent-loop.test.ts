@@ -9,7 +9,7 @@ import { type Answer, createConverseModel, type Question } from '../../lib/model
 import { readSteps } from '../../lib/table/executions/steps.ts';
 import { nested } from '../nested.ts';
 import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
-import { conversation, lastResults, requesting, type Script } from './tool-scripts.ts';
+import { conversation, lastResults, requesting, type Script, type ScriptedCall } from './tool-scripts.ts';
 
 const fixture = await createTestExecutions({ cap: 1_000 });
 const { organization, context } = fixture;
@@ -156,18 +156,37 @@ describe.each<[string, Answer]>([
   ['that cannot be read', { kind: 'malformed', error: 'The call could not be read.', tokens: 10 }],
   ['without calls', requesting([])],
 ])('a message %s', (_, invalid) => {
-  it('is returned to the model once', async () => {
-    const { execution, asked } = await run([invalid, [creating('Correct')], invalid, 'Done.']);
+  it('is returned to the model, which can send another one', async () => {
+    const { execution, asked } = await run([invalid, invalid, [creating('Correct')], invalid, invalid, 'Done.']);
     expect(JSON.stringify(asked[1]?.turns)).toMatch(/validation_failed|not_found|could not be used/);
     expect(execution).toMatchObject({ status: 'completed', output: 'Done.' });
   });
 
-  it('that follows another one fails the execution', async () => {
-    const { execution, asked } = await run([[creating('Correct')], invalid, invalid]);
-    const error = 'The model made an invalid tool call twice in a row.';
-    expect(execution).toMatchObject({ status: 'failed', error, tokensUsed: 30 });
-    expect(asked).toHaveLength(3);
+  it('that is the third in a row fails the execution', async () => {
+    const { execution, asked } = await run([[creating('Correct')], invalid, invalid, invalid]);
+    const error = 'The model sent three messages in a row whose tool calls were all invalid.';
+    expect(execution).toMatchObject({ status: 'failed', error, tokensUsed: 40 });
+    expect(asked).toHaveLength(4);
   });
+});
+
+it.each([
+  ['first', [creating('Correct'), ['create_task', { titel: 'X' }]]],
+  ['last', [['create_task', { titel: 'X' }], creating('Correct')]],
+] as const)(
+  'a message whose %s call is valid has it carried out each time, and the execution goes on',
+  async (_, calls) => {
+    const { execution, steps } = await run([calls, calls, calls, calls, 'Done.']);
+    expect(execution).toMatchObject({ status: 'completed', output: 'Done.' });
+    expect(steps.filter(({ kind, output }) => kind === 'tool' && output?.includes('"Correct"'))).toHaveLength(4);
+  },
+);
+
+it('a model that names an agent wrongly twice, then rightly, delegates', async () => {
+  const to = (toAgent: string): ScriptedCall[] => [['delegate_task', { toAgent, instruction: 'x' }]];
+  const delegator = await addAgent({ capabilities: ['delegate'] });
+  const { execution } = await run([to('Senior Writer'), to('senior_writer'), to('writer'), 'Done.'], delegator);
+  expect(execution).toMatchObject({ status: 'completed', output: 'Done.' });
 });
 
 describe.each([34, 5_000, 100_000])('arguments that are nested %i levels deep', (levels) => {

@@ -366,6 +366,16 @@ describe('a model with tools', () => {
     expect(idsOf(await ask({ tools, turns: [turn] }))).toEqual(['call_2_0', 'call_2_1']);
   });
 
+  it.each(['get_task<|channel|>commentary', 'get_task<|call|>', 'get_task <|im_end|>\n', ' get_task'])(
+    'can name a tool as %j',
+    async (name) => {
+      const turn = await turnOf([called('a', '{}', name)]);
+      chat.chat = calling([called('b', '{}', name)]);
+      expect(callsOf(await ask({ tools, turns: [turn] }))).toMatchObject([{ name: 'get_task' }]);
+      expect(messagesOf(chat)[2]).toMatchObject({ tool_calls: [{ function: { name: 'get_task' } }] });
+    },
+  );
+
   it('can have ids of any kind', async () => {
     chat.chat = calling([called(0, '{}'), called('functions.get_task:0', '{}'), called({}, '{}'), called(true, '{}')]);
     expect(idsOf(await ask({ tools }))).toEqual(['0', 'functions.get_task:0', 'call_0_2', 'call_0_3']);
