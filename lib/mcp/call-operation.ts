@@ -4,6 +4,7 @@ import { endpoints } from '../contract/endpoints.ts';
 import { ApiError } from '../contract/errors.ts';
 import { type ApiEvent, type ApiResult, header } from '../http/api-event.ts';
 import { errorResponse } from '../http/middleware/envelope.ts';
+import { readSentInput } from '../tools/sent-input.ts';
 import { type OperationId, readToolInput, splitToolInput } from '../tools/tool-definitions.ts';
 
 /** The handler of an endpoint, as Lambda calls it. */
@@ -20,29 +21,32 @@ export type OperationResponse = {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: Record<string, unknown>;
+  /** Which arguments were left out, for the model. */
+  note?: string | undefined;
 };
 
 /**
  * Calls an operation through its own handler, so that all checks, limits, idempotency and errors are those of the HTTP
  * API. The request has the id, the token and the Idempotency-Key of the request to `POST /mcp`, and is counted with it.
  *
- * @param input the input of the tool of the operation
+ * @param sent the input of the tool of the operation, as the model sent it
  */
 export async function callOperation(
   request: McpRequest,
   operation: OperationId,
-  input: Readonly<Record<string, unknown>>,
+  sent: Readonly<Record<string, unknown>>,
 ): Promise<OperationResponse> {
   const { event, lambda, handlers } = request;
   const handler = handlers[operation];
   if (!handler) throw new Error(`The operation ${operation} is not offered as a tool.`);
   try {
+    const { input, note } = readSentInput(operation, sent);
     readToolInput(operation, input, { json: bodyOf(event), at: ['params', 'arguments'] });
+    return { ...parsed(await handler(eventFor(event, operation, input), lambda)), note };
   } catch (error) {
     if (error instanceof ApiError) return parsed(errorResponse(event, error));
     throw error;
   }
-  return parsed(await handler(eventFor(event, operation, input), lambda));
 }
 
 /** Returns the body of a request as text. */

@@ -65,8 +65,9 @@ const tooLarge = {
 function toolResultOf(response: OperationResponse): CallToolResult {
   if (response.status >= 400) return toolError(errorOf(response));
   const { success, data, pagination } = response.body;
-  if (data === undefined) return textResult(JSON.stringify({ success }));
-  const result = { data, pagination } as Response;
+  const { note } = response;
+  if (data === undefined) return textResult(JSON.stringify({ success, note }));
+  const result = { data, pagination, note } as Response;
   return textResult(Array.isArray(data) ? outputOf(result, listBytes) : JSON.stringify(result));
 }
 

@@ -12,6 +12,7 @@ import type { RunningExecution } from '../table/executions/execution-items.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import type { Write } from '../table/write.ts';
 import { createTask, getTask, listTasks, updateTask } from '../tasks/tasks.ts';
+import { readSentInput } from './sent-input.ts';
 import { authorizeChange, authorizeDelegation, authorizeStatus, statusesOfAgents } from './task-permissions.ts';
 import { type OperationId, readToolInput, toolOf } from './tool-definitions.ts';
 import { errorOutputOf, outputOf, type Response } from './tool-output.ts';
@@ -31,6 +32,8 @@ type Act =
 
 /** A tool of agents. */
 type AgentTool = {
+  /** The operation whose input the tool has. */
+  input: OperationId;
   definition: () => ToolDefinition;
   /** Returns a call with valid arguments. @throws `ApiError` for invalid arguments */
   actOf: (context: ExecutionStartContext, caller: Caller, input: Input) => Act;
@@ -42,6 +45,7 @@ const agentParameter = 'name';
 /** The tool of each operation of agents. `agentOperations` has the capabilities that grant it. */
 const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
   listTasks: {
+    input: 'listTasks',
     definition: () => narrowed('listTasks'),
     actOf: (context, { execution: { organization } }, input) => {
       const {
@@ -62,6 +66,7 @@ const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
     },
   },
   getTask: {
+    input: 'getTask',
     definition: () => narrowed('getTask'),
     actOf: (context, { execution: { organization } }, input) => {
       const { id } = inputOf('getTask', input).params;
@@ -74,6 +79,7 @@ const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
     },
   },
   createTask: {
+    input: 'createTask',
     definition: () => narrowed('createTask', 'You can change the task later.'),
     actOf: (context, { execution: { organization }, agent }, input) => {
       const { body } = inputOf('createTask', input);
@@ -87,6 +93,7 @@ const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
     },
   },
   updateTask: {
+    input: 'updateTask',
     definition: () =>
       narrowed(
         'updateTask',
@@ -107,6 +114,7 @@ const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
     },
   },
   delegateTask: {
+    input: 'delegateTask',
     definition: () =>
       narrowed(
         'delegateTask',
@@ -123,6 +131,7 @@ const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
     },
   },
   listSkills: {
+    input: 'assignSkill',
     definition: () => ({
       ...narrowed('assignSkill'),
       name: 'read_skill',
@@ -158,15 +167,16 @@ export async function callTool(
   recordEnd: (outcome: ToolOutcome) => readonly Write[],
 ): Promise<{ outcome: ToolOutcome; recorded: boolean }> {
   let act: Act;
+  let note: string | undefined;
   try {
-    act = actOf(context, { ...agent, execution, catalogue }, call);
+    ({ act, note } = actOf(context, { ...agent, execution, catalogue }, call));
   } catch (error) {
     return { outcome: { ...failureOf(error), isInvalid: true }, recorded: false };
   }
   try {
-    if ('read' in act) return { outcome: successOf(await act.read()), recorded: false };
+    if ('read' in act) return { outcome: successOf({ ...(await act.read()), note }), recorded: false };
     const { data, change } = act;
-    const outcomeOf = (result: unknown) => successOf({ data: pick(data, result) });
+    const outcomeOf = (result: unknown) => successOf({ data: pick(data, result), note });
     const result = await change((response) => recordEnd(outcomeOf(response)));
     return { outcome: outcomeOf(result), recorded: true };
   } catch (error) {
@@ -178,17 +188,26 @@ function grantedTo(capabilities: readonly string[]): AgentTool[] {
   return grantedOperations(capabilities).map((operation) => agentTools[operation]);
 }
 
-/** @throws `ApiError` for an unknown tool or invalid arguments */
-function actOf(context: ExecutionStartContext, caller: Caller, { name, input }: Pick<ToolCall, 'name' | 'input'>): Act {
+/**
+ * Returns a call with valid arguments, and a note that names the arguments that were left out.
+ *
+ * @throws `ApiError` for an unknown tool or invalid arguments
+ */
+function actOf(
+  context: ExecutionStartContext,
+  caller: Caller,
+  { name, input: sent }: Pick<ToolCall, 'name' | 'input'>,
+): { act: Act; note: string | undefined } {
   const granted = grantedTo(caller.agent.capabilities);
   const tool = granted.find(({ definition }) => definition().name === name);
   if (!tool) throw unknownTool(name, granted);
-  if (!input)
+  if (!sent)
     throw new ApiError(
       'validation_failed',
       'The arguments are not a JSON object, are nested too deep, or have a number beyond ±9,007,199,254,740,991; send an object that matches the schema of the tool, with such a number as a string.',
     );
-  return tool.actOf(context, caller, input);
+  const { input, note } = readSentInput(tool.input, sent);
+  return { act: tool.actOf(context, caller, input), note };
 }
 
 /**

@@ -5,6 +5,7 @@ import { fileNameOf, routes } from '../contract/routes.ts';
 import type { Schema } from '../contract/shapes.ts';
 import type { ToolDefinition } from '../model/converse.ts';
 import { standaloneSchemaOf } from '../openapi/schemas.ts';
+import { clearing, isClearable, portableSchema } from './tool-schemas.ts';
 
 /** What a tool may do, in the words of the Model Context Protocol. */
 type ToolHints = {
@@ -41,11 +42,14 @@ function toolFrom(operation: keyof typeof references, row: Endpoint): OperationT
   return {
     name: toolNameOf(operation),
     title: row.summary,
-    description: `${row.summary}. ${description}`,
+    description: `${row.summary}. ${withoutNull(description)}`,
     inputSchema: inputSchemaOf(operation, row),
     hints: hintsOf(row),
   };
 }
+
+/** Returns a description without the sentence that `null` clears a field: in a call of a tool it does not. */
+const withoutNull = (description: string) => description.replace(/`null` [^.]*\. /, '');
 
 /**
  * Returns the JSON Schema of the input: path parameters, query and body in one object.
@@ -58,7 +62,17 @@ function inputSchemaOf(operation: string, { params = {}, query, body }: Endpoint
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice) throw new Error(`${operation} has ${twice} in two parts of its request; a tool needs different names.`);
   const entries: Record<string, Schema> = Object.assign({}, ...parts);
-  const properties = Object.fromEntries(Object.entries(entries).map(([name, schema]) => [name, propertyOf(schema)]));
+  const clearable = Object.entries(entries).flatMap(([name, schema]) => (isClearable(schema) ? [name] : []));
+  const properties = {
+    ...Object.fromEntries(Object.entries(entries).map(([name, schema]) => [name, propertyOf(schema)])),
+    ...(clearable.length > 0 && {
+      [clearing]: {
+        type: 'array',
+        items: { type: 'string', enum: clearable },
+        description: 'Fields to clear. A field that is null or empty stays as it is.',
+      },
+    }),
+  };
   const required = Object.entries(entries).flatMap(([name, schema]) => (v.is(schema, undefined) ? [] : [name]));
   return {
     type: 'object',
@@ -70,7 +84,7 @@ function inputSchemaOf(operation: string, { params = {}, query, body }: Endpoint
 
 /** Returns the JSON Schema of a field. Parameters of a query are parsed from text, and so are their defaults. */
 function propertyOf(schema: Schema): Record<string, unknown> {
-  const json = standaloneSchemaOf(schema);
+  const json = portableSchema(standaloneSchemaOf(isClearable(schema) ? schema.wrapped : schema));
   return json.type === 'integer' && typeof json.default === 'string'
     ? { ...json, default: Number(json.default) }
     : json;

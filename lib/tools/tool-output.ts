@@ -7,10 +7,11 @@ export const outputBytes = 16 * 1024;
 /** The shortest length to which texts of a list are cut before entries are left out, in code points. */
 const shortestText = 200;
 
-/** The response to a call without its envelope: the data, and its place in a list. */
+/** The response to a call without its envelope: the data, its place in a list, and a note for the model. */
 export type Response = {
   data: unknown;
   pagination?: { limit: number; offset: number; total: number } | { limit: number; next: string | null };
+  note?: string | undefined;
 };
 
 /**
@@ -38,7 +39,7 @@ function cutOutput(response: Response, most: number): string {
     JSON.stringify({
       ...shortest,
       data: entries.slice(0, count),
-      note: `Texts are cut after ${shortestText} characters. Only the first ${count} of ${entries.length} entries are shown${restOf(pagination, count)}.`,
+      note: `${response.note ? `${response.note} ` : ''}Texts are cut after ${shortestText} characters. Only the first ${count} of ${entries.length} entries are shown${restOf(pagination, count)}.`,
     });
   return withEntries(largest(entries.length, (count) => fits(withEntries(count), most)));
 }
@@ -66,7 +67,8 @@ function longestTexts(response: Response, most: number): string {
 /** Returns a response whose texts are cut after a number of code points, and its output with a note. */
 function cutTexts(response: Response, length: number): [shorter: Response, output: string] {
   const shorter = withShortTexts(response, length);
-  return [shorter, JSON.stringify({ ...shorter, note: `Texts are cut after ${length} characters.` })];
+  const note = [response.note, `Texts are cut after ${length} characters.`].filter(Boolean).join(' ');
+  return [shorter, JSON.stringify({ ...shorter, note })];
 }
 
 function fits(output: string, most: number): boolean {

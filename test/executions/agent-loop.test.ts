@@ -170,17 +170,14 @@ describe.each<[string, Answer]>([
   });
 });
 
-it.each([
+it.each<[string, ScriptedCall[]]>([
   ['first', [creating('Correct'), ['create_task', { titel: 'X' }]]],
   ['last', [['create_task', { titel: 'X' }], creating('Correct')]],
-] as const)(
-  'a message whose %s call is valid has it carried out each time, and the execution goes on',
-  async (_, calls) => {
-    const { execution, steps } = await run([calls, calls, calls, calls, 'Done.']);
-    expect(execution).toMatchObject({ status: 'completed', output: 'Done.' });
-    expect(steps.filter(({ kind, output }) => kind === 'tool' && output?.includes('"Correct"'))).toHaveLength(4);
-  },
-);
+])('a message whose %s call is valid has it carried out each time, and the execution goes on', async (_, calls) => {
+  const { execution, steps } = await run([calls, calls, calls, calls, 'Done.']);
+  expect(execution).toMatchObject({ status: 'completed', output: 'Done.' });
+  expect(steps.filter(({ kind, output }) => kind === 'tool' && output?.includes('"Correct"'))).toHaveLength(4);
+});
 
 it('a model that names an agent wrongly twice, then rightly, delegates', async () => {
   const to = (toAgent: string): ScriptedCall[] => [['delegate_task', { toAgent, instruction: 'x' }]];

@@ -132,6 +132,20 @@ describe.each(revisions)('a client of revision %s', (revision, negotiation) => {
     expect((await api.getTask({ params: { id: second.data.id } })).status).toBe(404);
   });
 
+  it('leaves out arguments that are null or empty, clears fields by clear, and learns what was left out', async () => {
+    const { address, api } = await newOrganization();
+    const client = await connect(address, negotiation);
+    const input = { title: 'X', description: 'Long', projectId: '', dependsOn: '[]', assignedAgent: null };
+    const { data, note } = await callTool<Created & { note?: string }>(client, 'create_task', input);
+    expect(note).toBe('Left out, because null or empty: projectId, assignedAgent.');
+    const kept = await callTool<{ note?: string }>(client, 'update_task', { id: data.id, description: null });
+    expect(kept.note).toMatch(/: description\. To clear a field, name it in clear\.$/);
+    expect(dataOf(await api.getTask({ params: { id: data.id } }))).toMatchObject({ description: 'Long' });
+    expect(await callTool(client, 'update_task', { id: data.id, clear: ['description'] })).not.toHaveProperty('note');
+    expect(dataOf(await api.getTask({ params: { id: data.id } }))).not.toHaveProperty('description');
+    expect((await api.createTask({ body: input })).status).toBe(400);
+  });
+
   it('gets the errors of the API as results, with code, message, details and request id', async () => {
     const { address, api } = await newOrganization();
     const client = await connect(address, negotiation);

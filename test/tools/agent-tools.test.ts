@@ -68,6 +68,25 @@ describe('the tools of an agent', () => {
     expect(output.error?.message).toBe('There is no tool "list_tasks"; answer without tools.');
   });
 
+  it('leave out arguments that are null, and say so in a note', async () => {
+    const input = {
+      title: 'X',
+      description: null,
+      assignedAgent: null,
+      projectId: null,
+      dependsOn: null,
+      priority: null,
+    };
+    const { outcome, output, recorded } = await caller.call('create_task', input);
+    expect([outcome.isError, recorded]).toEqual([false, true]);
+    expect(output).toMatchObject({
+      data: { title: 'X', priority: 'medium' },
+      note: 'Left out, because null or empty: description, assignedAgent, projectId, dependsOn, priority.',
+    });
+    const listed = await caller.call('list_tasks', { status: '', priority: null });
+    expect(listed.output).toMatchObject({ data: [{ title: 'X' }], note: expect.stringContaining('status, priority') });
+  });
+
   it('reject arguments as the API rejects a request, with all details', async () => {
     expect(await caller.rejection('create_task', 'unreadable')).toEqual(invalid);
     expect(await caller.rejection('create_task', { title: '', titel: 'A' })).toEqual(invalid);
@@ -147,7 +166,7 @@ describe('update_task', () => {
     const { id: assigned } = await caller.board.put({ assignedAgent: 'worker', description: 'Do it.' });
     const later = await caller.execute();
     for (const id of [created, assigned]) {
-      const patch = { title: 'Another', description: null, status: 'qa_review', dependsOn: [] };
+      const patch = { title: 'Another', clear: ['description'], status: 'qa_review', dependsOn: [] };
       const data = await caller.success<Task>('update_task', { id, ...patch }, { execution: later });
       expect(data).toMatchObject({ id, title: 'Another', status: 'qa_review' });
       expect(await caller.board.stored(id)).not.toHaveProperty('description');
@@ -268,7 +287,12 @@ describe('update_task', () => {
 
   it('cannot change a task that is done', async () => {
     const { id } = await caller.board.put({ assignedAgent: 'worker', status: 'done', title: 'Done' });
-    for (const patch of [{ status: 'backlog' }, { title: 'Another' }, { priority: 'low' }, { assignedAgent: null }])
+    for (const patch of [
+      { status: 'backlog' },
+      { title: 'Another' },
+      { priority: 'low' },
+      { clear: ['assignedAgent'] },
+    ])
       expect(await caller.rejection('update_task', { id, ...patch })).toEqual(notPermitted);
   });
 

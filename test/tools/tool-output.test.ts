@@ -16,6 +16,14 @@ const pageOf = (count: number, description: string) => ({
 });
 
 describe('the output of a call', () => {
+  it('keeps the note of the response before that of a cut', () => {
+    const { note } = parsed({ data: { description: 'x'.repeat(20_000) }, note: 'Left out: a.' });
+    expect(note).toMatch(/^Left out: a\. Texts are cut after \d+ characters\.$/);
+    expect(parsed({ ...pageOf(100, '\u0000'.repeat(10_000)), note: 'Left out: a.' }).note).toMatch(
+      /^Left out: a\. Texts/,
+    );
+  });
+
   it('is the response if it fits, and otherwise has a note', () => {
     const response = { data: { description: '🧭'.repeat(4_000) } };
     expect(outputOf(response)).toBe(JSON.stringify(response));
