@@ -3,9 +3,15 @@
  */
 export type Failure = { kind: 'throttled' } | { kind: 'faulty' | 'failed'; error: string };
 
-/** An error of a local model server whose message has no secret: callers get the message itself. A temporary fault. */
+/** An error of a local model server whose message has no secret: callers get the message itself. */
 export class ModelServerError extends Error {
   override name = 'ModelServerError';
+  /** Whether asking again does not help. */
+  readonly isPermanent: boolean;
+  constructor(message: string, { isPermanent = false } = {}) {
+    super(message);
+    this.isPermanent = isPermanent;
+  }
 }
 
 const failed = (error: string): Failure => ({ kind: 'failed', error });
@@ -16,7 +22,8 @@ const noAccess = failed('This deployment has no access to the model.');
 /** The failure of a model that is not in `allowedModels`. */
 export const notAllowed = failed('This deployment does not allow the model of the agent; give it an allowed one.');
 const unknownModel = failed('There is no such model, or it cannot be used from here.');
-const rejected = failed('The model rejected the request; the input may be too long for it.');
+const rejected = failed('The model rejected the request.');
+const tooLong = failed('The input is too long for the model.');
 const noTools = failed('The model cannot use tools; give the agent another model, or no capabilities.');
 const tooSlow = faulty('The model took too long to answer.');
 const broken = faulty('The model could not be reached, or had a fault.');
@@ -30,6 +37,7 @@ const failuresByName = new Map<string, Failure>([
   ['toomanyrequestsexception', throttled],
   ['servicequotaexceededexception', throttled],
   ['modelnotreadyexception', throttled],
+  ['serviceunavailableexception', throttled],
   ['resourcenotfoundexception', unknownModel],
   ['modeltimeoutexception', tooSlow],
   ['modelerrorexception', broken],
@@ -43,19 +51,24 @@ const failuresByName = new Map<string, Failure>([
 /** Messages for a model that does not exist or needs an inference profile. Bedrock has no error name for these. */
 const namesTheModel = /model (identifier|id)\b|on-demand throughput/i;
 
+/** Messages for an input that is too long. Bedrock has no error name for it. */
+const namesLength =
+  /too long|too many (?:input )?tokens|context (?:length|window)|(?:input|prompt).{0,40}(?:exceed|too large)/i;
+
 /** The message for a model that cannot use tools. */
 const namesTools = /support tool use/i;
 
 /** Returns the failure of an error of the Bedrock client. An unknown error is a temporary fault. */
 export function failureOf(error: unknown): Failure {
-  if (error instanceof ModelServerError) return faulty(error.message);
+  if (error instanceof ModelServerError) return (error.isPermanent ? failed : faulty)(error.message);
   const { name, message, $metadata } = (error instanceof Error ? error : new Error()) as Error & {
     $metadata?: { httpStatusCode?: number };
   };
   const lowerName = name.toLowerCase();
   if (lowerName === 'validationexception') {
     if (namesTools.test(message)) return noTools;
-    return namesTheModel.test(message) ? unknownModel : rejected;
+    if (namesTheModel.test(message)) return unknownModel;
+    return namesLength.test(message) ? tooLong : rejected;
   }
   return failuresByName.get(lowerName) ?? failureByStatus($metadata?.httpStatusCode);
 }
@@ -64,7 +77,7 @@ export function failureOf(error: unknown): Failure {
 function failureByStatus(status: number | undefined): Failure {
   if (status === undefined) return broken;
   if (status < 300) return unreadable;
-  if (status === 429) return throttled;
+  if (status === 429 || status === 503 || status === 529) return throttled;
   if (status === 401 || status === 403) return noAccess;
   if (status === 408 || status === 504) return tooSlow;
   return status >= 400 && status < 500 && status !== 424 ? rejected : broken;

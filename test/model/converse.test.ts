@@ -46,12 +46,13 @@ const endMidway = (to: ServerResponse) =>
   to.writeHead(200, { 'Content-Length': '1000' }).write('{"output":', () => to.destroy());
 const unreadable = { kind: 'faulty', error: 'The answer of the model could not be read.' };
 const broken = { kind: 'faulty', error: 'The model could not be reached, or had a fault.' };
+const tooLong = { kind: 'failed', error: 'The input is too long for the model.' };
 const tooSlow = { kind: 'faulty', error: 'The model took too long to answer.' };
 const noAccess = { kind: 'failed', error: 'This deployment has no access to the model.' };
 const unknownModel = { kind: 'failed', error: 'There is no such model, or it cannot be used from here.' };
 const noToolsError = 'The model cannot use tools; give the agent another model, or no capabilities.';
 const noTools = { kind: 'failed', error: noToolsError };
-const rejected = { kind: 'failed', error: 'The model rejected the request; the input may be too long for it.' };
+const rejected = { kind: 'failed', error: 'The model rejected the request.' };
 
 describe('a request', () => {
   it('is Converse with only the system prompt, one user message and a limit of tokens', async () => {
@@ -165,6 +166,8 @@ describe('an error', () => {
     ...['ThrottlingException', 'throttlingException', 'TooManyRequestsException'].map(throttled),
     ...['ServiceQuotaExceededException', 'ModelNotReadyException'].map(throttled),
     [429, 'SomethingNewException', 'No.', { kind: 'throttled' }],
+    [503, 'ServiceUnavailableException', 'No.', { kind: 'throttled' }],
+    [400, 'ValidationException', 'Input is too long for requested model.', tooLong],
     [400, 'ValidationException', identifier, unknownModel],
     [400, 'validationException', onDemand, unknownModel],
     [404, 'ResourceNotFoundException', 'Could not find it.', unknownModel],
@@ -188,6 +191,8 @@ describe('an error', () => {
 
   it.each([
     [429, { kind: 'throttled' }],
+    [503, { kind: 'throttled' }],
+    [529, { kind: 'throttled' }],
     [403, noAccess],
     [404, rejected],
     [502, broken],

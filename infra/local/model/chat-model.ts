@@ -84,14 +84,14 @@ const stopReasons = new Map([
 /** The errors of Bedrock for the error statuses of the server. */
 const errorsByStatus = new Map<number, BedrockError>([
   [401, 'AccessDeniedException'],
-  [402, 'AccessDeniedException'],
   [403, 'AccessDeniedException'],
   [404, 'ResourceNotFoundException'],
   [408, 'ModelTimeoutException'],
   [429, 'ThrottlingException'],
-  [502, 'ServiceUnavailableException'],
-  [503, 'ServiceUnavailableException'],
+  [502, 'ModelErrorException'],
+  [503, 'ThrottlingException'],
   [504, 'ModelTimeoutException'],
+  [529, 'ThrottlingException'],
 ]);
 
 /** What servers answer if a model cannot call functions. */
@@ -190,6 +190,9 @@ export function createChatModel(server: ChatServer): LocalModel {
       return replyOf(server, request, await complete(model, request, limited));
     } catch (error) {
       if (error instanceof ModelServerError) throw error;
+      // The server could not read the call that its model has written.
+      if (error instanceof ChatError && isFailedCall(error.sent))
+        return { kind: 'answer', text: '', stopReason: 'malformed_tool_use' };
       if (!(error instanceof ChatError)) return { kind: 'error', name: 'InternalServerException' };
       return { kind: 'error', name: error.reason, ...(error.message && { message: error.message }) };
     }
@@ -376,7 +379,8 @@ function callsOf(received: readonly FunctionCall[], later: readonly LaterMessage
 /**
  * Sends a request to the server, and reads the response. Sends a POST if there is a body, otherwise a GET.
  *
- * @throws `ModelServerError` if no response came; `ChatError` for every other failure
+ * @throws `ModelServerError` if no response came, or if the server says why it will not answer; `ChatError` for every other
+ * failure
  */
 async function call<Schema extends v.GenericSchema>(
   { baseUrl, apiKey }: ChatServer,
@@ -391,12 +395,12 @@ async function call<Schema extends v.GenericSchema>(
     // A redirect is not followed, because only this server may receive the key.
     const response = await fetch(baseUrl + path, { headers, signal, redirect: 'manual', ...posted });
     const text = await response.text();
-    if (!response.ok) throw errorOf(response.status, text);
+    if (!response.ok) throw errorOf(baseUrl, response.status, text);
     const read = v.safeParse(schema, JSON.parse(text));
     if (!read.success) throw new ChatError('ModelErrorException');
     return read.output;
   } catch (error) {
-    if (error instanceof ChatError) throw error;
+    if (error instanceof ChatError || error instanceof ModelServerError) throw error;
     if (signal.aborted) throw new ChatError('ModelTimeoutException');
     if (error instanceof SyntaxError) throw new ChatError('ModelErrorException');
     throw new ModelServerError(`The model server at ${baseUrl} does not answer: ${causeOf(error as Error)}.`);
@@ -408,9 +412,50 @@ function causeOf({ cause, message }: Error): string {
   return (cause instanceof Error && cause.message) || codeOf(cause) || message;
 }
 
-/** Returns the error of a response. The text of the server is not passed on, because it may contain a key. */
-function errorOf(status: number, text: string): ChatError {
+/** The code with which Groq answers to a call that it could not read. */
+const isFailedCall = ({ names }: SentError) => /\btool_use_failed\b/.test(names);
+
+/** What servers answer if the account has no quota or no money left. */
+const exhaustedNames =
+  /insufficient[_ ](?:quota|balance|credits?|funds)|billing|payment_required|quota_exceeded|credits?_exhausted/i;
+const exhausted =
+  /insufficient[_ ](?:quota|balance|credits?|funds)|(?:credit|account) balance|(?:out of|no more|not enough|exceeded your) credits?|check your plan and billing|per ?day|(?:daily|monthly|exhausted your).{0,20}(?:quota|limit)/i;
+
+/** Limits that are over soon. Gemini blames the plan for them, too. */
+const shortLimit = /rate_limit_exceeded|per ?(?:minute|second)|\b[RT]PM\b/i;
+
+/** Returns whether the account at the server has no quota or no money left, so that waiting does not help. */
+function isExhausted(status: number, { text, names }: SentError): boolean {
+  if (status === 402 || exhaustedNames.test(names)) return true;
+  if (![400, 403, 429].includes(status)) return false;
+  return exhausted.test(text) && !shortLimit.test(text);
+}
+
+/** What servers answer if a model is not for conversations. */
+const withoutChat =
+  /(?:not support|cannot|can't|does not|unable to|not (?:a|for)) ?(?:the )?(?:chat|generate|completion)|not a chat model/i;
+
+/**
+ * Returns the error of a response. The text of the server is not passed on, because it may contain a key.
+ *
+ * @throws `ModelServerError` if this is the cause: the account is exhausted, the input is too long, or the model cannot chat
+ */
+function errorOf(baseUrl: string, status: number, text: string): Error {
+  const sent = sentError(text);
   const isRejected = status >= 400 && status < 500;
+  const permanent = (message: string) => new ModelServerError(message, { isPermanent: true });
+  if (isExhausted(status, sent))
+    return permanent(
+      `The account at the model server ${baseUrl} has no quota or no credit left; check its plan and billing.`,
+    );
   const name = errorsByStatus.get(status) ?? (isRejected ? 'ValidationException' : 'ModelErrorException');
-  return new ChatError(name, isRejected && withoutTools.test(text) ? noToolSupport : undefined, sentError(text));
+  if (isRejected && isFailedCall(sent)) return new ChatError(name, undefined, sent);
+  if (isRejected && withoutTools.test(text)) return new ChatError(name, noToolSupport, sent);
+  if (isRejected && withoutChat.test(text))
+    return permanent('The model cannot chat; give the agent another model, or set MODEL_NAME.');
+  if ((status === 400 || status === 413 || status === 422) && tooLong.test(text))
+    return permanent(
+      'The input is too long for the model, together with the room for the answer, which MODEL_MAX_TOKENS limits.',
+    );
+  return new ChatError(name, undefined, sent);
 }

@@ -15,7 +15,7 @@ const broken = faulty('The model could not be reached, or had a fault.');
 const tooSlow = faulty('The model took too long to answer.');
 const noAccess = failed('This deployment has no access to the model.');
 const unknownModel = failed('There is no such model, or it cannot be used from here.');
-const rejected = failed('The model rejected the request; the input may be too long for it.');
+const rejected = failed('The model rejected the request.');
 
 let chat: ChatServer;
 let failures: unknown[];
@@ -249,11 +249,11 @@ describe('an answer', () => {
 
   it.each([
     [[400, 422], rejected],
-    [[401, 402, 403], noAccess],
+    [[401, 403], noAccess],
     [[404], unknownModel],
     [[408, 504], tooSlow],
-    [[429], { kind: 'throttled', tokens: 0 }],
-    [[301, 500, 502, 503], broken],
+    [[429, 503, 529], { kind: 'throttled', tokens: 0 }],
+    [[301, 500, 502], broken],
   ])('with one of the statuses %j has the same result as the error of Bedrock', async (statuses, answer) => {
     const headers = { 'Retry-After': '3600', Location: `${chat.baseUrl}/models` };
     for (const status of statuses) {
@@ -261,6 +261,68 @@ describe('an answer', () => {
       expect([status, await ask()]).toEqual([status, answer]);
     }
     expect(chat.received).toHaveLength(statuses.length);
+  });
+});
+
+describe('an error of the server', () => {
+  const errorOf = async (status: number, error: object | string, asked: Partial<Question> = {}) => {
+    chat.chat = json(typeof error === 'string' ? { error: { message: `${error} ${key}` } } : { error }, status);
+    const answer = await ask(asked);
+    expect(chat.received).toHaveLength(1);
+    expect(JSON.stringify([answer, String(failures[0])])).not.toContain(key);
+    return answer;
+  };
+
+  it.each<[number, object | string]>([
+    [429, { message: 'No.', type: 'insufficient_quota', code: 'insufficient_quota' }],
+    [429, 'You exceeded your current quota, please check your plan and billing details.'],
+    [
+      429,
+      'Quota exceeded: GenerateRequestsPerDayPerProjectPerModel-FreeTier, please check your plan and billing details.',
+    ],
+    [402, 'Insufficient Balance'],
+    [400, 'Your credit balance is too low to access the API.'],
+    [403, { message: 'No.', code: 'billing_not_active' }],
+  ])('%i that says that the account is exhausted fails at once: %j', async (status, error) => {
+    const sentence = `The account at the model server ${chat.baseUrl} has no quota or no credit left; check its plan and billing.`;
+    expect(await errorOf(status, error)).toEqual(failed(sentence));
+  });
+
+  it.each<[number, object | string]>([
+    [429, { message: 'Rate limit reached for requests per min (RPM).', type: 'requests', code: 'rate_limit_exceeded' }],
+    [429, 'You exceeded your current quota, please check your plan and billing details: PerMinute.'],
+    [503, 'The model is overloaded.'],
+    [503, 'Loading model'],
+    [529, { type: 'overloaded_error', message: 'Overloaded' }],
+  ])('%i that is over soon is throttling: %j', async (status, error) => {
+    expect(await errorOf(status, error)).toEqual({ kind: 'throttled', tokens: 0 });
+  });
+
+  it.each<[number, object | string]>([
+    [400, "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens."],
+    [400, { message: 'No.', code: 'context_length_exceeded' }],
+    [400, 'the request exceeds the available context size. try increasing the context size'],
+    [422, 'Prompt is too long'],
+  ])('%i that names the length of the input names it, too: %j', async (status, error) => {
+    expect(await errorOf(status, error)).toEqual(
+      failed(
+        'The input is too long for the model, together with the room for the answer, which MODEL_MAX_TOKENS limits.',
+      ),
+    );
+  });
+
+  it.each<[number, string]>([
+    [400, '"nomic-embed-text" does not support chat'],
+    [400, 'This model cannot chat.'],
+    [404, 'This is not a chat model and thus not supported in the v1/chat/completions endpoint.'],
+  ])('%i that says that the model cannot chat says so: %j', async (status, error) => {
+    expect(await errorOf(status, error)).toEqual(
+      failed('The model cannot chat; give the agent another model, or set MODEL_NAME.'),
+    );
+  });
+
+  it('of another kind does not blame the length of the input', async () => {
+    expect(await errorOf(400, 'Invalid role.')).toEqual(rejected);
   });
 });
 
@@ -428,6 +490,12 @@ describe('a model with tools', () => {
   ])('fails if its answer %s', async (_, [...calls], answer) => {
     chat.chat = calling(...calls);
     expect(await ask({ tools })).toEqual(answer);
+  });
+
+  it('has sent a malformed call if the server could not read it', async () => {
+    const error = { message: 'Failed to call a function.', type: 'invalid_request_error', code: 'tool_use_failed' };
+    chat.chat = json({ error: { ...error, failed_generation: '<function=get_task{' } }, 400);
+    expect(await ask({ tools })).toMatchObject({ kind: 'malformed' });
   });
 
   it('is not read for calls without tools', async () => {
