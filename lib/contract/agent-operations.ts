@@ -1,4 +1,4 @@
-import { listSkills, type ToolCapability } from './agents.ts';
+import { listAgents, listSkills, type ToolCapability } from './agents.ts';
 import { type Endpoint, type Scope, scopes } from './endpoint.ts';
 import { delegateTask } from './executions.ts';
 import { requiredScopes } from './required-scopes.ts';
@@ -10,6 +10,7 @@ const agentOperations = {
   getTask: { row: getTask, grantedBy: ['tasks.read', 'tasks.write'] },
   createTask: { row: createTask, grantedBy: ['tasks.write'] },
   updateTask: { row: updateTask, grantedBy: ['tasks.write'] },
+  listAgents: { row: listAgents, grantedBy: ['delegate'] },
   delegateTask: { row: delegateTask, grantedBy: ['delegate'] },
   /** The tool `read_skill` also returns the text of a skill. */
   listSkills: { row: listSkills, grantedBy: ['skills'] },

@@ -32,8 +32,25 @@ const soul = described(
 export const toolCapabilities = ['tasks.read', 'tasks.write', 'delegate', 'skills'] as const;
 export type ToolCapability = (typeof toolCapabilities)[number];
 
+const plain = (capability: string) => capability.toLowerCase().replaceAll(/[\s._:/\\-]/g, '');
+
+/** Returns the capability with tools that another spelling means; `undefined` for the right spelling and for labels. */
+function misspelled(capability: string): ToolCapability | undefined {
+  const meant = toolCapabilities.find((one) => plain(one) === plain(capability));
+  return meant === capability ? undefined : meant;
+}
+
+/** A capability. Another spelling of one that grants tools would be a label, and the agent would have no tools. */
+const Capability = v.pipe(
+  label(64),
+  v.check(
+    (capability) => misspelled(capability) === undefined,
+    ({ input }) => `must be spelled ${misspelled(input)}`,
+  ),
+);
+
 const capabilities = described(
-  listOf(label(64), { max: 50 }),
+  listOf(Capability, { max: 50 }),
   `Identifiers of the capabilities of the agent. ${toolCapabilities.map((one) => `\`${one}\``).join(', ')} let its model call tools; others are labels.`,
 );
 

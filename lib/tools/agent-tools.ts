@@ -1,3 +1,4 @@
+import { listAgents } from '../agents/agents.ts';
 import type { CatalogueSkill } from '../agents/skill-catalogue.ts';
 import { type AgentOperation, grantedOperations } from '../contract/agent-operations.ts';
 import { endpoints } from '../contract/endpoints.ts';
@@ -12,6 +13,7 @@ import type { RunningExecution } from '../table/executions/execution-items.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import type { Write } from '../table/write.ts';
 import { createTask, getTask, listTasks, updateTask } from '../tasks/tasks.ts';
+import { withNearestAgents } from './nearest-agents.ts';
 import { readSentInput } from './sent-input.ts';
 import { authorizeChange, authorizeDelegation, authorizeStatus, statusesOfAgents } from './task-permissions.ts';
 import { type OperationId, readToolInput, toolOf } from './tool-definitions.ts';
@@ -113,6 +115,19 @@ const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
       };
     },
   },
+  listAgents: {
+    input: 'listAgents',
+    definition: () => narrowed('listAgents', 'These are the agents that you can delegate to, if they are active.'),
+    actOf: (context, { execution: { organization } }, input) => {
+      const { limit, offset, ...filter } = inputOf('listAgents', input).query;
+      const read = async () => {
+        const { items, total } = await listAgents(context, organization, filter, { limit, offset });
+        const data = items.map((item) => pick(endpoints.listAgents.data, item));
+        return { data, pagination: { limit, offset, total } };
+      };
+      return { read };
+    },
+  },
   delegateTask: {
     input: 'delegateTask',
     definition: () =>
@@ -171,7 +186,7 @@ export async function callTool(
   try {
     ({ act, note } = actOf(context, { ...agent, execution, catalogue }, call));
   } catch (error) {
-    return { outcome: { ...failureOf(error), isInvalid: true }, recorded: false };
+    return { outcome: { ...(await failed(error)), isInvalid: true }, recorded: false };
   }
   try {
     if ('read' in act) return { outcome: successOf({ ...(await act.read()), note }), recorded: false };
@@ -180,7 +195,13 @@ export async function callTool(
     const result = await change((response) => recordEnd(outcomeOf(response)));
     return { outcome: outcomeOf(result), recorded: true };
   } catch (error) {
-    return { outcome: failureOf(error), recorded: false };
+    return { outcome: await failed(error), recorded: false };
+  }
+
+  async function failed(error: unknown): Promise<ToolOutcome> {
+    if (!(error instanceof ApiError)) throw error;
+    const { organization } = execution;
+    return failureOf(await withNearestAgents(context, organization, agent.agent.name, error, call.input ?? {}));
   }
 }
 
@@ -268,9 +289,9 @@ function successOf(response: Response): ToolOutcome {
   return { output: outputOf(response), isError: false };
 }
 
-/** Returns the outcome of an error of the API; throws any other error, and faults of the table. */
-function failureOf(error: unknown): ToolOutcome {
-  if (!(error instanceof ApiError) || error.status >= 500) throw error;
+/** Returns the outcome of an error of the API; throws faults of the service. */
+function failureOf(error: ApiError): ToolOutcome {
+  if (error.status >= 500) throw error;
   return { output: errorOutputOf(error), isError: true };
 }
 

@@ -7,7 +7,7 @@ it.each([
   [['tasks.read'], ['tasks:read']],
   // The capability grants get_task too.
   [['tasks.write'], ['tasks:read', 'tasks:write']],
-  [['delegate'], ['agents:execute']],
+  [['delegate'], ['agents:read', 'agents:execute']],
   [['skills'], ['agents:read']],
   [
     ['skills', 'delegate', 'css', 'tasks.write', 'tasks.read'],

@@ -56,6 +56,26 @@ describe.each([
   ['create', createAgent.body, required],
   ['update', updateAgent.body, {}],
 ])('the capabilities of a %s', (_, schema, others) => {
+  it.each([
+    ['Tasks.Read', 'tasks.read'],
+    ['tasks_write', 'tasks.write'],
+    ['TASKS READ', 'tasks.read'],
+    ['tasks:read', 'tasks.read'],
+    ['tasksRead', 'tasks.read'],
+    ['tasks-read', 'tasks.read'],
+    [' delegate', 'delegate'],
+    ['Skills', 'skills'],
+  ])('cannot have %j, a spelling of %s', (sent, meant) => {
+    const { errors } = validate(schema, { ...others, capabilities: ['css', sent] });
+    const message = `capabilities.1 must be spelled ${meant}`;
+    expect(errors).toEqual([{ path: 'capabilities.1', code: 'invalid_value', message }]);
+  });
+
+  it('can have labels that are similar to those with tools', () => {
+    for (const label of ['tasks', 'skill', 'delegates', 'tasks.reader'])
+      expect(errorsOf(schema, { ...others, capabilities: [label] })).toEqual([]);
+  });
+
   it('have 1 to 64 code points each', () => {
     const errors = (capability: unknown) => errorsOf(schema, { ...others, capabilities: ['a', capability] });
     for (const capability of ['', ' ', wide(65), '\ud800'])

@@ -34,11 +34,11 @@ describe('the tools of an agent', () => {
     [['html', 'tasks', 'TASKS.READ'], []],
     [['tasks.read'], ['list_tasks', 'get_task']],
     [['tasks.write'], ['get_task', 'create_task', 'update_task']],
-    [['delegate'], ['delegate_task']],
+    [['delegate'], ['list_agents', 'delegate_task']],
     [['skills'], ['read_skill']],
     [
       ['skills', 'delegate', 'css', 'tasks.write', 'tasks.read'],
-      ['list_tasks', 'get_task', 'create_task', 'update_task', 'delegate_task', 'read_skill'],
+      ['list_tasks', 'get_task', 'create_task', 'update_task', 'list_agents', 'delegate_task', 'read_skill'],
     ],
   ])('with the capabilities %j are %j', (capabilities, names) => {
     expect(namesFor(...capabilities)).toEqual(names);
@@ -66,6 +66,25 @@ describe('the tools of an agent', () => {
     }
     const { output } = await caller.call('list_tasks', {}, { by: { ...by, capabilities: [] } });
     expect(output.error?.message).toBe('There is no tool "list_tasks"; answer without tools.');
+  });
+
+  it('name the nearest agents if there is no such agent, or its name is no name', async () => {
+    const message = async (name: string, input: Record<string, unknown>) => {
+      expect(await caller.rejection(name, input)).not.toEqual([]);
+      return (await caller.call(name, input)).output.error?.message;
+    };
+    const nearest = expect.stringMatching(/ The nearest agents: writer, helper/);
+    expect(await message('delegate_task', { toAgent: 'The Writer', instruction: 'x' })).toEqual(nearest);
+    expect(await message('delegate_task', { toAgent: 'writers', instruction: 'x' })).toEqual(nearest);
+    expect(await message('create_task', { title: 'X', assignedAgent: 'Writer' })).toEqual(nearest);
+    expect(await message('delegate_task', { toAgent: 'worker_', instruction: 'x' })).not.toContain('worker,');
+    expect(await message('delegate_task', { toAgent: 7, instruction: 'x' })).toBe('toAgent must be a string.');
+  });
+
+  it('list the agents without their prompts', async () => {
+    const { output } = await caller.call('list_agents', { search: 'wri' });
+    expect(output).toMatchObject({ data: [{ name: 'writer', status: 'active' }], pagination: { total: 1 } });
+    expect(JSON.stringify(output)).not.toMatch(/systemPrompt|soul/);
   });
 
   it('leave out arguments that are null, and say so in a note', async () => {
