@@ -73,17 +73,17 @@ describe('the tools of an agent', () => {
       expect(await caller.rejection(name, input)).not.toEqual([]);
       return (await caller.call(name, input)).output.error?.message;
     };
-    const nearest = expect.stringMatching(/ The nearest agents: writer, helper/);
-    expect(await message('delegate_task', { toAgent: 'The Writer', instruction: 'x' })).toEqual(nearest);
-    expect(await message('delegate_task', { toAgent: 'writers', instruction: 'x' })).toEqual(nearest);
-    expect(await message('create_task', { title: 'X', assignedAgent: 'Writer' })).toEqual(nearest);
+    const nearest = expect.stringMatching(/ The nearest agents: helper, /);
+    expect(await message('delegate_task', { toAgent: 'The Helper', instruction: 'x' })).toEqual(nearest);
+    expect(await message('delegate_task', { toAgent: 'helpers', instruction: 'x' })).toEqual(nearest);
+    expect(await message('create_task', { title: 'X', assignedAgent: 'Helper' })).toEqual(nearest);
     expect(await message('delegate_task', { toAgent: 'worker_', instruction: 'x' })).not.toContain('worker,');
     expect(await message('delegate_task', { toAgent: 7, instruction: 'x' })).toBe('toAgent must be a string.');
   });
 
   it('list the agents without their prompts', async () => {
-    const { output } = await caller.call('list_agents', { search: 'wri' });
-    expect(output).toMatchObject({ data: [{ name: 'writer', status: 'active' }], pagination: { total: 1 } });
+    const { output } = await caller.call('list_agents', { search: 'help' });
+    expect(output).toMatchObject({ data: [{ name: 'helper', status: 'active' }], pagination: { total: 1 } });
     expect(JSON.stringify(output)).not.toMatch(/systemPrompt|soul/);
   });
 
