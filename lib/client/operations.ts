@@ -362,6 +362,10 @@ export type Execution = {
   };
   /** Why the execution failed; only present if it failed. `not_started`: no worker was free within the waiting limit. `deadline`: ten minutes, or the limit of the deployment, passed since a worker first started it. `lost`: two workers in a row were lost. `step_limit`, `token_limit`: it used up its steps or its tokens. `cancelled`: a request cancelled it, or the execution that delegated it. `agent_not_active`: its agent was deactivated while it ran. Any other value is a sentence for people. */
   error?: string;
+  /** What happened, in a sentence for people; only present if the execution failed. For `deadline` it says whether the time was spent waiting for a model that throttles. */
+  errorReason?: string;
+  /** Present, and `true`, while a running execution waits for its model, which is overloaded or has too many requests. */
+  waitingForModel?: boolean;
   /** The delegation that started the execution. */
   delegationId?: string;
   /** The step that a worker has started and not ended; only present while the execution runs, and not in the quality gates. */

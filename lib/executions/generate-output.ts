@@ -6,6 +6,7 @@ import { type GateReasons, type GateResult, noVerdict, type QualityGates } from 
 import type { Model, Question } from '../model/converse.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
 import { type PreparedAgent, readPreparedAgent } from '../table/agents/prepared-agents.ts';
+import { waitedForModel } from '../table/executions/error-reasons.ts';
 import {
   noProgress,
   type Progress,
@@ -42,7 +43,10 @@ export type Result = QualityGates & {
   timings?: Timings;
   /** The execution after its steps, if it has stored ones. */
   execution?: RunningExecution;
-} & ({ status: 'completed'; output: string; gateReasons: GateReasons } | { status: 'failed'; error: string });
+} & (
+    | { status: 'completed'; output: string; gateReasons: GateReasons }
+    | { status: 'failed'; error: string; errorReason?: string }
+  );
 
 /**
  * A model throttles, or the time of the worker is over: the worker returns its lease, and another worker continues from
@@ -90,9 +94,21 @@ const longestReason = 2_000;
  */
 const patienceMs = 5_000;
 
-/** Returns the result of an execution that failed; the gates are skipped. */
-export function failed(error: string, tokens: number, throttles = 0): Result {
-  return { status: 'failed', error, tokensUsed: tokens, throttles, selfTest: 'skipped', qaReview: 'skipped' };
+/**
+ * Returns the result of an execution that failed; the gates are skipped.
+ *
+ * @param hasWaited whether its model throttled since its last finished step
+ */
+export function failed(error: string, tokens: number, throttles = 0, hasWaited = throttles > 0): Result {
+  return {
+    ...{ status: 'failed', error, tokensUsed: tokens, throttles, selfTest: 'skipped', qaReview: 'skipped' },
+    ...(error === 'deadline' && hasWaited && { errorReason: waitedForModel }),
+  };
+}
+
+/** Returns whether the model of an execution throttled earlier workers since its last finished step. */
+export function hasWaited({ progress = noProgress }: Pick<RunningExecution, 'progress'>): boolean {
+  return progress.waits > 0;
 }
 
 /**
@@ -169,7 +185,7 @@ export async function generateOutput(
       : undefined;
   if (uncountedLosses(execution) > 0) addLosses(spending, execution, await interruptedQuestions());
   const fails = failure ?? (prepared.agent.status === 'active' ? undefined : agentNotActive);
-  if (fails !== undefined) return failed(fails, spending.used);
+  if (fails !== undefined) return failed(fails, spending.used, 0, hasWaited(execution));
   if (stored === undefined) notePrompt(execution, prepared);
   const worked = await work();
   const { progress, throttles } = worked;
@@ -178,7 +194,7 @@ export async function generateOutput(
     return { status: worked.kind, progress, output: undefined, gateReasons: {}, throttles, ...current };
   const { timings } = progress;
   const failedWith = (error: string) => ({
-    ...failed(error, spending.used, throttles),
+    ...failed(error, spending.used, throttles, throttles > 0 || progress.waits > 0),
     ...(timings && { timings }),
     ...current,
   });

@@ -21,7 +21,7 @@ import { readTask } from '../table/tasks/tasks.ts';
 import { Conflict } from '../table/transact.ts';
 import { agentNotActive, readAgain } from './changed-agent.ts';
 import { sendExecutionMessages } from './execution-messages.ts';
-import { failed, generateOutput, type Postponed, type Result, type Tools } from './generate-output.ts';
+import { failed, generateOutput, hasWaited, type Postponed, type Result, type Tools } from './generate-output.ts';
 import { type HandOver, startHandOver } from './hand-over.ts';
 import { type KeptLease, keepLease } from './keep-lease.ts';
 import { leasesAllowed, type Spending, startSpending, totalOf, uncountedLosses } from './spending.ts';
@@ -131,14 +131,14 @@ async function outcomeOf(
   const failure = failureOf(context, execution, isOver);
   // No worker of an execution that waited too long asks a model.
   const isCounted = uncountedLosses(execution) === 0 || failure === 'not_started' || execution.claims > leasesCounted;
-  if (failure !== undefined && isCounted) return failed(failure, spending.used);
+  if (failure !== undefined && isCounted) return failed(failure, spending.used, 0, hasWaited(execution));
   const ends = isOver ? AbortSignal.abort() : signal;
   try {
     return await generateOutput(context, execution, tools, ends, handOver, agent, spending, failure);
   } catch (error) {
     // What has made its workers fail must not keep the execution from its end.
     if (failure === undefined || error instanceof LeaseLost) throw error;
-    return failed(failure, spending.used);
+    return failed(failure, spending.used, 0, hasWaited(execution));
   }
 }
 

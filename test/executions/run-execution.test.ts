@@ -127,7 +127,8 @@ describe('the deadline, ten minutes after the first lease,', () => {
     const { execution } = await run({ work: silent }, () => {
       clock.now += 59 * minute;
     });
-    expect(execution).toMatchObject({ status: 'failed', error: 'deadline', durationMs: 69 * minute });
+    const errorReason = 'It took longer than the time limit of the deployment.';
+    expect(execution).toMatchObject({ status: 'failed', error: 'deadline', errorReason, durationMs: 69 * minute });
   });
 
   it('ends an execution whose worker was lost, and no model is asked', async () => {

@@ -73,6 +73,7 @@ describe('an execution whose model throttles', () => {
     const head = await headOf(message);
     expect(head).toMatchObject({ status: 'running', claims: 0, selfTest: 'pending' });
     expect(head).not.toHaveProperty('claim');
+    expect(await fixture.execution(message)).toMatchObject({ status: 'running', waitingForModel: true });
     const resumeAt = Date.parse(head?.leaseUntil as string);
     await timeline.until(resumeAt - 1);
     expect(await fixture.lease(message.executionId)).toBeUndefined();
@@ -93,6 +94,8 @@ describe('an execution whose model throttles', () => {
   it('for ever fails at the deadline, ten minutes after its first lease', async () => {
     const { begun, counts, execution } = await runToEnd({ work: throttled });
     expect(execution).toMatchObject({ status: 'failed', error: 'deadline', tokensUsed: 0 });
+    expect(execution?.errorReason).toMatch(/ waiting for its model/);
+    expect(execution).not.toHaveProperty('waitingForModel');
     // A message is received in whole seconds.
     expect(clock() - begun).toBeGreaterThanOrEqual(10 * minute);
     expect(clock() - begun).toBeLessThan(10 * minute + second);

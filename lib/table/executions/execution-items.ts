@@ -17,6 +17,7 @@ import type { ListMembership } from '../lists/listing.ts';
 import { partsOf } from '../text-parts.ts';
 import { Conflict } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
+import { errorReasonOf } from './error-reasons.ts';
 
 /** The kind of the heads of executions in the stream. */
 export const executionKind = 'execution';
@@ -134,6 +135,8 @@ export type Ending = {
   qaReview: GateResult;
   /** Why it failed: a code or a fixed sentence. */
   error?: string;
+  /** What happened, if the code does not say it. */
+  errorReason?: string;
   /** The model that answered, if it is not the one that the execution started with. */
   model?: string;
   timings?: Timings;
@@ -318,8 +321,12 @@ export function wholeExecution(items: readonly Item[]): (Execution & { agentId: 
 export function withoutOutput(execution: ExecutionHead, { input }: ExecutionInput): Execution & { agentId: string } {
   const { selfTest, qaReview, step: _, ...rest } = execution;
   const currentStep = currentStepOf(execution);
+  const errorReason = errorReasonOf(execution);
+  const isWaiting = isRunning(execution) && (execution.progress?.waits ?? 0) > 0;
   return {
     ...rest,
+    ...(errorReason !== undefined && { errorReason }),
+    ...(isWaiting && { waitingForModel: true }),
     input,
     qualityGates: { selfTest, qaReview },
     stepCount: stepCountOf(execution),

@@ -59,12 +59,17 @@ function useRun(agent: string, id: string) {
 }
 
 function Details({ execution, steps }: { execution: Execution; steps: readonly ExecutionStep[] }) {
-  const { input, output, error } = execution;
+  const { input, output, error, errorReason = error, waitingForModel } = execution;
   return (
     <div className="run">
-      {error !== undefined && (
+      {errorReason !== undefined && (
         <p className="failure" role="alert">
-          {errorText(error)}
+          {errorReason}
+        </p>
+      )}
+      {waitingForModel && (
+        <p className="muted" role="status">
+          Waiting for the model, which is overloaded or has too many requests.
         </p>
       )}
       <RunFacts execution={execution} />
@@ -114,19 +119,3 @@ const gateTexts = {
   passed: 'The model gave no reason.',
   failed: 'The model gave no reason.',
 } as const satisfies Record<Execution['qualityGates']['selfTest'], string>;
-
-/** The sentences for the values of `error` that are codes. */
-const errorTexts: Readonly<Record<string, string>> = {
-  not_started: 'No worker was free within the waiting limit, so the run did not start. Run it again later.',
-  deadline: 'The run took longer than the time limit of the deployment.',
-  lost: 'Two workers in a row were lost while they carried out the run. Run it again.',
-  step_limit: 'The run used up its steps. Raise the maximum number of steps of the agent, or make its task smaller.',
-  token_limit: 'The run used up its tokens. Raise the maximum number of tokens of the agent, or make its task smaller.',
-  cancelled: 'A request cancelled the run, or the run that delegated it.',
-  agent_not_active: 'The agent was deactivated during the run. Activate it, and run it again.',
-};
-
-/** Returns why an execution failed, as a sentence. */
-function errorText(error: string): string {
-  return Object.hasOwn(errorTexts, error) ? (errorTexts[error] as string) : error;
-}
