@@ -320,7 +320,7 @@ function textOf(content: unknown): string {
 const thoughts = /^\s*<(think|thinking|thought|reasoning)>/i;
 
 /** Returns a text without the thoughts at its start, which some servers leave in it. */
-export function withoutThoughts(text: string): string {
+function withoutThoughts(text: string): string {
   const opened = thoughts.exec(text);
   if (opened) {
     const endTag = `</${(opened[1] as string).toLowerCase()}>`;

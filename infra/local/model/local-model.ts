@@ -20,7 +20,7 @@ export type Model = {
 };
 
 /** What the output at the start says: a line that names the model, and what is wrong with its server, as a sentence. */
-export type ModelCheck = { description: string; problem: string | undefined };
+type ModelCheck = { description: string; problem: string | undefined };
 
 /**
  * Creates the model that the settings choose.
