@@ -180,6 +180,7 @@ describe('an answer', () => {
     ['<think>maybe</think>\n\nWork.', 'Work.'],
     ['\n<THINK>\nmay<b>e\n</THINK>\nWork.', 'Work.'],
     ['<think></think><thinking>maybe</thinking> Work.', 'Work.'],
+    ['<think>\nVERDICT: FAIL would be harsh.\n</think>\n\nGood.\nVERDICT: PASS', 'Good.\nVERDICT: PASS'],
     ['I should work.\n</think>\n\nWork.', 'Work.'],
     ['Use <think>x</think> like this.', 'Use <think>x</think> like this.'],
     ['Write:\n<think>\nx\n</think>\n', 'Write:\n<think>\nx\n</think>\n'],
