@@ -25,7 +25,9 @@ async function report(called: readonly string[], content: object) {
   const asked = await useAws({
     [action]: pageOf(called),
     'cloudformation:DescribeStacks': () => describedStack({ TableName: 'own' }),
-    'cloudformation:ListStackResources': stackResources([{ id: 'GlobalTable1', type: 'AWS::DynamoDB::GlobalTable', name: 'own' }]),
+    'cloudformation:ListStackResources': stackResources([
+      { id: 'GlobalTable1', type: 'AWS::DynamoDB::GlobalTable', name: 'own' },
+    ]),
   });
   const findings = await checkModelsInUse(parseSettings(content, 'settings/prod.json', 'prod'), 'eu-central-1');
   expect(asked.find(({ body }) => 'MetricName' in body)?.body).toMatchObject({
