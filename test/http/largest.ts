@@ -17,7 +17,7 @@ type Json = {
 /** The character with the most bytes in a response: its escape has 6 bytes in the body, 7 when the body is escaped. */
 export const costliest = '\u0001';
 
-/** The same for titles and names, which have no control characters: its escape has 2 bytes in the body, 4 when the body is escaped. */
+/** The same for titles, names and URLs, which have no control characters: its escape has 2 bytes in the body, 4 when the body is escaped. */
 const costliestOfLabels = '"';
 const labels = ['title', 'displayName', 'model', 'capabilities'];
 
@@ -51,7 +51,7 @@ function textOf(
   at: number,
 ): string {
   const nth = String(at).padStart(2, '0');
-  if (format === 'uri') return 'https://example.com/'.padEnd(maxLength, character);
+  if (format === 'uri') return 'https://example.com/'.padEnd(maxLength, costliestOfLabels);
   if (/\[0-9A-HJKMNP-TV-Z\]/.test(pattern)) return example.slice(0, -2) + nth;
   if (/proj_/.test(pattern)) return 'proj_'.padEnd(5 + 64, 'p');
   if (/a-z0-9/.test(pattern)) return 'a'.repeat(maxLength);
