@@ -6,8 +6,11 @@ import { createBedrockModel } from '../../lib/model/bedrock.ts';
 import { logFailure } from '../../lib/queue/log-failure.ts';
 import { meteredModel } from '../../lib/queue/metered-model.ts';
 
-const tools = { model: meteredModel(createBedrockModel(process.env, logFailure)), catalogue: readSkills() };
+const { model, metering } = meteredModel(createBedrockModel(process.env, logFailure));
+const tools = { model, catalogue: readSkills() };
 
 export const handler = serve(row, async ({ params, body, caller, recordResponse }, context) =>
-  selfImproveAgent(context, caller.organization, params.name, body, tools, recordResponse, caller.scopes),
+  metering(() =>
+    selfImproveAgent(context, caller.organization, params.name, body, tools, recordResponse, caller.scopes),
+  ),
 );

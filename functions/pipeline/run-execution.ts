@@ -7,13 +7,14 @@ import { logFailure } from '../../lib/queue/log-failure.ts';
 import { meteredModel } from '../../lib/queue/metered-model.ts';
 import { callTool, grantedTools } from '../../lib/tools/agent-tools.ts';
 
+const { model, metering } = meteredModel(createBedrockModel(process.env, logFailure));
 const tools = {
-  model: meteredModel(createBedrockModel(process.env, logFailure)),
+  model,
   answeringModel,
   catalogue: readSkills(),
   agentTools: { grantedTools, callTool },
 };
 
 export const handler = consumeQueue(ExecutionMessage, async (message, context) =>
-  runExecution(context, message, tools),
+  metering(() => runExecution(context, message, tools)),
 );

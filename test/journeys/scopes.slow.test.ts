@@ -138,13 +138,13 @@ describe.each(ways)('each operation by its %s', (_, send, isOffered) => {
 const toolsOf: Record<ToolCapability, { scopes: Scope[]; tools: string[] }> = {
   'tasks.read': { scopes: ['tasks:read'], tools: ['list_tasks', 'get_task'] },
   'tasks.write': { scopes: ['tasks:read', 'tasks:write'], tools: ['get_task', 'create_task', 'update_task'] },
-  delegate: { scopes: ['agents:execute'], tools: ['delegate_task'] },
+  delegate: { scopes: ['agents:read', 'agents:execute'], tools: ['list_agents', 'delegate_task'] },
   skills: { scopes: ['agents:read'], tools: ['read_skill'] },
 };
 /** The scope that each tool stands for. */
 const scopeOf: Record<string, Scope> = {
   ...{ list_tasks: 'tasks:read', get_task: 'tasks:read', create_task: 'tasks:write', update_task: 'tasks:write' },
-  ...{ delegate_task: 'agents:execute', read_skill: 'agents:read' },
+  ...{ list_agents: 'agents:read', delegate_task: 'agents:execute', read_skill: 'agents:read' },
 };
 
 /** All sets of scopes, without those of webhooks. */
@@ -207,6 +207,7 @@ describe.each(ways)('what agents do on behalf of a token, by each %s', (way, sen
       ['get_task', { id }],
       ['create_task', { title: 'By an agent' }],
       ['update_task', { id, title: 'By an agent' }],
+      ['list_agents', {}],
       ['delegate_task', { toAgent: `${prefix}-reader`, instruction: 'Read.' }],
       ['read_skill', { skillId: 'sk_test-planning' }],
     ];

@@ -98,18 +98,24 @@ it('counts are a line of the log in the embedded metric format, under the name o
   ]);
 });
 
-it('the tokens of a model are counted under its name, and with those of all models', async () => {
-  const answers = [100, 0];
-  const model = meteredModel(async () => ({ kind: 'text', text: 'Yes.', tokens: answers.shift() ?? 0 }));
+it('the tokens of all answers of a model are counted once, under its name and with those of all models', async () => {
+  const answers = [100, 0, 20, 5];
+  const { model, metering } = meteredModel(async () => ({ kind: 'text', text: 'Yes.', tokens: answers.shift() ?? 0 }));
   const question = { model: 'maker.model-v1', system: '', user: '', maxTokens: 1, signal: AbortSignal.timeout(1_000) };
-  expect(await model(question)).toEqual({ kind: 'text', text: 'Yes.', tokens: 100 });
-  await model(question);
-  const [line, ...more] = written.map((text) => JSON.parse(text));
+  const failed = metering(async () => {
+    expect(await model(question)).toEqual({ kind: 'text', text: 'Yes.', tokens: 100 });
+    for (const name of ['maker.model-v1', 'maker.model-v1', 'other']) await model({ ...question, model: name });
+    throw new Error('The work fails.');
+  });
+  await expect(failed).rejects.toThrow('The work fails.');
+  await metering(async () => {});
+  const [line, other, ...more] = written.map((text) => JSON.parse(text));
   expect(more).toEqual([]);
-  expect(line).toMatchObject({ service: 'Crewboard-test', model: 'maker.model-v1', TokensUsed: 100 });
+  expect(line).toMatchObject({ service: 'Crewboard-test', model: 'maker.model-v1', TokensUsed: 120 });
+  expect(other).toMatchObject({ model: 'other', TokensUsed: 5 });
   expect(line._aws.CloudWatchMetrics).toMatchObject([{ Dimensions: [['service', 'model'], ['service']] }]);
   meter({ WorkLost: 1 });
-  expect(JSON.parse(written[1] as string)._aws.CloudWatchMetrics).toMatchObject([{ Dimensions: [['service']] }]);
+  expect(JSON.parse(written[2] as string)._aws.CloudWatchMetrics).toMatchObject([{ Dimensions: [['service']] }]);
 });
 
 it.each([
