@@ -168,7 +168,7 @@ describe.runIf(program)('the runs of the console', async () => {
     await tabTo(dialog.getByRole('button', { name: 'Cancel the run' }));
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.keyboard.press('Enter');
-    await page.getByRole('alert').getByText('A request cancelled the run, or the run that delegated it.').waitFor();
+    await page.getByRole('alert').getByText('A request cancelled it, or the execution that delegated it.').waitFor();
     expect(await page.getByRole('button', { name: 'Cancel', exact: true }).count()).toBe(0);
     // The step that was under way has no duration, as one that runs.
     expect(await page.locator('.step').first().textContent()).not.toContain('running');
