@@ -69,10 +69,11 @@ const slowedTo = 1 / 2;
 const logsAtMost = 1_000;
 
 /**
- * The maximum number of stretches before the latest one. Changes are published within seconds, and after minutes if the machine is
- * overloaded: a change of a stretch that is not known any more would be given a time that can lie in a pause.
+ * The maximum number of stretches before the latest one: at most 80 KB of an item. Changes are published within seconds. But a
+ * service that is killed every few seconds beside a long backlog handles the earlier changes first, so minutes and hundreds of
+ * stretches can pass. A change of a stretch that is not known any more would be given a time that can lie in a pause.
  */
-const earlierAtMost = 100;
+const earlierAtMost = 1_000;
 
 /** Creates the clock of the log of a process that starts now. */
 export function createLogClock(clock: () => number, monotonic: () => number): LogClock {
