@@ -34,12 +34,13 @@ const obvious = /^(Id of an? [\w ]+|Name of an agent, in kebab-case)\.$/;
  * that an error explains as well.
  */
 export function shortTool({ name, title, description, inputSchema, hints }: OperationTool): Tool {
-  const differing = Object.entries(defaultHints).filter(([hint, value]) => hints[hint as keyof typeof hints] !== value);
   const annotations = Object.fromEntries(
-    differing.flatMap(([hint, value]) =>
+    Object.entries(hints).filter(([hint, value]) => {
       // Of a tool that only reads, nobody asks what it destroys or repeats.
-      hints.readOnlyHint && ['destructiveHint', 'idempotentHint'].includes(hint) ? [] : [[hint, !value]],
-    ),
+      if (hints.readOnlyHint && ['destructiveHint', 'idempotentHint'].includes(hint)) return false;
+      // What destroys says so also to a client that does not know the defaults.
+      return value !== defaultHints[hint as keyof typeof hints] || hint === 'destructiveHint';
+    }),
   );
   return {
     name,

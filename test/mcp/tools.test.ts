@@ -104,7 +104,7 @@ describe.each(revisions)('a client of revision %s', (revision, negotiation) => {
       description:
         'Permanently deletes the task. Fails with `has_dependents` while tasks that are not `done` depend on it; `details` names them.',
       inputSchema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
-      annotations: { idempotentHint: true, openWorldHint: false },
+      annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
     });
   });
 

@@ -36,7 +36,8 @@ async def work(revision: str, mode: str) -> str:
 
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
             hints = tools["delete_task"].annotations
-            assert hints is not None and hints.destructive_hint and not hints.read_only_hint, hints
+            # A hint that is left out has the default of the protocol.
+            assert hints is not None and hints.destructive_hint is not False and not hints.read_only_hint, hints
 
             created = parsed(await client.call_tool("create_task", {"title": f"Draw with {revision}"}))
             task_id: str = created["data"]["id"]
