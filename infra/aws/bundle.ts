@@ -62,6 +62,7 @@ export const stubs: Readonly<Record<string, string>> = {
   '@smithy/core/event-streams': stub('event-streams'),
   '@aws-sdk/token-providers': stub('tokens'),
   'node:http2': stub('http2'),
+  'node:process': stub('process'),
   '@modelcontextprotocol/server/_shims': stub('json-schema-validator'),
 };
 
