@@ -24,6 +24,11 @@ export type LoggedEvent = {
    * clock (docs/architecture.md#clocks).
    */
   logTime?: number;
+  /**
+   * Whether it is listed for followers as a late one (`late-events.ts`), so that it is not listed again when its change is read
+   * again; only where one process owns the logs.
+   */
+  listed?: true;
   /** The request that made the change, if it is known. */
   requestId?: string;
   /** The event's `data` as JSON: unlike a map of DynamoDB, text keeps the order of the fields. */

@@ -31,8 +31,10 @@ export async function publishEvents(
       const changedAt = Date.parse(data.occurredAt);
       const id = eventIdOf(changedAt, { item, version, event });
       const madeAt = await logTimeOf(context, organization, changedAt);
-      // The log keeps the time that it has: after a step, a change that is read again can seem to be of another time.
-      const known = wasSetBack(context) ? await readEvent(context, organization, id) : undefined;
+      // The log keeps the time that it has: after a step, a change that is read again can seem to be of another time. And a
+      // process that owns its logs reads open changes again at each start: followers get a late event once for all of them.
+      const mayBeKnown = wasSetBack(context) || (context.ownsLogs && isLate(id, logTime(context)));
+      const known = mayBeKnown ? await readEvent(context, organization, id) : undefined;
       const logged = known ?? {
         organization,
         id,
@@ -45,14 +47,18 @@ export async function publishEvents(
         ...rest,
       };
       const append = async () => {
-        await appendEvent(context, logged);
-        return isLate(id, logTime(context));
+        if (!known) await appendEvent(context, logged);
+        return !known?.listed && isLate(id, logTime(context));
+      };
+      const list = async () => {
+        await note(await listLateEvent(logContext, organization, id));
+        if (context.ownsLogs) await appendEvent(context, { ...logged, listed: true });
       };
       const [messages, late] = await Promise.all([readFirstAttempts(context, logged), append()]);
       await Promise.all([
         sendAttemptMessages(context, withContent(messages, logged)),
         messages.length > 0 ? planEventCheck(context, organization, id) : undefined,
-        late ? listLateEvent(logContext, organization, id).then(note) : note(ulidOf(id)),
+        late ? list() : note(ulidOf(id)),
       ]);
     }),
   );

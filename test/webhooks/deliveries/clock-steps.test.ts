@@ -148,6 +148,40 @@ describe('a follower', () => {
     expect(await follow()).toEqual([id]);
   });
 
+  it.each([0, 5_000])(
+    'gets a late event once, however often the process is killed, also after a step back of %d ms',
+    async (back) => {
+      await publish();
+      step(-back);
+      const change = webhooks.change();
+      pass(60_000);
+      await follow();
+      const { id } = await publish(change);
+      const seen: string[] = [];
+      for (let starts = 0; starts < 3; starts++) {
+        pass(2_000);
+        seen.push(...(await follow()));
+        machine = start();
+        await publish(change);
+      }
+      pass(60_000);
+      expect([...seen, ...(await follow())]).toEqual([id]);
+    },
+  );
+
+  it('gets a late event that the process before has written and not listed', async () => {
+    await publish();
+    const change = webhooks.change();
+    pass(60_000);
+    await follow();
+    machine.batchers.listLateEvent = () => Promise.reject(new Error('killed'));
+    await expect(publish(change)).rejects.toThrow('killed');
+    machine = start();
+    const { id } = await publish(change);
+    pass(2_000);
+    expect(await follow()).toEqual([id]);
+  });
+
   it('that names a position of a clock that is an hour ahead continues with the next events', async () => {
     await publish();
     pass(1_000);
