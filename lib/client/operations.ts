@@ -801,6 +801,8 @@ export type TaskEventData = {
     assignedAgent?: string;
     projectId?: string;
   };
+  /** The version of the task after the change: a later change has a greater one. Two events of one change have the same. Absent in events from before 0.3.0. */
+  sequence?: number;
   occurredAt: string;
 };
 

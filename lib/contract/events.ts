@@ -17,6 +17,12 @@ export const TaskEventData = v.object({
     assignedAgent: v.optional(v.string()),
     projectId: v.optional(v.string()),
   }),
+  sequence: v.optional(
+    described(
+      v.pipe(v.number(), v.integer(), v.minValue(1)),
+      'The version of the task after the change: a later change has a greater one. Two events of one change have the same. Absent in events from before 0.3.0.',
+    ),
+  ),
   occurredAt: Timestamp,
 });
 export type TaskEventData = v.InferOutput<typeof TaskEventData>;
@@ -78,19 +84,19 @@ export const taskEventRows = rowsOf<`task.${string}`, TaskEventData, Pick<Task, 
   'task.created': {
     when: 'A task is created',
     data: TaskEventData,
-    example: { task: aTask('backlog'), occurredAt: examples.planned },
+    example: { task: aTask('backlog'), sequence: 1, occurredAt: examples.planned },
     comesFrom: (before, after) => before === undefined && after !== undefined,
   },
   'task.completed': {
     when: 'A task reaches `done`',
     data: TaskEventData,
-    example: { task: aTask('done'), occurredAt: examples.ended },
+    example: { task: aTask('done'), sequence: 5, occurredAt: examples.ended },
     comesFrom: (before, after) => hasNewStatus(before, after) && after?.status === 'done',
   },
   'task.status_changed': {
     when: 'A caller or an execution changes the status of a task',
     data: TaskEventData,
-    example: { task: aTask('in_progress', { previousStatus: 'assigned' }), occurredAt: examples.started },
+    example: { task: aTask('in_progress', { previousStatus: 'assigned' }), sequence: 3, occurredAt: examples.started },
     comesFrom: hasNewStatus,
   },
 });

@@ -1,7 +1,11 @@
 import { type TaskEvent, taskEventRows } from '../contract/events.ts';
 import type { Task } from '../contract/tasks.ts';
+import type { StoredTask } from '../table/tasks/task-items.ts';
 
 const names = Object.keys(taskEventRows) as TaskEvent['event'][];
+
+/** A task with its version, as its item has it. */
+type VersionedTask = Task & Pick<StoredTask, 'version'>;
 
 /**
  * Returns the public events of a change of a task (docs/architecture.md#events).
@@ -9,10 +13,10 @@ const names = Object.keys(taskEventRows) as TaskEvent['event'][];
  * @param before `undefined` for a new task
  * @param after `undefined` for a deleted task
  */
-export function taskEvents(before: Task | undefined, after: Task | undefined): TaskEvent[] {
+export function taskEvents(before: VersionedTask | undefined, after: VersionedTask | undefined): TaskEvent[] {
   const changed = after ?? before;
   if (changed === undefined) return [];
-  const { id, title, status, assignedAgent, projectId, updatedAt } = changed;
+  const { id, title, status, assignedAgent, projectId, version, updatedAt } = changed;
   return names
     .filter((name) => taskEventRows[name].comesFrom(before, after))
     .toReversed()
@@ -21,7 +25,11 @@ export function taskEvents(before: Task | undefined, after: Task | undefined): T
       const previous = hasPrevious && before && { previousStatus: before.status };
       return {
         event,
-        data: { task: { id, title, ...previous, status, assignedAgent, projectId }, occurredAt: updatedAt },
+        data: {
+          task: { id, title, ...previous, status, assignedAgent, projectId },
+          sequence: version,
+          occurredAt: updatedAt,
+        },
       };
     });
 }

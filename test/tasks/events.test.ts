@@ -1,17 +1,17 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { type TaskEvent, TaskEventData } from '../../lib/contract/events.ts';
-import { type Task, taskStatuses } from '../../lib/contract/tasks.ts';
-import { taskFrom, taskItem } from '../../lib/table/tasks/task-items.ts';
+import { taskStatuses } from '../../lib/contract/tasks.ts';
+import { type StoredTask, taskFrom, taskItem } from '../../lib/table/tasks/task-items.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
 
 const id = 'tk_01K00000000000000000000000';
 const references = { assignedAgent: 'a-coder', projectId: 'proj_1' };
 const [createdAt, later] = ['2026-03-01T12:00:00.000Z', '2026-03-01T13:00:00.000Z'];
 
-const task = (fields: Partial<Task> = {}): Task => ({
+const task = (fields: Partial<StoredTask> = {}): StoredTask => ({
   ...{ id, title: 'A task', description: 'private words', status: 'backlog', priority: 'high' },
-  ...{ ...references, dependsOn: [], createdAt, updatedAt: createdAt },
+  ...{ ...references, dependsOn: [], createdAt, updatedAt: createdAt, version: 1, dependents: [] },
   ...fields,
 });
 
@@ -20,7 +20,7 @@ const parsed = (events: TaskEvent[]): unknown => JSON.parse(JSON.stringify(event
 const namesOf = (events: TaskEvent[]) => events.map(({ event }) => event);
 
 it.each(taskStatuses)('a new task with status %s is one task.created, with these fields and no others', (status) => {
-  const data = { task: { id, title: 'A task', status, ...references }, occurredAt: createdAt };
+  const data = { task: { id, title: 'A task', status, ...references }, sequence: 1, occurredAt: createdAt };
   expect(parsed(taskEvents(undefined, task({ status })))).toEqual([{ event: 'task.created', data }]);
 });
 
@@ -36,21 +36,21 @@ describe('a change of the status', () => {
     expect(events[0]?.data.task).toMatchObject({ previousStatus: from, status: to });
   });
 
-  it('to done has these fields in its events, in this order, and no others, with the time of the change', () => {
-    const done = task({ status: 'done', title: 'Renamed', assignedAgent: 'a-tester', updatedAt: later });
+  it('to done has these fields in its events, in this order, and no others, with the time and the version of the change', () => {
+    const done = task({ status: 'done', title: 'Renamed', assignedAgent: 'a-tester', updatedAt: later, version: 2 });
     const events = taskEvents(task(), done);
     const shown = { id, title: 'Renamed', status: 'done', assignedAgent: 'a-tester', projectId: 'proj_1' };
     const changed = { ...shown, previousStatus: 'backlog' };
     expect(parsed(events)).toEqual([
-      { event: 'task.status_changed', data: { task: changed, occurredAt: later } },
-      { event: 'task.completed', data: { task: shown, occurredAt: later } },
+      { event: 'task.status_changed', data: { task: changed, sequence: 2, occurredAt: later } },
+      { event: 'task.completed', data: { task: shown, sequence: 2, occurredAt: later } },
     ]);
     const fields = ['id', 'title', 'previousStatus', 'status', 'assignedAgent', 'projectId'];
     expect(Object.keys(events[0]?.data.task ?? {})).toEqual(fields);
   });
 });
 
-it.each<[string, Partial<Task>]>([
+it.each<[string, Partial<StoredTask>]>([
   ['another title', { title: 'Renamed' }],
   ['another priority', { priority: 'low' }],
   ['another agent', { assignedAgent: 'a-tester' }],
@@ -63,7 +63,7 @@ it.each<[string, Partial<Task>]>([
 it('no event is derived from a deletion, or from a new dependent', () => {
   expect(taskEvents(task({ status: 'done' }), undefined)).toEqual([]);
   const organization = 'one' as Parameters<typeof taskItem>[0];
-  const stored = { ...task(), version: 3, dependents: [] };
+  const stored = task({ version: 3 });
   const before = taskItem(organization, stored);
   const after = taskItem(organization, { ...stored, dependents: ['tk_01K00000000000000000000001'] });
   expect(after).not.toEqual(before);
