@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { timestamp } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
+import { isTooFarAhead } from '../../table/clocks.ts';
 import { beginAttempt, findAttempt, unlistAttempt } from '../../table/deliveries/attempt-log.ts';
 import { removeParkedAttempt } from '../../table/deliveries/parked-attempts.ts';
 import { leaseSlowAttempt } from '../../table/deliveries/webhook-attempts.ts';
@@ -107,6 +108,16 @@ async function attemptWithLease(
   return begin(context, attempt, { number, leasedAt, until });
 }
 
+/**
+ * Returns whether a lease holds until the end of an attempt that begins now. One that a clock has set which was set back in the
+ * meantime is free for others.
+ *
+ * @param now Unix time, in ms
+ */
+function isStillHeld({ leasedAt }: NonNullable<PreparedAttempt['lease']>, now: number): boolean {
+  return now <= leasedAt + prepareMs && !isTooFarAhead(leasedAt, now, 0);
+}
+
 /** Makes an attempt, unless the log has a late one, or the preparation took so long that the attempt could outlast its lease. */
 async function begin(context: Context, attempt: AttemptToMake, lease?: PreparedAttempt['lease']): Promise<Delivered> {
   const { message, target, loggedEvent } = attempt;
@@ -117,7 +128,7 @@ async function begin(context: Context, attempt: AttemptToMake, lease?: PreparedA
   const delivery = { deliveryId, event: loggedEvent.event, data: JSON.parse(loggedEvent.data) };
   const post = await signedPost(context, delivery, target, { organization, webhook: webhookId });
   const isPaced = target.maxPerSecond !== undefined;
-  if (isPaced && lease && post.sentAt > lease.leasedAt + prepareMs)
+  if (isPaced && lease && !isStillHeld(lease, post.sentAt))
     return act(context, { kind: 'sendAgain', message, notBefore: post.sentAt + minDelayMs });
   return makeAttempt(context, attempt, { place: begun.place, post, lease });
 }

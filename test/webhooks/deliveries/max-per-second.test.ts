@@ -153,6 +153,21 @@ describe('a webhook with a maximum of attempts in a second', () => {
     expect(await webhooks.attempt(message)).toMatchObject({ posts: 1 });
   });
 
+  it('is sent nothing by a worker whose lease has the time of a clock that was set back in the meantime', async () => {
+    await webhooks.register({ maxPerSecond: 1 });
+    const [message, other] = (await queuedMessages(2)) as [DeliveryMessage, DeliveryMessage];
+    const container = webhooks.createContainer();
+    const table = interceptTable(container.table, async (write, { input }) => {
+      const answer = await write();
+      if (JSON.stringify(input).includes('slowLease0')) webhooks.clock.now -= 3_600_000;
+      return answer;
+    });
+    const again = { posts: 0, sent: [{ to: 'slowDeliveries', message, delaySeconds: 1 }] };
+    expect(await webhooks.attempt(message, {}, { ...container, table })).toEqual(again);
+    // The lease seems free to others.
+    expect(await webhooks.attempt(other)).toMatchObject({ posts: 1 });
+  });
+
   it('keeps the lease of another worker that took it when it had expired', async () => {
     await webhooks.register({ maxPerSecond: 1 });
     const [first, second, third] = (await queuedMessages(3)) as [DeliveryMessage, DeliveryMessage, DeliveryMessage];
