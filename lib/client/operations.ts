@@ -636,6 +636,10 @@ export type Webhook = {
   };
   /** The maximum number of attempts that begin in any one second; absent if there is none. */
   maxPerSecond?: number;
+  /** Whether deliveries are signed: the webhook has a secret. */
+  signed: boolean;
+  /** When the secret was set or rotated; absent without a secret, and for one that was set before version 0.3.0. */
+  secretChangedAt?: string;
   /** False while the webhook is paused: nothing is sent to it. */
   active: boolean;
   /** Why the service has paused the webhook; absent if a caller paused it. */
@@ -676,6 +680,10 @@ export type SecretRotated = {
   };
   /** The maximum number of attempts that begin in any one second; absent if there is none. */
   maxPerSecond?: number;
+  /** Whether deliveries are signed: the webhook has a secret. */
+  signed: boolean;
+  /** When the secret was set or rotated; absent without a secret, and for one that was set before version 0.3.0. */
+  secretChangedAt?: string;
   /** False while the webhook is paused: nothing is sent to it. */
   active: boolean;
   /** Why the service has paused the webhook; absent if a caller paused it. */
@@ -737,6 +745,8 @@ export type AttemptDetail = {
   error?: string;
   /** True for a test event; absent otherwise, and for attempts that were made before version 0.2.0. */
   test?: boolean;
+  /** What may help, if the service knows it. `unsigned`: the receiver responded 401 or 403 to a delivery without a signature, because the webhook has no secret. */
+  hint?: 'unsigned';
   /** IP address that was dialled; absent if none was. */
   address?: string;
   /** The parts of `durationMs`. A phase is absent if the attempt had none or failed before its end. */

@@ -140,6 +140,13 @@ export const Webhook = v.object({
       'The maximum number of attempts that begin in any one second; absent if there is none.',
     ),
   ),
+  signed: described(v.boolean(), 'Whether deliveries are signed: the webhook has a secret.'),
+  secretChangedAt: v.optional(
+    described(
+      Timestamp,
+      'When the secret was set or rotated; absent without a secret, and for one that was set before version 0.3.0.',
+    ),
+  ),
   active: described(v.boolean(), 'False while the webhook is paused: nothing is sent to it.'),
   disabledReason: v.optional(
     described(oneOf(['failing']), 'Why the service has paused the webhook; absent if a caller paused it.'),
@@ -246,6 +253,12 @@ const milliseconds = (what: string) => v.optional(described(count, `Milliseconds
 /** One attempt of a delivery, with its request and its response. */
 export const AttemptDetail = v.object({
   ...DeliveryRecord.entries,
+  hint: v.optional(
+    described(
+      oneOf(['unsigned']),
+      'What may help, if the service knows it. `unsigned`: the receiver responded 401 or 403 to a delivery without a signature, because the webhook has no secret.',
+    ),
+  ),
   address: v.optional(described(v.string(), 'IP address that was dialled; absent if none was.')),
   phases: v.optional(
     described(
@@ -349,6 +362,7 @@ const exampleWebhook = {
   active: true,
   createdAt: examples.hired,
 } as const;
+const readWebhook = { ...exampleWebhook, signed: true, secretChangedAt: exampleWebhook.createdAt };
 
 const exampleBody = () =>
   JSON.stringify({
@@ -411,7 +425,7 @@ export const listWebhooks = endpoint({
 
 export const listWebhooksReference = (): ApiReference<typeof listWebhooks> => ({
   description: 'Returns all webhooks, newest first, without their secrets. The list is not paged.',
-  data: [{ ...exampleWebhook, lastDeliveryAt: examples.ended }],
+  data: [{ ...readWebhook, lastDeliveryAt: examples.ended }],
 });
 
 /** The paths of `registerWebhook` and `listEvents`, which are also those of webhooks with impossible ids. */
@@ -433,7 +447,7 @@ export const getWebhookReference = (): ApiReference<typeof getWebhook> => ({
   description:
     'Returns the webhook without its secret. The `ETag` changes when the webhook is updated, not with each delivery. After five days in which all deliveries have failed, ten of them permanently, the service pauses the webhook, and `disabledReason` is `failing`.',
   params: { id: examples.webhookId },
-  data: { ...exampleWebhook, lastDeliveryAt: examples.ended, lastSuccessAt: examples.ended },
+  data: { ...readWebhook, lastDeliveryAt: examples.ended, lastSuccessAt: examples.ended },
 });
 
 export const updateWebhook = endpoint({
@@ -462,7 +476,7 @@ export const updateWebhookReference = (): ApiReference<typeof updateWebhook> => 
     'Clear the description': { description: null },
     'Pause the webhook': { active: false },
   },
-  data: { ...exampleWebhook, url: movedUrl, lastDeliveryAt: examples.ended },
+  data: { ...readWebhook, url: movedUrl, lastDeliveryAt: examples.ended },
 });
 
 export const deleteWebhook = endpoint({
@@ -498,7 +512,7 @@ export const rotateWebhookSecretReference = (): ApiReference<typeof rotateWebhoo
     'Replaces the secret of the webhook; a webhook without a secret gets its first one. During the overlap, deliveries have two signatures: `X-Service-Signature` that of the new secret, `X-Service-Signature-Previous` that of the replaced one, and `webhook-signature` both. A rotation during an overlap ends the secret before the replaced one at once. Send an Idempotency-Key: a request that is repeated without one is another rotation, which replaces the new secret by itself. Attempts that have already begun, for up to 30 seconds, are signed as before the rotation.',
   params: { id: examples.webhookId },
   body: { secret: 'another long random text that both sides know', overlapSeconds: defaultOverlapSeconds },
-  data: { ...exampleWebhook, lastDeliveryAt: examples.ended, previousSecretEndsAt: examples.overlapEnd },
+  data: { ...readWebhook, lastDeliveryAt: examples.ended, previousSecretEndsAt: examples.overlapEnd },
 });
 
 export const testWebhook = endpoint({

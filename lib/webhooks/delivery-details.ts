@@ -96,6 +96,7 @@ function attemptDetail(
   const received = isKept(context, row) ? (kept ? response : kept === false && emptyResponse) : undefined;
   return {
     ...{ event, deliveryId, ...record, ...absent },
+    ...(refusesUnsigned(record.httpStatus, signed) && { hint: 'unsigned' as const }),
     ...(ip !== undefined && { address: ip }),
     ...(phases.length > 0 && { phases: Object.fromEntries(phases) }),
     requestHeaders: requestHeaders(unsigned, host, bodyFor(row, source)),
@@ -105,6 +106,11 @@ function attemptDetail(
       truncated: received.truncated,
     }),
   };
+}
+
+/** Returns whether a receiver seems to have refused an attempt because it was not signed. */
+function refusesUnsigned(httpStatus: number, signed: boolean): boolean {
+  return !signed && (httpStatus === 401 || httpStatus === 403);
 }
 
 /** The response of a success with an empty body, which has no item. */

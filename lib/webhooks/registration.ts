@@ -29,6 +29,8 @@ export async function registerWebhook(
     ...(description !== undefined && { description }),
     ...(taskFilter && { taskFilter }),
     ...(maxPerSecond !== undefined && { maxPerSecond }),
+    signed: secret !== undefined,
+    ...(secret !== undefined && { secretChangedAt: timestamp(timeOf(id)) }),
     active: true,
     createdAt: timestamp(timeOf(id)),
   };

@@ -24,13 +24,14 @@ export async function rotateWebhookSecret(
     encryptSecret(context, secret, { organization, webhook: id }),
     readNewestOutcomes(context, organization, id),
   ]);
-  const previousSecretEndsAt = timestamp(context.clock() + overlapSeconds * 1000);
+  const now = context.clock();
+  const previousSecretEndsAt = timestamp(now + overlapSeconds * 1000);
   const previousUntil = overlapSeconds > 0 ? previousSecretEndsAt : undefined;
   return replaceSecret(
     context,
     organization,
     id,
-    { encryptedSecret, previousUntil },
+    { encryptedSecret, changedAt: timestamp(now), previousUntil },
     (webhook, replaced) => ({ ...withHealth(webhook, newest), ...(replaced && { previousSecretEndsAt }) }),
     recordResponse,
   );

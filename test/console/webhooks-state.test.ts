@@ -45,6 +45,7 @@ describe('the time since when a webhook may have missed events', () => {
     id: 'wh_1',
     url: 'https://a',
     events: [],
+    signed: true,
     active: true,
     createdAt: '2026-03-01T00:00:00Z',
   };

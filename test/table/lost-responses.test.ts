@@ -159,7 +159,7 @@ describe('after the response to a single write was lost,', () => {
     async (lose) => {
       const id = await insertTestWebhook('the first one');
       lose();
-      const rotation = { encryptedSecret: 'the next one', previousUntil: at(60) };
+      const rotation = { encryptedSecret: 'the next one', changedAt: at(0), previousUntil: at(60) };
       await replaceSecret(context, organization, id, rotation, () => ({}), undefined);
       return readTarget({ table }, organization, id);
     },

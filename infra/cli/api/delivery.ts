@@ -33,6 +33,12 @@ export const delivery = apiCommand(
     }
   });
 
+/** What the hint of an attempt means. */
+const hints: Record<NonNullable<AttemptDetail['hint']>, string> = {
+  unsigned:
+    'The attempt was not signed: the webhook has no secret. Set the one that the receiver expects, by POST /api/webhooks/:id/rotate-secret.',
+};
+
 /** Returns the labels and values of an attempt. */
 function rowsOf(attempt: AttemptDetail) {
   const { httpStatus, durationMs, phases = {}, requestHeaders, responseHeaders, responseBody, truncated } = attempt;
@@ -45,6 +51,7 @@ function rowsOf(attempt: AttemptDetail) {
     ['delivered', attempt.deliveredAt],
     ['status', httpStatus === 0 ? 'no response' : String(httpStatus)],
     ['error', attempt.error],
+    ['hint', attempt.hint && hints[attempt.hint]],
     ['duration', durationText(durationMs) + (parts.length > 0 ? `: ${parts.join(', ')}` : '')],
     ['address', attempt.address],
     ['request', headerLines(requestHeaders)],

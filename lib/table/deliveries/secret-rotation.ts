@@ -9,8 +9,8 @@ import { Conflict, retryOnConflict, transact } from '../transact.ts';
 import type { Write } from '../write.ts';
 import { type StoredWebhook, storedFrom } from './webhooks.ts';
 
-/** A rotation: the new encrypted secret, and the end of the overlap (ISO 8601); absent for no overlap. */
-export type Rotation = { encryptedSecret: string; previousUntil: string | undefined };
+/** A rotation: the new encrypted secret, its time, and the end of the overlap; absent for no overlap. Times are ISO 8601. */
+export type Rotation = { encryptedSecret: string; changedAt: string; previousUntil: string | undefined };
 
 /**
  * Replaces the secret of a webhook, or adds its first one, and puts the idempotency record, or nothing. The replaced
@@ -34,12 +34,16 @@ export async function replaceSecret<Data>(
   return retryOnConflict(table, async () => {
     const [webhook, secret] = await getEach(table, wanted);
     if (!webhook) throw notFound('webhook');
-    const data = respond(storedFrom(webhook), secret !== undefined);
+    const { changedAt } = rotation;
+    const data = respond({ ...storedFrom(webhook), signed: true, secretChangedAt: changedAt }, secret !== undefined);
+    const mark = markWrite(organization, ulid, changedAt);
     const writes = secret
-      ? [rotationWrite(organization, ulid, rotation)]
+      ? [rotationWrite(organization, ulid, rotation), ...(webhook.signed ? [mark] : [])]
       : firstSecretWrites(organization, ulid, rotation);
     await transact(table, [...writes, ...(recordResponse?.(data) ?? [])]);
-    if (!webhook.signed) await markSigned(context, organization, ulid);
+    // Not in that transaction: a batch that reads the secret before it and the webhook after it would take the webhook for a
+    // deleted one (`targetFrom`). If this write fails, deliveries are signed all the same, and the next rotation marks the webhook.
+    if (!webhook.signed) await transact(table, [mark]).catch(() => {});
     return data;
   });
 }
@@ -78,21 +82,16 @@ function firstSecretWrites(organization: Organization, ulid: string, { encrypted
   ];
 }
 
-/**
- * Marks a webhook as signed after its first secret was written. Not in the same transaction: a batch that reads the
- * secret before the transaction and the webhook after it would take the webhook for a deleted one (`targetFrom`). If
- * this write fails, deliveries are signed all the same, and the next rotation marks the webhook.
- */
-async function markSigned({ table }: TableContext, organization: Organization, ulid: string): Promise<void> {
-  const write: Write = {
+/** Returns the write that marks a webhook as signed, with the time of its secret. */
+function markWrite(organization: Organization, ulid: string, changedAt: string): Write {
+  return {
     Update: {
       Key: keys.webhook(organization, ulid),
-      UpdateExpression: 'SET #signed = :true',
+      UpdateExpression: 'SET #signed = :true, #changedAt = :changedAt',
       ConditionExpression: 'attribute_exists(pk)',
-      ExpressionAttributeNames: { '#signed': 'signed' },
-      ExpressionAttributeValues: { ':true': true },
+      ExpressionAttributeNames: { '#signed': 'signed', '#changedAt': 'secretChangedAt' },
+      ExpressionAttributeValues: { ':true': true, ':changedAt': changedAt },
     },
     onConditionFailed: () => new Conflict(),
   };
-  await transact(table, [write]).catch(() => {});
 }

@@ -97,7 +97,6 @@ export type StoredWebhook = Webhook &
 const internal = [
   'pk',
   'sk',
-  'signed',
   'slow',
   'version',
   'pauses',
@@ -119,6 +118,7 @@ function webhookFrom(item: Item): Webhook {
   const taskFilter = currentFilter(taskFiltersOf(item).taskFilters);
   return {
     ...Object.fromEntries(shown),
+    signed: item.signed === true,
     active: pause === undefined,
     ...(pause?.reason && { disabledReason: pause.reason, disabledAt: pause.from }),
     ...(taskFilter && { taskFilter }),
@@ -172,7 +172,7 @@ export async function readTarget(
 export async function insertWebhook(
   { table }: TableContext,
   organization: Organization,
-  webhook: Webhook,
+  webhook: Omit<Webhook, 'signed' | 'secretChangedAt'>,
   encryptedSecret: string | undefined,
   recordResponse: RecordResponse,
   since: number = Date.parse(webhook.createdAt),
@@ -183,7 +183,7 @@ export async function insertWebhook(
   const isLater = since > timeOf(ulid);
   const from = isLater ? timestamp(since) : createdAt;
   const filters = taskFilter && { taskFilters: [{ ...taskFilter, from }] };
-  const signed = encryptedSecret && { signed: true };
+  const signed = { signed: encryptedSecret !== undefined, ...(encryptedSecret && { secretChangedAt: createdAt }) };
   await transact(table, [
     { Put: { Item: { ...keys.webhook(organization, ulid), ...rest, ...filters, ...signed } } },
     ...(encryptedSecret

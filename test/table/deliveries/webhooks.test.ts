@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EventName } from '../../../lib/contract/events.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import type { Webhook } from '../../../lib/contract/webhooks.ts';
 import { readSubscribers } from '../../../lib/table/deliveries/subscriptions.ts';
 import {
   bookAttempt,
@@ -31,14 +30,15 @@ beforeEach(() => {
   organization = newOrganization();
 });
 
-const newWebhook = (events: EventName[] = ['task.created']): Webhook => {
+const newWebhook = (events: EventName[] = ['task.created']) => {
   const createdAt = new Date(board.clock()).toISOString();
   return { id: `wh_${board.app.ulid()}`, url: 'https://example.com/', events, active: true, createdAt };
 };
 
 async function insert(webhook = newWebhook(), encryptedSecret?: string): Promise<StoredWebhook> {
   await insertWebhook(board, organization, webhook, encryptedSecret, undefined);
-  return { ...webhook, version: 1, slow: false };
+  const signed = encryptedSecret ? { signed: true, secretChangedAt: webhook.createdAt } : { signed: false };
+  return { ...webhook, ...signed, version: 1, slow: false };
 }
 
 const dump = () => dumpOf(board.table, organization);

@@ -144,6 +144,18 @@ describe('the response of an attempt', () => {
     expect(attempt).toMatchObject({ responseHeaders: { location: 'https://a.example/' }, responseBody: '' });
   });
 
+  it.each([
+    [401, undefined, 'unsigned'],
+    [403, undefined, 'unsigned'],
+    [400, undefined, undefined],
+    [401, 'a secret', undefined],
+  ])('that got %d without a signature says so (secret: %s)', async (status, secret, hint) => {
+    const { url } = await answering((response) => response.writeHead(status).end());
+    const message = await webhooks.message({ url, secret });
+    await attempt(message);
+    expect((await detailsOf(message)).attempts.map((one) => one.hint)).toEqual([hint]);
+  });
+
   it('has the first 50 headers, of 2 KiB at most, and those with the same name joined', async () => {
     const many = Array.from({ length: 60 }, (_, nth) => [`x-${String(nth).padStart(2, '0')}`, 'v']).flat();
     const { url } = await startSocket((connection) => {

@@ -3,11 +3,15 @@ import { DecryptCommand, EncryptCommand, KMSClient } from '@aws-sdk/client-kms';
 import { mockClient } from 'aws-sdk-client-mock';
 import 'aws-sdk-client-mock-vitest/extend';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { readTarget } from '../../../lib/table/deliveries/webhooks.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { transact } from '../../../lib/table/transact.ts';
 import { rotateWebhookSecret } from '../../../lib/webhooks/secret-rotation.ts';
 import type { Post } from '../../../lib/webhooks/sender/sender.ts';
+import { getWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { failRequests } from '../../http/fail-requests.ts';
 import { failed, notingSender, prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';
 
@@ -19,8 +23,11 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks());
 
 const [before, after] = ['the secret before', 'the secret after'] as const;
-const rotate = ({ webhookId: id }: DeliveryMessage, overlapSeconds: number, secret: string = after) =>
-  rotateWebhookSecret(webhooks, webhooks.organization, { id, secret, overlapSeconds }, undefined);
+const rotate = (
+  { webhookId: id }: Pick<DeliveryMessage, 'webhookId'>,
+  overlapSeconds: number,
+  secret: string = after,
+) => rotateWebhookSecret(webhooks, webhooks.organization, { id, secret, overlapSeconds }, undefined);
 
 /** Returns the secrets of the signatures of a post, the current one first. */
 const signersOf = ({ headers, body }: Post) =>
@@ -115,6 +122,32 @@ describe('the first secret of a webhook', () => {
     await rotate(message, 60);
     expect((await items()).filter(({ signed }) => signed)).toHaveLength(1);
     expect(await signersOfAttempt(await webhooks.nextMessage())).toEqual([after, before]);
+  });
+
+  it('and its time are in reads, and those of an earlier version have no time until the next one', async () => {
+    const { organization, table } = webhooks;
+    const { id } = await webhooks.register({ secret: 'first' });
+    const read = async () => (await getWebhook(webhooks, organization, id)).data;
+    expect(await read()).toMatchObject({ signed: true, secretChangedAt: timestamp(webhooks.clock()) });
+    await transact(table, [
+      { Update: { Key: keys.webhook(organization, ulidOf(id)), UpdateExpression: 'REMOVE secretChangedAt' } },
+    ]);
+    expect(await read()).toMatchObject({ signed: true });
+    expect(await read()).not.toHaveProperty('secretChangedAt');
+    webhooks.clock.now += 60_000;
+    const rotated = await rotate({ webhookId: id }, 60);
+    expect(rotated).toMatchObject({ signed: true, secretChangedAt: timestamp(webhooks.clock()) });
+    expect(await read()).toMatchObject({ signed: true, secretChangedAt: timestamp(webhooks.clock()) });
+  });
+
+  it('of a webhook without one makes it signed, with its time', async () => {
+    const { id } = await webhooks.register();
+    const read = async () => (await getWebhook(webhooks, webhooks.organization, id)).data;
+    expect(await read()).toMatchObject({ signed: false });
+    expect(await read()).not.toHaveProperty('secretChangedAt');
+    webhooks.clock.now += 60_000;
+    await rotate({ webhookId: id }, 0);
+    expect(await read()).toMatchObject({ signed: true, secretChangedAt: timestamp(webhooks.clock()) });
   });
 
   it('is written before the mark of the webhook, so that no read takes the webhook for deleted', async () => {

@@ -172,7 +172,7 @@ describe('a change of the filter', () => {
     await edit(id, { url: 'https://example.com/new', description: null });
     const { data, version } = await getWebhook(webhooks, webhooks.organization, id);
     expect(data).toEqual({
-      ...{ id, url: 'https://example.com/new', events: ['task.created'], active: true },
+      ...{ id, url: 'https://example.com/new', events: ['task.created'], signed: false, active: true },
       ...{ taskFilter: { projectId }, createdAt: expect.any(String) },
     });
     expect(version).toBe(3);

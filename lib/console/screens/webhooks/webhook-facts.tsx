@@ -7,7 +7,7 @@ import { stateOf } from './webhook-state.ts';
 
 /** The facts of a webhook. `repair` follows its state. */
 export function WebhookFacts({ webhook, repair }: { webhook: Webhook; repair: ReactNode }) {
-  const { events, description, taskFilter, maxPerSecond, disabledAt, failingSince } = webhook;
+  const { events, description, taskFilter, maxPerSecond, disabledAt, failingSince, signed, secretChangedAt } = webhook;
   const filter = [
     taskFilter?.projectId && `project ${taskFilter.projectId}`,
     taskFilter?.assignedAgent && `agent ${taskFilter.assignedAgent}`,
@@ -36,6 +36,14 @@ export function WebhookFacts({ webhook, repair }: { webhook: Webhook; repair: Re
       {description && <Fact label="Description">{description}</Fact>}
       <Fact label="Events">{events.join(', ')}</Fact>
       {filter.length > 0 && <Fact label="Only tasks of">{filter.join(', ')}</Fact>}
+      <Fact label="Signed">
+        {signed ? 'Yes' : 'No: the webhook has no secret'}
+        {secretChangedAt && (
+          <span className="muted">
+            , secret set <Ago at={secretChangedAt} />
+          </span>
+        )}
+      </Fact>
       {maxPerSecond !== undefined && <Fact label="Limit">{maxPerSecond} attempts per second</Fact>}
       <Fact label="Last success">{webhook.lastSuccessAt ? <Ago at={webhook.lastSuccessAt} /> : '–'}</Fact>
       <Fact label="Last failure">{webhook.lastFailureAt ? <Ago at={webhook.lastFailureAt} /> : '–'}</Fact>

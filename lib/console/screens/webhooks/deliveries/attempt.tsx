@@ -14,7 +14,7 @@ const phases = [
 
 /** An attempt of a delivery: its time in phases, its request and its response. */
 export function Attempt({ attempt, isOpen }: { attempt: AttemptDetail; isOpen: boolean }) {
-  const { error, httpStatus, durationMs, address } = attempt;
+  const { error, hint, httpStatus, durationMs, address } = attempt;
   return (
     <li className="panel attempt">
       <div className="attempt-head">
@@ -27,6 +27,12 @@ export function Attempt({ attempt, isOpen }: { attempt: AttemptDetail; isOpen: b
         </span>
       </div>
       {error !== undefined && <p className="failing breaking">{error}</p>}
+      {hint === 'unsigned' && (
+        <p>
+          The attempt was not signed: the webhook has no secret. “Rotate the secret…” sets the one that the receiver
+          expects.
+        </p>
+      )}
       <Phases attempt={attempt} />
       {httpStatus !== 0 && (
         <details open={isOpen}>
