@@ -65,9 +65,12 @@ async function answerOf(mcp: McpRequest): Promise<Pick<Response, 'status' | 'hea
       ? errorResponse(400, null, ProtocolErrorCode.InvalidRequest, problem)
       : wrong !== undefined
         ? errorResponse(200, idOf(message), ProtocolErrorCode.InvalidParams, `${wrong} must be an object.`)
-        : await protocolResponse(mcp, message === undefined ? sent : JSON.stringify(message));
+        : await protocolResponse(mcp, message === undefined ? sent : JSON.stringify(message), message);
   return { status: response.status, headers: response.headers, text: withSentence(await response.text()) };
 }
+
+/** Returns whether a message calls a method. */
+const isMethod = (message: unknown, method: string) => (message as { method?: unknown } | undefined)?.method === method;
 
 /** Returns the id of a message, for the response to it; `null` for one that no message may have. */
 function idOf(message: unknown): string | number | null {
@@ -79,12 +82,16 @@ function idOf(message: unknown): string | number | null {
  * Answers a message by the SDK: in the latest revision of the protocol, or, for clients of earlier revisions, by the
  * transport of those. `createMcpHandler` alone would answer earlier clients with a stream, which API Gateway cannot send.
  */
-async function protocolResponse(mcp: McpRequest, body: string): Promise<Response> {
+async function protocolResponse(mcp: McpRequest, body: string, message: unknown): Promise<Response> {
   const request = requestOf(mcp.event, body);
   if (!(await isLegacyRequest(request))) {
     // A stream of notifications would outlast the request, so none can be opened.
     const modern = createMcpHandler(() => createMcpServer(mcp), { legacy: 'reject', maxSubscriptions: 0 });
-    return modern.fetch(request);
+    const answer = await modern.fetch(request);
+    // The SDK calls it an internal error that the limit is reached, and clients try again.
+    if (!answer.ok || !isMethod(message, 'subscriptions/listen')) return answer;
+    const { MethodNotFound } = ProtocolErrorCode;
+    return errorResponse(404, idOf(message), MethodNotFound, 'There are no notifications to subscribe to.');
   }
   if (!acceptsJson(mcp.event))
     return errorResponse(406, null, notAcceptable, 'The service answers with JSON; send Accept: application/json.');

@@ -196,10 +196,13 @@ describe('POST /mcp', () => {
     expect(body).not.toHaveProperty('result.isError');
   });
 
-  it('opens no stream of notifications', async () => {
+  it('opens no stream of notifications: the method to subscribe is unknown', async () => {
     const { token } = await newOrganization();
     const client = await connect({ url: gateway.url, token }, { mode: { pin: '2026-07-28' } });
-    await expect(client.listen({ toolsListChanged: true })).rejects.toThrow('Subscription limit reached');
+    await expect(client.listen({ toolsListChanged: true })).rejects.toMatchObject({
+      status: 404,
+      message: expect.stringMatching(/-32601.*There are no notifications to subscribe to/),
+    });
   });
 
   it('counts each message as one request, and responds with 429 above the limit', async () => {
