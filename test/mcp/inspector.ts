@@ -1,56 +1,21 @@
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { Problem } from '../../infra/local/problem.ts';
 import { runToEnd } from '../python.ts';
-import { startService } from '../service-process.ts';
+import type { Address } from '../service-process.ts';
+import { type NpmProgram, runSuite } from './npm-program.ts';
 
-/** The version of the Inspector. It needs 140 MB, so only this command installs it. */
-const inspector = '@modelcontextprotocol/inspector@2.12.0';
-
-/** The exit code for "skipped" of test runners (Automake, Meson). */
-const skipped = 77;
-
-const folder = resolve('node_modules/.cache/mcp-inspector');
-const program = join(folder, 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js');
-
-/** The Inspector cannot be installed. */
-class NotInstalled extends Problem {}
+/** The MCP Inspector. It needs 140 MB. */
+const inspector: NpmProgram = {
+  title: 'The MCP Inspector',
+  name: '@modelcontextprotocol/inspector',
+  version: '2.12.0',
+  file: 'clients/launcher/build/index.js',
+};
 
 /** The exit codes of the Inspector: success, and a tool that reports an error. */
 const exitCodes = { success: 0, toolError: 5 };
 
-/**
- * `npm run test:inspector`: calls the MCP server of a new local service with the command line of the MCP Inspector, which
- * also checks that the schemas of all tools are portable. Exits with 1 if a check fails.
- */
-async function main(): Promise<void> {
-  await install();
-  const data = realpathSync(mkdtempSync(join(tmpdir(), 'crewboard-inspector-')));
-  const { child, ready, ended } = startService({ dataFolder: join(data, 'data') });
-  try {
-    const address = await ready;
-    if (!address) throw new Problem(`The service has ended: ${(await ended).stderr}`);
-    for (const era of ['modern', 'legacy']) await check(era, address, data);
-  } finally {
-    child.kill('SIGINT');
-    await ended;
-    rmSync(data, { recursive: true, force: true, maxRetries: 5 });
-  }
-}
-
-async function install(): Promise<void> {
-  if (existsSync(program)) return;
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
-  const options = ['--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund'];
-  const { code, output } = await runToEnd('npm', ['install', ...options, inspector]);
-  if (code !== 0)
-    throw new NotInstalled(`The MCP Inspector cannot be installed; connect to a registry of npm.\n${output}`);
-}
-
 /** Calls the service with one era of the protocol. */
-async function check(era: string, { url, token }: { url: string; token: string }, home: string): Promise<void> {
+async function check(program: string, era: string, { url, token }: Address, home: string): Promise<void> {
   const call = async (args: string[], expected: number = exitCodes.success) => {
     const target = [`${url}/mcp`, '--transport', 'http', '--header', `Authorization: Bearer ${token}`];
     const all = [program, '--cli', ...target, '--protocol-era', era, '--format', 'json', '--quiet', ...args];
@@ -84,12 +49,8 @@ async function check(era: string, { url, token }: { url: string; token: string }
   console.log(`The MCP Inspector called all methods in the ${era} era.`);
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    if (error instanceof NotInstalled) console.error(`Skipped. ${error.message}`);
-    else console.error(error instanceof Problem ? error.message : error);
-    process.exit(error instanceof NotInstalled ? skipped : 1);
-  },
-);
+// `npm run test:inspector`: calls the server with the command line of the MCP Inspector, which also checks that the schemas of
+// all tools are portable.
+runSuite(inspector, async (program, service, home) => {
+  for (const era of ['modern', 'legacy']) await check(program, era, service, home);
+});
