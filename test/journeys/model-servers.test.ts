@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { dataOf } from '../api.ts';
 import { completion, json, startChatServer } from '../infra/local/model/chat-server.ts';
 import { startDeployment } from './deployment.ts';
+import { hasGrammar } from './grammar.ts';
 import { createAgent, endOf, execute } from './requests.ts';
 
 /** A request for a completion, as far as the servers read it. */
@@ -26,25 +27,12 @@ const message = (fields: object, finish_reason: unknown = 'stop', more: object =
   );
 const error = (status: number, fields: object): Answer => json({ error: fields }, status);
 
-/** Returns all patterns and limits of lengths in a schema. */
-const limitsIn = (schema: object): [string, unknown][] =>
-  Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => [
-    ...(['pattern', 'maxLength', 'maxItems'].includes(keyword) && typeof value !== 'object'
-      ? ([[keyword, value]] as [string, unknown][])
-      : []),
-    ...(typeof value === 'object' && value !== null ? limitsIn(value) : []),
-  ]);
-
 /** How servers answer to work, by the name of the model: first a call of a tool, then `Work.` */
 const servers: Record<string, (asked: Asked, isFirst: boolean) => Answer> = {
   // It makes a grammar of each schema.
   'llama.cpp': ({ tools = [] }, isFirst) => {
-    const refused = tools
-      .flatMap((tool) => limitsIn(tool.function.parameters))
-      .some(([keyword, value]) =>
-        keyword === 'pattern' ? !/^\^[^\\]*\$$/.test(value as string) : Number(value) >= 2_000,
-      );
-    if (refused) return error(400, { message: 'failed to parse grammar' });
+    if (!tools.every((tool) => hasGrammar(tool.function.parameters)))
+      return error(400, { message: 'failed to parse grammar' });
     return isFirst ? message({ content: null, tool_calls: [listTasks] }, 'tool_calls') : message({ content: 'Work.' });
   },
   ollama: (_, isFirst) =>

@@ -38,7 +38,8 @@ export const exceptions: readonly Exception[] = [
     ],
   },
   {
-    reason: 'No tool here asks its caller for input, for an answer of a model or for its roots; all are answered at once.',
+    reason:
+      'No tool here asks its caller for input, for an answer of a model or for its roots; all are answered at once.',
     checks: [
       'elicitation-sep1034-defaults:elicitation-sep1034-general',
       'elicitation-sep1330-enums:elicitation-sep1330-general',

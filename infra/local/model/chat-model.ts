@@ -396,7 +396,10 @@ async function call<Schema extends v.GenericSchema>(
     const response = await fetch(baseUrl + path, { headers, signal, redirect: 'manual', ...posted });
     const text = await response.text();
     if (!response.ok) throw errorOf(baseUrl, response.status, text);
-    const read = v.safeParse(schema, JSON.parse(text));
+    const received: unknown = JSON.parse(text);
+    const status = errorStatusOf(received);
+    if (status !== undefined) throw errorOf(baseUrl, status, text);
+    const read = v.safeParse(schema, received);
     if (!read.success) throw new ChatError('ModelErrorException');
     return read.output;
   } catch (error) {
@@ -435,10 +438,32 @@ function isExhausted(status: number, { text, names }: SentError): boolean {
 const withoutChat =
   /(?:not support|cannot|can't|does not|unable to|not (?:a|for)) ?(?:the )?(?:chat|generate|completion)|not a chat model/i;
 
+/** What LM Studio answers, with status 200, if it does not have the path. */
+const unknownPath = /unexpected endpoint or method/i;
+
+const ErrorWithStatus = v.object({
+  choices: v.optional(v.undefined()),
+  error: v.object({ code: v.pipe(v.number(), v.integer(), v.minValue(400), v.maxValue(599)) }),
+});
+
+/**
+ * Returns the status of an error that was sent with status 200; `undefined` if the body is no error, or one that does not say
+ * its status. OpenRouter sends the status as the code.
+ */
+function errorStatusOf(body: unknown): number | undefined {
+  if (v.is(ErrorWithStatus, body)) return body.error.code;
+  return v.is(v.object({ error: v.pipe(v.string(), v.regex(unknownPath)) }), body) ? 404 : undefined;
+}
+
+/** What LM Studio answers, with status 400, if a model does not exist or none is loaded, and if its process has ended. */
+const withoutModel = /\bno models? loaded\b/i;
+const ended = /\bmodel (?:has )?(?:crashed|unloaded)\b/i;
+
 /**
  * Returns the error of a response. The text of the server is not passed on, because it may contain a key.
  *
- * @throws `ModelServerError` if this is the cause: the account is exhausted, the input is too long, or the model cannot chat
+ * @throws `ModelServerError` if this is the cause: the account is exhausted, the input is too long, the model cannot chat, or
+ * the path is wrong
  */
 function errorOf(baseUrl: string, status: number, text: string): Error {
   const sent = sentError(text);
@@ -448,6 +473,13 @@ function errorOf(baseUrl: string, status: number, text: string): Error {
     return permanent(
       `The account at the model server ${baseUrl} has no quota or no credit left; check its plan and billing.`,
     );
+  if (isRejected && unknownPath.test(text))
+    return permanent(
+      `The model server at ${baseUrl} does not have this path, which usually ends with /v1; set MODEL_BASE_URL.`,
+    );
+  if (status === 400 && (/\bmodel_not_found\b/.test(sent.names) || withoutModel.test(text)))
+    return new ChatError('ResourceNotFoundException', undefined, sent);
+  if (status === 400 && ended.test(text)) return new ChatError('ModelErrorException', undefined, sent);
   const name = errorsByStatus.get(status) ?? (isRejected ? 'ValidationException' : 'ModelErrorException');
   if (isRejected && isFailedCall(sent)) return new ChatError(name, undefined, sent);
   if (isRejected && withoutTools.test(text)) return new ChatError(name, noToolSupport, sent);

@@ -304,6 +304,10 @@ describe('an error of the server', () => {
     [400, { message: 'No.', code: 'context_length_exceeded' }],
     [400, 'the request exceeds the available context size. try increasing the context size'],
     [422, 'Prompt is too long'],
+    [
+      400,
+      'Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough.',
+    ],
   ])('%i that names the length of the input names it, too: %j', async (status, error) => {
     expect(await errorOf(status, error)).toEqual(
       failed(
@@ -320,6 +324,34 @@ describe('an error of the server', () => {
     expect(await errorOf(status, error)).toEqual(
       failed('The model cannot chat; give the agent another model, or set MODEL_NAME.'),
     );
+  });
+
+  it.each<[number, object | string]>([
+    [400, { message: 'Invalid model identifier "gpt-4o".', param: 'model', code: 'model_not_found' }],
+    [400, { message: 'No models loaded. Please load a model.', param: 'model', code: null }],
+    [404, { message: 'Model "gpt-4o" not found.', param: 'model', code: 'model_not_found' }],
+  ])('%i that says that the model does not exist says so: %j', async (status, error) => {
+    expect(await errorOf(status, error)).toEqual(unknownModel);
+  });
+
+  it.each(['The model has crashed without additional information. (Exit code: 6)', 'Model unloaded.'])(
+    '400 that says that the model has ended is a fault, which passes: %j',
+    async (error) => {
+      expect(await errorOf(400, error)).toEqual(broken);
+    },
+  );
+
+  it.each<[unknown, Answer]>([
+    [
+      { code: 429, message: 'No.' },
+      { kind: 'throttled', tokens: 0 },
+    ],
+    [{ code: 502, message: 'No.' }, broken],
+    [{ code: 402, message: 'No.' }, failed(expect.stringContaining('has no quota or no credit left'))],
+    ['Unexpected endpoint or method. (POST /chat/completions)', failed(expect.stringContaining('ends with /v1'))],
+  ])('with status 200 has the result of the status that it names: %j', async (error, answer) => {
+    chat.chat = json({ error });
+    expect(await ask()).toEqual(answer);
   });
 
   it('of another kind does not blame the length of the input', async () => {
