@@ -175,6 +175,26 @@ describe.runIf(program)('the runs of the console', async () => {
     model.answer();
   });
 
+  it('says that a running execution waits for its model, and why it failed', async () => {
+    const agent = await createAgentWithTools('waiter');
+    const id = await run(agent, 'Wait');
+    const { page } = await consoles.open({ token: consoles.service().token, path: `/runs/${agent}/${id}` });
+    const waiting = page.getByText('Waiting for the model, which is overloaded or has too many requests.');
+    await page.locator('.step').first().getByText('running').waitFor();
+    expect(await waiting.count()).toBe(0);
+    model.throttle();
+    await waiting.waitFor();
+    await consoles.service().api.cancelExecution({ params: { name: agent, id } });
+    const { error, errorReason } = await endOf(consoles.service(), agent, id);
+    expect(errorReason).not.toBe(error);
+    await page
+      .getByRole('alert')
+      .getByText(errorReason as string, { exact: true })
+      .waitFor();
+    await waiting.waitFor({ state: 'detached' });
+    model.answer();
+  });
+
   it('runs an execution again, also with a changed input, and goes to the new one', async () => {
     const agent = await createAgentWithTools('repeater');
     const taskId = await createTask(consoles.service(), 'Repeat');

@@ -10,16 +10,21 @@ export type HeldModel = {
   asked: (count: number, withinMs?: number) => Promise<void>;
   /** Responds to all requests that wait. */
   answer: () => void;
+  /** Responds with 429 to all requests for work that wait, and to all until the next `answer`. These are not counted. */
+  throttle: () => void;
 };
 
 /** Starts a model of the chat protocol. */
 export async function startHeldModel(): Promise<HeldModel> {
   const server = await startChatServer();
   const held: ServerResponse[] = [];
+  const throttled = json({ error: { message: 'Rate limit reached' } }, 429);
   let asked = 0;
+  let isThrottling = false;
   server.chat = (response) => {
     if (JSON.stringify(server.received.at(-1)?.body).includes('VERDICT:'))
       return json(completion('Good.\nVERDICT: PASS'))(response);
+    if (isThrottling) return throttled(response);
     asked++;
     held.push(response);
   };
@@ -28,7 +33,12 @@ export async function startHeldModel(): Promise<HeldModel> {
     asked: async (count, withinMs) => {
       await until(`the model is asked ${count} times`, () => asked >= count, withinMs);
     },
+    throttle: () => {
+      isThrottling = true;
+      for (const response of held.splice(0)) throttled(response);
+    },
     answer: () => {
+      isThrottling = false;
       for (const response of held.splice(0)) json(completion('It is done.'))(response);
     },
   };
