@@ -341,7 +341,7 @@ describe('an error of the server', () => {
     },
   );
 
-  it.each<[unknown, Answer]>([
+  it.each<[unknown, object]>([
     [
       { code: 429, message: 'No.' },
       { kind: 'throttled', tokens: 0 },
