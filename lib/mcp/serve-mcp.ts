@@ -89,7 +89,7 @@ async function protocolResponse(mcp: McpRequest, body: string, message: unknown)
     const modern = createMcpHandler(() => createMcpServer(mcp), { legacy: 'reject', maxSubscriptions: 0 });
     const answer = await modern.fetch(request);
     // The SDK calls it an internal error that the limit is reached, and clients try again.
-    if (!answer.ok || !isMethod(message, 'subscriptions/listen')) return answer;
+    if (answer.status !== 200 || !isMethod(message, 'subscriptions/listen')) return answer;
     const { MethodNotFound } = ProtocolErrorCode;
     return errorResponse(404, idOf(message), MethodNotFound, 'There are no notifications to subscribe to.');
   }

@@ -475,7 +475,7 @@ function errorOf(baseUrl: string, status: number, text: string): Error {
     );
   if (isRejected && unknownPath.test(text))
     return permanent(
-      `The model server at ${baseUrl} does not have this path, which usually ends with /v1; set MODEL_BASE_URL.`,
+      `The model server at ${baseUrl} does not have this path; check MODEL_BASE_URL, which usually ends with /v1.`,
     );
   if (status === 400 && (/\bmodel_not_found\b/.test(sent.names) || withoutModel.test(text)))
     return new ChatError('ResourceNotFoundException', undefined, sent);
