@@ -2,7 +2,7 @@ import { BatchGetCommand, type BatchGetCommandInput, GetCommand, PutCommand } fr
 import { describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/table/client.ts';
 import type { Key } from '../../lib/table/keys.ts';
-import { countItems, getEach, getItem, getItems, queryItems } from '../../lib/table/reads.ts';
+import { countItems, getEach, getItem, getItems, queryItems, readRange } from '../../lib/table/reads.ts';
 import { dynamodbError } from './fixtures/dynamodb-errors.ts';
 import { mockTable, queriesOf, returnPages } from './fixtures/mock-table.ts';
 import { createTestTable, errorOf } from './tasks/test-table.ts';
@@ -66,7 +66,7 @@ describe('a range of a partition', () => {
     const pageFrom = (at: number) => ({ Items: keysOf(10).slice(at, at + 2), LastEvaluatedKey: keysOf(10)[at + 1] });
     const { table, dynamodb } = mockTable();
     returnPages(dynamodb, ...[0, 2, 4, 6, 8].map(pageFrom));
-    expect(await Array.fromAsync(queryItems(table, { pk: 'p', limit: 6 }))).toEqual(keysOf(6));
+    expect(await readRange(table, { pk: 'p', limit: 6 })).toEqual(keysOf(6));
     expect(queriesOf(dynamodb).map(({ Limit, ExclusiveStartKey }) => [Limit, ExclusiveStartKey])).toEqual([
       [6, undefined],
       [4, keysOf(2)[1]],
@@ -78,7 +78,7 @@ describe('a range of a partition', () => {
   it('is read beyond an empty page', async () => {
     const { table, dynamodb } = mockTable();
     returnPages(dynamodb, { Items: [], LastEvaluatedKey: {} }, { Items: keysOf(1) });
-    expect(await Array.fromAsync(queryItems(table, { pk: 'p' }))).toEqual(keysOf(1));
+    expect(await readRange(table, { pk: 'p' })).toEqual(keysOf(1));
   });
 
   it('is in descending order and includes both ends', async () => {

@@ -6,7 +6,7 @@ import type { TableContext } from '../client.ts';
 import type { RecordResponse } from '../idempotency.ts';
 import { keys } from '../keys.ts';
 import { agentPurgeWrite } from '../purges/purge-items.ts';
-import { getItem, getItems, queryItems } from '../reads.ts';
+import { getItem, getItems, readRange } from '../reads.ts';
 import { Conflict, ignoreConflict, retryOnConflict, transact } from '../transact.ts';
 import type { Write } from '../write.ts';
 import {
@@ -68,7 +68,7 @@ export async function readAgents(
   { table, defaultModel }: AgentContext,
   organization: Organization,
 ): Promise<AgentListItem[]> {
-  const items = await Array.fromAsync(queryItems(table, { pk: keys.agents(organization) }));
+  const items = await readRange(table, { pk: keys.agents(organization) });
   return items.map((item) => agentFrom(item, defaultModel)).sort((a, b) => (a.id < b.id ? 1 : -1));
 }
 
@@ -83,7 +83,7 @@ export async function readAgentNames(
   limit: number,
 ): Promise<string[]> {
   const range = { pk: keys.agents(organization), limit, only: [], ascending: true };
-  const items = await Array.fromAsync(queryItems(table, range));
+  const items = await readRange(table, range);
   return items.map(({ sk }) => sk as string);
 }
 
@@ -184,7 +184,7 @@ export async function readAgentSkills(
   agentId: string,
 ): Promise<Assignment[]> {
   const pk = keys.agentSkills(organization, ulidOf(agentId));
-  const items = await Array.fromAsync(queryItems(table, { pk }));
+  const items = await readRange(table, { pk });
   const order = ({ id, assignedAt }: Assignment) => `${assignedAt} ${id}`;
   return items
     .map(({ sk, assignedAt }) => ({ id: sk as string, assignedAt: assignedAt as string }))

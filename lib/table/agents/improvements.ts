@@ -6,7 +6,7 @@ import type { Organization } from '../../contract/organization.ts';
 import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
 import { createLease, deleteLease, leaseFree, leaseHeld, leaseTimes } from '../lease.ts';
-import { getEach, queryItems } from '../reads.ts';
+import { getEach, readRange } from '../reads.ts';
 import { Conflict, transact } from '../transact.ts';
 import type { Write } from '../write.ts';
 
@@ -84,7 +84,7 @@ export async function readImprovementPage(
   { limit, offset }: { limit: number; offset: number },
 ): Promise<Page<ImprovementPass>> {
   const agent = ulidOf(agentId);
-  const results = await Array.fromAsync(queryItems(table, keys.improvementPasses(organization, agent)));
+  const results = await readRange(table, keys.improvementPasses(organization, agent));
   const page = results.slice(offset, offset + limit);
   const proofs = await getEach(
     table,

@@ -4,7 +4,7 @@ import type { TableContext } from '../client.ts';
 import { type Ending, type ExecutionHead, executionFrom, facetOf } from '../executions/execution-items.ts';
 import { keys } from '../keys.ts';
 import { everything } from '../lists/listing.ts';
-import { getItems, queryItems } from '../reads.ts';
+import { getItems, queryItems, readRange } from '../reads.ts';
 import { Conflict, retryOnConflict } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 
@@ -238,7 +238,7 @@ function readRows(
   { facet, first = '' }: { facet: string; first?: string },
 ): Promise<Item[]> {
   const { rows: pk } = keys.executionScope(organization, agentId && ulidOf(agentId));
-  return Array.fromAsync(queryItems(table, { pk, from: `${facet}#${first}`, to: `${facet}#~` }));
+  return readRange(table, { pk, from: `${facet}#${first}`, to: `${facet}#~` });
 }
 
 const dayMs = 24 * 60 * 60 * 1000;

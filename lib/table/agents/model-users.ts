@@ -2,7 +2,7 @@ import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { Organization } from '../../contract/organization.ts';
 import type { Table } from '../client.ts';
 import { keys, organizationOf } from '../keys.ts';
-import { getItem, queryItems } from '../reads.ts';
+import { getItem, readRange } from '../reads.ts';
 import type { Item } from '../write.ts';
 
 /** An agent that uses a model, or without `agent` an organization whose default model it is. */
@@ -36,7 +36,7 @@ export async function findUsersOfModel(
 
 async function readOrganization(table: Table, organization: Organization): Promise<Item[]> {
   const [agents, settings] = await Promise.all([
-    Array.fromAsync(queryItems(table, { pk: keys.agents(organization) })),
+    readRange(table, { pk: keys.agents(organization) }),
     getItem(table, keys.settings(organization)),
   ]);
   return [...agents, ...(settings ? [settings] : [])];

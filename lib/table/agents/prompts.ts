@@ -2,7 +2,7 @@ import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
-import { getItem, queryItems } from '../reads.ts';
+import { getItem, readRange } from '../reads.ts';
 import { type PromptChange, promptChangeFrom, textFrom } from './agent-items.ts';
 
 /** Returns the changes of an agent's prompt, the newest first. `readPrompt` returns the prompt of a change. */
@@ -12,7 +12,7 @@ export async function readPromptChanges(
   agentId: string,
 ): Promise<PromptChange[]> {
   const pk = keys.agentTexts(organization, ulidOf(agentId));
-  const items = await Array.fromAsync(queryItems(table, { pk, from: '@', to: '@~' }));
+  const items = await readRange(table, { pk, from: '@', to: '@~' });
   return items.map(promptChangeFrom);
 }
 

@@ -3,7 +3,7 @@ import type { DeliveryState } from '../../contract/webhooks.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import type { BatchingContext } from '../batchers.ts';
 import { keys } from '../keys.ts';
-import { queryItems } from '../reads.ts';
+import { readRange } from '../reads.ts';
 import type { Item } from '../write.ts';
 import { retryOf, uniqueRows } from './attempt-items.ts';
 import { readAttemptsFrom } from './attempt-log.ts';
@@ -30,7 +30,7 @@ export async function readDeliveryAttempts(
   const { organization, webhookId, deliveryId } = first;
   const { pk, sk } = keys.redelivery(organization, ulidOf(webhookId), ulidOf(deliveryId), 0);
   const range = { pk, from: sk, to: `${sk.slice(0, sk.lastIndexOf('#'))}#~` };
-  const newestFirst = await Array.fromAsync(queryItems(context.table, range));
+  const newestFirst = await readRange(context.table, range);
   const redeliveries = newestFirst.toReversed().flatMap((item) => retryOf(item) ?? []);
   const parts = await Promise.all([first, ...redeliveries].map((message) => readAttemptsFrom(context, message)));
   // A redelivery is requested after the end of the delivery, so only the last part can have a next attempt.

@@ -5,7 +5,7 @@ import type { DeliveryRecord } from '../../contract/webhooks.ts';
 import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
 import { everything, type PeriodCount, readPage } from '../lists/listing.ts';
-import { queryItems } from '../reads.ts';
+import { readRange } from '../reads.ts';
 import { readAttemptCounts } from './attempt-counts.ts';
 import { attemptFacet, recordFrom } from './attempt-items.ts';
 import { firstKeptDay, utcDays } from './history-days.ts';
@@ -22,7 +22,7 @@ export async function readLastAttemptEnd(
   const { rows: pk } = keys.attemptScope(organization, ulidOf(webhookId));
   // The rows of versions before the attempt log have another facet, which sorts first.
   const range = { pk, from: `${everything}#`, to: `${attemptFacet}#${last}`, limit: 1 };
-  const [newest] = await Array.fromAsync(queryItems(table, range));
+  const [newest] = await readRange(table, range);
   return newest?.deliveredAt as string | undefined;
 }
 

@@ -3,7 +3,7 @@ import type { Organization } from '../../contract/organization.ts';
 import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
 import { everything } from '../lists/listing.ts';
-import { queryItems } from '../reads.ts';
+import { readRange } from '../reads.ts';
 import { attemptFacet, timeLetters } from './attempt-items.ts';
 
 /** What the outcome of an attempt needs of its row. */
@@ -36,7 +36,7 @@ export async function readNewestOutcomes(
   const { rows: pk } = keys.attemptScope(organization, ulidOf(webhookId));
   // The rows of versions before the attempt log have another facet, which sorts first.
   const range = { pk, from: `${everything}#`, to: `${attemptFacet}#~`, limit: firstPage, only: outcomeFields };
-  return (await Array.fromAsync(queryItems(table, range))) as AttemptOutcome[];
+  return (await readRange(table, range)) as AttemptOutcome[];
 }
 
 /**
@@ -57,7 +57,7 @@ export async function* readOutcomesBack(
     const limit = Math.min(remaining, last === undefined ? firstPage : furtherPage);
     const to = last ?? `${attemptFacet}#~`;
     const range = { pk, from: `${attemptFacet}#${timeLetters(from)}`, to, limit, only: outcomeFields };
-    const rows = (await Array.fromAsync(queryItems(table, range))) as AttemptOutcome[];
+    const rows = (await readRange(table, range)) as AttemptOutcome[];
     // A page begins with the last row of the page before.
     yield* rows.filter(({ sk }) => sk !== last);
     if (rows.length < limit) return;

@@ -7,7 +7,7 @@ import type { BatchingContext } from '../batchers.ts';
 import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
 import { dueEntry } from '../lists/due.ts';
-import { queryItems } from '../reads.ts';
+import { readRange } from '../reads.ts';
 import { Conflict, transact } from '../transact.ts';
 import type { Write } from '../write.ts';
 import { retryOf } from './attempt-items.ts';
@@ -33,7 +33,7 @@ export async function readDeliveryProgress(context: BatchingContext, delivery: D
   const [webhook, ulid] = [ulidOf(webhookId), ulidOf(deliveryId)];
   const { pk, sk: from } = keys.redelivery(organization, webhook, ulid, 0);
   const { sk: to } = keys.redelivery(organization, webhook, ulid, mostAttempts);
-  const [latest] = await Array.fromAsync(queryItems(context.table, { pk, from, to, limit: 1 }));
+  const [latest] = await readRange(context.table, { pk, from, to, limit: 1 });
   return readProgress(context, (latest && retryOf(latest)) ?? firstAttemptOf(delivery));
 }
 

@@ -5,7 +5,7 @@ import type { Organization } from '../../contract/organization.ts';
 import type { BatchingContext, SubscribedEvent, Subscriber } from '../batchers.ts';
 import type { Table } from '../client.ts';
 import { keys } from '../keys.ts';
-import { queryItems } from '../reads.ts';
+import { readRange } from '../reads.ts';
 import type { TaskFilterChange } from './task-filters.ts';
 
 /**
@@ -26,7 +26,7 @@ export function readSubscribers(
 }
 
 async function querySubscribers(table: Table, { organization, event }: SubscribedEvent): Promise<Subscriber[]> {
-  const items = await Array.fromAsync(queryItems(table, { pk: keys.subscriptions(organization, event) }));
+  const items = await readRange(table, { pk: keys.subscriptions(organization, event) });
   return items.map(({ sk, since, taskFilters }) => ({
     id: `wh_${sk}`,
     // A webhook is subscribed from its registration, unless the event was added later.

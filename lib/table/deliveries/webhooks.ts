@@ -7,7 +7,7 @@ import type { TableContext } from '../client.ts';
 import type { RecordResponse } from '../idempotency.ts';
 import { keys } from '../keys.ts';
 import { changedFields, updateOf } from '../patch.ts';
-import { getEach, getItem, queryItems } from '../reads.ts';
+import { getEach, getItem, readRange } from '../reads.ts';
 import { Conflict, transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 import { type Failing, failingOf } from './failing.ts';
@@ -147,7 +147,7 @@ export async function readWebhook(
 
 /** Returns the webhooks of an organization, newest first. */
 export async function readWebhooks({ table }: TableContext, organization: Organization): Promise<StoredWebhook[]> {
-  const items = await Array.fromAsync(queryItems(table, { pk: keys.webhooks(organization) }));
+  const items = await readRange(table, { pk: keys.webhooks(organization) });
   return items.map(storedFrom);
 }
 

@@ -7,7 +7,7 @@ import { eventFrom, subscribedTimeOf } from '../deliveries/event-log.ts';
 import { readSubscribers } from '../deliveries/subscriptions.ts';
 import { readWebhooks } from '../deliveries/webhooks.ts';
 import { keys } from '../keys.ts';
-import { getItem, queryItems } from '../reads.ts';
+import { getItem, readRange } from '../reads.ts';
 import { transact } from '../transact.ts';
 import { firstUlid, lastUlid, maxTime, writtenWithinMs } from './positions.ts';
 
@@ -272,8 +272,8 @@ async function readNewest(
   const log = keys.events(organization);
   const late = keys.lateEvents(organization, '');
   const [[event], [lateEvents], webhooks, ...subscribers] = await Promise.all([
-    Array.fromAsync(queryItems(table, { pk: log, to: lastUlid(maxTime), limit: 1 })),
-    Array.fromAsync(queryItems(table, { pk: log, from: late.sk, limit: 1 })),
+    readRange(table, { pk: log, to: lastUlid(maxTime), limit: 1 }),
+    readRange(table, { pk: log, from: late.sk, limit: 1 }),
     readWebhooks(context, organization),
     ...eventNames.map((name) => readSubscribers(context, organization, name)),
   ]);

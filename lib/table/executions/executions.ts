@@ -15,7 +15,7 @@ import type { TableContext } from '../client.ts';
 import type { RecordResponse } from '../idempotency.ts';
 import { keys } from '../keys.ts';
 import { listingWrites, readPage } from '../lists/listing.ts';
-import { getEach, getItem, getItems, queryItems } from '../reads.ts';
+import { getEach, getItem, getItems, readRange } from '../reads.ts';
 import type { StoredTask } from '../tasks/task-items.ts';
 import { changeWrites } from '../tasks/tasks.ts';
 import { Conflict, ignoreConflict, retryOnConflict, transact } from '../transact.ts';
@@ -154,9 +154,7 @@ export async function readExecution(
 ): Promise<(Execution & { agentId: string }) | undefined> {
   const pk = keys.execution(organization, ulidOf(id));
   // The steps come after all other items of the partition.
-  return retryOnConflict(table, async () =>
-    wholeExecution(await Array.fromAsync(queryItems(table, { pk, to: 'OUT#~' }))),
-  );
+  return retryOnConflict(table, async () => wholeExecution(await readRange(table, { pk, to: 'OUT#~' })));
 }
 
 /** Returns the newest executions of an agent, as they are now. */
@@ -283,7 +281,7 @@ export async function readStoredOutput(
 ): Promise<string | undefined> {
   if (outputParts === undefined) return undefined;
   const pk = keys.execution(organization, ulidOf(id));
-  const parts = await Array.fromAsync(queryItems(table, { pk, from: 'OUT#', to: 'OUT#~' }));
+  const parts = await readRange(table, { pk, from: 'OUT#', to: 'OUT#~' });
   if (parts.length < outputParts) throw new LeaseLost();
   return outputFrom(parts, outputParts);
 }

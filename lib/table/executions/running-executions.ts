@@ -4,7 +4,7 @@ import type { Organization } from '../../contract/organization.ts';
 import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
 import type { AgentPurge } from '../purges/purge-items.ts';
-import { getItems, queryItems } from '../reads.ts';
+import { getItems, readRange } from '../reads.ts';
 import { ignoreConflict, transact } from '../transact.ts';
 import type { Item } from '../write.ts';
 import { executionFrom, facetOf, isRunning, type RunningExecution } from './execution-items.ts';
@@ -62,7 +62,7 @@ export async function markExecutions(context: TableContext, { organization, agen
 async function readRunningRows({ table }: TableContext, organization: Organization, agentId?: string): Promise<Item[]> {
   const { rows: pk } = keys.executionScope(organization, agentId && ulidOf(agentId));
   const running = facetOf('running');
-  return Array.fromAsync(queryItems(table, { pk, from: `${running}#`, to: `${running}#~` }));
+  return readRange(table, { pk, from: `${running}#`, to: `${running}#~` });
 }
 
 /** Returns the executions of rows, except those that have ended since the rows were read. */

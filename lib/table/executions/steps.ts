@@ -1,7 +1,7 @@
 import { ulidOf } from '../../contract/ids.ts';
 import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
-import { queryItems } from '../reads.ts';
+import { readRange } from '../reads.ts';
 import { transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 import type { ExecutionHead, Progress, RunningExecution } from './execution-items.ts';
@@ -163,6 +163,6 @@ export async function readSteps(
   { organization, id }: Pick<ExecutionHead, 'organization' | 'id'>,
 ): Promise<Step[]> {
   const pk = keys.execution(organization, ulidOf(id));
-  const items = await Array.fromAsync(queryItems(table, { pk, from: 'ST#', to: 'ST#~', ascending: true }));
+  const items = await readRange(table, { pk, from: 'ST#', to: 'ST#~', ascending: true });
   return items.map(stepFrom);
 }

@@ -1,7 +1,7 @@
 import { tableSchema } from '../../deployment/table-schema.ts';
 import type { Table } from '../client.ts';
 import { keys, type ListScope } from '../keys.ts';
-import { queryItems } from '../reads.ts';
+import { readRange } from '../reads.ts';
 import { transactionLimit } from '../transact.ts';
 import type { Item, OnConditionFailed, Write } from '../write.ts';
 import { shardOf } from './shards.ts';
@@ -184,7 +184,7 @@ export async function readItemPage(
 ): Promise<{ items: Item[]; total: number }> {
   const [counts, items] = await Promise.all([
     countPeriods(table, { list }),
-    Array.fromAsync(queryItems(table, { pk: list.items, limit: offset + limit })),
+    readRange(table, { pk: list.items, limit: offset + limit }),
   ]);
   return { items: items.slice(offset), total: totalOf(counts) };
 }
@@ -217,8 +217,8 @@ export async function countFacets(
   facets: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
-  for await (const { numbers } of readCounters(table, list, facets))
-    for (const [facet, number] of Object.entries(numbers)) counts.set(facet, (counts.get(facet) ?? 0) + number);
+  for (const counter of await readCounters(table, list, facets))
+    for (const facet of facets) counts.set(facet, (counts.get(facet) ?? 0) + numberOf(counter, facet));
   return counts;
 }
 
@@ -226,8 +226,10 @@ export async function countFacets(
 async function countPeriods(table: Table, query: Pick<ListQuery, 'list' | 'facets'>): Promise<PeriodCount[]> {
   const { list, facets = [everything] } = query;
   const counts = new Map<string, number>();
-  for await (const { period, numbers } of readCounters(table, list, facets))
-    for (const number of Object.values(numbers)) counts.set(period, (counts.get(period) ?? 0) + number);
+  for (const counter of await readCounters(table, list, facets)) {
+    const [period] = (counter.sk as string).split('#') as [string];
+    for (const facet of facets) counts.set(period, (counts.get(period) ?? 0) + numberOf(counter, facet));
+  }
   return [...counts].map(([period, number]) => ({
     number,
     first: ulidPeriods.first(period),
@@ -235,18 +237,15 @@ async function countPeriods(table: Table, query: Pick<ListQuery, 'list' | 'facet
   }));
 }
 
-/** Yields the counters of a list, newest period first: the period of each, and its numbers of the facets by facet. */
-async function* readCounters(
-  table: Table,
-  list: ListScope,
-  // A year has about a hundred counters of up to 25 numbers, so parse only the needed numbers.
-  facets: readonly string[],
-): AsyncGenerator<{ period: string; numbers: Readonly<Record<string, number>> }> {
-  for await (const { sk, ...numbers } of queryItems(table, { pk: list.counters, only: facets })) {
-    const [period] = (sk as string).split('#') as [string];
-    yield { period, numbers: numbers as Record<string, number> };
-  }
+/**
+ * Returns the counters of a list, newest period first, with only their sort keys and the numbers of the facets: a counter has
+ * up to 25 numbers.
+ */
+function readCounters(table: Table, list: ListScope, facets: readonly string[]): Promise<Item[]> {
+  return readRange(table, { pk: list.counters, only: facets });
 }
+
+const numberOf = (counter: Item, facet: string) => (counter[facet] as number | undefined) ?? 0;
 
 /**
  * Returns the newest `limit` rows of each queried facet in one list, newest first. It reads no ULID above `from`. An
@@ -256,11 +255,11 @@ async function readRows(table: Table, query: ListQuery, from: string | undefined
   const { list, facets = [everything], since = '' } = query;
   const rowsByFacet = await Promise.all(
     facets.map(async (facet) => {
-      const rows: Row[] = [];
       const range = { pk: list.rows, from: `${facet}#${since}`, to: `${facet}#${from ?? '~'}`, limit };
-      for await (const { pk: _, sk, [tableSchema.expiry]: __, ...entry } of queryItems(table, range))
-        rows.push({ ulid: (sk as string).slice(facet.length + 1), entry });
-      return rows;
+      const found = await readRange(table, range);
+      return found.map(({ pk: _, sk, [tableSchema.expiry]: __, ...entry }): Row => {
+        return { ulid: (sk as string).slice(facet.length + 1), entry };
+      });
     }),
   );
   const unique = new Map(rowsByFacet.flat().map((row) => [row.ulid, row]));

@@ -3,7 +3,7 @@ import type { Organization } from '../../contract/organization.ts';
 import type { Table, TableContext } from '../client.ts';
 import { clocksDifferMs } from '../clocks.ts';
 import { keys } from '../keys.ts';
-import { queryItems } from '../reads.ts';
+import { readRange } from '../reads.ts';
 import { Conflict, ignoreConflict, transact } from '../transact.ts';
 
 /** The shortest time between two notes of the use of a token: each costs a write. */
@@ -48,7 +48,7 @@ export async function noteTokenUse(
  * too early. Tokens that were never used are absent.
  */
 export async function readTokenUses({ table }: TableContext, organization: Organization): Promise<Map<string, string>> {
-  const items = await Array.fromAsync(queryItems(table, { pk: keys.tokenUses(organization) }));
+  const items = await readRange(table, { pk: keys.tokenUses(organization) });
   const uses = items.filter(({ usedAt }) => usedAt !== undefined);
   return new Map(uses.map(({ sk, usedAt }) => [sk as string, timestamp(usedAt as number)]));
 }

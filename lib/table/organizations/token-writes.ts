@@ -1,7 +1,7 @@
 import type { Organization } from '../../contract/organization.ts';
 import type { Table } from '../client.ts';
 import { keys } from '../keys.ts';
-import { getItem, queryItems } from '../reads.ts';
+import { getItem, readRange } from '../reads.ts';
 import { Conflict, retryOnConflict, transact, transactionLimit } from '../transact.ts';
 import type { Write } from '../write.ts';
 import type { StoredToken } from './tokens.ts';
@@ -29,7 +29,7 @@ export async function updateTokenLimits(
   organization: Organization,
   requestsPerMinute: number | undefined,
 ): Promise<void> {
-  const rows = await Array.fromAsync(queryItems(table, { pk: keys.tokens(organization) }));
+  const rows = await readRange(table, { pk: keys.tokens(organization) });
   for (let at = 0; at < rows.length; at += transactionLimit)
     await transact(
       table,

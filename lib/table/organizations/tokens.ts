@@ -3,7 +3,7 @@ import { ApiError } from '../../contract/errors.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
-import { getItem, getItems, queryItems } from '../reads.ts';
+import { getItem, getItems, readRange } from '../reads.ts';
 import { transact } from '../transact.ts';
 import type { Item } from '../write.ts';
 
@@ -33,7 +33,7 @@ export async function readStoredToken({ table }: TableContext, id: string): Prom
 
 /** Returns the tokens of an organization with revoked ones, the oldest first. */
 export async function readStoredTokens({ table }: TableContext, organization: Organization): Promise<StoredToken[]> {
-  const rows = await Array.fromAsync(queryItems(table, { pk: keys.tokens(organization) }));
+  const rows = await readRange(table, { pk: keys.tokens(organization) });
   const tokens = await getItems(
     table,
     rows.map((row) => keys.token(row.sk as string)),

@@ -5,7 +5,7 @@ import { type BatchingContext, readInBatch } from '../batchers.ts';
 import { attemptFacet, attemptKey, retryOf, timeLetters, uniqueRows } from '../deliveries/attempt-items.ts';
 import { placeOf } from '../deliveries/attempt-log.ts';
 import { keys } from '../keys.ts';
-import { queryItems } from '../reads.ts';
+import { queryItems, readRange } from '../reads.ts';
 import type { Item } from '../write.ts';
 
 /**
@@ -66,7 +66,7 @@ export async function readDeliveryRows(
   const lateStarts = new Map<string, string>();
   for await (const { sk, at } of queryItems(table, { pk, from: `L#${first}`, to: `L#${last}~` }))
     lateStarts.set(sk as string, at as string);
-  const items = await Array.fromAsync(queryItems(table, { pk, from: `R#${first}`, to: `R#${last}~`, ascending: true }));
+  const items = await readRange(table, { pk, from: `R#${first}`, to: `R#${last}~`, ascending: true });
   const redeliveries = Map.groupBy(items, ({ deliveryId }) => ulidOf(deliveryId as string));
   return { rows, rowsFrom: first, rowsTo, lateStarts, redeliveries };
 }
