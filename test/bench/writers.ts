@@ -1,5 +1,5 @@
 import { environment } from '../../lib/deployment/environment.ts';
-import { defaultShards, maxShards, writesBeforeHalving } from '../../lib/table/lists/shards.ts';
+import { maxShards, shardsAfterConflict, writesBeforeHalving } from '../../lib/table/lists/shards.ts';
 import type { Bench, Part } from './bench.ts';
 import { type Contention, lockWindowMs } from './conflicting-table.ts';
 import type { Said as TableSaid } from './conflicting-table-process.ts';
@@ -17,8 +17,8 @@ type Run = { load: Load; written: Written; contention: Contention };
 export const writers: Part = {
   name: 'writers',
   numbers: {
-    ...{ lockWindowMs, defaultShards, maxShards, writesBeforeHalving },
-    writesPerSecond: figure(defaultShards / (lockWindowMs / 1000)),
+    ...{ lockWindowMs, shardsAfterConflict, maxShards, writesBeforeHalving },
+    writesPerSecond: figure(1 / (lockWindowMs / 1000)),
   },
   async measure(bench) {
     const ms = bench.quick ? 300 : 2_500;

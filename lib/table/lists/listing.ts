@@ -4,7 +4,7 @@ import { keys, type ListScope } from '../keys.ts';
 import { readRange } from '../reads.ts';
 import { transactionLimit } from '../transact.ts';
 import type { Item, OnConditionFailed, Write } from '../write.ts';
-import { shardOf } from './shards.ts';
+import { onlyShard, shardOf } from './shards.ts';
 
 /**
  * Lists with exact totals (docs/architecture.md#lists-and-counts). Reads are strongly consistent, and their cost does
@@ -76,7 +76,7 @@ export function listingWrites(before?: ListMembership, after?: ListMembership): 
       ...enters
         .filter((facet) => hasRows(list, facet) && (rewritten || !leaves.includes(facet)))
         .map((facet): Write => ({ Put: { Item: { ...keys.listRow(list, facet, ulid), ...after?.entry } } })),
-      ...(left === entered ? [] : [addToCounter(list, ulid, countChanges(leaves, enters))]),
+      ...(left === entered ? [] : [addToCounter(list, ulid, onlyShard, countChanges(leaves, enters))]),
     ];
   });
 }
@@ -84,7 +84,10 @@ export function listingWrites(before?: ListMembership, after?: ListMembership): 
 /** The maximum number of items whose `leavingWrites` fit in one transaction: two rows for each, and the counter. */
 export const leavingLimit = Math.floor((transactionLimit - 1) / 2);
 
-/** Returns the name of an item's counter in a list. Items with one counter can leave the list in one transaction. */
+/**
+ * Returns the name of the counter of `leavingWrites` for an item. Items with one counter can leave a list in one
+ * transaction, and those with different ones at the same time.
+ */
 export function counterOf(ulid: string): string {
   return `${ulidPeriods.of(ulid)}#${shardOf(ulid)}`;
 }
@@ -106,9 +109,10 @@ export function leavingWrites(
     items.flatMap(({ facet }) => includingFacets(facet)),
     [],
   );
+  const { ulid } = items[0] as ListMembership;
   return [
     ...rows.map((Key): Write => ({ Delete: { Key, ConditionExpression: 'attribute_exists(pk)' }, onConditionFailed })),
-    addToCounter(list, (items[0] as ListMembership).ulid, changes),
+    addToCounter(list, ulid, shardOf(ulid), changes),
   ];
 }
 
@@ -120,13 +124,13 @@ function countChanges(leaves: readonly string[], enters: readonly string[]): Rec
   return Object.fromEntries(Object.entries(changes).filter(([, change]) => change !== 0));
 }
 
-function addToCounter(list: ListScope, ulid: string, changes: Record<string, number>): Write {
+function addToCounter(list: ListScope, ulid: string, shard: number, changes: Record<string, number>): Write {
   const facets = Object.entries(changes);
-  const keyIn = (shard: number) => keys.listCounter(list, ulidPeriods.of(ulid), shard);
+  const keyIn = (other: number) => keys.listCounter(list, ulidPeriods.of(ulid), other);
   return {
     keyIn,
     Update: {
-      Key: keyIn(shardOf(ulid)),
+      Key: keyIn(shard),
       UpdateExpression: `ADD ${facets.map((_, at) => `#facet${at} :change${at}`).join(', ')}`,
       ExpressionAttributeNames: Object.fromEntries(facets.map(([facet], at) => [`#facet${at}`, facet])),
       ExpressionAttributeValues: Object.fromEntries(facets.map(([, change], at) => [`:change${at}`, change])),

@@ -2,13 +2,16 @@ import type { Write } from '../write.ts';
 
 /**
  * Counters are spread over shards, because DynamoDB cancels transactions that write to the same item at the same time
- * (docs/architecture.md#lists-and-counts). A reader reads all shards of a list, so writers use few shards while
- * conflicts are rare, and double their number after each conflict. Counters are only added to. So any shard will do: a
- * list can be entered in one shard and left in another.
+ * (docs/architecture.md#lists-and-counts). A reader reads all shards of a list, so writers use one shard while there are no
+ * conflicts, four after the first one, and double their number after each further conflict. Counters are only added to. So
+ * any shard will do: a list can be entered in one shard and left in another. Versions up to 0.2.0 began with four shards.
  */
 
-/** The shards of one period of a list without conflicts. A reader of a whole year reads them for 30 periods. */
-export const defaultShards = 4;
+/** The shard of a list without conflicts. A reader of a whole year reads one counter for each of 30 periods. */
+export const onlyShard = 0;
+
+/** The number of shards of a list after its first conflict. */
+export const shardsAfterConflict = 4;
 
 /** The maximum number of shards that conflicts can lead to. */
 export const maxShards = 128;
@@ -19,9 +22,9 @@ export const maxShards = 128;
  */
 export const writesBeforeHalving = 16;
 
-/** Returns the shard of an item in a list without conflicts, so that all changes of the item go to one counter. */
+/** Returns a shard for an item, for writes of one process at the same time that would be in conflict in a single shard. */
 export function shardOf(ulid: string): number {
-  return ulid.charCodeAt(ulid.length - 1) % defaultShards;
+  return ulid.charCodeAt(ulid.length - 1) % shardsAfterConflict;
 }
 
 /** The number of shards of a list after conflicts, and the number of writes since the last conflict or halving. */
@@ -48,25 +51,30 @@ export function placeCounters(lists: Shards, writes: readonly Write[]): readonly
   });
 }
 
-/** Notes that writes had no conflict: halves the shards of a list when the last conflict is long enough ago. */
+/**
+ * Notes that writes had no conflict: when the last conflict is long enough ago, halves the shards of a list, or ends them if
+ * there are four.
+ */
 export function noteNoConflict(lists: Shards, writes: readonly Write[]): void {
   for (const partition of writes.filter(isCounter).map(partitionOf)) {
     const list = lists.get(partition);
     if (!list || ++list.writesWithoutConflict < writesBeforeHalving) continue;
-    if (list.shards > 2 * defaultShards) lists.set(partition, { shards: list.shards / 2, writesWithoutConflict: 0 });
+    if (list.shards > shardsAfterConflict) lists.set(partition, { shards: list.shards / 2, writesWithoutConflict: 0 });
     else lists.delete(partition);
   }
 }
 
 /**
- * Notes that writes were in conflict with other transactions: doubles the shards of each counter among them.
+ * Notes that writes were in conflict with other transactions: raises the number of shards of each counter among them to
+ * four, and doubles it from then on.
  *
  * @returns whether there is a counter among them
  */
 export function noteConflicts(lists: Shards, writes: readonly Write[]): boolean {
   const partitions = writes.filter(isCounter).map(partitionOf);
   for (const partition of partitions) {
-    const shards = 2 * (lists.get(partition)?.shards ?? defaultShards);
+    const before = lists.get(partition)?.shards;
+    const shards = before === undefined ? shardsAfterConflict : 2 * before;
     lists.set(partition, { shards: Math.min(shards, maxShards), writesWithoutConflict: 0 });
   }
   return partitions.length > 0;

@@ -4,7 +4,6 @@ import { keys, type ListScope } from '../../../lib/table/keys.ts';
 import { listingWrites } from '../../../lib/table/lists/listing.ts';
 import {
   createShards,
-  defaultShards,
   maxShards,
   noteConflicts,
   noteNoConflict,
@@ -35,27 +34,25 @@ afterEach(() => {
 });
 
 describe('a container', () => {
-  it('writes a counter in the shard of the item while there are no conflicts', () => {
+  it('writes a counter in one shard while there are no conflicts', () => {
     const shards = createShards();
-    for (let nth = 0; nth < 100; nth++)
-      expect(shardOf(placeCounters(shards, entering(all)))).toBe(shardOf(entering(all)));
-    expect(shardOf(entering(all))).toBeLessThan(defaultShards);
+    for (let nth = 0; nth < 100; nth++) expect(shardOf(placeCounters(shards, entering(all)))).toBe(0);
   });
 
-  it('doubles the shards of a list after each conflict, up to 128', () => {
+  it('uses four shards of a list after a conflict, and doubles them after each further one, up to 128', () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.999);
     const shards = createShards();
-    const used = Array.from({ length: 6 }, () => {
+    const used = Array.from({ length: 7 }, () => {
       expect(noteConflicts(shards, countersAmong(entering(all)))).toBe(true);
       return shardOf(placeCounters(shards, entering(all)));
     });
-    expect(used).toEqual([7, 15, 31, 63, 127, 127]);
+    expect(used).toEqual([3, 7, 15, 31, 63, 127, 127]);
     expect(maxShards).toBe(128);
     vi.mocked(Math.random).mockReturnValue(0);
     expect(shardOf(placeCounters(shards, entering(all)))).toBe(0);
   });
 
-  it('halves the shards after each 16 writes without a conflict, down to 4', () => {
+  it('halves the shards after each 16 writes without a conflict, and uses one again after four', () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.999);
     const shards = createShards();
     for (let nth = 0; nth < 3; nth++) noteConflicts(shards, countersAmong(entering(all)));
@@ -64,20 +61,19 @@ describe('a container', () => {
       noteNoConflict(shards, placed);
       return shardOf(placed);
     });
-    const byId = shardOf(entering(all));
-    expect(used).toEqual([31, 15, 7, byId].flatMap((shard) => Array(writesBeforeHalving).fill(shard)));
+    expect(used).toEqual([15, 7, 3, 0].flatMap((shard) => Array(writesBeforeHalving).fill(shard)));
   });
 
-  it('doubles only the shards of lists with a conflict, and uses the same shard in each of them', () => {
+  it('uses more shards only of lists with a conflict, and uses the same shard in each of them', () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.999);
     const shards = createShards();
     noteConflicts(shards, countersAmong(entering(all)));
     const placed = placeCounters(shards, entering(all, agents));
-    expect([shardOf(placed), shardOf(placed, agents)]).toEqual([7, shardOf(entering(agents), agents)]);
+    expect([shardOf(placed), shardOf(placed, agents)]).toEqual([3, 0]);
     const both = createShards();
     noteConflicts(both, countersAmong(entering(all, agents)));
     const together = placeCounters(both, entering(all, agents));
-    expect([shardOf(together), shardOf(together, agents)]).toEqual([7, 7]);
+    expect([shardOf(together), shardOf(together, agents)]).toEqual([3, 3]);
   });
 
   it('changes no shards after a conflict over an item that is not a counter', () => {
@@ -85,7 +81,7 @@ describe('a container', () => {
     const item: Write = { Update: { Key: { pk: 'p', sk: 's' }, UpdateExpression: 'ADD n :one' } };
     expect(noteConflicts(shards, [item, ...entering(all).filter((write) => 'Put' in write)])).toBe(false);
     expect(placeCounters(shards, [item])).toEqual([item]);
-    expect(shardOf(placeCounters(shards, entering(all)))).toBe(shardOf(entering(all)));
+    expect(shardOf(placeCounters(shards, entering(all)))).toBe(0);
   });
 });
 
