@@ -113,16 +113,18 @@ export function batchGetItems(reader: Reader, input: Input, tableName: string): 
   let bytes = 0;
   let unprocessed: ItemKey[] = [];
   const units = { table: 0, index: 0 };
-  for (const [at, key] of keys.entries()) {
-    const found = reader.get(key);
-    bytes += found?.size ?? 0;
-    if (bytes > limits.batchReadBytes) {
-      unprocessed = keys.slice(at);
-      break;
+  reader.together(() => {
+    for (const [at, key] of keys.entries()) {
+      const found = reader.get(key);
+      bytes += found?.size ?? 0;
+      if (bytes > limits.batchReadBytes) {
+        unprocessed = keys.slice(at);
+        return;
+      }
+      units.table += readUnits(found?.size ?? 0, request.ConsistentRead === true);
+      if (found) items.push(nativeItem(found));
     }
-    units.table += readUnits(found?.size ?? 0, request.ConsistentRead === true);
-    if (found) items.push(nativeItem(found));
-  }
+  });
   const UnprocessedKeys = unprocessed.length === 0 ? {} : { [tableName]: { ...request, Keys: unprocessed } };
   return { output: { Responses: { [tableName]: items }, UnprocessedKeys }, units };
 }

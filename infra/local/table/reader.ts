@@ -37,6 +37,8 @@ export type Page = { items: Read[]; size: number; last: StartKey | undefined };
 /** Reads from a database. */
 export type Reader = {
   get: (key: ItemKey) => (StoredItem & { size: number }) | undefined;
+  /** Returns what a function reads, which waits for nothing: all its reads see the same commits and lock the file once. */
+  together: <Result>(read: () => Result) => Result;
   page: (range: Range) => Page;
 };
 
@@ -44,6 +46,7 @@ export type Reader = {
 export function createReader(database: DatabaseSync): Reader {
   const select = database.prepare('SELECT item, coded, size FROM items WHERE pk = ? AND sk = ?');
   select.setReturnArrays(true);
+  const [begin, end] = [database.prepare('BEGIN'), database.prepare('COMMIT')];
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string) => {
     const known = statements.get(sql);
@@ -58,6 +61,14 @@ export function createReader(database: DatabaseSync): Reader {
     get: ({ pk, sk }) => {
       const row = select.get(pk, sk) as unknown as [string, number, number] | undefined;
       return row && { text: row[0], coded: row[1] === 1, size: row[2] };
+    },
+    together: (read) => {
+      begin.run();
+      try {
+        return read();
+      } finally {
+        end.run();
+      }
     },
     page: (range) => {
       const { sql, values } = statementOf(range);
@@ -76,12 +87,8 @@ export function createReader(database: DatabaseSync): Reader {
 
 type Columns = [string, string, number, string?, number?];
 
-const itemOf = ([pk, sk, size, text, coded]: Columns): Read => ({
-  pk,
-  sk,
-  size,
-  ...(text !== undefined && { text, coded: coded === 1 }),
-});
+const itemOf = ([pk, sk, size, text, coded]: Columns): Read =>
+  text === undefined ? { pk, sk, size } : { pk, sk, size, text, coded: coded === 1 };
 
 /** Returns an entry of the index as an item, which it is for the reader: the index has the keys only. */
 function entryOf([due, dueAt, pk, sk]: [string, string, string, string]): Read {

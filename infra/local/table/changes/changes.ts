@@ -34,8 +34,9 @@ export function createChanges(
   forget: (upTo: number) => void,
   listeners: Set<() => void>,
 ): LocalChanges {
+  // A plain parameter as the limit would be part of the plan: SQLite would parse the statement again at each execution.
   const select = database.prepare(
-    'SELECT number, at, pk, sk, old, oldCoded, new, newCoded FROM changes WHERE number > ? ORDER BY number LIMIT ?',
+    'SELECT number, at, pk, sk, old, oldCoded, new, newCoded FROM changes WHERE number > ? ORDER BY number LIMIT +?',
   );
   select.setReturnArrays(true);
   return {
