@@ -89,7 +89,7 @@ function attemptDetail(
   const absent = { requestHeaders: null, responseHeaders: null, responseBody: null };
   const sent = row.sent as SentRequest | undefined;
   if (!sent) return { event, deliveryId, ...record, ...absent };
-  const { at: sentAt, host, signed, ip, kept, dns, connect, tls, firstByte } = sent;
+  const { at: sentAt, host, signed, ip, kept, keepAlive = false, dns, connect, tls, firstByte } = sent;
   // In order of time, which a map of the table does not keep.
   const phases = Object.entries({ dns, connect, tls, firstByte }).filter(([, ms]) => ms !== undefined);
   const unsigned = unsignedHeaders({ event, deliveryId, sentAt }, signed);
@@ -99,7 +99,7 @@ function attemptDetail(
     ...(refusesUnsigned(record.httpStatus, signed) && { hint: 'unsigned' as const }),
     ...(ip !== undefined && { address: ip }),
     ...(phases.length > 0 && { phases: Object.fromEntries(phases) }),
-    requestHeaders: requestHeaders(unsigned, host, bodyFor(row, source)),
+    requestHeaders: requestHeaders(unsigned, host, { body: bodyFor(row, source), keepAlive }),
     ...(received && {
       responseHeaders: received.headers,
       responseBody: received.body,

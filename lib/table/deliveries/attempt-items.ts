@@ -63,6 +63,8 @@ export type SentRequest = {
   connect?: number;
   tls?: number;
   firstByte?: number;
+  /** Present if the request asked the receiver to keep the connection. */
+  keepAlive?: boolean;
   /** Whether the response has an item of its own (`responseItem`); absent without a response. */
   kept?: boolean;
 };

@@ -19,7 +19,7 @@ const hiddenValue = '(not stored)';
  * or the attempt failed; that of most attempts, an empty 2xx, takes no item.
  */
 export function exchangeOf(post: SignedPost, outcome: Outcome): { sent: SentRequest; response?: KeptResponse } {
-  const { httpStatus, responseBody, responseHeaders = [], responseCut, address, phases, error } = outcome;
+  const { httpStatus, responseBody, responseHeaders = [], responseCut, address, phases, keepAlive, error } = outcome;
   const kept = httpStatus > 0 && (responseBody !== '' || error !== undefined);
   const sent = {
     at: post.sentAt,
@@ -27,6 +27,7 @@ export function exchangeOf(post: SignedPost, outcome: Outcome): { sent: SentRequ
     signed: 'webhook-signature' in post.headers,
     ...(address !== undefined && { ip: address }),
     ...phases,
+    ...(keepAlive && { keepAlive }),
     ...(httpStatus > 0 && { kept }),
   };
   if (!kept) return { sent };

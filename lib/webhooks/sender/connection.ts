@@ -2,6 +2,7 @@ import { addAbortListener } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node:net';
 import { connect as openTls } from 'node:tls';
+import { endsExactly } from './exact-end.ts';
 import { requestHeaders } from './headers.ts';
 
 // An import statement reads all exports of a module. One of node:http is WebSocket, for which Node.js loads undici.
@@ -54,48 +55,77 @@ export class Unasked extends Error {}
 /** The response is not HTTP, but Node.js accepts it. */
 export class NotHttp extends Error {}
 
+/** What a request needs beside its URL, its headers and its body. */
+export type Exchange = {
+  /** A new connection to the receiver, or a kept one. */
+  socket: Socket;
+  /** Closes the connection in any state; the caller aborts it when it has read the response, and after an error. */
+  signal: AbortSignal;
+  /** Gets each step when it is reached. */
+  steps: RequestSteps;
+  /** Whether the receiver is asked to keep the connection. */
+  keepAlive: boolean;
+};
+
+/** A response whose headers are complete. */
+export type Answer = {
+  response: IncomingMessage;
+  /**
+   * Ends the use of the socket after the whole body was read, and returns it if it can carry another request: the request was
+   * sent completely, and all that came was the response, whose end every parser finds at the same byte.
+   */
+  release: () => Promise<Socket | undefined>;
+};
+
 /**
- * Posts to a receiver on a new connection, and returns the response when its headers are complete. The request uses the
- * socket that is created here, so that the signal can close it at any time.
+ * Opens a connection to the receiver of a URL.
  *
  * @param lookup resolves the host name, and rejects forbidden addresses; it is not called for literal addresses
- * @param signal closes the connection in any state, including the look-up; the caller aborts it when it has read the
- *   response, and after an error
  * @param steps gets each step when it is reached
+ */
+export function dialReceiver(url: URL, lookup: LookupFunction, steps: RequestSteps): Socket {
+  const socket = dial(url, notingLookup(lookup, steps));
+  noteSteps(socket, steps);
+  // An error without a listener would end the process, and the listeners of requests are removed after each.
+  return socket.on('error', () => {});
+}
+
+/**
+ * Posts to a receiver, and returns the response when its headers are complete. The request uses the socket that it gets, so
+ * that the signal can close it at any time.
+ *
  * @throws an error that `sentenceFor` describes
  */
 export function postTo(
   url: URL,
   { headers, body }: { headers: Record<string, string>; body: string },
-  lookup: LookupFunction,
-  signal: AbortSignal,
-  steps: RequestSteps,
-): Promise<IncomingMessage> {
-  const socket = dial(url, notingLookup(lookup, steps));
-  noteSteps(socket, steps);
+  { socket, signal, steps, keepAlive }: Exchange,
+): Promise<Answer> {
   // Also closes the socket if the signal is already aborted.
   addAbortListener(signal, () => socket.destroy());
+  const readBefore = socket.bytesRead;
   let limit = interimLimit;
   return new Promise((resolve, reject) => {
-    // Node.js removes its listener when the receiver switches to another protocol. An error without a listener would end
-    // the process.
+    const received: Buffer[] = [];
+    const note = (data: Buffer) => {
+      steps.firstByteAt ??= performance.now();
+      if (socket.bytesRead - readBefore > limit) socket.destroy(new ResponseTooLong());
+      if (keepAlive) received.push(data);
+    };
+    // Node.js removes its listener when the receiver switches to another protocol.
     socket.on('error', reject);
-    request({
+    const sent = request({
       createConnection: () => socket,
       method: 'POST',
       path: `${url.pathname}${url.search}`,
-      headers: requestHeaders(headers, url.host, body),
+      headers: requestHeaders(headers, url.host, { body, keepAlive }),
       maxHeaderSize: headersLimit,
       // Accepts responses that other clients accept: folded headers, lines that end with LF alone, and a Content-Length
-      // beside chunks. This is not a way to smuggle a response: each connection carries one, and nothing is forwarded.
+      // beside chunks. This is not a way to smuggle a response: nothing is forwarded, and after such a response the
+      // connection carries no other one (`endsExactly`).
       insecureHTTPParser: true,
     })
-      .on('socket', () => {
-        socket.on('data', () => {
-          steps.firstByteAt ??= performance.now();
-          if (socket.bytesRead > limit) socket.destroy(new ResponseTooLong());
-        });
-      })
+      .on('socket', () => socket.on('data', note))
       // Interim responses are skipped, as HTTP requires, also a 100 that was not asked for (RFC 9110, section 15.2). A
       // status below 100 is invalid, and so is 101 without an upgrade.
       .on('information', ({ statusCode, httpVersion }) => {
@@ -106,16 +136,24 @@ export function postTo(
       )
       .on('response', (response) => {
         limit = responseReadLimit;
+        const release = async () => {
+          if (!sent.writableFinished || !sent.shouldKeepAlive || !endsExactly(response, received)) return undefined;
+          // Only then have all listeners of the request been removed from the socket.
+          await closed;
+          socket.off('data', note).off('error', reject);
+          return socket.destroyed ? undefined : socket;
+        };
         if ((response.statusCode ?? 0) < 200 || !httpVersions.has(response.httpVersion)) reject(new NotHttp());
-        else resolve(response);
+        else resolve({ response, release });
       })
-      .on('error', reject)
-      .end(body);
+      .on('error', reject);
+    const closed = new Promise<void>((close) => sent.once('close', close));
+    sent.end(body);
   });
 }
 
 /** Returns a look-up that notes when it has found addresses. A listener on the socket could be too late for it. */
-function notingLookup(lookup: LookupFunction, steps: RequestSteps): LookupFunction {
+export function notingLookup(lookup: LookupFunction, steps: RequestSteps): LookupFunction {
   return (hostname, options, callback) =>
     lookup(hostname, options, (error, ...found) => {
       if (!error) steps.resolvedAt = performance.now();

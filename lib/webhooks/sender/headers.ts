@@ -26,11 +26,16 @@ export function unsignedHeaders({ event, deliveryId, sentAt }: Attempted, signed
 
 /**
  * Returns all headers of a request: `Host` first (RFC 9110, section 7.2), then these, and those that depend on the
- * connection and the body. Each attempt has a connection of its own.
+ * connection and the body.
  *
  * @param body absent if it is no longer known; `Content-Length` is then absent too
+ * @param keepAlive whether the receiver is asked to keep the connection for the next attempt
  */
-export function requestHeaders(headers: Record<string, string>, host: string, body?: string): Record<string, string> {
+export function requestHeaders(
+  headers: Record<string, string>,
+  host: string,
+  { body, keepAlive }: { body?: string | undefined; keepAlive: boolean },
+): Record<string, string> {
   return {
     Host: host,
     ...headers,
@@ -39,7 +44,7 @@ export function requestHeaders(headers: Record<string, string>, host: string, bo
     // Without it, a response may have any coding, and the history would show compressed bytes.
     'Accept-Encoding': 'identity',
     ...(body !== undefined && { 'Content-Length': String(Buffer.byteLength(body)) }),
-    Connection: 'close',
+    Connection: keepAlive ? 'keep-alive' : 'close',
   };
 }
 

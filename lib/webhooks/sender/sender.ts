@@ -1,6 +1,8 @@
+import type { Socket } from 'node:net';
 import type { AllowedReceivers } from './allowed-receivers.ts';
-import { postTo, type RequestSteps } from './connection.ts';
+import { dialReceiver, notingLookup, postTo, type RequestSteps } from './connection.ts';
 import { sentenceFor } from './failures.ts';
+import { isShared, type KeptConnections, leaveConnection, takeConnection } from './kept-connections.ts';
 import { createResolver, Forbidden, lookupAny, lookupPublic, type Resolve } from './lookup.ts';
 import { faultOfUrl, portOf } from './receivers.ts';
 import type { StartTimer } from './timer.ts';
@@ -25,6 +27,8 @@ export type Outcome = {
   address?: string | undefined;
   /** How long each phase took that was completed. */
   phases?: Phases;
+  /** Whether the receiver was asked to keep the connection for the next attempt. */
+  keepAlive?: boolean;
   error?: string;
 };
 
@@ -56,20 +60,30 @@ export const attemptMs = 10_000;
 /**
  * Posts to a receiver. No other function sends anything to an address that a caller chose. It follows no redirect, checks
  * literal addresses first and resolved addresses in the look-up of the connection itself, so that the checked address is
- * the one that is dialled, and ends at the deadline.
+ * the one that is dialled, and ends at the deadline. A kept connection is only used if its address is one that the look-up of
+ * this attempt finds. If it breaks before the first byte of a response, the request is sent once more on a new one: the
+ * receiver may have closed it before the request arrived.
  *
+ * @param connections the connections that attempts of this webhook leave to one another; without them, the connection is new
+ *   and is closed at the end
  * @returns the outcome; the function never throws
  */
-export async function sendToReceiver(context: SenderContext, post: Post): Promise<Outcome> {
+export async function sendToReceiver(
+  context: SenderContext,
+  post: Post,
+  connections?: KeptConnections,
+): Promise<Outcome> {
   const { allowedReceivers, startTimer, resolve = createResolver(), sender } = context;
   if (sender) return sender(post);
   const startedAt = performance.now();
   let timedOut = false;
   const steps: RequestSteps = {};
+  const keepAlive = connections !== undefined && isShared(connections);
   const ended = (end: Omit<Outcome, 'timedOut' | 'durationMs'>): Outcome => ({
     ...end,
     ...(steps.address !== undefined && { address: steps.address }),
     phases: phasesOf(steps, startedAt),
+    ...(keepAlive && { keepAlive }),
     timedOut,
     durationMs: Math.round(performance.now() - startedAt),
   });
@@ -81,18 +95,32 @@ export async function sendToReceiver(context: SenderContext, post: Post): Promis
   const fault = faultOfUrl(url, allowedReceivers);
   if (fault) return failed(new Forbidden(fault.message));
 
-  // Each attempt has a connection of its own: one from before a container was frozen may be dead, and the receiver would
-  // be blamed for it.
   const isAllowed = allowedReceivers(url.hostname, portOf(url));
   const controller = new AbortController();
-  const lookup = (isAllowed ? lookupAny : lookupPublic)(resolve, controller.signal);
+  const { signal } = controller;
+  const lookup = (isAllowed ? lookupAny : lookupPublic)(resolve, signal);
   const stopTimer = startTimer(() => {
     timedOut = true;
     controller.abort(null);
   }, attemptMs);
+  const postBy = (socket: Socket) => postTo(url, post, { socket, signal, steps, keepAlive });
+  const postByNew = async () => {
+    // The look-up for a kept connection, or a request on it, may have lasted until the deadline.
+    signal.throwIfAborted();
+    return postBy(dialReceiver(url, lookup, steps));
+  };
+  const postByKept = (socket: Socket) =>
+    postBy(socket).catch((error) => {
+      if (steps.firstByteAt !== undefined) throw error;
+      return postByNew();
+    });
+  let free: Socket | undefined;
   try {
-    const response = await postTo(url, post, lookup, controller.signal, steps);
+    const socket = connections && (await takeConnection(connections, url, notingLookup(lookup, steps), signal));
+    if (socket?.remoteAddress) steps.address = socket.remoteAddress;
+    const { response, release } = await (socket ? postByKept(socket) : postByNew());
     const { text: responseBody, cut: responseCut } = await readStart(response);
+    if (keepAlive && !responseCut) free = await release();
     const httpStatus = response.statusCode as number;
     const succeeded = httpStatus >= 200 && httpStatus < 300;
     const received = { httpStatus, responseBody, responseCut, responseHeaders: headersOf(response.rawHeaders) };
@@ -102,8 +130,9 @@ export async function sendToReceiver(context: SenderContext, post: Post): Promis
     return ended({ httpStatus: 0, responseBody: '', error: `No answer within ${attemptMs / 1000} s.` });
   } finally {
     stopTimer();
+    if (free && connections && isShared(connections)) leaveConnection(connections, url, free, startTimer);
     // `null` avoids a DOMException with a stack, which takes 5 % of the attempt's CPU time.
-    controller.abort(null);
+    else controller.abort(null);
   }
 }
 

@@ -98,6 +98,28 @@ export async function startSocket(
   return listen(createTcpServer(speak), host, port);
 }
 
+/**
+ * Starts a receiver that reads requests with the body `{}`, and gives the connection and the number of each, from 1 on, to
+ * `answer`. Returns the heads of the requests too.
+ */
+export async function startAnswering(answer: (connection: Socket, nth: number) => void, host = '127.0.0.1', port = 0) {
+  const heads: string[] = [];
+  const receiver = await startSocket(
+    (connection) => {
+      let read = '';
+      connection.on('data', (data) => {
+        read += data;
+        if (!read.endsWith('\r\n\r\n{}')) return;
+        heads.push(read);
+        read = '';
+        answer(connection, heads.length);
+      });
+    },
+    { host, port },
+  );
+  return { ...receiver, heads };
+}
+
 /** A certificate of `certificates/`, or the key of all of them. */
 export const pem = (name: string) => readFileSync(new URL(`certificates/${name}.pem`, import.meta.url), 'utf8');
 

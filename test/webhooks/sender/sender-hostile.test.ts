@@ -2,26 +2,62 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readAllowedReceivers } from '../../../lib/webhooks/sender/allowed-receivers.ts';
+import type { Sender } from '../../../lib/webhooks/sender/sender.ts';
 import { expectClosed, flood, openedSockets, startSocket } from './receiver.ts';
-import { createTestSender } from './test-sender.ts';
+import { createKeptConnections, createTestSender } from './test-sender.ts';
 
-const send = createTestSender(readAllowedReceivers('127.0.0.1:*'));
+const allowed = readAllowedReceivers('127.0.0.1:*');
 const sockets = openedSockets();
 
+type Speak = (connection: Socket) => void;
+
 /**
- * Posts to what speaks so, and holds every attempt to this: it is not the deadline that ends it, it has opened one
- * connection, and that is closed on both sides.
+ * Posts to what speaks so, on a new connection and on a kept one, and holds every attempt to this: it is not the deadline that
+ * ends it, all connections are closed on both sides, and it has opened one. Only a request on a kept connection that breaks
+ * before the first byte is sent on a second one. Both attempts have the same outcome.
  */
-async function attempt(speak: (connection: Socket) => void, body = '{}') {
-  const opened = sockets.length;
-  const receiver = await startSocket(speak);
+async function attempt(speak: Speak, body = '{}') {
+  const onNew = await attemptOnce(createTestSender(allowed), await startSocket(speak), body);
+  const { connections, end } = createKeptConnections();
+  const send = createTestSender(allowed, { connections });
+  let accepted = 0;
+  const kept = await startSocket((connection) => {
+    if (++accepted > 1) return speak(connection);
+    connection.once('data', () => {
+      connection.write('HTTP/1.1 204 No Content\r\n\r\n');
+      connection.once('data', (data) => {
+        speak(connection);
+        connection.emit('data', data);
+      });
+    });
+  });
+  await send({ url: kept.url, headers: {}, body: '{}' });
+  expect(connections.idle).toHaveLength(1);
+  const onKept = await attemptOnce(send, kept, body, end);
+  const comparable = ({ httpStatus, responseBody, responseHeaders, error }: typeof onNew.outcome) => {
+    return { httpStatus, responseBody, responseHeaders, error };
+  };
+  expect(comparable(onKept.outcome)).toEqual(comparable(onNew.outcome));
+  expect([onNew.opened, onKept.opened]).toEqual([1, onKept.bytesOfKept > 0 ? 0 : 1]);
+  return onNew.outcome;
+}
+
+/** Posts to a receiver, and returns the outcome, the number of opened connections, and how much came on the one before. */
+async function attemptOnce(
+  send: Sender,
+  receiver: Awaited<ReturnType<typeof startSocket>>,
+  body: string,
+  end = () => {},
+) {
+  const [opened, last] = [sockets.length, sockets.at(-1)];
+  const readBefore = last?.bytesRead ?? 0;
   const outcome = await send({ url: receiver.url, headers: {}, body });
+  end();
   expect(outcome.timedOut).toBe(false);
   expect(outcome.error?.length ?? 0).toBeLessThan(120);
-  expect(sockets.slice(opened).map(({ destroyed }) => destroyed)).toEqual([true]);
+  expect(sockets.every(({ destroyed }) => destroyed)).toBe(true);
   await expectClosed(receiver);
-  expect(receiver.connections).toHaveLength(1);
-  return outcome;
+  return { outcome, opened: sockets.length - opened, bytesOfKept: (last?.bytesRead ?? 0) - readBefore };
 }
 
 const failed = (error: string) => ({ httpStatus: 0, responseBody: '', error });
@@ -43,7 +79,7 @@ describe('a connection that breaks before its answer', () => {
   const brokenOff = failed('The connection failed: the receiver broke it off.');
   const closed = failed('The connection failed: the receiver closed it before its answer.');
 
-  it.each<[string, (connection: Socket) => void, object]>([
+  it.each<[string, Speak, object]>([
     ['by a reset when it is taken', (connection) => connection.resetAndDestroy(), brokenOff],
     ['by a reset amid the headers', (connection) => resetWhenRead(connection, `${success}X-Long: `), brokenOff],
     ['by its end when it is taken', (connection) => connection.end(), closed],
@@ -59,7 +95,7 @@ describe('a connection that breaks before its answer', () => {
 describe('an answer that breaks off behind its headers', () => {
   const headers = `${success}Content-Length: 100\r\n\r\n`;
 
-  it.each<[string, (connection: Socket) => void, string]>([
+  it.each<[string, Speak, string]>([
     ['by a reset', (connection) => resetWhenRead(connection, `${headers}a start`), 'a start'],
     ['with fewer bytes than it claims', (connection) => connection.end(`${headers}a start`), 'a start'],
     ['with no byte of what it claims', (connection) => connection.end(headers), ''],
@@ -127,8 +163,9 @@ describe('an unusual answer', () => {
     const start = interim.repeat(2_400);
     const outcome = await attempt((connection) => {
       const sender = sockets.find(({ localPort }) => localPort === connection.remotePort);
+      const readBefore = sender?.bytesRead ?? 0;
       sender?.on('data', () => {
-        if (sender.bytesRead === start.length) connection.write(upgrade + 'x'.repeat(10_000));
+        if (sender.bytesRead - readBefore === start.length) connection.write(upgrade + 'x'.repeat(10_000));
       });
       connection.write(start);
     });

@@ -3,10 +3,11 @@ import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { readAllowedReceivers } from '../../../lib/webhooks/sender/allowed-receivers.ts';
-import { startSocket } from './receiver.ts';
-import { createTestSender } from './test-sender.ts';
+import { startAnswering, startSocket } from './receiver.ts';
+import { createKeptConnections, createTestSender } from './test-sender.ts';
 
-const send = createTestSender(readAllowedReceivers('127.0.0.1:*'));
+const allowed = readAllowedReceivers('127.0.0.1:*');
+const send = createTestSender(allowed);
 
 const success = 'HTTP/1.1 200 OK\r\n';
 const ok = `${success}Content-Length: 2\r\n\r\nok`;
@@ -60,11 +61,26 @@ const startWith = (bytes: string) =>
 
 const post = (url: string) => send({ url, headers: {}, body: '{}' });
 
+/** Posts to a receiver that answers with these bytes, on a new connection and on a kept one, and returns both outcomes. */
+async function outcomesOf(bytes: string) {
+  const { connections } = createKeptConnections();
+  const sendKept = createTestSender(allowed, { connections });
+  const receiver = await startAnswering((connection, nth) =>
+    nth === 1 ? connection.write(ok) : connection.end(Buffer.from(bytes, 'latin1')),
+  );
+  const keeping = { url: receiver.url, headers: {}, body: '{}' };
+  await sendKept(keeping);
+  const outcomes = [await post((await startWith(bytes)).url), await sendKept(keeping)];
+  expect(receiver.connections).toHaveLength(1);
+  return outcomes;
+}
+
 describe('an answer of an old or unusual server counts', () => {
   it.each(accepted)('with %s', async (_, bytes) => {
-    const outcome = await post((await startWith(bytes)).url);
-    expect(outcome).toMatchObject({ httpStatus: 200, responseBody: 'ok', responseCut: false });
-    expect(outcome).not.toHaveProperty('error');
+    for (const outcome of await outcomesOf(bytes)) {
+      expect(outcome).toMatchObject({ httpStatus: 200, responseBody: 'ok', responseCut: false });
+      expect(outcome).not.toHaveProperty('error');
+    }
   });
 
   it('behind an interim 100 that comes in a packet of its own', async () => {
@@ -82,13 +98,14 @@ describe('an answer of an old or unusual server counts', () => {
 
 describe('an answer that means nothing fails', () => {
   it.each(failing)('with %s', async (_, bytes) => {
-    const outcome = await post((await startWith(bytes)).url);
-    expect(outcome).toMatchObject({ httpStatus: 0, responseBody: '', error: expect.stringMatching(/\.$/) });
+    const [onNew, onKept] = await outcomesOf(bytes);
+    expect(onNew).toMatchObject({ httpStatus: 0, responseBody: '', error: expect.stringMatching(/\.$/) });
+    expect(onKept).toMatchObject({ httpStatus: 0, responseBody: '', error: onNew?.error });
   });
 
   it('with more than 64 KiB of headers', async () => {
-    const outcome = await post((await startWith(`${success}${long(65)}\r\nok`)).url);
-    expect(outcome).toMatchObject({ httpStatus: 0, error: 'The headers of the answer are over 64 KiB.' });
+    for (const outcome of await outcomesOf(`${success}${long(65)}\r\nok`))
+      expect(outcome).toMatchObject({ httpStatus: 0, error: 'The headers of the answer are over 64 KiB.' });
   });
 });
 

@@ -1,5 +1,11 @@
 import { isIP } from 'node:net';
 import type { AllowedReceivers } from '../../../lib/webhooks/sender/allowed-receivers.ts';
+import {
+  type ConnectionsOfWebhooks,
+  endSharing,
+  type KeptConnections,
+  shareConnections,
+} from '../../../lib/webhooks/sender/kept-connections.ts';
 import type { Resolve } from '../../../lib/webhooks/sender/lookup.ts';
 import { type Sender, type SenderContext, sendToReceiver } from '../../../lib/webhooks/sender/sender.ts';
 import { startTimer } from '../../../lib/webhooks/sender/timer.ts';
@@ -12,12 +18,28 @@ export const unresolved = {
   error: 'The name of the receiver could not be resolved.',
 };
 
-/** Returns the guarded sender for these receivers, with the timers of the process unless a test gives others. */
+/**
+ * Returns the guarded sender for these receivers, with the timers of the process unless a test gives others, and without kept
+ * connections unless it gives some.
+ */
 export function createTestSender(
   allowedReceivers: AllowedReceivers,
-  given: Partial<Pick<SenderContext, 'startTimer' | 'resolve'>> = {},
+  { connections, ...given }: Partial<Pick<SenderContext, 'startTimer' | 'resolve'>> & Kept = {},
 ): Sender {
-  return (post) => sendToReceiver({ allowedReceivers, startTimer, ...given }, post);
+  return (post) => sendToReceiver({ allowedReceivers, startTimer, ...given }, post, connections);
+}
+
+type Kept = { connections?: KeptConnections };
+
+/** Returns the kept connections of a webhook with two attempts in progress until `end` is called. */
+export function createKeptConnections() {
+  const all: ConnectionsOfWebhooks = new Map();
+  shareConnections(all, 'wh_1');
+  const connections = shareConnections(all, 'wh_1');
+  const end = () => {
+    while (all.size > 0) endSharing(all, 'wh_1');
+  };
+  return { all, connections, end };
 }
 
 /** Creates a resolver that gives one answer after the other, and lists the names that it is asked for. */

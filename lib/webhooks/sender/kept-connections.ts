@@ -1,0 +1,118 @@
+import { addAbortListener } from 'node:events';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
+import type { StartTimer } from './timer.ts';
+
+/**
+ * How long a connection may be idle, in milliseconds. The next attempt of a batch begins within that time. It is short because
+ * a receiver that serves one connection at a time lets all others wait while one is idle, and because receivers close idle
+ * connections after seconds.
+ */
+export const idleMs = 100;
+
+/** The connections to the receiver of one webhook that its attempts in this process leave to one another. */
+export type KeptConnections = {
+  /** The number of attempts in progress, from their message on. */
+  attempts: number;
+  idle: IdleConnection[];
+};
+
+/** A connection that carries no request. */
+type IdleConnection = {
+  socket: Socket;
+  /** The protocol, the host and the port of the URL for which it was opened. */
+  origin: string;
+  /** Ends the watch over the idle connection. */
+  stopWatching: () => void;
+};
+
+/** The kept connections of this process, by the id of their webhook. */
+export type ConnectionsOfWebhooks = Map<string, KeptConnections>;
+
+/** Returns the connections of a webhook for an attempt of it; `endSharing` must follow. */
+export function shareConnections(all: ConnectionsOfWebhooks, webhookId: string): KeptConnections {
+  const connections = all.get(webhookId) ?? { attempts: 0, idle: [] };
+  all.set(webhookId, connections);
+  connections.attempts += 1;
+  return connections;
+}
+
+/** Ends the use of the connections of a webhook. The last attempt closes them, so none remains at the end of a batch. */
+export function endSharing(all: ConnectionsOfWebhooks, webhookId: string): void {
+  const connections = all.get(webhookId);
+  if (!connections) return;
+  connections.attempts -= 1;
+  if (connections.attempts > 0) return;
+  all.delete(webhookId);
+  for (const { socket } of connections.idle) socket.destroy();
+}
+
+/** Returns whether other attempts are in progress, to which a connection can be left. */
+export const isShared = ({ attempts }: KeptConnections) => attempts > 1;
+
+/**
+ * Leaves the connection of an attempt to another one. It is destroyed after `idleMs`, and when the receiver sends something
+ * or ends it.
+ */
+export function leaveConnection(
+  { idle }: KeptConnections,
+  { origin }: URL,
+  socket: Socket,
+  startTimer: StartTimer,
+): void {
+  const destroy = () => void socket.destroy();
+  const stopTimer = startTimer(destroy, idleMs);
+  const stopWatching = () => {
+    stopTimer();
+    socket.off('data', destroy).off('end', destroy).off('close', remove);
+  };
+  const connection = { socket, origin, stopWatching };
+  const remove = () => {
+    stopTimer();
+    const at = idle.indexOf(connection);
+    if (at >= 0) idle.splice(at, 1);
+  };
+  socket.on('data', destroy).on('end', destroy).on('close', remove).resume();
+  idle.push(connection);
+}
+
+/**
+ * Takes the connection that was left last for a request to a URL. Closes it if it must not be used: it was opened for another
+ * origin, or its address is none of those that the look-up finds now.
+ *
+ * @param lookup resolves the host name, and rejects forbidden addresses; it is not called for literal addresses
+ * @param signal ends the look-up
+ * @returns `undefined` if there is none, or it is closed
+ */
+export async function takeConnection(
+  { idle }: KeptConnections,
+  url: URL,
+  lookup: LookupFunction,
+  signal: AbortSignal,
+): Promise<Socket | undefined> {
+  const taken = idle.pop();
+  if (!taken) return undefined;
+  const { socket, origin, stopWatching } = taken;
+  const isUsable = origin === url.origin && (await isAddressOf(socket.remoteAddress, url, lookup, signal));
+  stopWatching();
+  if (!isUsable) socket.destroy();
+  return socket.destroyed ? undefined : socket;
+}
+
+/** Returns whether an address is that of a URL, or one of those that its host name has now. */
+async function isAddressOf(
+  address: string | undefined,
+  { hostname }: URL,
+  lookup: LookupFunction,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  // A literal address is checked with the URL.
+  if (isIP(host) > 0) return true;
+  return new Promise((resolve) => {
+    // A look-up that is aborted may never end.
+    addAbortListener(signal, () => resolve(false));
+    lookup(host, { all: true }, (error, found) => {
+      resolve(!error && Array.isArray(found) && found.some((one) => one.address === address));
+    });
+  });
+}
