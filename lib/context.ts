@@ -24,6 +24,7 @@ import {
 import { type RetrySchedule, readRetrySchedule } from './webhooks/deliveries/retry-schedule.ts';
 import type { SecretsContext } from './webhooks/secrets.ts';
 import { type AllowedReceivers, readAllowedReceivers } from './webhooks/sender/allowed-receivers.ts';
+import type { ConnectionsOfWebhooks } from './webhooks/sender/kept-connections.ts';
 import type { SenderContext } from './webhooks/sender/sender.ts';
 import { type StartTimer, startTimer } from './webhooks/sender/timer.ts';
 
@@ -100,6 +101,8 @@ export type Context = {
   attemptsInProgress: Map<string, Promise<unknown>>;
   /** The attempts that run and wait in this process, by the id of their webhook. */
   webhookAttempts: AttemptLimitContext['webhookAttempts'];
+  /** The connections to receivers that attempts in progress leave to one another, by the id of their webhook. */
+  keptConnections: ConnectionsOfWebhooks;
   /** When the checks of events are due that this process has planned (Unix time, in ms). */
   plannedChecks: EventCheckContext['plannedChecks'];
   startTimer: StartTimer;
@@ -177,6 +180,7 @@ export function createContext({
     attemptLimits: readAttemptLimits(variables),
     attemptsInProgress: new Map(),
     webhookAttempts: new Map(),
+    keptConnections: new Map(),
     plannedChecks: new Map(),
     startTimer,
     resolve: undefined,

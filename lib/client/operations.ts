@@ -747,9 +747,9 @@ export type AttemptDetail = {
   test?: boolean;
   /** What may help, if the service knows it. `unsigned`: the receiver responded 401 or 403 to a delivery without a signature, because the webhook has no secret. */
   hint?: 'unsigned';
-  /** IP address that was dialled; absent if none was. */
+  /** IP address of the connection; absent if there was none. */
   address?: string;
-  /** The parts of `durationMs`. A phase is absent if the attempt had none or failed before its end. */
+  /** The parts of `durationMs`. A phase is absent if the attempt had none, as on a kept connection, or failed before its end. */
   phases?: {
     /** Milliseconds to resolve the host name. */
     dns?: number;

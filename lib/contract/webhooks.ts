@@ -259,7 +259,7 @@ export const AttemptDetail = v.object({
       'What may help, if the service knows it. `unsigned`: the receiver responded 401 or 403 to a delivery without a signature, because the webhook has no secret.',
     ),
   ),
-  address: v.optional(described(v.string(), 'IP address that was dialled; absent if none was.')),
+  address: v.optional(described(v.string(), 'IP address of the connection; absent if there was none.')),
   phases: v.optional(
     described(
       v.object({
@@ -268,7 +268,7 @@ export const AttemptDetail = v.object({
         tls: milliseconds('for the TLS handshake'),
         firstByte: milliseconds('from then on until the first byte of the response'),
       }),
-      'The parts of `durationMs`. A phase is absent if the attempt had none or failed before its end.',
+      'The parts of `durationMs`. A phase is absent if the attempt had none, as on a kept connection, or failed before its end.',
     ),
   ),
   requestHeaders: described(

@@ -6,6 +6,7 @@ import { beginAttempt, findAttempt, unlistAttempt } from '../../table/deliveries
 import { removeParkedAttempt } from '../../table/deliveries/parked-attempts.ts';
 import { leaseSlowAttempt } from '../../table/deliveries/webhook-attempts.ts';
 import { attemptLeaseMs } from '../../table/lease.ts';
+import { endSharing, type KeptConnections, shareConnections } from '../sender/kept-connections.ts';
 import { signedPost } from '../sender/signed-post.ts';
 import { endAttempt, isKnownSlow, startAttempt } from './attempt-limits.ts';
 import { sendAttemptMessages } from './attempt-messages.ts';
@@ -43,18 +44,23 @@ async function processMessage(context: Context, message: DeliveryMessage): Promi
   const { clock, retrySchedule, attemptLimits } = context;
   // The webhook is read after the wait: a request may change it in the meantime.
   await waitForBookedTime(context, message);
-  const found = await findAttempt(context, message);
-  const circumstances = {
-    now: clock(),
-    retrySchedule,
-    slowLeases: attemptLimits.slow,
-    isKnownSlow: isKnownSlow(context, message.webhookId),
-  };
-  return act(context, decide(found, message, circumstances));
+  const connections = shareConnections(context.keptConnections, message.webhookId);
+  try {
+    const found = await findAttempt(context, message);
+    const circumstances = {
+      now: clock(),
+      retrySchedule,
+      slowLeases: attemptLimits.slow,
+      isKnownSlow: isKnownSlow(context, message.webhookId),
+    };
+    return await act(context, decide(found, message, circumstances), connections);
+  } finally {
+    endSharing(context.keptConnections, message.webhookId);
+  }
 }
 
 /** Does what was decided. Returns the result of the attempt, if one was made. */
-async function act(context: Context, decision: Decision): Promise<Delivered> {
+async function act(context: Context, decision: Decision, connections?: KeptConnections): Promise<Delivered> {
   const { message } = decision;
   switch (decision.kind) {
     case 'drop':
@@ -70,7 +76,7 @@ async function act(context: Context, decision: Decision): Promise<Delivered> {
     case 'lease':
       return attemptWithLease(context, decision, decision.number);
     case 'attempt':
-      return attemptPromptly(context, decision);
+      return attemptPromptly(context, decision, connections);
   }
 }
 
@@ -78,12 +84,16 @@ async function act(context: Context, decision: Decision): Promise<Delivered> {
  * Makes an attempt when the other ones of its webhook in this process let it start. If one of them turns out to be slow, the
  * attempt is made from the queue of slow webhooks.
  */
-async function attemptPromptly(context: Context, attempt: AttemptToMake): Promise<Delivered> {
+async function attemptPromptly(
+  context: Context,
+  attempt: AttemptToMake,
+  connections?: KeptConnections,
+): Promise<Delivered> {
   const { message } = attempt;
   if (!(await startAttempt(context, message.webhookId)))
     return act(context, { kind: 'sendAgain', message: slowMessageOf(message), notBefore: context.clock() });
   try {
-    return await begin(context, attempt);
+    return await begin(context, attempt, { connections });
   } finally {
     endAttempt(context, message.webhookId);
   }
@@ -105,7 +115,7 @@ async function attemptWithLease(
     number !== undefined &&
     (await leaseSlowAttempt(context, organization, webhookId, { number, now: timestamp(leasedAt), until }));
   if (!isLeased) return act(context, await waitForLease(context, attempt));
-  return begin(context, attempt, { number, leasedAt, until });
+  return begin(context, attempt, { lease: { number, leasedAt, until } });
 }
 
 /**
@@ -119,7 +129,11 @@ function isStillHeld({ leasedAt }: NonNullable<PreparedAttempt['lease']>, now: n
 }
 
 /** Makes an attempt, unless the log has a late one, or the preparation took so long that the attempt could outlast its lease. */
-async function begin(context: Context, attempt: AttemptToMake, lease?: PreparedAttempt['lease']): Promise<Delivered> {
+async function begin(
+  context: Context,
+  attempt: AttemptToMake,
+  { lease, connections }: Pick<PreparedAttempt, 'lease' | 'connections'>,
+): Promise<Delivered> {
   const { message, target, loggedEvent } = attempt;
   const { organization, webhookId, deliveryId } = message;
   const begun = await beginAttempt(context, message, context.clock());
@@ -130,5 +144,5 @@ async function begin(context: Context, attempt: AttemptToMake, lease?: PreparedA
   const isPaced = target.maxPerSecond !== undefined;
   if (isPaced && lease && !isStillHeld(lease, post.sentAt))
     return act(context, { kind: 'sendAgain', message, notBefore: post.sentAt + minDelayMs });
-  return makeAttempt(context, attempt, { place: begun.place, post, lease });
+  return makeAttempt(context, attempt, { place: begun.place, post, lease, connections });
 }

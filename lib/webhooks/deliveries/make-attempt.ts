@@ -12,7 +12,8 @@ import type { Target } from '../../table/deliveries/webhooks.ts';
 import { isBehindLog } from '../../table/events/log-clock.ts';
 import { graceMs } from '../../table/lists/due.ts';
 import { checkFailing } from '../failing-receivers.ts';
-import { type Outcome, type Post, sendToReceiver } from '../sender/sender.ts';
+import type { KeptConnections } from '../sender/kept-connections.ts';
+import { type Outcome, sendToReceiver } from '../sender/sender.ts';
 import type { SignedPost } from '../sender/signed-post.ts';
 import { markAttemptSlow } from './attempt-limits.ts';
 import { sendAttemptMessages } from './attempt-messages.ts';
@@ -47,16 +48,18 @@ export type PreparedAttempt = {
   post: SignedPost;
   /** The number of its lease, when it was taken (Unix time, in ms), and its expiry (ISO 8601); absent if it needs none. */
   lease?: { number: number; leasedAt: number; until: string } | undefined;
+  /** The kept connections of its webhook; absent with a lease. */
+  connections?: KeptConnections | undefined;
 };
 
 /** Sends the request of an attempt, writes its result and sends the message of the retry, if there is one. */
 export async function makeAttempt(
   context: Context,
   { message, target, loggedEvent: { event } }: AttemptToMake,
-  { place, post, lease }: PreparedAttempt,
+  { place, post, lease, connections }: PreparedAttempt,
 ): Promise<Delivered> {
   const { organization, webhookId, deliveryId, attempt, eventId, requestId, redelivery, scheduleStart } = message;
-  const outcome = await sendAndMarkSlow(context, message, target, post);
+  const outcome = await sendAndMarkSlow(context, message, target, { post, connections });
   const endedAt = context.clock();
   const retry = retryAfter(context, message, outcome, endedAt);
   const { record, slow } = attemptResultOf({ place, event }, outcome, endedAt);
@@ -112,7 +115,7 @@ async function sendAndMarkSlow(
   context: Context,
   { organization, webhookId }: DeliveryMessage,
   target: Target,
-  post: Post,
+  { post, connections }: Pick<PreparedAttempt, 'post' | 'connections'>,
 ): Promise<Outcome> {
   let marked: Promise<void> | undefined;
   const stopTimer = context.startTimer(() => {
@@ -121,7 +124,7 @@ async function sendAndMarkSlow(
     if (!target.slow) marked = markWebhookSlow(context, organization, webhookId).catch(() => {});
   }, slowMs);
   try {
-    return await sendToReceiver(context, post);
+    return await sendToReceiver(context, post, connections);
   } finally {
     stopTimer();
     await marked;

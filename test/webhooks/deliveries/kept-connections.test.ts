@@ -1,0 +1,80 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Context } from '../../../lib/context.ts';
+import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
+import { getDelivery } from '../../../lib/webhooks/delivery-details.ts';
+import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
+import { expectClosed, openedSockets, startReceiver } from '../sender/receiver.ts';
+import { prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';
+
+const createTestWebhooks = await prepareTestWebhooks();
+const sockets = openedSockets();
+let webhooks: TestWebhooks;
+beforeEach(() => {
+  webhooks = createTestWebhooks();
+});
+
+/** Publishes events, and returns the messages of their first attempts. */
+async function messagesOf(events: number): Promise<DeliveryMessage[]> {
+  const published = [];
+  for (let nth = 0; nth < events; nth++) published.push(await webhooks.publish());
+  return published.flat();
+}
+
+/** Makes the attempts of one batch, and expects that no connection remains. */
+async function deliverBatch(messages: DeliveryMessage[], context: Context = webhooks) {
+  const opened = sockets.length;
+  const ended = await Promise.allSettled(messages.map((message) => deliverWebhook(context, message)));
+  expect(sockets.slice(opened).every(({ destroyed }) => destroyed)).toBe(true);
+  expect(context.keptConnections.size).toBe(0);
+  return ended;
+}
+
+describe('the attempts of a batch', () => {
+  it('for one webhook, of which five run at the same time, use five connections for ten deliveries', async () => {
+    const receiver = await startReceiver();
+    await webhooks.register({ url: receiver.url });
+    await deliverBatch(await messagesOf(10));
+    expect(new Set(receiver.received.map(({ body }) => body.deliveryId)).size).toBe(10);
+    expect(receiver.connections).toHaveLength(5);
+    await expectClosed(receiver);
+  });
+
+  it('for two webhooks of one receiver share no connection', async () => {
+    const receiver = await startReceiver();
+    for (const path of ['1', '2']) await webhooks.register({ url: `${receiver.url}/${path}` });
+    await deliverBatch(await messagesOf(10));
+    expect(receiver.received).toHaveLength(20);
+    expect(receiver.connections).toHaveLength(10);
+  });
+
+  it('ask for a connection that is kept if there are several, and their details say so', async () => {
+    const receiver = await startReceiver();
+    const { id: webhookId } = await webhooks.register({ url: receiver.url });
+    await deliverBatch(await messagesOf(2));
+    await deliverBatch(await messagesOf(1));
+    const asked = receiver.received.map(({ headers }) => headers.connection);
+    expect(asked).toEqual(['keep-alive', 'keep-alive', 'close']);
+    for (const { headers, body } of receiver.received) {
+      const { attempts } = await getDelivery(webhooks, webhooks.organization, {
+        webhookId,
+        deliveryId: body.deliveryId,
+      });
+      expect(attempts[0]?.requestHeaders).toMatchObject({ Connection: headers.connection });
+    }
+  });
+
+  it('leave no connection open if their results cannot be stored', async () => {
+    const receiver = await startReceiver();
+    await webhooks.register({ url: receiver.url });
+    const messages = await messagesOf(7);
+    const table = interceptTable(webhooks.table, async (request, { input }) => {
+      if (/"httpStatus"/.test(JSON.stringify(input))) throw new Error('The table is full.');
+      return request();
+    });
+    const ended = await deliverBatch(messages, { ...webhooks.createContainer(), table });
+    expect(ended.map(({ status }) => status)).toEqual(Array(7).fill('rejected'));
+    expect(receiver.received).toHaveLength(7);
+    await expectClosed(receiver);
+  });
+});
