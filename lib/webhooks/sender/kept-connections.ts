@@ -9,6 +9,12 @@ import type { StartTimer } from './timer.ts';
  */
 export const idleMs = 100;
 
+/**
+ * For how long after its opening a connection is left to other attempts, in milliseconds. On one machine attempts can follow one another without
+ * a break; the certificate, and the server behind a load balancer, are then new after that time.
+ */
+const keptMs = 5_000;
+
 /** The connections to the receiver of one webhook that its attempts in this process leave to one another. */
 export type KeptConnections = {
   /** The number of attempts in progress, from their message on. */
@@ -16,9 +22,11 @@ export type KeptConnections = {
   idle: IdleConnection[];
 };
 
+/** A connection, and when its attempt began, in milliseconds of `performance.now()`. */
+export type Connection = { socket: Socket; openedAt: number };
+
 /** A connection that carries no request. */
-type IdleConnection = {
-  socket: Socket;
+type IdleConnection = Connection & {
   /** The protocol, the host and the port of the URL for which it was opened. */
   origin: string;
   /** Ends the watch over the idle connection. */
@@ -51,21 +59,25 @@ export const isShared = ({ attempts }: KeptConnections) => attempts > 1;
 
 /**
  * Leaves the connection of an attempt to another one. It is destroyed after `idleMs`, and when the receiver sends something
- * or ends it.
+ * or ends it; at once if it was opened more than `keptMs` ago.
  */
 export function leaveConnection(
   { idle }: KeptConnections,
   { origin }: URL,
-  socket: Socket,
+  { socket, openedAt }: Connection,
   startTimer: StartTimer,
 ): void {
   const destroy = () => void socket.destroy();
+  if (performance.now() - openedAt > keptMs) {
+    destroy();
+    return;
+  }
   const stopTimer = startTimer(destroy, idleMs);
   const stopWatching = () => {
     stopTimer();
     socket.off('data', destroy).off('end', destroy).off('close', remove);
   };
-  const connection = { socket, origin, stopWatching };
+  const connection = { socket, openedAt, origin, stopWatching };
   const remove = () => {
     stopTimer();
     const at = idle.indexOf(connection);
@@ -88,14 +100,14 @@ export async function takeConnection(
   url: URL,
   lookup: LookupFunction,
   signal: AbortSignal,
-): Promise<Socket | undefined> {
+): Promise<Connection | undefined> {
   const taken = idle.pop();
   if (!taken) return undefined;
-  const { socket, origin, stopWatching } = taken;
+  const { socket, openedAt, origin, stopWatching } = taken;
   const isUsable = origin === url.origin && (await isAddressOf(socket.remoteAddress, url, lookup, signal));
   stopWatching();
   if (!isUsable) socket.destroy();
-  return socket.destroyed ? undefined : socket;
+  return socket.destroyed ? undefined : { socket, openedAt };
 }
 
 /** Returns whether an address is that of a URL, or one of those that its host name has now. */

@@ -2,7 +2,13 @@ import type { Socket } from 'node:net';
 import type { AllowedReceivers } from './allowed-receivers.ts';
 import { dialReceiver, notingLookup, postTo, type RequestSteps } from './connection.ts';
 import { sentenceFor } from './failures.ts';
-import { isShared, type KeptConnections, leaveConnection, takeConnection } from './kept-connections.ts';
+import {
+  type Connection,
+  isShared,
+  type KeptConnections,
+  leaveConnection,
+  takeConnection,
+} from './kept-connections.ts';
 import { createResolver, Forbidden, lookupAny, lookupPublic, type Resolve } from './lookup.ts';
 import { faultOfUrl, portOf } from './receivers.ts';
 import type { StartTimer } from './timer.ts';
@@ -114,13 +120,14 @@ export async function sendToReceiver(
       if (steps.firstByteAt !== undefined) throw error;
       return postByNew();
     });
-  let free: Socket | undefined;
+  let free: Connection | undefined;
   try {
-    const socket = connections && (await takeConnection(connections, url, notingLookup(lookup, steps), signal));
-    if (socket?.remoteAddress) steps.address = socket.remoteAddress;
-    const { response, release } = await (socket ? postByKept(socket) : postByNew());
+    const kept = connections && (await takeConnection(connections, url, notingLookup(lookup, steps), signal));
+    if (kept?.socket.remoteAddress) steps.address = kept.socket.remoteAddress;
+    const { response, release } = await (kept ? postByKept(kept.socket) : postByNew());
     const { text: responseBody, cut: responseCut } = await readStart(response);
-    if (keepAlive && !responseCut) free = await release();
+    const socket = keepAlive && !responseCut ? await release() : undefined;
+    if (socket) free = { socket, openedAt: socket === kept?.socket ? kept.openedAt : startedAt };
     const httpStatus = response.statusCode as number;
     const succeeded = httpStatus >= 200 && httpStatus < 300;
     const received = { httpStatus, responseBody, responseCut, responseHeaders: headersOf(response.rawHeaders) };

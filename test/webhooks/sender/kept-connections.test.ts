@@ -13,6 +13,7 @@ import { createKeptConnections, createTestResolver, createTestSender, late, unre
 
 const sockets = openedSockets();
 afterEach(() => vi.restoreAllMocks());
+afterEach(() => vi.useRealTimers());
 
 const success = 'HTTP/1.1 200 OK\r\n';
 const saying = (body: string) => `${success}Content-Length: ${body.length}\r\n\r\n${body}`;
@@ -78,6 +79,17 @@ describe('a kept connection', () => {
     await expectClosed(receiver);
     expect(await post(receiver.url)).toMatchObject(answered('good'));
     expect(receiver.connections).toHaveLength(2);
+  });
+
+  it('is left to the next attempt for 5 s after its opening', async () => {
+    const receiver = await startWith();
+    const { post } = createKeeping();
+    vi.useFakeTimers({ toFake: ['performance'] });
+    for (const connections of [1, 1, 1, 2]) {
+      await post(receiver.url);
+      expect(receiver.connections).toHaveLength(connections);
+      vi.advanceTimersByTime(2_600);
+    }
   });
 
   it('by TLS saves its handshake', async () => {
@@ -190,7 +202,7 @@ describe('a kept connection to a public address', () => {
     const socket = connect(receiver.port, '127.0.0.1').on('error', () => {});
     await once(socket, 'connect');
     Object.defineProperty(socket, 'remoteAddress', { value: publicV4 });
-    leaveConnection(connections, new URL(url), socket, startTimer);
+    leaveConnection(connections, new URL(url), { socket, openedAt: performance.now() }, startTimer);
     const dialled = stopDials();
     return { outcome: await post(url), heads: receiver.heads, socket, dialled };
   }
