@@ -29,13 +29,12 @@ export async function registerWebhook(
     ...(description !== undefined && { description }),
     ...(taskFilter && { taskFilter }),
     ...(maxPerSecond !== undefined && { maxPerSecond }),
-    signed: secret !== undefined,
-    ...(secret !== undefined && { secretChangedAt: timestamp(timeOf(id)) }),
     active: true,
     createdAt: timestamp(timeOf(id)),
   };
   const encrypted = secret && (await encryptSecret(context, secret, { organization, webhook: webhook.id }));
   const since = await logTimeOf(context, organization, timeOf(id));
   await insertWebhook(context, organization, webhook, encrypted, recordResponse, since);
-  return webhook;
+  const signed = secret !== undefined;
+  return { ...webhook, signed, ...(signed && { secretChangedAt: webhook.createdAt }) };
 }

@@ -49,6 +49,7 @@ it('an execution moves its task, and each step is delivered to a webhook', async
     {
       event: 'task.status_changed',
       task: { ...moved, previousStatus: 'backlog', status: 'in_progress' },
+      sequence: 2,
       occurredAt: isoTime,
     },
     {
@@ -59,6 +60,7 @@ it('an execution moves its task, and each step is delivered to a webhook', async
     {
       event: 'task.status_changed',
       task: { ...moved, previousStatus: 'in_progress', status: 'up_for_review' },
+      sequence: 3,
       occurredAt: completedAt,
     },
   ]);

@@ -183,7 +183,7 @@ export async function insertWebhook(
   const isLater = since > timeOf(ulid);
   const from = isLater ? timestamp(since) : createdAt;
   const filters = taskFilter && { taskFilters: [{ ...taskFilter, from }] };
-  const signed = { signed: encryptedSecret !== undefined, ...(encryptedSecret && { secretChangedAt: createdAt }) };
+  const signed = encryptedSecret !== undefined && { signed: true, secretChangedAt: createdAt };
   await transact(table, [
     { Put: { Item: { ...keys.webhook(organization, ulid), ...rest, ...filters, ...signed } } },
     ...(encryptedSecret

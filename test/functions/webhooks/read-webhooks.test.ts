@@ -7,7 +7,7 @@ import { createWebhookCallers, newWebhook } from './webhook-caller.ts';
 const { newWebhookCaller } = await createWebhookCallers();
 const caller = newForEachTest(newWebhookCaller);
 
-const fields = ['id', 'url', 'events', 'active', 'createdAt'];
+const fields = ['id', 'url', 'events', 'signed', 'active', 'createdAt'];
 const all = async () => dataOf<Webhook[]>(await caller.list());
 const absent = 'wh_01K00000000000000000000000';
 
@@ -27,10 +27,12 @@ describe('the list of webhooks', () => {
 describe('a webhook', () => {
   it('is listed and read with exactly the declared fields', async () => {
     const registered = dataOf<Webhook>(await caller.register({ ...newWebhook, secret: 'a secret' }));
-    expect((await caller.list()).body).toEqual({ success: true, data: [registered] });
+    const read = { ...registered, signed: true, secretChangedAt: registered.createdAt };
+    expect((await caller.list()).body).toEqual({ success: true, data: [read] });
     const answer = await caller.get(registered.id);
-    expect([answer.status, answer.body]).toEqual([200, { success: true, data: registered }]);
-    for (const webhook of [...(await all()), dataOf(answer)]) expect(Object.keys(webhook)).toEqual(fields);
+    expect([answer.status, answer.body]).toEqual([200, { success: true, data: read }]);
+    for (const webhook of [...(await all()), dataOf(answer)])
+      expect(Object.keys(webhook)).toEqual(fields.toSpliced(4, 0, 'secretChangedAt'));
   });
 
   it('has lastDeliveryAt beside them once something was sent, in the list and in the single read', async () => {
