@@ -85,6 +85,8 @@ export type Context = {
   pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** The minute in which this process last counted a start of an execution, by organization. */
   startMinutes: Map<Organization, number>;
+  /** Until when executions of an organization are listed as version 0.2.0 did it; absent on one machine. */
+  formerLists: Map<Organization, number> | undefined;
   /** The receivers that the operator allows in addition to public ones. */
   allowedReceivers: AllowedReceivers;
   /** The origins of web pages that may call the API. */
@@ -132,6 +134,9 @@ export type ContextOptions = {
   queues?: Map<QueueName, QueueSender>;
 };
 
+/** The variable with the name of the function that AWS Lambda sets. */
+const inLambda = 'AWS_LAMBDA_FUNCTION_NAME';
+
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
@@ -172,6 +177,7 @@ export function createContext({
     executionLimits: readExecutionLimits(variables),
     pause: pauseUntil,
     startMinutes: new Map(),
+    formerLists: variables[inLambda] === undefined ? undefined : new Map(),
     allowedReceivers: readAllowedReceivers(variables[environment.allowedReceivers] ?? ''),
     allowedOrigins: readAllowedOrigins(variables[environment.corsOrigins] ?? ''),
     retrySchedule: readRetrySchedule(variables[environment.retryLadder] || undefined),

@@ -66,12 +66,11 @@ export async function startExecution(
     };
     const move = task && (await moveOf(context, task, execution));
     const started = { ...execution, ...(task && { taskFields: taskFieldsOf(move?.after ?? task) }) };
-    await insertExecution(context, started, input, {
+    return insertExecution(context, started, input, {
       dueAt,
       task: move,
       recordResponse: recordResponse(started),
     });
-    return started;
   });
 }
 

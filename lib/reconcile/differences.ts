@@ -3,8 +3,10 @@ import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import { batchWriteLimit, writeBatch } from '../table/batch-writes.ts';
 import type { Table } from '../table/client.ts';
+import { isRunning } from '../table/executions/execution-items.ts';
+import { listedWrites } from '../table/executions/execution-lists.ts';
 import { type Key, keys } from '../table/keys.ts';
-import { type ListMembership, listingWrites } from '../table/lists/listing.ts';
+import { listingWrites } from '../table/lists/listing.ts';
 import { agentPurgeWrite } from '../table/purges/purge-items.ts';
 import { transact } from '../table/transact.ts';
 import type { Item, Write } from '../table/write.ts';
@@ -70,16 +72,16 @@ function expectedItems(
 ): Map<string, Item> {
   const expected = new Map<string, Item>();
   const put = (item: Item) => expected.set(itemName(item), item);
-  const list = (membership: ListMembership) => {
-    for (const write of listingWrites(undefined, membership)) put(itemAfter(expected, write));
+  const list = (writes: readonly Write[]) => {
+    for (const write of writes) put(itemAfter(expected, write));
   };
-  for (const { membership } of tasks) list(membership);
-  for (const { agentId, membership } of executions) {
-    if (agents.has(agentId)) list(membership);
+  for (const { membership } of tasks) list(listingWrites(undefined, membership));
+  for (const execution of executions) {
+    if (agents.has(execution.agentId)) list(listedWrites(execution));
     // A purge finds the executions of a deleted agent by the agent's own list alone.
-    else if (!purges.has(agentId)) list({ ...membership, lists: [keys.executionScope(organization, ulidOf(agentId))] });
+    else if (!purges.has(execution.agentId)) list(listedWrites(execution, true));
   }
-  const running = executions.filter((execution) => execution.running).length;
+  const running = executions.filter(isRunning).length;
   if (running > 0) put({ ...keys.running(organization), running });
   if (webhooks.length > 0) put({ ...keys.webhookCount(organization), count: webhooks.length });
   for (const { ulid, events, taskFilters } of webhooks)

@@ -1,7 +1,7 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { Organization } from '../contract/organization.ts';
 import type { Table } from '../table/client.ts';
-import { executionFrom, executionKind, executionMembership } from '../table/executions/execution-items.ts';
+import { type ExecutionHead, executionFrom, executionKind } from '../table/executions/execution-items.ts';
 import { familyOf, keys } from '../table/keys.ts';
 import type { ListMembership } from '../table/lists/listing.ts';
 import { purgeFrom, purgeKind } from '../table/purges/purge-items.ts';
@@ -11,7 +11,7 @@ import type { Item } from '../table/write.ts';
 /** The items of an organization: the fields that lists and counts are derived from, and the derived items. */
 export type OrganizationItems = {
   tasks: { id: string; dependsOn: string[]; dependents: string[]; membership: ListMembership }[];
-  executions: { agentId: string; running: boolean; membership: ListMembership }[];
+  executions: ExecutionHead[];
   webhooks: { ulid: string; events: string[]; taskFilters: unknown }[];
   /** The ids of the existing agents. */
   agents: Set<string>;
@@ -93,9 +93,7 @@ function adderTo(found: OrganizationItems, organization: Organization): (item: I
       const { id, dependsOn, dependents } = task;
       found.tasks.push({ id, dependsOn, dependents, membership: taskMembership(organization, task) });
     } else if (item.kind === executionKind) {
-      const execution = executionFrom(item);
-      const running = execution.status === 'running';
-      found.executions.push({ agentId: execution.agentId, running, membership: executionMembership(execution) });
+      found.executions.push(executionFrom(item));
     } else if (pk === keys.agents(organization)) {
       found.agents.add(item.id as string);
     } else if (item.kind === purgeKind) {

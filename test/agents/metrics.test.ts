@@ -59,9 +59,9 @@ it.each([
 
 // One request reads the agent.
 it.each([
-  { ended: 1_000, running: 20, most: { requests: 1 + 4, rcu: 1 + 82 } },
-  { ended: 1_001, running: 20, most: { requests: 1 + 3, rcu: 1 + 20 } },
-  { ended: 20_000, running: 0, most: { requests: 1 + 2, rcu: 1 + 20 } },
+  { ended: 1_000, running: 20, most: { requests: 1 + 7, rcu: 1 + 83 } },
+  { ended: 1_001, running: 20, most: { requests: 1 + 5, rcu: 1 + 20 } },
+  { ended: 20_000, running: 0, most: { requests: 1 + 3, rcu: 1 + 20 } },
 ])('the metrics of $ended ended executions and $running that run cost at most $most', async ({ ended, ...rest }) => {
   const { running, most } = rest;
   const board = await createExecutionTable();

@@ -95,13 +95,13 @@ export const pipelineBudgets = {
     'received early': usage({ requests: 1, rounds: 1, rcu: 5, sends: 1, ...log(447) }),
   },
   runExecution: {
-    'without a task': usage({ requests: 11, rounds: 7, rcu: 9, wcu: 32, indexWcu: 3, ...log(850, 3) }),
-    'with a task': usage({ requests: 12, rounds: 8, rcu: 11, wcu: 46, indexWcu: 3, ...log(850, 3) }),
+    'without a task': usage({ requests: 11, rounds: 7, rcu: 9, wcu: 26, indexWcu: 3, ...log(850, 3) }),
+    'with a task': usage({ requests: 12, rounds: 8, rcu: 11, wcu: 40, indexWcu: 3, ...log(850, 3) }),
     'of an agent that ran before': usage({
       requests: 5,
       rounds: 5,
       rcu: 3,
-      wcu: 32,
+      wcu: 26,
       indexWcu: 3,
       ...log(850, 3),
     }),
@@ -110,7 +110,7 @@ export const pipelineBudgets = {
   },
   purgeAgent: {
     'no purge due': usage({ requests: 1, rounds: 1, rcu: 0.5, ...log(152) }),
-    'without executions': usage({ requests: 12, rounds: 12, rcu: 8.5, wcu: 6, indexWcu: 3, ...log(419, 2) }),
-    'with an execution': usage({ requests: 19, rounds: 19, rcu: 11.5, wcu: 18, indexWcu: 3, ...log(419, 2) }),
+    'without executions': usage({ requests: 18, rounds: 16, rcu: 14.5, wcu: 6, indexWcu: 3, ...log(419, 2) }),
+    'with an execution': usage({ requests: 25, rounds: 23, rcu: 20.5, wcu: 18, indexWcu: 3, ...log(419, 2) }),
   },
 } as const satisfies Record<ConsumerName, Record<string, Usage>>;

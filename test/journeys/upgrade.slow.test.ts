@@ -95,6 +95,21 @@ it.each(formerVersions)('the service of now goes on with the data folder of %s',
   const [running] = items.filter(({ kind, status }) => kind?.S === 'execution' && status?.S === 'running');
   const agent = running?.agentName?.S as string;
   expect(await endOf(service, agent, `ex_${running?.pk?.S.split('#').at(-1)}`)).toMatchObject({ status: 'completed' });
+
+  // The former executions and a new one are in the same lists, in the order of their starts.
+  const { executionId } = dataOf<{ executionId: string }>(
+    await api.executeAgent({ params: { name: agent }, body: { input: 'After the upgrade.' } }),
+  );
+  await endOf(service, agent, executionId);
+  const former = items.filter(({ kind }) => kind?.S === 'execution').map(({ pk }) => `ex_${pk?.S.split('#').at(-1)}`);
+  const executions = await api.listExecutions();
+  expect(dataOf<{ id: string }[]>(executions).map(({ id }) => id)).toEqual([...former, executionId].sort().reverse());
+  const totals = await Promise.all(
+    ['', 'status=running', 'status=completed', 'status=failed'].map((query) => api.listExecutions({ query })),
+  );
+  const [total, ...ofStatuses] = totals.map((list) => paginationOf(list).total);
+  expect([total, ofStatuses[0]]).toEqual([former.length + 1, 0]);
+  expect(ofStatuses.reduce((sum, one) => sum + one)).toBe(total);
   await service.stop();
 
   const again = await start(dataFolder, receiver.port);

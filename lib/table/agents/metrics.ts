@@ -1,11 +1,10 @@
 import { timestamp, ulidFrom, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { TableContext } from '../client.ts';
-import { type Ending, type ExecutionHead, executionFrom, facetOf } from '../executions/execution-items.ts';
+import { type Ending, type ExecutionHead, executionFrom } from '../executions/execution-items.ts';
+import { type RunningRow, readEndedRows, readWithRunning } from '../executions/execution-lists.ts';
 import { keys } from '../keys.ts';
-import { everything } from '../lists/listing.ts';
-import { getItems, queryItems, readRange } from '../reads.ts';
-import { Conflict, retryOnConflict } from '../transact.ts';
+import { getItems, queryItems } from '../reads.ts';
 import type { Item, Write } from '../write.ts';
 
 /**
@@ -110,20 +109,15 @@ type Counted = {
 
 /**
  * Returns the totals of each day: of the finished executions that were started since the start of a UTC day, and of those
- * that are running now. An execution that ends between two reads would count twice or not at all: the executions that were
- * running before the totals were read must be running after that, too.
+ * that are running now.
  *
  * @param counted.promptHash only with an agent
  */
 export function readDays(context: TableContext, organization: Organization, counted: Counted): Promise<Days> {
   const { agentId, promptHash } = counted;
-  return retryOnConflict(context.table, async () => {
-    const before = await readRunning(context, organization, agentId);
+  return readWithRunning(context, organization, agentId, async (rows) => {
     const days = await readFinished(context, organization, counted);
-    const running = promptHash === undefined ? before : await readWithPrompt(context, organization, before, promptHash);
-    const after = before.length > 0 ? await readRunning(context, organization, agentId) : [];
-    const stillRunning = new Set(after.map(({ id }) => id));
-    if (before.some(({ id }) => !stillRunning.has(id))) throw new Conflict();
+    const running = promptHash === undefined ? rows : await readWithPrompt(context, organization, rows, promptHash);
     for (const { startedAt } of running) {
       const date = dayOf(startedAt);
       const day = days.get(date) ?? noTotals();
@@ -176,13 +170,12 @@ export async function readDurations(
   agentId: string,
   since: string,
 ): Promise<{ date: string; durationMs: number }[]> {
-  const rows = await readRows(context, organization, agentId, {
-    facet: everything,
-    first: ulidFrom(Date.parse(since), new Uint8Array(10)),
-  });
-  return rows.flatMap(({ startedAt, durationMs }) =>
-    durationMs === undefined ? [] : [{ date: dayOf(startedAt as string), durationMs: durationMs as number }],
-  );
+  const first = ulidFrom(Date.parse(since), new Uint8Array(10));
+  const rows = await readEndedRows(context, organization, agentId, first);
+  return rows.map(({ startedAt, durationMs }) => ({
+    date: dayOf(startedAt as string),
+    durationMs: durationMs as number,
+  }));
 }
 
 async function readFinished(
@@ -215,30 +208,6 @@ function totalsFrom(item: Item): Totals {
       return bucket === undefined ? [] : [{ durationMs: middleOf(Number(bucket)), count: numberOf(name) }];
     }),
   };
-}
-
-/** The part of a row of a running execution that metrics need. */
-type RunningRow = Pick<ExecutionHead, 'id' | 'startedAt'>;
-
-/** Returns the executions of all agents or of one that are running. */
-async function readRunning(
-  context: TableContext,
-  organization: Organization,
-  agentId: string | undefined,
-): Promise<RunningRow[]> {
-  const rows = await readRows(context, organization, agentId, { facet: facetOf('running') });
-  return rows as RunningRow[];
-}
-
-/** Returns the rows of a facet of the list of all executions or of an agent's, from a ULID on. */
-function readRows(
-  { table }: TableContext,
-  organization: Organization,
-  agentId: string | undefined,
-  { facet, first = '' }: { facet: string; first?: string },
-): Promise<Item[]> {
-  const { rows: pk } = keys.executionScope(organization, agentId && ulidOf(agentId));
-  return readRange(table, { pk, from: `${facet}#${first}`, to: `${facet}#~` });
 }
 
 const dayMs = 24 * 60 * 60 * 1000;

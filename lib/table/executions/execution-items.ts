@@ -13,7 +13,6 @@ import { requestFields } from '../../request-context.ts';
 import type { TaskFields } from '../deliveries/task-filters.ts';
 import { type Key, keys, organizationOf } from '../keys.ts';
 import { dueEntry } from '../lists/due.ts';
-import type { ListMembership } from '../lists/listing.ts';
 import { partsOf } from '../text-parts.ts';
 import { Conflict } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
@@ -46,6 +45,8 @@ export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates' 
   delegatedIn?: string[];
   /** The id of the request that started it, if known. */
   requestId?: string;
+  /** How its lists are written (`execution-lists.ts`). Absent on executions in the form of version 0.2.0. */
+  form?: 2;
   /** The number of leases that were not returned: the current one, and those of lost workers. */
   claims: number;
   /** The id of the lease: only its holder may end the execution. */
@@ -380,14 +381,3 @@ const facets: Record<ExecutionStatus, string> = { running: 'r', completed: 'c', 
 
 /** Returns the facet of a status in the lists of executions. */
 export const facetOf = (status: ExecutionStatus): string => facets[status];
-
-/** Returns the lists that an execution is in: its organization's and its agent's. The rows hold the entries of the lists. */
-export function executionMembership(execution: ExecutionHead): ListMembership {
-  const { organization, agentId, id, status } = execution;
-  return {
-    ulid: ulidOf(id),
-    facet: facetOf(status),
-    lists: [keys.executionScope(organization), keys.executionScope(organization, ulidOf(agentId))],
-    entry: listItemOf(execution),
-  };
-}

@@ -3,15 +3,16 @@ import { ulidOf } from '../../contract/ids.ts';
 import { tokenWrites } from '../agents/metrics.ts';
 import type { TableContext } from '../client.ts';
 import { type Key, keys } from '../keys.ts';
-import { counterOf, everything, leavingLimit, leavingWrites } from '../lists/listing.ts';
+import { counterOf } from '../lists/listing.ts';
 import { deletePartition } from '../purges/delete-partition.ts';
 import type { AgentPurge } from '../purges/purge-items.ts';
-import { getItem, getItems, queryItems } from '../reads.ts';
+import { getItem } from '../reads.ts';
 import { type StoredTask, taskFrom } from '../tasks/task-items.ts';
 import { changeWrites } from '../tasks/tasks.ts';
 import { Conflict, retryOnConflict, transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
-import { type ExecutionHead, executionFrom, facetOf, isRunning } from './execution-items.ts';
+import { type ExecutionHead, executionFrom, isRunning } from './execution-items.ts';
+import { readListed, rowKeys, unlistedAtOnce, unlistingWrites } from './execution-lists.ts';
 import type { TaskMove } from './executions.ts';
 import { unchanged } from './lease-writes.ts';
 import { countRunningDown } from './running.ts';
@@ -31,24 +32,16 @@ const purgedAtOnce = 25;
  * checks that the agent exists.
  */
 export async function unlistExecutions(context: TableContext, { organization, agentId }: AgentPurge): Promise<void> {
-  const all = keys.executionScope(organization);
   const { table } = context;
-  const executions = await Array.fromAsync(readListed(context, { organization, agentId }));
+  const executions = await Array.fromAsync(readListed(context, organization, agentId));
   const waiting = [...Map.groupBy(executions, ({ ulid }) => counterOf(ulid)).values()];
   const leave = async (group: readonly { ulid: string }[]): Promise<void> => {
-    for (let at = 0; at < group.length; at += leavingLimit) {
-      const batch = group.slice(at, at + leavingLimit).map(({ ulid }) => keys.listRow(all, everything, ulid));
+    for (let at = 0; at < group.length; at += unlistedAtOnce) {
+      const batch = group.slice(at, at + unlistedAtOnce).map(({ ulid }) => ulid);
       await retryOnConflict(table, async () => {
-        // The next try finds another facet for an execution that has just ended, and no row that another worker removed.
-        const membership = (await getItems(table, batch)).map(({ id, status }) => ({
-          ulid: ulidOf(id as string),
-          facet: facetOf(status as ExecutionStatus),
-        }));
-        if (membership.length > 0)
-          await transact(
-            table,
-            leavingWrites(all, membership, () => new Conflict()),
-          );
+        // The next try finds another row of an execution that has just ended, and none that another worker removed.
+        const writes = await unlistingWrites(context, { organization, agentId }, batch);
+        if (writes.length > 0) await transact(table, writes);
       });
     }
   };
@@ -72,29 +65,17 @@ export async function purgeExecutions(
   const purgeBatch = async (): Promise<void> => {
     const executions = batch.splice(0);
     await Promise.all(executions.map(({ ulid }) => purgeExecution(context, purge, ulid, releaseTask, now)));
-    const rows = executions.flatMap(({ ulid, status }) =>
-      [everything, facetOf(status)].map((facet) => keys.listRow(own, facet, ulid)),
-    );
+    const rows = executions.flatMap(({ ulid, status }) => rowKeys(own, ulid, status));
     await transact(
       context.table,
       rows.map((Key) => ({ Delete: { Key } })),
     );
   };
-  for await (const execution of readListed(context, purge)) {
+  for await (const execution of readListed(context, purge.organization, purge.agentId)) {
     batch.push(execution);
     if (batch.length === purgedAtOnce) await purgeBatch();
   }
   if (batch.length > 0) await purgeBatch();
-}
-
-/** Reads the executions in an agent's own list. */
-async function* readListed(
-  { table }: TableContext,
-  { organization, agentId }: AgentPurge,
-): AsyncGenerator<{ ulid: string; status: ExecutionStatus }> {
-  const { rows: pk } = keys.executionScope(organization, ulidOf(agentId));
-  for await (const { id, status } of queryItems(table, { pk, from: `${everything}#`, to: `${everything}#~` }))
-    yield { ulid: ulidOf(id as string), status: status as ExecutionStatus };
 }
 
 /**

@@ -1,11 +1,4 @@
-import type { Page } from '../../contract/endpoint.ts';
-import type {
-  Delegation,
-  Execution,
-  ExecutionListItem,
-  ExecutionStatus,
-  GateReasons,
-} from '../../contract/executions.ts';
+import type { Delegation, Execution, GateReasons } from '../../contract/executions.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { type AgentHead, agentFrom } from '../agents/agent-items.ts';
@@ -14,7 +7,6 @@ import { metricsWrites } from '../agents/metrics.ts';
 import type { TableContext } from '../client.ts';
 import type { RecordResponse } from '../idempotency.ts';
 import { keys } from '../keys.ts';
-import { listingWrites, readPage } from '../lists/listing.ts';
 import { getEach, getItem, getItems, readRange } from '../reads.ts';
 import type { StoredTask } from '../tasks/task-items.ts';
 import { changeWrites } from '../tasks/tasks.ts';
@@ -28,8 +20,6 @@ import {
   type ExecutionInput,
   executionFrom,
   executionItem,
-  executionMembership,
-  facetOf,
   gateReasonsWrites,
   inputFrom,
   inputItem,
@@ -40,6 +30,8 @@ import {
   type RunningExecution,
   wholeExecution,
 } from './execution-items.ts';
+import { endingRowWrites, listedWrites, readExecutionPage } from './execution-lists.ts';
+import { usesFormerLists } from './former-lists.ts';
 import {
   cancelWrite,
   endWrite,
@@ -61,6 +53,7 @@ export type ExecutionReference = Pick<ExecutionHead, 'organization' | 'id'>;
 /**
  * Puts a new execution: its items, its rows and counters, the move of its task and the idempotency record, or nothing.
  *
+ * @returns the execution as it is stored
  * @throws `Conflict` if the agent or the task has changed since it was read; `ApiError` `rate_limited`
  */
 export async function insertExecution(
@@ -68,20 +61,23 @@ export async function insertExecution(
   execution: RunningExecution,
   input: ExecutionInput,
   { dueAt, task, recordResponse }: { dueAt: string; task: TaskMove | undefined; recordResponse: RecordResponse },
-): Promise<void> {
+): Promise<RunningExecution> {
   const { organization } = execution;
   const now = Date.parse(execution.startedAt);
+  const isFormer = await usesFormerLists(context, organization, now);
+  const stored: RunningExecution = isFormer ? execution : { ...execution, form: 2 };
   await transact(context.table, [
-    { Put: { Item: executionItem(execution, dueAt), ConditionExpression: 'attribute_not_exists(pk)' } },
+    { Put: { Item: executionItem(stored, dueAt), ConditionExpression: 'attribute_not_exists(pk)' } },
     { Put: { Item: inputItem(execution, input) } },
     ...(execution.delegationId ? [{ Put: { Item: delegationItem(execution) } }] : []),
-    ...listingWrites(undefined, executionMembership(execution)),
+    ...listedWrites(stored),
     countStart(context, organization, now),
     checkActive(execution),
     ...(task ? changeWrites(organization, task.before, task.after) : []),
     ...(recordResponse?.(execution) ?? []),
   ]);
   noteCountedStart(context, organization, now);
+  return stored;
 }
 
 /** Returns the execution as it is now, without its input and output. */
@@ -159,33 +155,17 @@ export async function readExecution(
 
 /** Returns the newest executions of an agent, as they are now. */
 export async function readRecentExecutions(
-  { table }: TableContext,
+  context: TableContext,
   organization: Organization,
   agentId: string,
   count: number,
 ): Promise<ExecutionHead[]> {
-  const list = keys.executionScope(organization, ulidOf(agentId));
-  const { rows } = await readPage(table, { list, limit: count, offset: 0 });
+  const { items } = await readExecutionPage(context, organization, { agentId }, { limit: count, offset: 0 });
   const heads = await getItems(
-    table,
-    rows.map(({ ulid }) => keys.executionHead(organization, ulid)),
+    context.table,
+    items.map(({ id }) => keys.executionHead(organization, ulidOf(id))),
   );
   return heads.map(executionFrom);
-}
-
-/**
- * Returns a page of the executions of all agents or of one, newest first, and the exact number of all that match the
- * filter.
- */
-export async function readExecutionPage(
-  { table }: TableContext,
-  organization: Organization,
-  { agentId, status }: { agentId?: string | undefined; status?: ExecutionStatus | undefined },
-  page: { limit: number; offset: number },
-): Promise<Page<ExecutionListItem>> {
-  const list = keys.executionScope(organization, agentId && ulidOf(agentId));
-  const { rows, total } = await readPage(table, { list, facets: status && [facetOf(status)], ...page });
-  return { items: rows.map(({ entry }) => entry as ExecutionListItem), total };
 }
 
 /**
@@ -350,9 +330,8 @@ function endingWrites(
   onRowMissing: OnConditionFailed,
 ): Write[] {
   const { organization } = execution;
-  const [before, after] = [executionMembership(execution), executionMembership({ ...execution, ...ending })];
   return [
-    ...listingWrites(before, after).map((write) => requireRow(write, onRowMissing)),
+    ...endingRowWrites(execution, { ...execution, ...ending }, onRowMissing),
     countRunningDown(organization, storedTokens(execution, ending), ending.completedAt),
     ...metricsWrites(execution, ending),
     ...(task ? changeWrites(organization, task.before, task.after) : []),
@@ -380,10 +359,4 @@ function checkActive({ organization, agentName, agentId }: RunningExecution): Wr
     },
     onConditionFailed: () => new Conflict(),
   };
-}
-
-/** Adds to the delete of a row that the row exists: a late end must not bring back the rows of a purged execution. */
-function requireRow(write: Write, onConditionFailed: OnConditionFailed): Write {
-  if (!('Delete' in write)) return write;
-  return { Delete: { ...write.Delete, ConditionExpression: 'attribute_exists(pk)' }, onConditionFailed };
 }

@@ -2,13 +2,11 @@ import { ulidOf } from '../../contract/ids.ts';
 import { tokenWrites } from '../agents/metrics.ts';
 import type { TableContext } from '../client.ts';
 import { type Key, keys } from '../keys.ts';
-import { listingWrites } from '../lists/listing.ts';
 import { getEach } from '../reads.ts';
 import { Conflict, retryOnConflict, transact } from '../transact.ts';
 import type { Write } from '../write.ts';
 import {
   type ExecutionHead,
-  executionMembership,
   isRunning,
   type LateTokens,
   noProgress,
@@ -16,6 +14,7 @@ import {
   type Spent,
   stepCountOf,
 } from './execution-items.ts';
+import { rowsOf } from './execution-lists.ts';
 import { readExecutionHead, storeProgress } from './executions.ts';
 import { LeaseLost } from './lease-writes.ts';
 import { tokensOfDayWrite } from './running.ts';
@@ -119,16 +118,15 @@ function updateHead(
 
 /** Returns the writes of the rows that an ended execution still has: the deletion of its agent removes them first. */
 async function rowWrites({ table }: TableContext, execution: ExecutionHead): Promise<Write[]> {
-  const membership = executionMembership(execution);
-  const puts = listingWrites(membership, membership).flatMap((write) => ('Put' in write ? [write.Put] : []));
-  const rows = await getEach(
+  const rows = rowsOf(execution);
+  const stored = await getEach(
     table,
-    puts.map(({ Item }) => ({ pk: Item?.pk, sk: Item?.sk }) as Key),
+    rows.map(({ pk, sk }) => ({ pk, sk }) as Key),
   );
-  return puts
-    .filter((_, at) => rows[at])
-    .map((Put) => ({
-      Put: { ...Put, ConditionExpression: 'attribute_exists(pk)' },
+  return rows
+    .filter((_, at) => stored[at])
+    .map((Item) => ({
+      Put: { Item, ConditionExpression: 'attribute_exists(pk)' },
       onConditionFailed: () => new Conflict(),
     }));
 }

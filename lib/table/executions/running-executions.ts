@@ -4,10 +4,10 @@ import type { Organization } from '../../contract/organization.ts';
 import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
 import type { AgentPurge } from '../purges/purge-items.ts';
-import { getItems, readRange } from '../reads.ts';
+import { getItems } from '../reads.ts';
 import { ignoreConflict, transact } from '../transact.ts';
-import type { Item } from '../write.ts';
-import { executionFrom, facetOf, isRunning, type RunningExecution } from './execution-items.ts';
+import { executionFrom, isRunning, type RunningExecution } from './execution-items.ts';
+import { type RunningRow, readRunningRows } from './execution-lists.ts';
 import { markWrite } from './lease-writes.ts';
 
 /** How many executions are marked at the same time. */
@@ -52,28 +52,19 @@ export async function markExecutions(context: TableContext, { organization, agen
     await Promise.all(
       rows
         .slice(at, at + markedAtOnce)
-        .map(({ id }) =>
-          transact(context.table, [markWrite({ organization, id: id as string }, mark)]).catch(ignoreConflict),
-        ),
+        .map(({ id }) => transact(context.table, [markWrite({ organization, id }, mark)]).catch(ignoreConflict)),
     );
-}
-
-/** Returns the rows of the running executions in the list of an agent, or of the organization. */
-async function readRunningRows({ table }: TableContext, organization: Organization, agentId?: string): Promise<Item[]> {
-  const { rows: pk } = keys.executionScope(organization, agentId && ulidOf(agentId));
-  const running = facetOf('running');
-  return readRange(table, { pk, from: `${running}#`, to: `${running}#~` });
 }
 
 /** Returns the executions of rows, except those that have ended since the rows were read. */
 async function readRunning(
   { table }: TableContext,
   organization: Organization,
-  rows: readonly Item[],
+  rows: readonly RunningRow[],
 ): Promise<RunningExecution[]> {
   const heads = await getItems(
     table,
-    rows.map(({ id }) => keys.executionHead(organization, ulidOf(id as string))),
+    rows.map(({ id }) => keys.executionHead(organization, ulidOf(id))),
   );
   return heads.map(executionFrom).filter(isRunning);
 }

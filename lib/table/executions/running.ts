@@ -9,9 +9,10 @@ import { keys } from '../keys.ts';
 import { getItem } from '../reads.ts';
 import { Conflict, retryOnConflict, transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
+import type { FormerListsContext } from './former-lists.ts';
 
 /** The part of a context that starts of executions need. */
-export type StartContext = TableContext & {
+export type StartContext = FormerListsContext & {
   /** How many executions of an organization may run at the same time. */
   runningCap: number;
   /** The limits of an organization that has none of its own: starts in a minute, tokens used in a day. */

@@ -2,8 +2,7 @@ import { tableSchema } from '../../deployment/table-schema.ts';
 import type { Table } from '../client.ts';
 import { keys, type ListScope } from '../keys.ts';
 import { readRange } from '../reads.ts';
-import { transactionLimit } from '../transact.ts';
-import type { Item, OnConditionFailed, Write } from '../write.ts';
+import type { Item, Write } from '../write.ts';
 import { onlyShard, shardOf } from './shards.ts';
 
 /**
@@ -81,39 +80,12 @@ export function listingWrites(before?: ListMembership, after?: ListMembership): 
   });
 }
 
-/** The maximum number of items whose `leavingWrites` fit in one transaction: two rows for each, and the counter. */
-export const leavingLimit = Math.floor((transactionLimit - 1) / 2);
-
 /**
- * Returns the name of the counter of `leavingWrites` for an item. Items with one counter can leave a list in one
- * transaction, and those with different ones at the same time.
+ * Returns the name of a counter that items can leave in one transaction, while others leave a list in another one at the same
+ * time.
  */
 export function counterOf(ulid: string): string {
   return `${ulidPeriods.of(ulid)}#${shardOf(ulid)}`;
-}
-
-/**
- * Returns the writes that remove several items with the same counter from a list.
- *
- * @param onConditionFailed returns the error if an item has already left the list or changed its facet
- */
-export function leavingWrites(
-  list: ListScope,
-  items: readonly Pick<ListMembership, 'ulid' | 'facet'>[],
-  onConditionFailed: OnConditionFailed,
-): Write[] {
-  const rows = items.flatMap(({ ulid, facet }) =>
-    includingFacets(facet).map((including) => keys.listRow(list, including, ulid)),
-  );
-  const changes = countChanges(
-    items.flatMap(({ facet }) => includingFacets(facet)),
-    [],
-  );
-  const { ulid } = items[0] as ListMembership;
-  return [
-    ...rows.map((Key): Write => ({ Delete: { Key, ConditionExpression: 'attribute_exists(pk)' }, onConditionFailed })),
-    addToCounter(list, ulid, shardOf(ulid), changes),
-  ];
 }
 
 /** Returns by how much the number of each facet changes, without changes of 0. */
@@ -124,7 +96,8 @@ function countChanges(leaves: readonly string[], enters: readonly string[]): Rec
   return Object.fromEntries(Object.entries(changes).filter(([, change]) => change !== 0));
 }
 
-function addToCounter(list: ListScope, ulid: string, shard: number, changes: Record<string, number>): Write {
+/** Returns the write that adds to the numbers of facets in the counter of an item, in a shard. */
+export function addToCounter(list: ListScope, ulid: string, shard: number, changes: Record<string, number>): Write {
   const facets = Object.entries(changes);
   const keyIn = (other: number) => keys.listCounter(list, ulidPeriods.of(ulid), other);
   return {
@@ -149,6 +122,8 @@ export type ListQuery = {
   since?: string;
   /** For a list without counters: counts the items of each period, newest period first. */
   count?: () => Promise<PeriodCount[]>;
+  /** Rows that belong to the list as well, all of them: no facet and no counter has them. */
+  others?: readonly Row[];
 };
 
 /** The number of items in a period of a list, and the least and the greatest ULID of the period. */
@@ -162,12 +137,12 @@ export type Row = { ulid: string; entry: Item };
  * at the same time as the rows. At other offsets they are read first, to skip whole periods.
  */
 export async function readPage(table: Table, query: ListQuery): Promise<{ rows: Row[]; total: number }> {
-  const { limit, offset, count = () => countPeriods(table, query) } = query;
+  const { limit, offset, count = () => countPeriods(table, query), others = [] } = query;
   if (offset === 0) {
     const [counts, rows] = await Promise.all([count(), readRows(table, query, undefined, limit)]);
-    return { rows: rows.slice(0, limit), total: totalOf(counts) };
+    return { rows: rows.slice(0, limit), total: totalOf(counts) + others.length };
   }
-  const counts = await count();
+  const counts = withOthers(await count(), others);
   const total = totalOf(counts);
   if (offset >= total) return { rows: [], total };
   const { newest, oldest, newer } = periodsOfPage(counts, offset, limit);
@@ -191,6 +166,17 @@ export async function readItemPage(
     readRange(table, { pk: list.items, limit: offset + limit }),
   ]);
   return { items: items.slice(offset), total: totalOf(counts) };
+}
+
+/** Returns the counts of periods, newest period first, with the rows that no counter has. */
+function withOthers(counts: PeriodCount[], others: readonly Row[]): PeriodCount[] {
+  const periods = new Map(counts.map((count) => [count.first, count]));
+  for (const { ulid } of others) {
+    const period = ulidPeriods.of(ulid);
+    const [first, last] = [ulidPeriods.first(period), ulidPeriods.last(period)];
+    periods.set(first, { first, last, number: (periods.get(first)?.number ?? 0) + 1 });
+  }
+  return [...periods.values()].sort((a, b) => (a.first < b.first ? 1 : -1));
 }
 
 /**
@@ -252,11 +238,11 @@ function readCounters(table: Table, list: ListScope, facets: readonly string[]):
 const numberOf = (counter: Item, facet: string) => (counter[facet] as number | undefined) ?? 0;
 
 /**
- * Returns the newest `limit` rows of each queried facet in one list, newest first. It reads no ULID above `from`. An
- * item whose facet changes during the queries can have a row in two of them; it is returned once.
+ * Returns the newest `limit` rows of each queried facet in one list, and the other rows, newest first. It returns no ULID
+ * above `from`. An item whose facet changes during the queries can have a row in two of them; it is returned once.
  */
 async function readRows(table: Table, query: ListQuery, from: string | undefined, limit: number): Promise<Row[]> {
-  const { list, facets = [everything], since = '' } = query;
+  const { list, facets = [everything], since = '', others = [] } = query;
   const rowsByFacet = await Promise.all(
     facets.map(async (facet) => {
       const range = { pk: list.rows, from: `${facet}#${since}`, to: `${facet}#${from ?? '~'}`, limit };
@@ -266,6 +252,7 @@ async function readRows(table: Table, query: ListQuery, from: string | undefined
       });
     }),
   );
-  const unique = new Map(rowsByFacet.flat().map((row) => [row.ulid, row]));
+  const further = others.filter(({ ulid }) => ulid >= since && ulid <= (from ?? '~'));
+  const unique = new Map([...rowsByFacet.flat(), ...further].map((row) => [row.ulid, row]));
   return [...unique.values()].sort((a, b) => (a.ulid < b.ulid ? 1 : -1));
 }

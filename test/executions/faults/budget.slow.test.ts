@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { ExecutionMessage } from '../../../lib/deployment/messages.ts';
 import { sweepExecutions } from '../../../lib/executions/execution-messages.ts';
 import type { Answer, Model, Question } from '../../../lib/model/converse.ts';
-import { readExecutionPage } from '../../../lib/table/executions/executions.ts';
+import { readExecutionPage } from '../../../lib/table/executions/execution-lists.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { getItem, queryItems } from '../../../lib/table/reads.ts';
 import { taskFrom } from '../../../lib/table/tasks/task-items.ts';

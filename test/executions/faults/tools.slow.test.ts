@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { sweepExecutions } from '../../../lib/executions/execution-messages.ts';
 import type { Model } from '../../../lib/model/converse.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { readExecutionPage } from '../../../lib/table/executions/executions.ts';
+import { readExecutionPage } from '../../../lib/table/executions/execution-lists.ts';
 import { testSeed } from '../../seeded.ts';
 import { randomFrom } from '../../soak/random.ts';
 import { dynamodbError } from '../../table/fixtures/dynamodb-errors.ts';

@@ -1,6 +1,7 @@
 import { ulid } from 'ulid';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
+import { readExecutionPage } from '../../../lib/table/executions/execution-lists.ts';
 import { endExecution, readDelegation } from '../../../lib/table/executions/executions.ts';
 import { readRunningExecutions } from '../../../lib/table/executions/running-executions.ts';
 import { fc } from '../../seeded.ts';
@@ -13,7 +14,10 @@ import { completed, createExecutionTable, type ExecutionTable, failed } from './
 const dayMs = 24 * 60 * 60 * 1000;
 
 const ending = fc.record({ tokensUsed: fc.nat(100_000), durationMs: fc.oneof(fc.nat(20), fc.nat(600_000)) });
-const start = fc.record({ do: fc.constant('start' as const), day: fc.nat(150), agent: fc.nat(1) });
+const start = fc.record({
+  do: fc.constant('start' as const),
+  ...{ day: fc.nat(150), agent: fc.nat(1), isFormer: fc.boolean() },
+});
 const end = fc.record({ do: fc.constant('end' as const), target: fc.nat(1000), fails: fc.boolean(), ending });
 
 /** A step of a worker: start an execution on a day, or end a running one. */
@@ -32,7 +36,10 @@ it('lists and metrics equal those of a model after steps of 8 concurrent workers
         for (const one of queue)
           if (one.do === 'start') {
             const id = `ex_${ulid(clock() + one.day * dayMs)}`;
-            executing.push(await board.leased(await board.start(board.newExecution({ id }, agents[one.agent]))));
+            const { isFormer } = one;
+            executing.push(
+              await board.leased(await board.start(board.newExecution({ id }, agents[one.agent]), { isFormer })),
+            );
           } else {
             const [execution] = executing.splice(one.target % Math.max(1, executing.length), 1);
             if (!execution) continue;
@@ -60,6 +67,27 @@ const delegated = { delegationId, delegatedBy: 'reader', ancestors: ['ag_01K0000
 let board: ExecutionTable;
 beforeEach(async () => {
   board = await createExecutionTable();
+});
+
+describe.each([false, true])('a list of all executions of an agent (as version 0.2.0 wrote it: %s)', (isFormer) => {
+  const start = async () => board.leased(await board.start(undefined, { isFormer }));
+  const page = ({ table }: Pick<ExecutionTable, 'table'> = board, offset = 0) =>
+    readExecutionPage({ table }, board.organization, { agentId: board.agent.id }, { limit: 20, offset });
+
+  it.each(Array.from({ length: 8 }, (_, nth) => nth))(
+    'has each once and counts each once, though one ends just before request %i of the read',
+    async (moment) => {
+      const [ends, stays] = [await start(), await start()];
+      for (const offset of [0, 1]) {
+        const { table } = watchedTable(board.table, async ({ nth }) => {
+          if (offset === 0 && nth === moment) await endExecution(board, ends, completed(), {});
+        });
+        const { items, total } = await page({ table }, offset);
+        const ids = [ends.id, stays.id].sort().reverse();
+        expect({ ids: items.map(({ id }) => id), total }).toEqual({ ids: ids.slice(offset), total: 2 });
+      }
+    },
+  );
 });
 
 describe('the executions of an agent that run on a task', () => {

@@ -1,6 +1,6 @@
 import type { ExecutionStatus } from '../../../lib/contract/executions.ts';
 import type { ExecutionHead } from '../../../lib/table/executions/execution-items.ts';
-import { readExecutionPage } from '../../../lib/table/executions/executions.ts';
+import { readExecutionPage } from '../../../lib/table/executions/execution-lists.ts';
 import type { ExpectedList } from '../lists/model.ts';
 import type { TestTable } from '../tasks/test-table.ts';
 

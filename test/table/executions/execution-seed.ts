@@ -6,13 +6,13 @@ import type { Table } from '../../../lib/table/client.ts';
 import {
   type ExecutionHead,
   executionItem,
-  executionMembership,
   inputItem,
   outputItems,
   type RunningExecution,
 } from '../../../lib/table/executions/execution-items.ts';
+import { listedWrites } from '../../../lib/table/executions/execution-lists.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { derivedFrom, writeItems } from '../tasks/seed.ts';
+import { itemsAfter, writeItems } from '../tasks/seed.ts';
 import { countsOf } from './execution-oracle.ts';
 import { completed, failed, runningExecution } from './execution-table.ts';
 
@@ -29,7 +29,7 @@ export function executionsOfAYear(
     const { id: agentId, name: agentName, model } = agents[nth % agents.length] as StoredAgent;
     const id = `ex_${ulid(started)}`;
     const startedAt = timestamp(timeOf(ulidOf(id)));
-    const head = runningExecution({ organization, id, agentId, agentName, model, startedAt, claims: 1 });
+    const head = runningExecution({ organization, id, agentId, agentName, model, startedAt, claims: 1, form: 2 });
     if (nth >= count - running) return head;
     const durationMs = 1000 + ((nth * 7919) % 500_000);
     const ending = { completedAt: timestamp(started + durationMs), durationMs, tokensUsed: nth % 1000 };
@@ -39,7 +39,7 @@ export function executionsOfAYear(
 
 /** Writes the lists of executions into a table without any: all counters, and the rows that `isRead` selects. */
 export function seedLists(table: Table, executions: readonly ExecutionHead[], isRead = (_id: string) => true) {
-  const items = [...derivedFrom(executions.map(executionMembership)).values()];
+  const items = [...itemsAfter(executions.flatMap((one) => listedWrites(one))).values()];
   const read = items.filter(({ id }) => id === undefined || isRead(id as string));
   return writeItems(table, read);
 }
@@ -67,8 +67,8 @@ export function seedMetrics(
 ): Promise<void> {
   const lists = executions.map(({ agentId }) => keys.executionScope(organization, ulidOf(agentId)).rows);
   const read = new Set([keys.executionScope(organization).rows, ...lists]);
-  const rows = [...derivedFrom((areRead ? executions : []).map(executionMembership)).values()].filter(
-    ({ pk, sk }) => read.has(pk as string) && /^[*r]#/.test(sk as string),
+  const rows = [...itemsAfter((areRead ? executions : []).flatMap((one) => listedWrites(one))).values()].filter(
+    ({ pk, sk }) => read.has(pk as string) && /^[rcf]#/.test(sk as string),
   );
   return writeItems(table, [...rows, ...countsOf(organization, executions).values()]);
 }

@@ -42,7 +42,13 @@ export const failed = (fields: Partial<Ending> = {}): Ending => ({
 });
 
 /** The options of a start. */
-type StartOptions = { input?: ExecutionInput; task?: TaskMove | undefined; recordResponse?: RecordResponse };
+type StartOptions = {
+  input?: ExecutionInput;
+  task?: TaskMove | undefined;
+  recordResponse?: RecordResponse;
+  /** Whether it is listed as version 0.2.0 did it. */
+  isFormer?: boolean;
+};
 
 /** Returns a running execution that no worker has leased, by default of the agent `writer`. */
 export const runningExecution = (fields: Partial<RunningExecution> = {}): RunningExecution => ({
@@ -74,10 +80,17 @@ export async function createExecutionTable(cap = 50) {
     const startedAt = timestamp(timeOf(ulidOf(id)));
     return runningExecution({ organization, id, agentId, agentName, model, startedAt, ...fields });
   };
-  const start = async (execution = newExecution(), { input, task, recordResponse }: StartOptions = {}) => {
+  const start = async (
+    execution = newExecution(),
+    { input, task, recordResponse, isFormer = false }: StartOptions = {},
+  ) => {
     const dueAt = timestamp(Date.parse(execution.startedAt) + 60_000);
-    await insertExecution(context, execution, input ?? { input: 'Do it.' }, { dueAt, task, recordResponse });
-    return execution;
+    const formerLists = isFormer ? new Map([[organization, Number.POSITIVE_INFINITY]]) : undefined;
+    return insertExecution({ ...context, formerLists }, execution, input ?? { input: 'Do it.' }, {
+      dueAt,
+      task,
+      recordResponse,
+    });
   };
   const stored = async (taskId: string) => (await readTask(board, organization, taskId)) as StoredTask;
   return {

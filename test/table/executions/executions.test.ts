@@ -11,13 +11,13 @@ import {
   executionPartition,
   type RunningExecution,
 } from '../../../lib/table/executions/execution-items.ts';
+import { readExecutionPage } from '../../../lib/table/executions/execution-lists.ts';
 import {
   endExecution,
   leaseExecution,
   readExecution,
   readExecutionHead,
   readExecutionInput,
-  readExecutionPage,
 } from '../../../lib/table/executions/executions.ts';
 import { LeaseLost } from '../../../lib/table/executions/lease-writes.ts';
 import { idempotencyRecordWrites, readIdempotencyRecord } from '../../../lib/table/idempotency.ts';
@@ -56,7 +56,7 @@ describe('a start', () => {
     await board.start(execution, { input, task, recordResponse });
 
     const { id, startedAt, agentName } = execution;
-    expect(await readExecutionHead(board, execution)).toEqual(execution);
+    expect(await readExecutionHead(board, execution)).toEqual({ ...execution, form: 2 });
     expect(JSON.stringify(await readExecutionInput(board, execution))).toBe(JSON.stringify(input));
     expect(await readExecution(board, execution)).toMatchObject({ id, taskId, input: 'Do it.', agentId: agent.id });
     const page = await readExecutionPage(board, organization, {}, { limit: 20, offset: 0 });

@@ -15,6 +15,7 @@ import { markExecutions } from '../../../lib/table/executions/running-executions
 import { keys } from '../../../lib/table/keys.ts';
 import { getItem } from '../../../lib/table/reads.ts';
 import { Conflict } from '../../../lib/table/transact.ts';
+import type { Item } from '../../../lib/table/write.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
 import { faultsOf } from '../tasks/oracle.ts';
 import { always } from '../tasks/test-table.ts';
@@ -118,6 +119,15 @@ describe('tokens of a worker that has lost its lease', () => {
     expect(await tokensOfDays()).toEqual([942, undefined]);
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
   });
+});
+
+it('late tokens are in all rows of an execution that is listed as version 0.2.0 did it', async () => {
+  const former = await board.leased(await board.start(undefined, { isFormer: true }));
+  await endExecution(board, former, completed(), {});
+  await countLateTokens(board, { ...former, claim: 'lost' }, late, at(40));
+  const rows = Object.values(await board.dump()).filter((item) => (item as Item).id === former.id);
+  expect(rows.map((row) => (row as Item).tokensUsed)).toEqual([942, 942, 942, 942]);
+  expect(await faultsOf(board.table, board.organization)).toEqual([]);
 });
 
 it('tokens of a lease holder that fails become part of the progress, and its call is not taken for a lost one', async () => {

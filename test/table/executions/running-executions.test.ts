@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { updateAgent } from '../../../lib/agents/agents.ts';
-import { ulidOf } from '../../../lib/contract/ids.ts';
-import { executionItem, facetOf, type RunningExecution } from '../../../lib/table/executions/execution-items.ts';
+import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
 import {
   endExecution,
   insertExecution,
@@ -12,12 +11,11 @@ import {
 import { AgentChanged, LeaseLost } from '../../../lib/table/executions/lease-writes.ts';
 import { markExecutions } from '../../../lib/table/executions/running-executions.ts';
 import { type Step, writeSteps } from '../../../lib/table/executions/steps.ts';
-import { keys } from '../../../lib/table/keys.ts';
 import { Conflict } from '../../../lib/table/transact.ts';
 import { unavailable } from '../../../lib/table/unavailable.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
-import { writeItems } from '../tasks/seed.ts';
 import { always } from '../tasks/test-table.ts';
+import { seedExecutions, seedLists } from './execution-seed.ts';
 import { at, completed, createExecutionTable, type ExecutionTable } from './execution-table.ts';
 
 let board: ExecutionTable;
@@ -40,12 +38,8 @@ describe('a mark', () => {
     const before = [await readExecutionHead(board, ofOther), await readExecutionHead(board, ended)];
     const { app, organization, table } = board;
     const running = Array.from({ length: 300 }, () => board.newExecution());
-    const own = keys.executionScope(organization, ulidOf(board.agent.id));
-    const rowOf = ({ id }: RunningExecution) => ({ ...keys.listRow(own, facetOf('running'), ulidOf(id)), id });
-    await writeItems(
-      table,
-      running.flatMap((execution) => [executionItem(execution, at(60)), rowOf(execution)]),
-    );
+    await seedExecutions(table, organization, running);
+    await seedLists(table, running);
     await updateAgent(app, organization, 'writer', { status: 'inactive' }, always, []);
     const marks = await Promise.all(running.map(markOf));
     expect(new Set(marks).size).toBe(1);
@@ -95,18 +89,19 @@ describe('a start at the same time as the deactivation of its agent', () => {
       if (!isStarted && isIt({ writes, afterChange })) {
         isStarted = true;
         const input = { dueAt: at(60), task: undefined, recordResponse: undefined };
-        outcome = await insertExecution(board, execution, { input: 'x' }, input).catch((error: unknown) => error);
+        const start = insertExecution(board, execution, { input: 'x' }, input);
+        outcome = await start.then(({ id }) => id).catch((error: unknown) => error);
       }
       afterChange ||= writes && names('inactive');
     });
     const { app, organization } = board;
     await updateAgent({ ...app, table }, organization, 'writer', { status: 'inactive' }, always, []);
-    return { outcome, markOfStarted: await markOf(execution) };
+    return { id: execution.id, outcome, markOfStarted: await markOf(execution) };
   }
 
   it('is marked if it comes before the change', async () => {
-    const { outcome, markOfStarted } = await startBefore(({ writes }) => writes);
-    expect(outcome).toBeUndefined();
+    const { id, outcome, markOfStarted } = await startBefore(({ writes }) => writes);
+    expect(outcome).toBe(id);
     expect(markOfStarted).toBeDefined();
   });
 

@@ -66,10 +66,12 @@ async function deleted(name = 'reader') {
   await insertAgentSkill(board, organization, headOf(agent), skill);
   const { id: taskId } = await board.put();
   const execution = await board.leased(await board.startOn(taskId, agent));
-  const waiting = await board.start(board.newExecution(delegated('writer', 1), agent));
+  const waiting = await board.start(board.newExecution(delegated('writer', 1), agent), { isFormer: true });
   const ended = await Promise.all(
     [completed(), failed()].map(async (ending, nth) => {
-      const one = await board.leased(await board.start(board.newExecution(delegated('writer', 2 + nth), agent)));
+      const one = await board.leased(
+        await board.start(board.newExecution(delegated('writer', 2 + nth), agent), { isFormer: nth === 1 }),
+      );
       await endExecution(board, one, ending, {
         output: ending.status === 'completed' ? 'x'.repeat(300_001) : undefined,
       });

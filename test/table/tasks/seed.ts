@@ -11,13 +11,17 @@ import type { Item, Write } from '../../../lib/table/write.ts';
 export const nameOf = ({ pk, sk }: Item) => `${pk} ${sk}`;
 
 /** Returns the rows and counters of items that entered their lists one after the other, by name. */
-export function derivedFrom(memberships: Iterable<ListMembership>): Map<string, Item> {
+function derivedFrom(memberships: Iterable<ListMembership>): Map<string, Item> {
+  return itemsAfter([...memberships].flatMap((membership) => listingWrites(undefined, membership)));
+}
+
+/** Returns the rows and counters after these writes, by name. */
+export function itemsAfter(writes: Iterable<Write>): Map<string, Item> {
   const items = new Map<string, Item>();
-  for (const membership of memberships)
-    for (const write of listingWrites(undefined, membership)) {
-      const item = written(items, write);
-      items.set(nameOf(item), item);
-    }
+  for (const write of writes) {
+    const item = written(items, write);
+    items.set(nameOf(item), item);
+  }
   return items;
 }
 
