@@ -45,7 +45,10 @@ export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates' 
   delegatedIn?: string[];
   /** The id of the request that started it, if known. */
   requestId?: string;
-  /** How its lists are written (`execution-lists.ts`). Absent on executions in the form of version 0.2.0. */
+  /**
+   * How its lists and the reasons of its gates are written (`execution-lists.ts`). Absent on executions in the form of version
+   * 0.2.0.
+   */
   form?: 2;
   /** The number of leases that were not returned: the current one, and those of lost workers. */
   claims: number;
@@ -68,6 +71,11 @@ export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates' 
   late?: LateTokens;
   /** The number of items that hold its output, so that a read can tell whether it has found all of them. */
   outputParts?: number;
+  /**
+   * What the gates answered, if the output was stored before the end. Otherwise the first item of the output has it, as on
+   * executions without `form`.
+   */
+  gateReasons?: GateReasons;
   /** The number of its stored steps. Absent for an agent without tools. */
   steps?: number;
   /** The stored step that is running. */
@@ -310,7 +318,7 @@ export function wholeExecution(items: readonly Item[]): (Execution & { agentId: 
   if (!head || !input) return undefined;
   const execution = executionFrom(head);
   const output = outputFrom(items, execution.outputParts ?? 0);
-  const gateReasons = gateReasonsFrom(named('OUT#0') ?? {});
+  const gateReasons = { ...gateReasonsFrom(named('OUT#0') ?? {}), ...execution.gateReasons };
   return {
     ...withoutOutput(execution, inputFrom(input)),
     ...(execution.status === 'completed' && { output }),

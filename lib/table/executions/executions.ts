@@ -286,14 +286,17 @@ export async function endExecution(
   const completed = ending.status === 'completed';
   const lastStored = { claim: execution.claim as string, tokens: storedTokens(execution, ending) };
   const parts = completed && stored === undefined ? outputItems(execution, output, gateReasons) : [];
+  const later = completed && stored !== undefined ? gateReasons : undefined;
+  const isInHead = execution.form !== undefined && later !== undefined && Object.keys(later).length > 0;
   await transact(table, [
     endWrite(execution, {
       ...ending,
       ...promptOf(execution),
       ...{ lastStored, outputParts: completed ? (stored ?? parts.length) : 0 },
+      ...(isInHead && { gateReasons: later }),
     }),
     ...parts.map((Item): Write => ({ Put: { Item } })),
-    ...(completed && stored !== undefined ? gateReasonsWrites(execution, gateReasons) : []),
+    ...(isInHead ? [] : gateReasonsWrites(execution, later)),
     ...(completed ? [] : deleteOutput(execution)),
     ...endingWrites(execution, ending, task, () => new LeaseLost()),
   ]);

@@ -206,7 +206,7 @@ export function returnLeaseWrite(
 }
 
 /** The fields of a head that an end sets. */
-type HeadEnding = Ending & Pick<ExecutionHead, 'outputParts' | 'promptHash' | 'lastStored'>;
+type HeadEnding = Ending & Pick<ExecutionHead, 'outputParts' | 'promptHash' | 'lastStored' | 'gateReasons'>;
 
 /**
  * Returns the write that ends an execution, and removes its lease, its mark and its entry in the sweeper's index. It fails

@@ -82,11 +82,11 @@ function shownCall(
   number: number,
   { input, output }: { input: string | undefined; output: Item | undefined },
 ): ExecutionStep {
-  const { status, startedAt, firstLeasedAt, model, outputParts = 0, progress, error } = head;
+  const { status, startedAt, firstLeasedAt, model, outputParts = 0, progress, gateReasons, error } = head;
   const timing = timingsOf(head)[call];
   const failure = status === 'failed' ? error : undefined;
   const isModel = call === 'model';
-  const reason = isModel ? undefined : progress?.reasons?.[call as 'selfTest' | 'qaReview'];
+  const reason = isModel ? undefined : (gateReasons ?? progress?.reasons)?.[call as 'selfTest' | 'qaReview'];
   const text = reason ?? (output?.[isModel ? 'text' : call] as string | undefined);
   const hasNoAnswer = !isModel && text?.startsWith(noVerdict);
   const answer = hasNoAnswer ? undefined : text;
