@@ -95,14 +95,14 @@ export const pipelineBudgets = {
     'received early': usage({ requests: 1, rounds: 1, rcu: 5, sends: 1, ...log(447) }),
   },
   runExecution: {
-    'without a task': usage({ requests: 11, rounds: 7, rcu: 9, wcu: 24, indexWcu: 3, ...log(850, 3) }),
-    'with a task': usage({ requests: 12, rounds: 8, rcu: 11, wcu: 38, indexWcu: 3, ...log(850, 3) }),
+    'without a task': usage({ requests: 11, rounds: 7, rcu: 9, wcu: 24, indexWcu: 1, ...log(850, 3) }),
+    'with a task': usage({ requests: 12, rounds: 8, rcu: 11, wcu: 38, indexWcu: 1, ...log(850, 3) }),
     'of an agent that ran before': usage({
       requests: 5,
       rounds: 5,
       rcu: 3,
       wcu: 24,
-      indexWcu: 3,
+      indexWcu: 1,
       ...log(850, 3),
     }),
     'executed before': usage({ requests: 1, rounds: 1, wcu: 1, ...log(220) }),

@@ -41,7 +41,9 @@ describe('the sweep of executions', () => {
   });
 
   it('sends the message of a leased execution when its lease has expired; before, it is delayed until then', async () => {
-    ids = [(await fixture.leased()).id];
+    ids = [(await fixture.start()).executionId];
+    clock.now += 31 * second;
+    await fixture.lease(ids[0] as string);
     clock.now += 30 * second - 1;
     expect(await swept()).toEqual([]);
     clock.now += 1;

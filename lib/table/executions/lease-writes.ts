@@ -1,7 +1,8 @@
-import { ulidOf } from '../../contract/ids.ts';
+import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import { tableSchema } from '../../deployment/table-schema.ts';
 import { keys } from '../keys.ts';
 import { leaseFree, leaseHeld, leaseTimestamps } from '../lease.ts';
+import { graceMs } from '../lists/due.ts';
 import { Conflict } from '../transact.ts';
 import type { OnConditionFailed, Write } from '../write.ts';
 import type { Ending, ExecutionHead, Progress, RunningExecution } from './execution-items.ts';
@@ -26,20 +27,22 @@ const headKey = ({ organization, id }: Pick<ExecutionHead, 'organization' | 'id'
 
 /**
  * Returns the write that leases an execution, if it is running and not leased. It counts the lease, and records the time
- * of the first one.
+ * of the first one. The lease of an execution that has just started ends before it is due, so the index is not written.
  */
 export function leaseWrite(
   execution: Pick<ExecutionHead, 'organization' | 'id'>,
   { leaseId, now, until }: { leaseId: string; now: string; until: string },
   onConditionFailed: OnConditionFailed,
 ): Write {
+  const startedAt = timeOf(ulidOf(execution.id));
+  const isDueLater = timestamp(startedAt) <= now && until <= timestamp(startedAt + graceMs);
+  const due = isDueLater ? '' : ' #dueAt = :until,';
   return {
     Update: {
       Key: headKey(execution),
-      UpdateExpression:
-        'SET claim = :claim, leaseUntil = :until, #dueAt = :until, firstLeasedAt = if_not_exists(firstLeasedAt, :now) ADD claims :one',
+      UpdateExpression: `SET claim = :claim, leaseUntil = :until,${due} firstLeasedAt = if_not_exists(firstLeasedAt, :now) ADD claims :one`,
       ConditionExpression: `#status = :running AND ${leaseFree()}`,
-      ExpressionAttributeNames: { '#status': 'status', '#dueAt': sortKey },
+      ExpressionAttributeNames: { '#status': 'status', ...(!isDueLater && { '#dueAt': sortKey }) },
       ExpressionAttributeValues: {
         ':claim': leaseId,
         ':until': until,

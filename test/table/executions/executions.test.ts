@@ -137,10 +137,10 @@ it('an overdue execution is postponed by one of four concurrent callers, which r
 it('an overdue execution is not postponed after a worker has leased or ended it', async () => {
   const execution = await board.start();
   const [before] = await overdue(at(60));
-  const leased = await leaseExecution(board, execution, lease('first'));
+  const leased = await leaseExecution(board, execution, lease('first', 31));
   expect(before && (await board.failureOf(() => postponeDue(board, before, at(120))))).toBeUndefined();
-  const [held] = await overdue(at(60));
-  expect(held?.dueAt).toBe(at(30));
+  const [held] = await overdue(at(61));
+  expect(held?.dueAt).toBe(at(61));
   if (leased) await endExecution(board, leased, completed(), {});
   expect(held && (await postponeDue(board, held, at(120)))).toBeUndefined();
   expect(await overdue(at(9999))).toEqual([]);

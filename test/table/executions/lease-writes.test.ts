@@ -49,12 +49,20 @@ const ends: [string, (execution: RunningExecution) => Promise<unknown>][] = [
 ];
 
 describe('a lease', () => {
-  it('returns the current execution, is counted, and lists the execution for its expiry', async () => {
+  it('returns the current execution, and is counted', async () => {
     const execution = await board.start();
     const leased = await leaseExecution(board, execution, lease('first'));
     expect(leased).toEqual({ ...execution, claims: 1, claim: 'first', leaseUntil: at(30), firstLeasedAt: at(0) });
     expect(await readExecutionHead(board, execution)).toEqual(leased);
-    expect(await due()).toEqual([at(30)]);
+  });
+
+  it.each([
+    ['keeps the due time of a start if it expires before that', 30, 60],
+    ['is due at its expiry if that is later', 30.001, 60.001],
+  ])('%s', async (_, from, dueAt) => {
+    const execution = await board.leased();
+    await leaseExecution(board, execution, lease('second', from));
+    expect(await due()).toEqual([at(dueAt)]);
   });
 
   it('is not taken before the lease of another worker expires, then it is taken and counted again', async () => {
