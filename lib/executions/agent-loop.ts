@@ -17,6 +17,7 @@ import {
   startOf,
   stepWrites,
   type ToolStep,
+  toolStepOf,
   writeSteps,
 } from '../table/executions/steps.ts';
 import type { Write } from '../table/write.ts';
@@ -85,9 +86,6 @@ export type Stepped = Ended & { execution: RunningExecution; throttles: number }
 const longestMessageBytes = 300_000;
 const messageTooLong = 'The message of the model was longer than it may be.';
 
-/** The longest name of a tool. A model can request any name. */
-const longestName = 64;
-
 /** An execution ends after as many messages in a row of which nothing could be carried out. */
 const maxInvalidMessages = 3;
 const onlyInvalid = 'The model sent three messages in a row whose tool calls were all invalid.';
@@ -119,8 +117,8 @@ type State = {
 
 /**
  * Runs the steps of an execution whose agent has tools. The model is asked, its calls of tools are carried out one after
- * the other, and the model is asked again, until it answers with a text. Each step is written before it starts and when
- * it ends. The change that a tool makes is in the transaction that ends its step. So the next worker continues after the
+ * the other, and the model is asked again, until it answers with a text. Each step is noted before it starts, and
+ * written when it ends. The change that a tool makes is in the transaction that ends its step. So the next worker continues after the
  * last finished step, and no change is made twice.
  *
  * A tool call ends only if the agent has lost no right since this worker read it. Otherwise the worker reads it again, and
@@ -186,11 +184,11 @@ async function reloaded(context: Context, execution: RunningExecution): Promise<
   return {
     execution: { ...head, ...(promptHash && { promptHash }) },
     agent,
-    steps: await readSteps(context, execution),
+    steps: await readSteps(context, head),
   };
 }
 
-/** The next step; `isStarted` if it is written already. Or why no further step follows. */
+/** The next step; `isStarted` if its start is written already. Or why no further step follows. */
 type Next = { kind: 'failed'; error: string } | { kind: 'answered' } | NextStep;
 type NextStep =
   | { kind: 'model'; number: number; isStarted: boolean }
@@ -265,14 +263,7 @@ function startedStep({ clock }: Context, next: NextStep, { modelName }: StepOpti
   const { number } = next;
   const startedAt = timestamp(clock());
   if (next.kind === 'model') return { number, kind: 'model', name: modelName, startedAt };
-  const { id, name, input } = next.call;
-  const given = input === undefined ? '' : JSON.stringify(input);
-  const shown = startOf(given, longestShownBytes);
-  return {
-    ...{ number, kind: 'tool', name: name.slice(0, longestName).toWellFormed(), startedAt },
-    ...{ callId: id.toWellFormed(), input: shown },
-    ...(shown !== given && { truncated: true }),
-  };
+  return toolStepOf(number, next.call, startedAt);
 }
 
 /** Returns the change that ends a step, and starts the step that follows it. */

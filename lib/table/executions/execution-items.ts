@@ -46,8 +46,8 @@ export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates' 
   /** The id of the request that started it, if known. */
   requestId?: string;
   /**
-   * How its lists and the reasons of its gates are written (`execution-lists.ts`). Absent on executions in the form of version
-   * 0.2.0.
+   * How its lists, its steps and the reasons of its gates are written (`execution-lists.ts`, `steps.ts`). Absent on executions in
+   * the form of version 0.2.0.
    */
   form?: 2;
   /** The number of leases that were not returned: the current one, and those of lost workers. */
@@ -76,9 +76,9 @@ export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates' 
    * executions without `form`.
    */
   gateReasons?: GateReasons;
-  /** The number of its stored steps. Absent for an agent without tools. */
+  /** The number of its steps that have started, without calls that have no stored step. Absent for an agent without tools. */
   steps?: number;
-  /** The stored step that is running. */
+  /** The step that has started and not ended. It is stored at its end; without `form` its start has an item, too. */
   step?: { kind: 'model' | 'tool'; name: string; startedAt: string };
   /** The times and the tokens of its model calls that have no stored step. */
   timings?: Timings;

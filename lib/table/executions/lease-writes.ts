@@ -216,7 +216,7 @@ type HeadEnding = Ending & Pick<ExecutionHead, 'outputParts' | 'promptHash' | 'l
  * with `Conflict` if tokens were counted late since the execution was read.
  */
 export function endWrite(execution: RunningExecution, ending: HeadEnding): Write {
-  const { changes, values, names } = endOf(ending);
+  const { changes, values, names } = endOf(execution, ending);
   const { late } = execution;
   const condition = late ? 'late = :late' : 'attribute_not_exists(late)';
   return resultWrite(execution, { ...changes, condition }, { ...values, ...(late && { ':late': late }) }, names);
@@ -248,7 +248,7 @@ export function unchanged(execution: RunningExecution) {
  * worker has changed it since it was read.
  */
 export function cancelWrite(execution: RunningExecution, ending: HeadEnding): Write {
-  const { changes, values, names } = endOf(ending);
+  const { changes, values, names } = endOf(execution, ending);
   const read = unchanged(execution);
   return {
     Update: {
@@ -263,13 +263,13 @@ export function cancelWrite(execution: RunningExecution, ending: HeadEnding): Wr
 }
 
 /** Returns the parts of the update that ends an execution. */
-function endOf(ending: HeadEnding) {
+function endOf({ form }: ExecutionHead, ending: HeadEnding) {
   const fields = Object.entries(ending);
   return {
     changes: {
       set: fields.map(([field]) => `#${field} = :new_${field}`).join(', '),
-      // The worker may not know that its last write was made.
-      remove: 'claim, leaseUntil, agentMark, #due, #dueAt, progress, step',
+      // The worker may not know that its last write was made. A step that has not ended is in the head alone, so it stays.
+      remove: `claim, leaseUntil, agentMark, #due, #dueAt, progress${form === undefined ? ', step' : ''}`,
     },
     values: Object.fromEntries(fields.map(([field, value]) => [`:new_${field}`, value])),
     names: {

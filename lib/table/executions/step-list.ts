@@ -7,7 +7,7 @@ import { keys } from '../keys.ts';
 import { getItems, queryItems } from '../reads.ts';
 import type { Item } from '../write.ts';
 import { type ExecutionHead, stepCountOf, type TimedCall, timingsOf, unstoredCalls } from './execution-items.ts';
-import { longestShownBytes, type Step, startOf, stepFrom } from './steps.ts';
+import { longestShownBytes, readSteps, type Step, startOf, stepFrom } from './steps.ts';
 
 /** The attributes of a stored step that a page shows. */
 const shownAttributes = [
@@ -21,7 +21,7 @@ export async function readStepPage(
   head: ExecutionHead,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<Page<ExecutionStep>> {
-  const { organization, id, steps: stored = 0, outputParts = 0 } = head;
+  const { organization, id, steps: stored = 0, outputParts = 0, step, form } = head;
   const ulid = ulidOf(id);
   const total = stepCountOf(head);
   const last = Math.min(offset + limit, total);
@@ -44,17 +44,26 @@ export async function readStepPage(
       : [],
     getItems(table, partKeys),
   ]);
+  const steps = items.map(stepFrom);
+  const isStarted = step !== undefined && form !== undefined && offset < stored && lastStored === stored;
+  // The step may have ended since the head was read.
+  const started = isStarted && steps.at(-1)?.number !== stored ? await startedOf({ table }, head) : undefined;
   const input = parts.find(({ sk }) => sk === 'IN')?.input as string | undefined;
   const output = parts.find(({ sk }) => sk !== 'IN');
   const calls = unstoredCalls(head).slice(Math.max(0, offset - stored), Math.max(0, last - stored));
   const firstCall = Math.max(offset, stored) + 1;
   return {
     items: [
-      ...items.map((item) => shownStep(head, stepFrom(item), input)),
+      ...[...steps, ...(started ?? [])].map((one) => shownStep(head, one, input)),
       ...calls.map((call, at) => shownCall(head, call, firstCall + at, { input, output })),
     ],
     total,
   };
+}
+
+/** Returns the step of an execution that has started and not ended. The arguments of a call are in an earlier step. */
+async function startedOf(context: TableContext, head: ExecutionHead): Promise<Step[]> {
+  return (await readSteps(context, head)).slice(-1);
 }
 
 /** Returns a stored step as a page shows it. */

@@ -12,6 +12,9 @@ export class StepEnded extends Error {
   override name = 'StepEnded';
 }
 
+/** The longest name of a tool. A model can request any name. */
+const longestName = 64;
+
 /** The longest text of a step that `GET …/steps` shows, in bytes. */
 export const longestShownBytes = 4 * 1024;
 
@@ -64,6 +67,33 @@ export type ToolStep = StepFields & {
 
 export type Step = ModelStep | ToolStep;
 
+/** Returns the step of a call of a tool, when it starts. */
+export function toolStepOf(number: number, { id, name, input }: StoredCall, startedAt: string): ToolStep {
+  const given = input === undefined ? '' : JSON.stringify(input);
+  const shown = startOf(given, longestShownBytes);
+  return {
+    ...{ number, kind: 'tool', name: name.slice(0, longestName).toWellFormed(), startedAt },
+    ...{ callId: id.toWellFormed(), input: shown },
+    ...(shown !== given && { truncated: true }),
+  };
+}
+
+/** The fields of a head from which its steps are read. */
+type SteppedHead = Pick<ExecutionHead, 'organization' | 'id' | 'step' | 'steps'>;
+
+/**
+ * Returns the stored steps of an execution, and the one that has started and not ended: the head has it, and the message
+ * of the model has the call.
+ */
+function withStarted({ step, steps = 0 }: SteppedHead, stored: Step[]): Step[] {
+  if (!step || stored.length >= steps) return stored;
+  const { kind, name, startedAt } = step;
+  if (kind === 'model') return [...stored, { number: steps, kind, name, startedAt }];
+  const asked = stored.findLastIndex((one) => one.kind === 'model');
+  const call = (stored[asked] as ModelStep | undefined)?.calls?.[stored.length - 1 - asked];
+  return call ? [...stored, toolStepOf(steps, call, startedAt)] : stored;
+}
+
 /** A change of the steps of an execution: a step ends, or the next one starts, or both. */
 export type StepChange = { ended?: Step | undefined; started?: Step | undefined; progress: Progress };
 
@@ -91,7 +121,7 @@ export function stepFrom({ pk: _, sk, step: kind, calls, ...rest }: Item): Step 
 
 /**
  * Returns the writes of a change of the steps, for the lease holder only; they fail with `LeaseLost` or `StepEnded`. The
- * end of a step forgets the workers that were lost before it.
+ * head has the step that starts, and a step that ends gets an item. The end forgets the workers that were lost before it.
  *
  * The end of a tool call also fails, with `AgentChanged`, if the agent may have lost the right to it. The end of a model
  * call does not: it stores a paid answer and changes nothing else.
@@ -103,7 +133,8 @@ export function stepWrites(
   { ended, started, progress }: StepChange,
   outputParts?: number,
 ): Write[] {
-  const { promptHash } = execution;
+  const { promptHash, form } = execution;
+  const items = form === undefined ? [ended, started] : [ended];
   const current = started && { kind: started.kind, name: started.name, startedAt: started.startedAt };
   const stored = progressSet(execution, progress);
   const set = [
@@ -129,7 +160,7 @@ export function stepWrites(
       },
       {},
     ),
-    ...[ended, started].filter((step) => step !== undefined).map((step) => putStep(execution, step)),
+    ...items.filter((step) => step !== undefined).map((step) => putStep(execution, step)),
   ];
 }
 
@@ -157,12 +188,10 @@ export async function writeSteps(
   ]);
 }
 
-/** Returns the stored steps of an execution in their order. */
-export async function readSteps(
-  { table }: TableContext,
-  { organization, id }: Pick<ExecutionHead, 'organization' | 'id'>,
-): Promise<Step[]> {
+/** Returns the steps of an execution in their order: those that are stored, and the one that has started by its head. */
+export async function readSteps({ table }: TableContext, execution: SteppedHead): Promise<Step[]> {
+  const { organization, id } = execution;
   const pk = keys.execution(organization, ulidOf(id));
   const items = await readRange(table, { pk, from: 'ST#', to: 'ST#~', ascending: true });
-  return items.map(stepFrom);
+  return withStarted(execution, items.map(stepFrom));
 }
