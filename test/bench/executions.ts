@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers';
 import { successOf } from '../api.ts';
 import { startLoopbackServer } from '../loopback.ts';
 import type { Bench } from './bench.ts';
+import { byCallers } from './scenario.ts';
 import type { Service } from './service.ts';
 
 /** The times of an execution, in ms from its request: to the response, to its end, and to the delivery of the end. */
@@ -37,29 +38,31 @@ export async function startEndReceiver({ atEnd }: Bench): Promise<EndReceiver> {
   return { url, endOf: (id) => awaitedEnd(id).promise };
 }
 
-/** Starts executions of an agent of a new organization by callers that each wait for the delivery of the end. */
+/**
+ * Starts executions of an agent of a new organization by callers that each wait for the delivery of the end.
+ *
+ * @param capabilities those of the agent; one with tools makes more steps if the model calls them
+ */
 export async function runExecutions(
   { service, ends }: { service: Service; ends: EndReceiver },
   callers: number,
   count: number,
+  capabilities: readonly string[] = [],
 ): Promise<{ times: Times[]; rate: number }> {
   const api = await service.newOrganization();
-  successOf(await api.createAgent({ body: { name: 'worker', displayName: 'Worker', category: 'development' } }));
+  const agent = { name: 'worker', displayName: 'Worker', category: 'development', capabilities };
+  successOf(await api.createAgent({ body: agent }));
   const events = ['agent.completed', 'agent.failed'];
   successOf(await api.registerWebhook({ body: { url: ends.url, events, secret: 'a secret to sign with' } }));
   const request = { params: { name: 'worker' }, body: { input: 'Do what there is to do.' } };
   const times: Times[] = [];
-  let left = count;
-  const caller = async () => {
-    while (left-- > 0) {
-      const sentAt = Date.now();
-      const { executionId } = successOf<{ executionId: string }>(await api.executeAgent(request));
-      const answered = Date.now() - sentAt;
-      const { arrivedAt, completedAt } = await ends.endOf(executionId);
-      times.push({ answered, ended: completedAt - sentAt, delivered: arrivedAt - sentAt });
-    }
-  };
   const startedAt = performance.now();
-  await Promise.all(Array.from({ length: callers }, caller));
+  await byCallers(callers, count, async () => {
+    const sentAt = Date.now();
+    const { executionId } = successOf<{ executionId: string }>(await api.executeAgent(request));
+    const answered = Date.now() - sentAt;
+    const { arrivedAt, completedAt } = await ends.endOf(executionId);
+    times.push({ answered, ended: completedAt - sentAt, delivered: arrivedAt - sentAt });
+  });
   return { times, rate: (count * 1000) / (performance.now() - startedAt) };
 }

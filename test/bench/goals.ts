@@ -1,13 +1,10 @@
-import type { Part } from './bench.ts';
+import { type Bench, createFolder, type Part } from './bench.ts';
 import { type EndReceiver, runExecutions, startEndReceiver } from './executions.ts';
-import { figure, percentile, spread } from './figures.ts';
-import type { Table } from './page.ts';
-import { startReceiver } from './receiver.ts';
+import { figure, percentile } from './figures.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
 import { publishInBurst, publishOnSchedule, type Setup } from './scenario.ts';
-import { idleCpuOf, startService } from './service.ts';
-
-/** A figure of the table: its name, its decimals, and its goal. */
-type Figure = { name: string; decimals: number; atMost?: number; atLeast?: number };
+import { cpuUsedBy, idleCpuOf, type Service, startService } from './service.ts';
+import { type Column, type Figure, type Measured, measureInTurns, tableOfFigures } from './turns.ts';
 
 const figures = {
   idle: { name: 'idle: % of a core', decimals: 1, atMost: 1.5 },
@@ -32,23 +29,19 @@ const figures = {
   loadedMemory: { name: 'memory after the loads: MiB', decimals: 0, atMost: 300 },
 } as const satisfies Record<string, Figure>;
 
-type FigureName = keyof typeof figures;
-
-type Measured = Partial<Record<FigureName, number>>;
-
 const whole = {
-  ...{ runs: 5, idleSeconds: 5, warmUpEvents: 300, burstEvents: 2_000, seconds: 8 },
+  ...{ earlierEvents: 30_000, runs: 5, idleSeconds: 5, warmUpEvents: 300, burstEvents: 2_000, seconds: 8 },
   ...{ singleExecutions: 15, executions: 200 },
 };
 type Size = typeof whole;
 const quick: Size = {
-  ...{ runs: 1, idleSeconds: 0.5, warmUpEvents: 20, burstEvents: 100, seconds: 1 },
+  ...{ earlierEvents: 100, runs: 1, idleSeconds: 0.5, warmUpEvents: 20, burstEvents: 100, seconds: 1 },
   ...{ singleExecutions: 2, executions: 50 },
 };
 
 const callers = 50;
 
-type Measuring = Setup & { ends: EndReceiver };
+type Measuring = Setup & { service: Service; ends: EndReceiver };
 
 const measurements: readonly ((measuring: Measuring, size: Size) => Promise<Measured>)[] = [
   async ({ service }, { idleSeconds }) => ({ idle: (await idleCpuOf(service, idleSeconds)) * 100 }),
@@ -82,68 +75,65 @@ const measurements: readonly ((measuring: Measuring, size: Size) => Promise<Meas
     };
   },
   async (measuring, { executions }) => {
-    const { service, idle } = measuring;
-    const before = { cpu: service.cpu(), at: performance.now() };
-    const { rate } = await runExecutions(measuring, callers, executions);
-    const used = service.cpu() - before.cpu - idle * (performance.now() - before.at);
+    let rate = 0;
+    const used = await cpuUsedBy(measuring, async () => {
+      rate = (await runExecutions(measuring, callers, executions)).rate;
+    });
     return { executionRate: rate, executionCpu: used / executions };
   },
 ];
 
-type Column = { measuring: Measuring; seen: Measured[] };
-
-/** The goals of deliveries: this checkout and the one beside it are measured in turns. */
+/**
+ * The goals of deliveries: this checkout and the one beside it are measured in turns, each with a new data folder and with one
+ * that has earlier events.
+ */
 export const goals: Part = {
   name: 'goals',
-  numbers: { callers, burstEvents: figure(whole.burstEvents), seconds: whole.seconds, runs: whole.runs },
+  numbers: {
+    ...{ callers, burstEvents: figure(whole.burstEvents), seconds: whole.seconds, runs: whole.runs },
+    earlierEvents: figure(whole.earlierEvents),
+  },
   async measure(bench) {
     const size = bench.quick ? quick : whole;
     const receiver = await startReceiver(bench);
     const ends = await startEndReceiver(bench);
-    const columns: Column[] = [];
-    for (const checkout of [process.cwd(), ...(bench.beside ? [bench.beside] : [])]) {
-      const service = await startService(bench, checkout);
-      const restMemory = service.memory();
-      const setup = { service, receiver, ends };
-      await publishInBurst({ ...setup, idle: 0 }, { count: size.warmUpEvents, callers, webhooks: 1 });
-      const idle = await idleCpuOf(service, size.idleSeconds);
-      columns.push({ measuring: { ...setup, idle }, seen: [{ restMemory }] });
-    }
-    for (let run = 1; run <= size.runs; run++)
-      // Each of them goes first in turn.
-      for (const [nth, measure] of measurements.entries())
-        for (const { measuring, seen } of run % 2 === 1 ? columns : columns.toReversed()) {
-          const measured = await measure(measuring, size);
-          seen.push(measured);
-          const { name } = measuring.service;
-          bench.say(`${name}, run ${run} of ${size.runs}, ${nth + 1} of ${measurements.length}: ${wordsOf(measured)}`);
-        }
-    for (const { measuring, seen } of columns) seen.push({ loadedMemory: measuring.service.memory() });
-    return { goals: tableOf(columns) };
+    const columns: Column<Measuring>[] = [];
+    for (const checkout of [process.cwd(), ...(bench.beside ? [bench.beside] : [])])
+      for (const earlierEvents of [0, size.earlierEvents]) {
+        const service = await startUsed(bench, { checkout, receiver, earlierEvents });
+        const restMemory = service.memory();
+        const setup = { service, receiver, ends };
+        await publishInBurst({ ...setup, idle: 0 }, { count: size.warmUpEvents, callers, webhooks: 1 });
+        const idle = await idleCpuOf(service, size.idleSeconds);
+        const state = earlierEvents > 0 ? `${figure(earlierEvents)} earlier events` : 'new';
+        const name = `${service.name}, ${state}`;
+        columns.push({ name, subject: { ...setup, idle }, seen: [{ restMemory }] });
+      }
+    const table = { figures, measurements: measurements.map((one) => (subject: Measuring) => one(subject, size)) };
+    await measureInTurns(bench, table, columns, size.runs);
+    for (const { subject, seen } of columns) seen.push({ loadedMemory: subject.service.memory() });
+    return { goals: tableOfFigures(table, columns) };
   },
 };
+
+/** Starts a service on a data folder with a number of events that an earlier start of it has delivered. */
+async function startUsed(
+  bench: Bench,
+  { checkout, receiver, earlierEvents }: { checkout: string; receiver: Receiver; earlierEvents: number },
+): Promise<Service> {
+  const dataFolder = createFolder(bench);
+  if (earlierEvents > 0) {
+    const service = await startService(bench, { checkout, dataFolder });
+    bench.say(`${service.name}: publishing ${figure(earlierEvents)} earlier events`);
+    await publishInBurst({ service, receiver, idle: 0 }, { count: earlierEvents, callers, webhooks: 1 });
+    await service.stop();
+  }
+  return startService(bench, { checkout, dataFolder });
+}
 
 /** Publishes 50 events a second, and returns the deliveries a second, their latencies, and the CPU time of one. */
 async function scheduled(setup: Setup, webhooks: number, { seconds }: Size) {
   const run = await publishOnSchedule(setup, { perSecond: 50, count: 50 * seconds, webhooks });
   const [p50, p99] = [0.5, 0.99].map((share) => percentile(run.latencies, share)) as [number, number];
   return { rate: run.rate, p50, p99, cpuMs: run.cpu / webhooks };
-}
-
-function wordsOf(measured: Measured): string {
-  const words = Object.entries(measured) as [FigureName, number][];
-  return words.map(([name, value]) => `${name} ${figure(value, figures[name].decimals)}`).join(', ');
-}
-
-function tableOf(columns: readonly Column[]): Table {
-  const rows = (Object.entries(figures) as [FigureName, Figure][]).map(([name, shown]) => {
-    const seen = columns.map((column) => column.seen.flatMap((run) => run[name] ?? []));
-    return [shown.name, goalOf(shown), ...seen.map((values) => spread(values, shown.decimals))];
-  });
-  return { head: ['Figure', 'goal', ...columns.map(({ measuring }) => measuring.service.name)], rows };
-}
-
-function goalOf({ decimals, atMost, atLeast }: Figure): string {
-  if (atMost !== undefined) return `≤ ${figure(atMost, decimals)}`;
-  return atLeast === undefined ? '' : `≥ ${figure(atLeast, decimals)}`;
 }

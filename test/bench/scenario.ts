@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { faultsOf, preciseNow } from './arrivals.ts';
 import type { Receiver } from './receiver.ts';
-import { type Service, subscribe } from './service.ts';
+import { cpuUsedBy, type Publisher } from './service.ts';
 
 /** A service, the receiver of its events, and its CPU use without any load, in ms a ms. */
-export type Setup = { service: Service; receiver: Receiver; idle: number };
+export type Setup = { service: Publisher; receiver: Receiver; idle: number };
 
 /** The number of events, and of the webhooks that receive each. */
 type Load = { count: number; webhooks: number };
@@ -43,13 +43,7 @@ export function publishOnSchedule(setup: Setup, load: Load & { perSecond: number
  * @throws Error if an event did not arrive exactly once at each webhook
  */
 export function publishInBurst(setup: Setup, load: Load & { callers: number }): Promise<Run> {
-  return measure(setup, load, async (send) => {
-    let left = load.count;
-    const caller = async () => {
-      while (left-- > 0) await send();
-    };
-    await Promise.all(Array.from({ length: load.callers }, caller));
-  });
+  return measure(setup, load, (send) => byCallers(load.callers, load.count, send));
 }
 
 async function measure(
@@ -59,18 +53,19 @@ async function measure(
 ): Promise<Run> {
   const paths = Array.from({ length: webhooks }, (_, at) => `/hooks/${at + 1}`);
   const subscription = paths.map((path) => `${receiver.url}${path}`);
-  const { publish, unsubscribe } = await subscribe(service, subscription);
+  const { publish, unsubscribe } = await service.subscribe(subscription);
   const sentAt = new Map<string, number>();
-  const before = { cpu: service.cpu(), at: preciseNow() };
-  await load(() => {
-    const title = `Event ${sentAt.size}`;
-    sentAt.set(title, preciseNow());
-    return publish(title);
+  const startedAt = preciseNow();
+  let sentBy = startedAt;
+  const cpuMs = await cpuUsedBy({ service, idle }, async () => {
+    await load(() => {
+      const title = `Event ${sentAt.size}`;
+      sentAt.set(title, preciseNow());
+      return publish(title);
+    });
+    sentBy = preciseNow();
+    await receiver.settle(count * webhooks);
   });
-  const sentBy = preciseNow();
-  await receiver.settle(count * webhooks);
-  const tookMs = preciseNow() - before.at;
-  const cpuMs = service.cpu() - before.cpu;
   const arrivals = await receiver.take();
   const faults = faultsOf(arrivals, paths, count);
   if (faults.length > 0) throw new Error(`${service.name}: ${faults.join('\n')}`);
@@ -79,7 +74,20 @@ async function measure(
   const last = arrivals.reduce((latest, { at }) => Math.max(latest, at), sentBy);
   return {
     latencies: arrivals.map(({ at, title }) => at - (sentAt.get(title) ?? Number.NaN)),
-    rate: ((arrivals.length || count) * 1000) / (last - before.at),
-    cpu: (cpuMs - idle * tookMs) / count,
+    rate: ((arrivals.length || count) * 1000) / (last - startedAt),
+    cpu: cpuMs / count,
   };
+}
+
+/** Carries out a number of actions by callers, each without a pause. An action gets the number of its caller, from 0. */
+export async function byCallers(
+  callers: number,
+  count: number,
+  act: (caller: number) => Promise<unknown>,
+): Promise<void> {
+  let left = count;
+  const callerOf = async (_: unknown, caller: number) => {
+    while (left-- > 0) await act(caller);
+  };
+  await Promise.all(Array.from({ length: callers }, callerOf));
 }
