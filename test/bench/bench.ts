@@ -29,3 +29,19 @@ export function createFolder({ atEnd }: Pick<Bench, 'atEnd'>, parent = tmpdir())
   atEnd(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }
+
+/** Creates an `atEnd`, and a function that calls what it registered, in reverse order and once. */
+export function createEnd(): Pick<Bench, 'atEnd'> & { stop: () => Promise<void> } {
+  const stops: (() => unknown)[] = [];
+  const stopAll = async () => {
+    for (const one of stops.reverse()) await one();
+  };
+  let stopped: Promise<void> | undefined;
+  return {
+    atEnd: (one) => stops.push(one),
+    stop() {
+      stopped ??= stopAll();
+      return stopped;
+    },
+  };
+}

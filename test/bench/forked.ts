@@ -5,6 +5,7 @@ import type { Bench } from './bench.ts';
 
 /** A child process that sends a message when it is ready, and then answers one question at a time. */
 export type Forked<Question, Said> = {
+  pid: number;
   /** Waits for its next message, for at most half a minute. */
   nextMessage: <Answer extends Said>() => Promise<Answer>;
   ask: <Answer extends Said>(question: Question) => Promise<Answer>;
@@ -30,6 +31,7 @@ export function forkFile<Question, Said>(
     return (await Promise.race([said, ended]).finally(() => child.off('exit', end)))[0] as Answer;
   };
   return {
+    pid: child.pid as number,
     nextMessage,
     ask(question) {
       const answer = nextMessage<never>();

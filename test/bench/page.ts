@@ -9,10 +9,29 @@ export const header =
 
 export const pageText = readFileSync(join(import.meta.dirname, 'page.md'), 'utf8');
 
+/** Tables and numbers by their names in a text. */
+export type Contents = Readonly<Record<string, string | number>>;
+
 /** Returns the page as Markdown: its text with the tables and numbers. */
-export function pageOf(parts: Readonly<Record<string, string | number>>): string {
-  return `${header}\n\n${pageText.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(parts[name]))}`;
+export function pageOf(contents: Contents): string {
+  return `${header}\n\n${fillIn(pageText, contents)}`;
 }
+
+/** Returns a text with the contents at their names in braces. */
+export function fillIn(text: string, contents: Contents): string {
+  return text.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(contents[name]));
+}
+
+/** Returns the section of a page that has the heading of another text, up to the next heading of its level. */
+export function sectionOf(page: string, text: string): string {
+  const [before = '', ...rest] = page.split(`${headingOf(text)}\n`);
+  if (before === '' || rest.length !== 1) throw new Error(`The page does not have one section ${headingOf(text)}.`);
+  const section = rest[0] as string;
+  const end = section.search(/^## /m);
+  return `${headingOf(text)}\n${end === -1 ? section : section.slice(0, end)}`.trimEnd();
+}
+
+const headingOf = (text: string) => text.slice(0, text.indexOf('\n'));
 
 export function tableOf({ head, rows }: Table): string {
   const line = (fields: readonly string[]) => `| ${fields.map((field) => field.replaceAll('|', '\\|')).join(' | ')} |`;
