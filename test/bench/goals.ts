@@ -3,7 +3,7 @@ import { type EndReceiver, runExecutions, startEndReceiver } from './executions.
 import { figure, percentile } from './figures.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { publishInBurst, publishOnSchedule, type Setup } from './scenario.ts';
-import { cpuUsedBy, idleCpuOf, type Service, startService } from './service.ts';
+import { cpuUsedBy, idleCpuOf, type Service, startService, unlimited } from './service.ts';
 import { type Column, type Figure, type Measured, measureInTurns, tableOfFigures } from './turns.ts';
 
 const figures = {
@@ -123,7 +123,7 @@ async function startUsed(
 ): Promise<Service> {
   const dataFolder = createFolder(bench);
   if (earlierEvents > 0) {
-    const service = await startService(bench, { checkout, dataFolder });
+    const service = await startService(bench, { checkout, dataFolder, environment: unlimited });
     bench.say(`${service.name}: publishing ${figure(earlierEvents)} earlier events`);
     await publishInBurst({ service, receiver, idle: 0 }, { count: earlierEvents, callers, webhooks: 1 });
     await service.stop();

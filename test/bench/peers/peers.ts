@@ -11,7 +11,7 @@ import { steps } from './steps.ts';
 import { tools } from './tools.ts';
 
 /** The section of the page, with places for its tables and numbers. */
-export const sectionText = readFileSync(join(import.meta.dirname, 'section.md'), 'utf8').trim();
+export const sectionText = readFileSync(join(import.meta.dirname, 'page.md'), 'utf8').trim();
 
 type Measure = (bench: Bench, size: Size, folders: readonly string[]) => Promise<Table>;
 
