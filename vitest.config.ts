@@ -9,6 +9,9 @@ const report = process.env.TEST_REPORT;
 /** The tests of the deployed stack. */
 const deployed = 'test/deploy/stack.test.ts';
 
+/** The tests of an update from the latest release. */
+const upgraded = 'test/deploy/upgrade/upgrade.test.ts';
+
 /** The tests of a stack that is already deployed. */
 const running = 'test/deploy/running-stack.test.ts';
 
@@ -40,7 +43,7 @@ export default defineConfig({
           // Most of a short file's time is loading the modules that all files use, so the files of a worker share them.
           isolate: false,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.slow.test.ts', deployed, running, ...inBrowser],
+          exclude: ['test/**/*.slow.test.ts', deployed, upgraded, running, ...inBrowser],
           testTimeout: guardMs,
           hookTimeout: guardMs,
         },
@@ -75,6 +78,16 @@ export default defineConfig({
           include: [deployed],
           testTimeout: 120_000,
           hookTimeout: 240_000,
+        },
+      },
+      {
+        // Run by `npm run test:upgrade`, likewise.
+        test: {
+          name: 'upgrade',
+          setupFiles,
+          include: [upgraded],
+          testTimeout: 600_000,
+          hookTimeout: 120_000,
         },
       },
       {

@@ -48,13 +48,14 @@ async function findPython(what: string): Promise<string> {
   );
 }
 
-/** Runs a program to its end. The code of a missing program is null. */
+/** Runs a program to its end, in the working directory of this process or another one. The code of a missing program is null. */
 export function runToEnd(
   program: string,
   args: readonly string[],
   env = process.env,
+  cwd?: string,
 ): Promise<{ code: number | null; output: string }> {
-  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {

@@ -13,18 +13,16 @@ export function folderOfRun(): string {
  * Runs the CDK's own command line, as a team does.
  *
  * @param settings the content of `settings/default.json`; without it the files of the repository are read
+ * @param checkout the folder of the sources
  * @returns all that it printed
  * @throws Error with its whole output if it fails
  */
-export async function cdk(args: string[], settings?: object): Promise<string> {
+export async function cdk(args: string[], settings?: object, checkout = '.'): Promise<string> {
   const folder = folderOfRun();
   const options = ['--no-notices', '--output', join(folder, 'cdk.out'), ...(settings ? appWith(settings) : [])];
   const program = join('node_modules', 'aws-cdk', 'bin', 'cdk');
-  const { code, output } = await runToEnd(process.execPath, [program, ...args, ...options], {
-    ...process.env,
-    PATH: `${join(process.execPath, '..')}:${process.env.PATH}`,
-    CI: 'true',
-  });
+  const environment = { ...process.env, PATH: `${join(process.execPath, '..')}:${process.env.PATH}`, CI: 'true' };
+  const { code, output } = await runToEnd(process.execPath, [program, ...args, ...options], environment, checkout);
   appendFileSync(join(folder, 'cdk.log'), output);
   if (code !== 0) throw new Error(`cdk ${args.join(' ')} ended with ${code}:\n${output}`);
   return output;

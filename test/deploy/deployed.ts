@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { CloudFormationClient, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation';
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import {
@@ -5,7 +6,6 @@ import {
   type GetFunctionConfigurationCommandOutput,
   LambdaClient,
 } from '@aws-sdk/client-lambda';
-import { expect } from 'vitest';
 import { outputsOf } from '../../infra/cli/stack/stack.ts';
 import type { Api } from '../api.ts';
 import { createApiOverHttp } from '../api-over-http.ts';
@@ -22,23 +22,25 @@ const ofThisRun = Date.now().toString(36);
 /** The settings of every deployment here: an ephemeral stack, with retries within seconds. */
 const settings = { ephemeral: true, emulator: true, allowedModels: 'every', retryLadder: [2, 3, 4] };
 
-export type Deployed = { api: Api; url: string; token: string };
+/** An organization of the deployed service, and an access token of it. */
+export type Deployed = { organization: string; api: Api; url: string; token: string };
 
-/** Deploys the stack, or updates it with further settings. */
-export async function deploy(more: object = {}): Promise<void> {
-  await cdk(['deploy', '--require-approval', 'never'], { ...settings, ...more });
+/** Deploys the stack of these sources, or of another checkout, or updates it. `more` are further settings. */
+export async function deploy(more: object = {}, checkout?: string): Promise<void> {
+  await cdk(['deploy', '--require-approval', 'never'], { ...settings, ...more }, checkout);
 }
 
 export async function destroy(): Promise<void> {
   await cdk(['destroy', '--force'], settings);
 }
 
-/** Creates a token of a new organization of the deployed service. It expires after a day. */
-export async function createDeployedOrganization(name: string): Promise<Deployed> {
+/** Creates a token of a new organization of the deployed service, by these sources or another checkout. It expires after a day. */
+export async function createDeployedOrganization(name: string, checkout?: string): Promise<Deployed> {
   const { Url = '' } = await outputsOf(stack);
   const url = reachableUrl(Url);
-  const token = await tokenCommand('create', '--org', `${name}-${ofThisRun}`, '--expires-in-days', '1');
-  return { url, token, api: createApiOverHttp(url, token) };
+  const organization = `${name}-${ofThisRun}`;
+  const token = await operatorCommand(['token', 'create', '--org', organization, '--expires-in-days', '1'], checkout);
+  return { organization, url, token, api: createApiOverHttp(url, token) };
 }
 
 /** Returns the URL of the API, or that of the emulator: the host names of its APIs do not resolve on this machine. */
@@ -54,13 +56,13 @@ export function headerOf({ headers }: Answer, name: string): string {
   return Object.entries(headers).find(([one]) => one.toLowerCase() === name.toLowerCase())?.[1] ?? '';
 }
 
-/** Runs the token command of an operator, and returns its output. */
-async function tokenCommand(...args: string[]): Promise<string> {
+/** Runs a command for operators of these sources, or of another checkout, on the stack. It must succeed. Returns its output. */
+export async function operatorCommand(args: string[], checkout = '.'): Promise<string> {
   const { code, stdout, stderr } = await run(
-    ['infra/cli/main.ts', 'token', ...args, '--stack', stack],
+    [join(checkout, 'infra', 'cli', 'main.ts'), ...args, '--stack', stack],
     process.env as Record<string, string>,
   );
-  expect([code, stderr]).toEqual([0, '']);
+  if (code !== 0 || stderr !== '') throw new Error(`${args.join(' ')} ended with ${code}:\n${stdout}${stderr}`);
   return stdout.trim();
 }
 

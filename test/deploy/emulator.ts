@@ -16,6 +16,9 @@ export type Emulator = Pick<Leashed, 'stop'> & { shell: Shell };
 
 const startedWithinMs = 60_000;
 
+/** The longest wait of its Bedrock for the model: the duration of an execution. */
+const answeredWithinSeconds = 600;
+
 /**
  * Starts the emulator on a free port of the loopback. It uses HTTPS, because policies of the stack deny unencrypted
  * connections.
@@ -43,6 +46,7 @@ export async function startEmulator(programs: string, folder: string, model: str
       BIND_HOST: '127.0.0.1',
       MINISTACK_HOST: '127.0.0.1',
       MINISTACK_BEDROCK_PROXY_URL: model,
+      MINISTACK_BEDROCK_PROXY_TIMEOUT_SECONDS: String(answeredWithinSeconds),
       // Every call is checked by the policies of its caller.
       AUTH: 'true',
       USE_SSL: '1',

@@ -8,9 +8,13 @@ import { installPrograms } from '../python.ts';
 import { startEmulator } from './emulator.ts';
 import { type Leashed, startLeashed } from './leash.ts';
 import { startModel } from './model.ts';
+import { hasCommit, installCommit, latestRelease } from './upgrade/former-version.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const startedAt = Date.now();
+
+/** The exit code for "skipped" of test runners (Automake, Meson). */
+const skipped = 77;
 
 /** Called in reverse order at the end, also after a failure. */
 const ends: (() => unknown)[] = [];
@@ -23,7 +27,30 @@ function say(text: string): void {
 }
 
 /** `npm run test:deploy`: deploys the stack to an emulator of AWS, runs its tests, and destroys it. */
-async function main(): Promise<number> {
+const testDeploy = (args: string[]) => runOnEmulator(['--project', 'deploy', ...args]);
+
+/**
+ * `npm run test:upgrade`: deploys the latest release, or the commit of `--from`, to an emulator of AWS, updates the stack to
+ * these sources, runs the tests of the upgrade, and destroys it. Exits with 77 if this clone does not have the commit.
+ */
+async function testUpgrade(args: string[]): Promise<number> {
+  const at = args.indexOf('--from');
+  const [, commit = latestRelease] = at < 0 ? [] : args.splice(at, 2);
+  if (!(await hasCommit(commit))) {
+    console.error(
+      `The test of the upgrade is skipped: this clone does not have the commit ${commit}. Fetch it by git fetch --unshallow.`,
+    );
+    return skipped;
+  }
+  const former = realpathSync(mkdtempSync(join(tmpdir(), 'crewboard-former-')));
+  ends.push(() => rmSync(former, { recursive: true, force: true, maxRetries: 5 }));
+  say(`installing the packages of ${commit.slice(0, 8)}`);
+  await installCommit(commit, former);
+  return runOnEmulator(['--project', 'upgrade', ...args], { FORMER_CHECKOUT: former });
+}
+
+/** Starts the emulator, and runs vitest with these arguments and the environment variables that its tests need. */
+async function runOnEmulator(args: string[], variables: Record<string, string> = {}): Promise<number> {
   say('installing an emulator of AWS and cfn-lint into .deploy, if they are not there');
   const programs = await installPrograms(join(root, '.deploy', 'emulator'), {
     what: 'the emulator of AWS that the stack is deployed to, and cfn-lint',
@@ -45,15 +72,14 @@ async function main(): Promise<number> {
     if (!(await noneRunsOn(folder))) throw new Error(`Not ended: ${processesOn(folder).join(', ')}.`);
   });
   say('deploying to it, by the tests');
-  return interrupted
-    ? 1
-    : runTests({ ...emulator.shell, DEPLOY_FOLDER: folder, DEPLOY_PROGRAMS: programs }, process.argv.slice(2));
+  const shell = { ...emulator.shell, DEPLOY_FOLDER: folder, DEPLOY_PROGRAMS: programs, ...variables };
+  return interrupted ? 1 : runTests(shell, args);
 }
 
 function runTests(shell: Record<string, string>, args: string[]): Promise<number> {
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const { TEST_REPORT } = process.env;
-  tests = startLeashed([process.execPath, vitest, 'run', '--project', 'deploy', ...args], {
+  tests = startLeashed([process.execPath, vitest, 'run', ...args], {
     cwd: root,
     env: { ...shell, ...(TEST_REPORT && { TEST_REPORT }) },
     output: 'inherit',
@@ -78,7 +104,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   });
 
 try {
-  process.exitCode = await main();
+  const [suite, ...args] = process.argv.slice(2);
+  process.exitCode = await (suite === 'upgrade' ? testUpgrade(args) : testDeploy(args));
 } catch (error) {
   console.error(error instanceof Problem ? error.message : error);
   process.exitCode = 1;
