@@ -11,7 +11,6 @@ import { executionPartition } from '../../lib/table/executions/execution-items.t
 import { readExecutionHead } from '../../lib/table/executions/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { readDue } from '../../lib/table/lists/due.ts';
-import { everything } from '../../lib/table/lists/listing.ts';
 import { queryItems } from '../../lib/table/reads.ts';
 import { type StoredTask, taskFrom } from '../../lib/table/tasks/task-items.ts';
 import { compareDeliveries } from '../../lib/webhooks/deliveries/compare-deliveries.ts';
@@ -186,8 +185,7 @@ export function isAtFault(
 /** Returns the executions of the list, by their own items. */
 async function executionsIn(table: Table): Promise<ExecutionHead[]> {
   const { rows: pk } = keys.executionScope(organization);
-  const range = { pk, from: `${everything}#`, to: `${everything}#~` };
-  const ids = await Array.fromAsync(queryItems(table, range), ({ id }) => id as string);
-  const heads = await Promise.all(ids.map((id) => readExecutionHead({ table }, { organization, id })));
+  const ids = new Set(await Array.fromAsync(queryItems(table, { pk }), ({ id }) => id as string));
+  const heads = await Promise.all([...ids].map((id) => readExecutionHead({ table }, { organization, id })));
   return heads.filter((head) => head !== undefined);
 }
