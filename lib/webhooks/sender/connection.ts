@@ -4,6 +4,7 @@ import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node
 import { connect as openTls } from 'node:tls';
 import { endsExactly } from './exact-end.ts';
 import { requestHeaders } from './headers.ts';
+import { hostOf } from './receivers.ts';
 
 // An import statement reads all exports of a module. One of node:http is WebSocket, for which Node.js loads undici.
 const { request } = process.getBuiltinModule('node:http');
@@ -175,8 +176,9 @@ function noteSteps(socket: Socket, steps: RequestSteps): void {
   });
 }
 
-function dial({ protocol, hostname, port }: URL, lookup: LookupFunction): Socket {
-  const host = hostname.replace(/^\[|\]$/g, '');
+function dial(url: URL, lookup: LookupFunction): Socket {
+  const { protocol, port } = url;
+  const host = hostOf(url);
   const options = { host, lookup, autoSelectFamilyAttemptTimeout: addressMs };
   if (protocol !== 'https:') return openTcp({ ...options, port: Number(port || 80) }).setNoDelay(true);
   const tls = {

@@ -1,5 +1,6 @@
 import { addAbortListener } from 'node:events';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { hostOf } from './receivers.ts';
 import type { StartTimer } from './timer.ts';
 
 /**
@@ -10,8 +11,8 @@ import type { StartTimer } from './timer.ts';
 export const idleMs = 100;
 
 /**
- * For how long after its opening a connection is left to other attempts, in milliseconds. On one machine attempts can follow one another without
- * a break; the certificate, and the server behind a load balancer, are then new after that time.
+ * For how long after its opening a connection is left to other attempts, in milliseconds. On one machine attempts can follow one
+ * another without a break; the certificate, and the server behind a load balancer, are then new after that time.
  */
 const keptMs = 5_000;
 
@@ -36,7 +37,7 @@ type IdleConnection = Connection & {
 /** The kept connections of this process, by the id of their webhook. */
 export type ConnectionsOfWebhooks = Map<string, KeptConnections>;
 
-/** Returns the connections of a webhook for an attempt of it; `endSharing` must follow. */
+/** Begins the use of the connections of a webhook by an attempt of it, and returns them; `endSharing` must follow. */
 export function shareConnections(all: ConnectionsOfWebhooks, webhookId: string): KeptConnections {
   const connections = all.get(webhookId) ?? { attempts: 0, idle: [] };
   all.set(webhookId, connections);
@@ -113,11 +114,11 @@ export async function takeConnection(
 /** Returns whether an address is that of a URL, or one of those that its host name has now. */
 async function isAddressOf(
   address: string | undefined,
-  { hostname }: URL,
+  url: URL,
   lookup: LookupFunction,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const host = hostname.replace(/^\[|\]$/g, '');
+  const host = hostOf(url);
   // A literal address is checked with the URL.
   if (isIP(host) > 0) return true;
   return new Promise((resolve) => {

@@ -11,9 +11,14 @@ export function portOf(url: URL): number {
   return Number(url.port || (url.protocol === 'http:' ? 80 : 443));
 }
 
+/** Returns the host name of a URL, or its literal address, of IPv6 without brackets. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
 /** Returns the literal address of a URL; `undefined` for a URL with a host name. */
 function literalAddress(url: URL): string | undefined {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = hostOf(url);
   return isIP(host) > 0 ? host : undefined;
 }
 

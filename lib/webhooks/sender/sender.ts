@@ -29,7 +29,7 @@ export type Outcome = {
   responseCut?: boolean | undefined;
   /** The names and values of the response headers, in their order; at most 64 KiB. Absent without a response. */
   responseHeaders?: [name: string, value: string][];
-  /** The address that was dialled; absent if none was. */
+  /** The address of the connection, new or kept; absent if there was none. */
   address?: string | undefined;
   /** How long each phase took that was completed. */
   phases?: Phases;
