@@ -6,7 +6,7 @@ import { beginAttempt, findAttempt, unlistAttempt } from '../../table/deliveries
 import { removeParkedAttempt } from '../../table/deliveries/parked-attempts.ts';
 import { leaseSlowAttempt } from '../../table/deliveries/webhook-attempts.ts';
 import { attemptLeaseMs } from '../../table/lease.ts';
-import { endSharing, type KeptConnections, shareConnections } from '../sender/kept-connections.ts';
+import { endSharing, shareConnections } from '../sender/kept-connections.ts';
 import { signedPost } from '../sender/signed-post.ts';
 import { endAttempt, isKnownSlow, startAttempt } from './attempt-limits.ts';
 import { sendAttemptMessages } from './attempt-messages.ts';
@@ -44,7 +44,7 @@ async function processMessage(context: Context, message: DeliveryMessage): Promi
   const { clock, retrySchedule, attemptLimits } = context;
   // The webhook is read after the wait: a request may change it in the meantime.
   await waitForBookedTime(context, message);
-  const connections = shareConnections(context.keptConnections, message.webhookId);
+  shareConnections(context.keptConnections, message.webhookId);
   try {
     const found = await findAttempt(context, message);
     const circumstances = {
@@ -53,14 +53,14 @@ async function processMessage(context: Context, message: DeliveryMessage): Promi
       slowLeases: attemptLimits.slow,
       isKnownSlow: isKnownSlow(context, message.webhookId),
     };
-    return await act(context, decide(found, message, circumstances), connections);
+    return await act(context, decide(found, message, circumstances));
   } finally {
     endSharing(context.keptConnections, message.webhookId);
   }
 }
 
 /** Does what was decided. Returns the result of the attempt, if one was made. */
-async function act(context: Context, decision: Decision, connections?: KeptConnections): Promise<Delivered> {
+async function act(context: Context, decision: Decision): Promise<Delivered> {
   const { message } = decision;
   switch (decision.kind) {
     case 'drop':
@@ -76,7 +76,7 @@ async function act(context: Context, decision: Decision, connections?: KeptConne
     case 'lease':
       return attemptWithLease(context, decision, decision.number);
     case 'attempt':
-      return attemptPromptly(context, decision, connections);
+      return attemptPromptly(context, decision);
   }
 }
 
@@ -84,16 +84,12 @@ async function act(context: Context, decision: Decision, connections?: KeptConne
  * Makes an attempt when the other ones of its webhook in this process let it start. If one of them turns out to be slow, the
  * attempt is made from the queue of slow webhooks.
  */
-async function attemptPromptly(
-  context: Context,
-  attempt: AttemptToMake,
-  connections?: KeptConnections,
-): Promise<Delivered> {
+async function attemptPromptly(context: Context, attempt: AttemptToMake): Promise<Delivered> {
   const { message } = attempt;
   if (!(await startAttempt(context, message.webhookId)))
     return act(context, { kind: 'sendAgain', message: slowMessageOf(message), notBefore: context.clock() });
   try {
-    return await begin(context, attempt, { connections });
+    return await begin(context, attempt, { connections: context.keptConnections.get(message.webhookId) });
   } finally {
     endAttempt(context, message.webhookId);
   }
