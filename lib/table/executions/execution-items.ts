@@ -129,6 +129,11 @@ export function isRunning(execution: ExecutionHead): execution is RunningExecuti
   return execution.status === 'running';
 }
 
+/** Returns whether the lists and steps of an execution are written as version 0.2.0 did it. */
+export function isFormer({ form }: Pick<ExecutionHead, 'form'>): boolean {
+  return form === undefined;
+}
+
 /** The input of an execution, with its optional context. */
 export type ExecutionInput = { input: string; context?: Record<string, unknown> };
 

@@ -6,10 +6,10 @@ import type { TableContext } from '../client.ts';
 import { type Key, keys, type ListScope } from '../keys.ts';
 import { addToCounter, everything, type ListMembership, listingWrites, type Row, readPage } from '../lists/listing.ts';
 import { onlyShard, shardOf } from '../lists/shards.ts';
-import { getEach, queryItems } from '../reads.ts';
+import { getEach, queryItems, readRange } from '../reads.ts';
 import { Conflict, retryOnConflict, transactionLimit } from '../transact.ts';
 import type { Item, OnConditionFailed, Write } from '../write.ts';
-import { type ExecutionHead, facetOf, isRunning, listItemOf } from './execution-items.ts';
+import { type ExecutionHead, facetOf, isFormer, isRunning, listItemOf } from './execution-items.ts';
 
 /**
  * The lists of executions (docs/architecture.md#lists-of-executions). A running execution has one row, in the list of its
@@ -41,8 +41,6 @@ function formerMembership(execution: ExecutionHead): ListMembership {
   const { id, status } = execution;
   return { ulid: ulidOf(id), facet: facetOf(status), lists: listsOf(execution), entry: listItemOf(execution) };
 }
-
-const isFormer = ({ form }: ExecutionHead) => form === undefined;
 
 /**
  * Returns the writes of the rows and counters of an execution with the status that it has. For a running one they are part
@@ -112,7 +110,7 @@ export async function readRunningRows(
 ): Promise<RunningRow[]> {
   const facet = facetOf('running');
   const read = ({ rows: pk }: ListScope): Promise<Item[]> =>
-    Array.fromAsync(queryItems(table, { pk, from: `${facet}#`, to: `${facet}#~` }));
+    readRange(table, { pk, from: `${facet}#`, to: `${facet}#~` });
   const all = keys.executionScope(organization);
   if (agentId === undefined) return (await read(all)) as RunningRow[];
   const [rows, own] = await Promise.all([read(all), read(keys.executionScope(organization, ulidOf(agentId)))]);
@@ -151,8 +149,7 @@ export async function readEndedRows(
   first = '',
 ): Promise<Item[]> {
   const { rows: pk } = keys.executionScope(organization, ulidOf(agentId));
-  const read = (facet: string) =>
-    Array.fromAsync(queryItems(table, { pk, from: `${facet}#${first}`, to: `${facet}#~` }));
+  const read = (facet: string) => readRange(table, { pk, from: `${facet}#${first}`, to: `${facet}#~` });
   return (await Promise.all(endedFacets.map(read))).flat();
 }
 

@@ -23,6 +23,7 @@ import {
   gateReasonsWrites,
   inputFrom,
   inputItem,
+  isFormer,
   outputFrom,
   outputItems,
   outputKeys,
@@ -287,7 +288,7 @@ export async function endExecution(
   const lastStored = { claim: execution.claim as string, tokens: storedTokens(execution, ending) };
   const parts = completed && stored === undefined ? outputItems(execution, output, gateReasons) : [];
   const later = completed && stored !== undefined ? gateReasons : undefined;
-  const isInHead = execution.form !== undefined && later !== undefined && Object.keys(later).length > 0;
+  const isInHead = !isFormer(execution) && later !== undefined && Object.keys(later).length > 0;
   await transact(table, [
     endWrite(execution, {
       ...ending,

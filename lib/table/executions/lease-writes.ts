@@ -5,7 +5,7 @@ import { leaseFree, leaseHeld, leaseTimestamps } from '../lease.ts';
 import { graceMs } from '../lists/due.ts';
 import { Conflict } from '../transact.ts';
 import type { OnConditionFailed, Write } from '../write.ts';
-import type { Ending, ExecutionHead, Progress, RunningExecution } from './execution-items.ts';
+import { type Ending, type ExecutionHead, isFormer, type Progress, type RunningExecution } from './execution-items.ts';
 
 /** The worker has lost its lease: another worker holds it, the execution has ended, or its agent was deleted. */
 export class LeaseLost extends Error {
@@ -263,13 +263,13 @@ export function cancelWrite(execution: RunningExecution, ending: HeadEnding): Wr
 }
 
 /** Returns the parts of the update that ends an execution. */
-function endOf({ form }: ExecutionHead, ending: HeadEnding) {
+function endOf(execution: ExecutionHead, ending: HeadEnding) {
   const fields = Object.entries(ending);
   return {
     changes: {
       set: fields.map(([field]) => `#${field} = :new_${field}`).join(', '),
       // The worker may not know that its last write was made. A step that has not ended is in the head alone, so it stays.
-      remove: `claim, leaseUntil, agentMark, #due, #dueAt, progress${form === undefined ? ', step' : ''}`,
+      remove: `claim, leaseUntil, agentMark, #due, #dueAt, progress${isFormer(execution) ? ', step' : ''}`,
     },
     values: Object.fromEntries(fields.map(([field, value]) => [`:new_${field}`, value])),
     names: {

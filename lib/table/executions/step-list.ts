@@ -4,9 +4,16 @@ import { timestamp, ulidOf } from '../../contract/ids.ts';
 import type { ExecutionStep } from '../../contract/steps.ts';
 import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
-import { getItems, queryItems } from '../reads.ts';
+import { getItems, readRange } from '../reads.ts';
 import type { Item } from '../write.ts';
-import { type ExecutionHead, stepCountOf, type TimedCall, timingsOf, unstoredCalls } from './execution-items.ts';
+import {
+  type ExecutionHead,
+  isFormer,
+  stepCountOf,
+  type TimedCall,
+  timingsOf,
+  unstoredCalls,
+} from './execution-items.ts';
 import { longestShownBytes, readSteps, type Step, startOf, stepFrom } from './steps.ts';
 
 /** The attributes of a stored step that a page shows. */
@@ -21,7 +28,7 @@ export async function readStepPage(
   head: ExecutionHead,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<Page<ExecutionStep>> {
-  const { organization, id, steps: stored = 0, outputParts = 0, step, form } = head;
+  const { organization, id, steps: stored = 0, outputParts = 0, step } = head;
   const ulid = ulidOf(id);
   const total = stepCountOf(head);
   const last = Math.min(offset + limit, total);
@@ -32,20 +39,18 @@ export async function readStepPage(
   ];
   const [items, parts] = await Promise.all([
     offset < lastStored
-      ? Array.fromAsync(
-          queryItems(table, {
-            pk: keys.execution(organization, ulid),
-            from: keys.executionStep(organization, ulid, offset + 1).sk,
-            to: keys.executionStep(organization, ulid, lastStored).sk,
-            only: shownAttributes,
-            ascending: true,
-          }),
-        )
+      ? readRange(table, {
+          pk: keys.execution(organization, ulid),
+          from: keys.executionStep(organization, ulid, offset + 1).sk,
+          to: keys.executionStep(organization, ulid, lastStored).sk,
+          only: shownAttributes,
+          ascending: true,
+        })
       : [],
     getItems(table, partKeys),
   ]);
   const steps = items.map(stepFrom);
-  const isStarted = step !== undefined && form !== undefined && offset < stored && lastStored === stored;
+  const isStarted = step !== undefined && !isFormer(head) && offset < stored && lastStored === stored;
   // The step may have ended since the head was read.
   const started = isStarted && steps.at(-1)?.number !== stored ? await startedOf({ table }, head) : undefined;
   const input = parts.find(({ sk }) => sk === 'IN')?.input as string | undefined;

@@ -4,7 +4,7 @@ import { keys } from '../keys.ts';
 import { readRange } from '../reads.ts';
 import { transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
-import type { ExecutionHead, Progress, RunningExecution } from './execution-items.ts';
+import { type ExecutionHead, isFormer, type Progress, type RunningExecution } from './execution-items.ts';
 import { leaseHolderWrite, progressSet, resultWrite } from './lease-writes.ts';
 
 /** The step has ended already: an earlier try of the same write was made, although its response was lost. */
@@ -133,8 +133,8 @@ export function stepWrites(
   { ended, started, progress }: StepChange,
   outputParts?: number,
 ): Write[] {
-  const { promptHash, form } = execution;
-  const items = form === undefined ? [ended, started] : [ended];
+  const { promptHash } = execution;
+  const items = isFormer(execution) ? [ended, started] : [ended];
   const current = started && { kind: started.kind, name: started.name, startedAt: started.startedAt };
   const stored = progressSet(execution, progress);
   const set = [
