@@ -294,9 +294,13 @@ function reasonOf(error: unknown): string {
 /** The longest time in Retry-After that the client waits, in seconds. A used daily budget of tokens takes up to a day. */
 const longestRetryAfter = 120;
 
-/** Returns whether to retry: the limit of requests is reached, the service is busy, or the request is in progress. */
-function isRetryable({ status, headers }: Received, repeatable: boolean): boolean {
+/**
+ * Returns whether to retry: the limit of requests is reached, the service is busy, or the request itself is in progress. Other
+ * conflicts have a Retry-After too, but after that time the caller may not want the request any more.
+ */
+function isRetryable({ status, headers, text }: Received, repeatable: boolean): boolean {
   if (Number(headers.get('Retry-After')) > longestRetryAfter) return false;
+  if (status === 409 && !text.includes('"request_in_progress"')) return false;
   return status === 429 || (repeatable && (status === 503 || headers.has('Retry-After')));
 }
 

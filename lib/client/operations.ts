@@ -1729,11 +1729,11 @@ export type Operations = {
   /**
    * Redeliver a delivery.
    *
-   * Sends a delivery of the last 90 days again, whether it succeeded or failed. The attempt is made within about two minutes after the response. It has the same `deliveryId`, event and data, the next attempt number, and `redelivery: true` in the list of deliveries. A redelivery is one attempt, and is not retried if it fails.
+   * Sends a delivery of the last 90 days again, whether it succeeded or failed, or a failed one before its next retry. The attempt begins within two seconds after the response, unless the rate of the webhook holds it back. It has the same `deliveryId`, event and data, the next attempt number, and `redelivery: true` in the list of deliveries.
    *
-   * A delivery that still has no attempt two minutes after the event gets its first attempt, which is retried as usual.
+   * A redelivery of a delivery that has ended is one attempt, and is not retried if it fails. One of a delivery that is `retrying` takes the place of the next retry, and the retry schedule begins again: it costs no retry. It is possible if the next retry is more than 15 seconds away and the last attempt ended more than 30 seconds ago. A delivery that still has no attempt two minutes after the event gets its first attempt, which is retried as usual.
    *
-   * While the first attempt, a retry or a redelivery is due or running, the response is 409 `delivery_in_progress`; while the webhook is paused, it is 409 `webhook_paused`. `deliveryId` must be the `deliveryId` of an attempt, not the `id` of a retry. A test event, an event that the webhook skipped, and an event that is no longer stored, lead to 404. Send an Idempotency-Key: a request that is repeated without one can be another redelivery.
+   * Otherwise, while an attempt is due or running, the response is 409 `delivery_in_progress`, and `Retry-After` has the seconds after which the request can succeed; while the webhook is paused, it is 409 `webhook_paused`. `deliveryId` must be the `deliveryId` of an attempt, not the `id` of a retry. A test event, an event that the webhook skipped, and an event that is no longer stored, lead to 404. Send an Idempotency-Key: a request that is repeated without one can be another redelivery.
    *
    * Required scope: `webhooks:write`.
    */
@@ -1753,6 +1753,8 @@ export type Operations = {
       deliveryId: string;
       /** The state of the delivery: its new attempt is due. */
       state: 'pending';
+      /** The number of the new attempt. */
+      attempt: number;
     };
     paged: false;
   };

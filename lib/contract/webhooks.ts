@@ -315,6 +315,7 @@ export type Delivery = v.InferOutput<typeof Delivery>;
 export const Redelivery = v.object({
   deliveryId: DeliveryId,
   state: described(oneOf(['pending']), 'The state of the delivery: its new attempt is due.'),
+  attempt: described(count, 'The number of the new attempt.'),
 });
 export type Redelivery = v.InferOutput<typeof Redelivery>;
 
@@ -636,7 +637,7 @@ export const redeliverDelivery = endpoint({
 
 export const redeliverDeliveryReference = (): ApiReference<typeof redeliverDelivery> => ({
   description:
-    'Sends a delivery of the last 90 days again, whether it succeeded or failed. The attempt is made within about two minutes after the response. It has the same `deliveryId`, event and data, the next attempt number, and `redelivery: true` in the list of deliveries. A redelivery is one attempt, and is not retried if it fails.\n\nA delivery that still has no attempt two minutes after the event gets its first attempt, which is retried as usual.\n\nWhile the first attempt, a retry or a redelivery is due or running, the response is 409 `delivery_in_progress`; while the webhook is paused, it is 409 `webhook_paused`. `deliveryId` must be the `deliveryId` of an attempt, not the `id` of a retry. A test event, an event that the webhook skipped, and an event that is no longer stored, lead to 404. Send an Idempotency-Key: a request that is repeated without one can be another redelivery.',
+    'Sends a delivery of the last 90 days again, whether it succeeded or failed, or a failed one before its next retry. The attempt begins within two seconds after the response, unless the rate of the webhook holds it back. It has the same `deliveryId`, event and data, the next attempt number, and `redelivery: true` in the list of deliveries.\n\nA redelivery of a delivery that has ended is one attempt, and is not retried if it fails. One of a delivery that is `retrying` takes the place of the next retry, and the retry schedule begins again: it costs no retry. It is possible if the next retry is more than 15 seconds away and the last attempt ended more than 30 seconds ago. A delivery that still has no attempt two minutes after the event gets its first attempt, which is retried as usual.\n\nOtherwise, while an attempt is due or running, the response is 409 `delivery_in_progress`, and `Retry-After` has the seconds after which the request can succeed; while the webhook is paused, it is 409 `webhook_paused`. `deliveryId` must be the `deliveryId` of an attempt, not the `id` of a retry. A test event, an event that the webhook skipped, and an event that is no longer stored, lead to 404. Send an Idempotency-Key: a request that is repeated without one can be another redelivery.',
   params: { id: examples.webhookId, deliveryId: examples.deliveryId },
-  data: { deliveryId: examples.deliveryId, state: 'pending' },
+  data: { deliveryId: examples.deliveryId, state: 'pending', attempt: 3 },
 });

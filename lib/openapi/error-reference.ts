@@ -104,8 +104,9 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
     message: 'A self-improvement of this agent is in progress; retry when it has ended, within 30 seconds.',
   },
   delivery_in_progress: {
-    when: 'An attempt of this delivery has not ended yet, or is due later.',
-    message: 'An attempt of this delivery is running or due later; retry when the delivery has ended.',
+    when: 'An attempt of this delivery is running, was just made, or is due soon.',
+    message:
+      'An attempt of this delivery is running, was just made, or is due soon; retry after the time in Retry-After.',
   },
   webhook_paused: {
     when: 'The webhook is paused.',

@@ -92,6 +92,9 @@ function schemaOfError(codes: readonly ErrorCode[]): Json {
   return { ...refersTo('ErrorResponse'), properties: { error } };
 }
 
+/** The conflicts that end by themselves, and whose responses say when. */
+const inProgress: readonly ErrorCode[] = ['request_in_progress', 'delivery_in_progress'];
+
 function errorResponse(status: number, codes: readonly ErrorCode[]): Json {
   const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
   return {
@@ -99,7 +102,7 @@ function errorResponse(status: number, codes: readonly ErrorCode[]): Json {
     headers: {
       ...requestId,
       ...errorHeaders[status],
-      ...(codes.includes('request_in_progress') && { 'Retry-After': headerOf('RetryAfterInProgress') }),
+      ...(codes.some((code) => inProgress.includes(code)) && { 'Retry-After': headerOf('RetryAfterInProgress') }),
     },
     content: { 'application/json': { schema: schemaOfError(codes), examples } },
   };
@@ -151,7 +154,8 @@ export const responseHeaders: Json = {
     schema: { type: 'string', examples: ['"requests";r=117;t=6', '"executions";r=0;t=23', '"calls-out";r=0;t=1'] },
   },
   RetryAfterInProgress: {
-    description: 'Present with `request_in_progress`: the number of seconds to wait before a retry.',
+    description:
+      'Present with `request_in_progress` and `delivery_in_progress`: the number of seconds to wait before a retry.',
     schema: { type: 'string', pattern: '^\\d+$', examples: ['1'] },
   },
   Authenticate: {

@@ -5,19 +5,35 @@ import type { BatchingContext } from '../table/batchers.ts';
 import { readEvent, subscribedTimeOf } from '../table/deliveries/event-log.ts';
 import { insertLostAttempt } from '../table/deliveries/parked-attempts.ts';
 import { isPausedAt, webhookPaused } from '../table/deliveries/pauses.ts';
-import { type DeliveryOfWebhook, insertRedelivery, readDeliveryProgress } from '../table/deliveries/redeliveries.ts';
+import {
+  type DeliveryOfWebhook,
+  insertRedelivery,
+  readDeliveryProgress,
+  waitingRetryOf,
+} from '../table/deliveries/redeliveries.ts';
 import { readWebhook } from '../table/deliveries/webhooks.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { retryOnConflict } from '../table/transact.ts';
-import { isFirstAttemptLost } from './deliveries/check-events.ts';
+import type { Item } from '../table/write.ts';
+import { firstAttemptLostAt, isFirstAttemptLost } from './deliveries/check-events.ts';
 import { firstAttemptOf, readWaitingEvent } from './deliveries/first-attempts.ts';
 
+/** How far away the retry of a delivery is at least that a redelivery replaces, in milliseconds. */
+const retryAwayMs = 15_000;
+
 /**
- * Stores a redelivery: one more attempt of a delivery that has ended, or the first attempt of one whose message is lost. No
- * message is sent here. The sweeper finds the attempt, which is due at once, and sends its message within a minute.
+ * How long ago the last attempt of such a delivery has ended at least, in milliseconds: no other worker still makes the same
+ * attempt, and would write its row again with another retry.
+ */
+const endedAgoMs = 30_000;
+
+/**
+ * Stores a redelivery: one more attempt of a delivery that has ended, the attempt that replaces its next retry, or the first
+ * attempt of one whose message is lost. No message is sent here. The stream has the new item, and its message is sent at once;
+ * the sweeper finds it within a minute if not.
  *
  * @throws `ApiError` `not_found` if the webhook has no such delivery, for a test event, and if the event is no longer
- *   stored; `webhook_paused`; `delivery_in_progress` if an attempt of the delivery is due or running
+ *   stored; `webhook_paused`; `delivery_in_progress` if an attempt of the delivery is due soon or running
  */
 export async function redeliverDelivery(
   context: BatchingContext & { clock: () => number },
@@ -26,7 +42,7 @@ export async function redeliverDelivery(
   recordResponse: RecordResponse,
 ): Promise<Redelivery> {
   const delivery = { organization, webhookId, deliveryId };
-  const redelivery: Redelivery = { deliveryId, state: 'pending' };
+  const redeliveryOf = (attempt: number): Redelivery => ({ deliveryId, state: 'pending', attempt });
   return retryOnConflict(context.table, async () => {
     const [webhook, { last, next }] = await Promise.all([
       readWebhook(context, organization, webhookId),
@@ -40,27 +56,52 @@ export async function redeliverDelivery(
       const first = firstAttemptOf(waiting, webhookId);
       // A recovery makes the first attempts that it has stored.
       const isRecovered = next?.scheduleStart !== undefined;
-      if (isRecovered || !(await isFirstAttemptLost(context, webhook, first))) throw deliveryInProgress();
+      if (isRecovered) throw deliveryInProgress();
+      const now = context.clock();
+      if (!(await isFirstAttemptLost(context, webhook, first)))
+        throw deliveryInProgress(firstAttemptLostAt(webhook, first) - now);
+      const redelivery = redeliveryOf(1);
       await insertLostAttempt(context, first, recordResponse?.(redelivery));
       return redelivery;
     }
     // The attempt of a test event, and of a version before the event log, names no event.
     const eventId = (last?.eventId ?? next?.eventId) as string | undefined;
     if (eventId === undefined || !(await readEvent(context, organization, eventId))) throw notFound('delivery');
-    if (!last || next) throw deliveryInProgress();
-    await insertRedelivery(
-      context,
-      delivery,
-      { attempt: last.attempt as number, eventId },
-      recordResponse?.(redelivery),
-    );
+    if (!last) throw deliveryInProgress();
+    const waitMs = next ? replaceableInMs(last, context.clock()) : 0;
+    if (waitMs > 0) throw deliveryInProgress(waitMs);
+    const attempt = last.attempt as number;
+    const redelivery = redeliveryOf(attempt + 1);
+    const retry = next && waitingRetryOf(last);
+    await insertRedelivery(context, delivery, { attempt, eventId, retry }, recordResponse?.(redelivery));
     return redelivery;
   });
 }
 
-function deliveryInProgress(): ApiError {
+/**
+ * Returns how long no attempt can replace the retry of a failed attempt (in milliseconds; 0 if one can): until it is due if that is
+ * soon, or else until it is certain that the failed attempt is not made again.
+ *
+ * @param last the row of the failed attempt
+ * @param now Unix time, in ms
+ */
+export function replaceableInMs({ nextAttemptAt, deliveredAt }: Item, now: number): number {
+  const awayMs = Date.parse(nextAttemptAt as string) - now;
+  if (awayMs <= 0) return runningMs;
+  if (awayMs <= retryAwayMs) return awayMs;
+  const endedMs = now - Date.parse(deliveredAt as string);
+  return endedMs > endedAgoMs ? 0 : Math.min(endedAgoMs - endedMs + 1, awayMs);
+}
+
+/** How long an attempt is expected to run that is due or has begun, in milliseconds. */
+const runningMs = 30_000;
+
+/** @param waitMs after which time the request can succeed, in milliseconds */
+function deliveryInProgress(waitMs = runningMs): ApiError {
   return new ApiError(
     'delivery_in_progress',
-    'An attempt of this delivery is running or due later; retry when the delivery has ended.',
+    'An attempt of this delivery is running, was just made, or is due soon; retry after the time in Retry-After.',
+    [],
+    { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
   );
 }

@@ -172,6 +172,13 @@ describe('a request that fails', () => {
     expect(waits).toEqual([7000]);
   });
 
+  it('is not retried while its delivery is in progress, because it would send the delivery once more afterwards', async () => {
+    const { client, sent } = clientOf(errorResponse(409, 'delivery_in_progress', { 'Retry-After': '7' }));
+    const request = client.redeliverDelivery({ params: { id: 'wh_1', deliveryId: 'dlv_1' } });
+    await expect(request).rejects.toMatchObject({ status: 409, code: 'delivery_in_progress' });
+    expect(sent).toHaveLength(1);
+  });
+
   it('is retried after two minutes, and not after a longer time in Retry-After', async () => {
     const limited = (seconds: number) => errorResponse(429, 'rate_limited', { 'Retry-After': String(seconds) });
     const { client, sent, waits } = clientOf(limited(120), success({}), limited(121));

@@ -28,6 +28,9 @@ import { historyExpiry } from './history-days.ts';
 /** The facet of attempts in the log of their webhook. Attempts of versions before the log have the facet `*`. */
 export const attemptFacet = 'A';
 
+/** The kind of the items of requested attempts: the stream has new ones, so that their messages are sent at once. */
+export const redeliveryKind = 'redelivery';
+
 /** The place of an attempt in the log of its webhook. */
 export type AttemptPlace = {
   organization: Organization;

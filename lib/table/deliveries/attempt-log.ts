@@ -29,6 +29,11 @@ export type FoundAttempt = {
    * which now names a retry at another time, or no retry.
    */
   superseded: boolean;
+  /**
+   * Present if the item of a redelivery, or of a recovery, replaces this retry. `listed` says that the row of the previous attempt
+   * lists the retry nevertheless: that attempt was made again.
+   */
+  replaced?: { listed: boolean } | undefined;
   /** Absent if the webhook is deleted. */
   target?: Target | undefined;
   /** The event to send. Absent if the event is older than 90 days. */
@@ -72,18 +77,20 @@ export async function findAttempt(
 ): Promise<FoundAttempt> {
   const { organization, webhookId, attempt, dueAt } = message;
   const listing = listingKey(message);
-  const [webhook, secret, source, row, before] = await Promise.all([
+  const [webhook, secret, source, row, before, item] = await Promise.all([
     readInBatch(context, keys.webhook(organization, ulidOf(webhookId))),
     readInBatch(context, keys.webhookSecret(organization, ulidOf(webhookId))),
     message.content ?? readInBatch(context, sourceKey(message)),
     // Attempts for slow webhooks are often late. Look for their late row too, before they take a lease.
     message.slow || context.ownsLogs ? findRow(context, message) : readInBatch(context, attemptKey(placeOf(message))),
     listing && readInBatch(context, listing),
+    isRetry(message) ? readInBatch(context, redeliveryKey(message)) : undefined,
   ]);
   const isDone = source && !message.eventId && isDoneByOldVersion(source as Item, attempt);
   return {
     made: row !== undefined || isDone === true,
     superseded: listing !== undefined && before?.nextAttemptAt !== dueAt,
+    replaced: item ? { listed: before?.[tableSchema.dueIndex.partitionKey] !== undefined } : undefined,
     target: targetFrom(webhook, secret),
     loggedEvent: source as FoundAttempt['loggedEvent'],
   };
@@ -169,7 +176,7 @@ export async function readProgress(context: BatchingContext, from: DeliveryMessa
 
 /**
  * Returns the rows of a delivery's attempts from one of them on, each of which names the next one, and the message of the
- * attempt that has no row yet, unless there is none.
+ * attempt that has no row yet, unless there is none. An item that replaces a retry leads on.
  */
 export async function readAttemptsFrom(
   context: BatchingContext,
@@ -179,9 +186,11 @@ export async function readAttemptsFrom(
   let next: DeliveryMessage | undefined = from;
   while (next) {
     const row: Item | undefined = await findRow(context, next);
-    if (!row) break;
-    rows.push(row);
-    next = retryOf(row);
+    const replaces: Item | undefined =
+      row || !isRetry(next) ? undefined : await readInBatch(context, redeliveryKey(next));
+    if (!row && !replaces) break;
+    if (row) rows.push(row);
+    next = retryOf((row ?? replaces) as Item);
   }
   return { rows, ...(next && { next }) };
 }
@@ -197,19 +206,47 @@ export async function unlistParked(context: TableContext, message: DeliveryMessa
   if (listed) await unlistItem(context, listed);
 }
 
+/**
+ * Removes a retry that was replaced from the sweeper's index, unless the item that has replaced it is gone: then the row of the
+ * previous attempt lists the retry again.
+ */
+export async function unlistReplaced({ table }: TableContext, message: DeliveryMessage): Promise<void> {
+  const listed = listingKey(message);
+  if (!listed) return;
+  const check: Write = {
+    ConditionCheck: { Key: redeliveryKey(message), ConditionExpression: 'attribute_exists(pk)' },
+    onConditionFailed: () => new Conflict(),
+  };
+  await transact(table, [check, unlistWrite(listed)]).catch(ignoreConflict);
+}
+
 /** Removes an item from the sweeper's index. */
 export async function unlistItem({ table }: TableContext, Key: Key): Promise<void> {
+  await transact(table, [unlistWrite(Key)]).catch(ignoreConflict);
+}
+
+/**
+ * Returns the write that removes an item from the sweeper's index.
+ *
+ * @param nextAttemptAt the time that the item must still name; any if absent
+ */
+export function unlistWrite(Key: Key, nextAttemptAt?: string): Write {
   const { partitionKey, sortKey } = tableSchema.dueIndex;
-  const write: Write = {
+  return {
     Update: {
       Key,
       UpdateExpression: 'REMOVE #due, #dueAt',
-      ConditionExpression: 'attribute_exists(pk)',
+      ConditionExpression: nextAttemptAt === undefined ? 'attribute_exists(pk)' : 'nextAttemptAt = :next',
       ExpressionAttributeNames: { '#due': partitionKey, '#dueAt': sortKey },
+      ...(nextAttemptAt !== undefined && { ExpressionAttributeValues: { ':next': nextAttemptAt } }),
     },
     onConditionFailed: () => new Conflict(),
   };
-  await transact(table, [write]).catch(ignoreConflict);
+}
+
+/** Returns whether an attempt is a retry, which an item with its number can replace. */
+function isRetry({ attempt, redelivery, scheduleStart }: DeliveryMessage): boolean {
+  return attempt > 1 && !redelivery && scheduleStart !== attempt;
 }
 
 /** Returns the row of an attempt that may be late; `undefined` if the log has none. */
@@ -272,6 +309,11 @@ function listingKey({ organization, webhookId, listedBy }: DeliveryMessage): Key
   return listedBy === undefined
     ? undefined
     : { pk: keys.attemptScope(organization, ulidOf(webhookId)).rows, sk: listedBy };
+}
+
+/** Returns the key of the item of a redelivery, or of an attempt of a recovery, with the number of an attempt. */
+function redeliveryKey({ organization, webhookId, deliveryId, attempt }: DeliveryMessage): Key {
+  return keys.redelivery(organization, ulidOf(webhookId), ulidOf(deliveryId), attempt);
 }
 
 /** Returns the key of the item that stores when a late attempt began. */

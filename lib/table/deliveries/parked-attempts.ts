@@ -9,6 +9,7 @@ import { dueEntry } from '../lists/due.ts';
 import { queryItems } from '../reads.ts';
 import { Conflict, ignoreConflict, transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
+import { redeliveryKind } from './attempt-items.ts';
 import { deliveryPartition, parkedPartition } from './delivery-partitions.ts';
 import { historyExpiry } from './history-days.ts';
 
@@ -93,6 +94,7 @@ export async function insertLostAttempt(
 ): Promise<void> {
   const item = {
     ...itemOf(message),
+    kind: redeliveryKind,
     ...dueEntry(parkedPartition(ulidOf(message.deliveryId)), timestamp(clock())),
   };
   await transact(table, [

@@ -5,13 +5,13 @@ import { tableSchema } from '../../deployment/table-schema.ts';
 import { requestFields } from '../../request-context.ts';
 import type { BatchingContext } from '../batchers.ts';
 import type { TableContext } from '../client.ts';
-import { keys } from '../keys.ts';
+import { type Key, keys } from '../keys.ts';
 import { dueEntry } from '../lists/due.ts';
 import { readRange } from '../reads.ts';
 import { Conflict, transact } from '../transact.ts';
-import type { Write } from '../write.ts';
-import { retryOf } from './attempt-items.ts';
-import { type Progress, readProgress } from './attempt-log.ts';
+import type { Item, Write } from '../write.ts';
+import { redeliveryKind, retryOf } from './attempt-items.ts';
+import { type Progress, readProgress, unlistWrite } from './attempt-log.ts';
 import { deliveryPartition } from './delivery-partitions.ts';
 import { historyExpiry } from './history-days.ts';
 
@@ -19,6 +19,9 @@ import { historyExpiry } from './history-days.ts';
  * A redelivery is an item in the partition of the attempt log. It lists its attempt in the sweeper's index until the
  * attempt is made, as the row of a failed attempt lists its retry. It is not stored in the row of the last attempt: a
  * worker that makes that attempt a second time would replace the row, and the redelivery would be lost.
+ *
+ * The item can have the number of a retry that waits. Then it replaces that retry: a worker that receives the message of a retry
+ * reads the item too. The row of the failed attempt still names the time of the retry, and does not list it any more.
  */
 
 /** A delivery of a webhook. */
@@ -37,26 +40,42 @@ export async function readDeliveryProgress(context: BatchingContext, delivery: D
   return readProgress(context, (latest && retryOf(latest)) ?? firstAttemptOf(delivery));
 }
 
+/** A retry that waits: the key of the row of the failed attempt, which names its time (ISO 8601). */
+export type WaitingRetry = { row: Key; dueAt: string };
+
+/** Returns the retry that the row of a failed attempt names; `undefined` for the row of a last attempt. */
+export function waitingRetryOf({ pk, sk, nextAttemptAt }: Item): WaitingRetry | undefined {
+  return nextAttemptAt === undefined ? undefined : { row: { pk, sk } as Key, dueAt: nextAttemptAt as string };
+}
+
+/** Returns the write that takes a retry out of the sweeper's index, because the item of another attempt replaces it. */
+export function replaceRetry({ row, dueAt }: WaitingRetry): Write {
+  return unlistWrite(row, dueAt);
+}
+
 /**
  * Puts a redelivery, which is due now, and the idempotency record, or nothing.
  *
- * @param last the number of the last attempt, and the event
+ * @param last the number of the last attempt, the event, and the retry that the redelivery replaces: with it, the retry schedule
+ *   begins again
  * @throws `Conflict` if another request was first
  */
 export async function insertRedelivery(
   { table, clock }: TableContext & { clock: () => number },
   { organization, webhookId, deliveryId }: DeliveryOfWebhook,
-  last: { attempt: number; eventId: string },
+  { retry, ...last }: { attempt: number; eventId: string; retry?: WaitingRetry | undefined },
   records: readonly Write[] = [],
 ): Promise<void> {
   const now = clock();
   const ulid = ulidOf(deliveryId);
   const redelivery = {
     ...keys.redelivery(organization, ulidOf(webhookId), ulid, last.attempt + 1),
+    kind: redeliveryKind,
     deliveryId,
     ...last,
     ...requestFields(),
     requested: true,
+    ...(retry && { scheduleStart: last.attempt + 1 }),
     nextAttemptAt: timestamp(now),
     ...dueEntry(deliveryPartition(ulid), timestamp(now)),
     [tableSchema.expiry]: historyExpiry(now),
@@ -66,6 +85,7 @@ export async function insertRedelivery(
       Put: { Item: redelivery, ConditionExpression: 'attribute_not_exists(pk)' },
       onConditionFailed: () => new Conflict(),
     },
+    ...(retry ? [replaceRetry(retry)] : []),
     ...records,
   ]);
 }

@@ -49,8 +49,13 @@ export async function isFirstAttemptLost(
 }
 
 /** Returns whether a first attempt was due for so long that its message is lost, unless it waits as an item. */
-function isOverdue(webhook: Pausable, { dueAt }: DeliveryMessage, now: number): boolean {
-  return now - Math.max(Date.parse(dueAt), activeSince(webhook)) >= lostAfterMs;
+function isOverdue(webhook: Pausable, message: DeliveryMessage, now: number): boolean {
+  return now >= firstAttemptLostAt(webhook, message);
+}
+
+/** Returns from when on a first attempt without a row counts as lost, unless it waits as an item (Unix time, in ms). */
+export function firstAttemptLostAt(webhook: Pausable, { dueAt }: DeliveryMessage): number {
+  return Math.max(Date.parse(dueAt), activeSince(webhook)) + lostAfterMs;
 }
 
 /**

@@ -12,14 +12,14 @@ import type { RetrySchedule } from './retry-schedule.ts';
  * What is done with the message of an attempt, which is `message` from then on:
  *
  * - `drop`: The attempt was made, or never will be made by this message. Its parked item is removed. If `unlists`, it is also
- *   removed from the sweeper's index.
+ *   removed from the sweeper's index: `replaced` only while the item that replaces it is there.
  * - `sendAgain`: The message is sent to its queue, and not received before a time (Unix time, in ms).
  * - `park`: The attempt waits for the end of the pause that began at `pausedFrom` (ISO 8601).
  * - `lease`: The attempt is made with the lease of this number, or waits if there is no number, or another worker takes it.
  * - `attempt`: The attempt is made, beside a few others of its webhook in this process.
  */
 export type Decision = { message: DeliveryMessage } & (
-  | { kind: 'drop'; unlists: boolean }
+  | { kind: 'drop'; unlists: boolean | 'replaced' }
   | { kind: 'sendAgain'; notBefore: number }
   | { kind: 'park'; pausedFrom: string }
   | ({ kind: 'lease'; number?: number | undefined } & AttemptToMake)
@@ -46,10 +46,11 @@ export type Circumstances = {
 
 /** Decides what is done with the message of an attempt. It depends only on its parameters. The first rule that applies decides. */
 export function decide(found: FoundAttempt, received: DeliveryMessage, circumstances: Circumstances): Decision {
-  const { made, superseded, target, loggedEvent } = found;
+  const { made, superseded, replaced, target, loggedEvent } = found;
   const { now, retrySchedule, slowLeases, isKnownSlow } = circumstances;
   // The row that has listed the attempt lists the one that replaces it.
   if (superseded) return { kind: 'drop', message: received, unlists: false };
+  if (replaced) return { kind: 'drop', message: received, unlists: replaced.listed && 'replaced' };
   const message = withLostItem(received, target);
   if (made || !target || !loggedEvent) return { kind: 'drop', message, unlists: true };
 
@@ -97,7 +98,8 @@ function decideInPause(message: DeliveryMessage, target: Target, now: number, lo
   }
   if (pause === undefined) return undefined;
   // A recovery sends its own attempts again after the pause, at its rate.
-  if (message.scheduleStart === message.attempt) return { kind: 'drop', message, unlists: false };
+  if (message.scheduleStart === message.attempt && !message.redelivery)
+    return { kind: 'drop', message, unlists: false };
   return { kind: 'park', message, pausedFrom: pause.from };
 }
 

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { timestamp } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import { isTooFarAhead } from '../../table/clocks.ts';
-import { beginAttempt, findAttempt, unlistAttempt } from '../../table/deliveries/attempt-log.ts';
+import { beginAttempt, findAttempt, unlistAttempt, unlistReplaced } from '../../table/deliveries/attempt-log.ts';
 import { removeParkedAttempt } from '../../table/deliveries/parked-attempts.ts';
 import { leaseSlowAttempt } from '../../table/deliveries/webhook-attempts.ts';
 import { attemptLeaseMs } from '../../table/lease.ts';
@@ -64,7 +64,8 @@ async function act(context: Context, decision: Decision): Promise<Delivered> {
   const { message } = decision;
   switch (decision.kind) {
     case 'drop':
-      if (decision.unlists) await unlistAttempt(context, message);
+      if (decision.unlists === 'replaced') await unlistReplaced(context, message);
+      else if (decision.unlists) await unlistAttempt(context, message);
       else if (message.parked) await removeParkedAttempt(context, message);
       return {};
     case 'sendAgain':

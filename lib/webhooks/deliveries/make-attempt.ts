@@ -85,9 +85,12 @@ export async function makeAttempt(
   return { counts, ...fieldsOf(event, target, outcome, retry), ...(isPaused && { disabledReason: 'failing' }) };
 }
 
-/** Returns the message of a retry. It is sent to its own queue, even if the attempt before was in that of slow webhooks. */
+/**
+ * Returns the message of a retry. It is sent to its own queue, even if the attempt before was in that of slow webhooks. Nobody has
+ * requested it, even if the attempt before was a redelivery.
+ */
 function retryMessageOf(message: DeliveryMessage, place: AttemptPlace, { dueAt }: Retry): DeliveryMessage {
-  const { slow: _, parked: __, ...rest } = withoutBooking(message);
+  const { slow: _, parked: __, redelivery: ___, ...rest } = withoutBooking(message);
   return { ...rest, attempt: message.attempt + 1, dueAt, listedBy: attemptKey(place).sk };
 }
 
@@ -133,7 +136,7 @@ async function sendAndMarkSlow(
 
 /**
  * Returns the retry after an attempt (docs/architecture.md#retry-schedule); `undefined` if the delivery has ended. A
- * redelivery is one attempt.
+ * redelivery is one attempt, unless it has replaced a retry: then the schedule begins again.
  */
 function retryAfter(
   { retrySchedule }: Context,
@@ -141,7 +144,8 @@ function retryAfter(
   { error }: Outcome,
   endedAt: number,
 ): Retry | undefined {
-  const wait = error === undefined || redelivery ? undefined : retrySchedule[attempt - scheduleStart];
+  const isOnlyAttempt = redelivery && scheduleStart !== attempt;
+  const wait = error === undefined || isOnlyAttempt ? undefined : retrySchedule[attempt - scheduleStart];
   if (wait === undefined) return undefined;
   return { dueAt: timestamp(endedAt + wait), listedFrom: timestamp(endedAt + wait + graceMs) };
 }

@@ -79,11 +79,11 @@ describe('an attempt costs', () => {
     expectAtMost(await costOf(() => Promise.all(messages.map((message) => webhooks.attempt(message)))), limits);
   });
 
-  it('a request and a write unit more for a retry, which is taken off the sweeper’s list', async () => {
+  it('a request, a write and a read unit more for a retry, which is taken off the sweeper’s list and may be replaced', async () => {
     const retry = await webhooks.retry(await newMessage());
     webhooks.clock.now = Date.parse(retry.dueAt);
     const cost = await costOf(() => webhooks.attempt(retry));
-    expectAtMost(cost, { requests: 4, rounds: 3, rcu: 5, wcu: 3 });
+    expectAtMost(cost, { requests: 4, rounds: 3, rcu: 6, wcu: 3 });
   });
 
   it('a request and a write unit more in the queue of slow webhooks, for a lease', async () => {
@@ -182,7 +182,7 @@ describe('a paused webhook costs', () => {
     const retry = await webhooks.retry(await newMessage());
     webhooks.clock.now = Date.parse(retry.dueAt);
     await update(retry.webhookId, false);
-    expectAtMost(await costOf(() => webhooks.attempt(retry)), { requests: 4, rounds: 4, rcu: 6, wcu: 3 });
+    expectAtMost(await costOf(() => webhooks.attempt(retry)), { requests: 4, rounds: 4, rcu: 7, wcu: 3 });
     await update(retry.webhookId, true);
     const release = { organization: webhooks.organization, webhookId: retry.webhookId, version: 3 };
     // Two are for the release.

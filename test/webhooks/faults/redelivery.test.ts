@@ -110,7 +110,7 @@ describe('a request with an Idempotency-Key that is repeated until it is answere
     // Duplicate requests get the recorded response (test/http/middleware/idempotency).
     const { deliveryId } = delivery;
     const recorded = await readIdempotencyRecord(pipeline, pipeline.organization, request);
-    expect(recorded).toEqual({ data: { deliveryId, state: 'pending' } });
+    expect(recorded).toEqual({ data: { deliveryId, state: 'pending', attempt: 2 } });
     await pipeline.settle();
     // A duplicate after the attempt.
     expect(await pipeline.redeliver(delivery, record)).toBe('failed');
