@@ -6,7 +6,12 @@ import type { Organization } from '../contract/organization.ts';
 import type { AttemptDetail, Delivery } from '../contract/webhooks.ts';
 import type { BatchingContext } from '../table/batchers.ts';
 import { recordFrom, type SentRequest } from '../table/deliveries/attempt-items.ts';
-import { type DeliveryAttempts, deliveryStateOf, readDeliveryAttempts } from '../table/deliveries/delivery-state.ts';
+import {
+  type DeliveryAttempts,
+  deliveryStateOf,
+  isBegun,
+  readDeliveryAttempts,
+} from '../table/deliveries/delivery-state.ts';
 import { type EventToSend, readEvent } from '../table/deliveries/event-log.ts';
 import { readOldAttempts } from '../table/deliveries/old-attempts.ts';
 import { type DeliveryOfWebhook, firstAttemptOf } from '../table/deliveries/redeliveries.ts';
@@ -63,7 +68,7 @@ async function findDelivery(context: BatchingContext, delivery: DeliveryOfWebhoo
   const attempts = await readDeliveryAttempts(context, firstAttemptOf(delivery));
   const eventId = (attempts.rows.find((row) => row.eventId)?.eventId ?? attempts.next?.eventId) as string | undefined;
   const source = eventId === undefined ? undefined : await readEvent(context, delivery.organization, eventId);
-  if (attempts.rows.length > 0 || attempts.requested) return { ...attempts, eventId, source };
+  if (isBegun(attempts)) return { ...attempts, eventId, source };
   const waiting = await readWaitingEvent(context, delivery);
   if (waiting) return { ...attempts, eventId: waiting.id, source: waiting };
   const old = await readOldAttempts(context, delivery);

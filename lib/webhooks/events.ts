@@ -3,7 +3,7 @@ import { notFound } from '../contract/errors.ts';
 import type { Event, EventDelivery, EventDetail, EventQuery } from '../contract/event-log.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { deliveryStateOf, readDeliveryAttempts } from '../table/deliveries/delivery-state.ts';
+import { deliveryStateOf, isBegun, readDeliveryAttempts } from '../table/deliveries/delivery-state.ts';
 import { type LoggedEvent, readEvent, subscribedTimeOf } from '../table/deliveries/event-log.ts';
 import { readWebhooks } from '../table/deliveries/webhooks.ts';
 import { type EventFilter, followEvents, readNewestEvents } from '../table/events/event-feed.ts';
@@ -52,7 +52,7 @@ export async function getEvent(context: EventsContext, organization: Organizatio
       const message = firstAttemptOf(logged, webhook.id);
       const attempts = await readDeliveryAttempts(context, message);
       // A webhook that is no longer subscribed can have received the event.
-      if (attempts.rows.length === 0 && !attempts.requested && !subscribed.has(webhook.id)) return [];
+      if (!isBegun(attempts) && !subscribed.has(webhook.id)) return [];
       const { deliveryId } = message;
       const state = deliveryStateOf(attempts, webhook, subscribedTimeOf(logged));
       return [{ webhookId: webhook.id, deliveryId, state, attempts: attempts.rows.length }];

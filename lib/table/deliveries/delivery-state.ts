@@ -32,11 +32,23 @@ export async function readDeliveryAttempts(
   const range = { pk, from: sk, to: `${sk.slice(0, sk.lastIndexOf('#'))}#~` };
   const newestFirst = await readRange(context.table, range);
   const redeliveries = newestFirst.toReversed().flatMap((item) => retryOf(item) ?? []);
-  const parts = await Promise.all([first, ...redeliveries].map((message) => readAttemptsFrom(context, message)));
+  return attemptsOf(await Promise.all([first, ...redeliveries].map((message) => readAttemptsFrom(context, message))));
+}
+
+/**
+ * Returns the attempts of a delivery from its parts: the rows from the first attempt on, then those from each redelivery on,
+ * and the message of the attempt without a row that follows them, if there is one.
+ */
+export function attemptsOf(parts: readonly { rows: Item[]; next?: DeliveryMessage | undefined }[]): DeliveryAttempts {
   // A redelivery is requested after the end of the delivery, so only the last part can have a next attempt.
   const last = parts.at(-1);
-  const requested = redeliveries.length > 0 && last?.rows.length === 0;
+  const requested = parts.length > 1 && last?.rows.length === 0;
   return { rows: uniqueRows(parts.flatMap(({ rows }) => rows)), ...(last?.next && { next: last.next }), requested };
+}
+
+/** Returns whether an attempt of a delivery was made, or a caller or a recovery has requested one. */
+export function isBegun({ rows, requested }: DeliveryAttempts): boolean {
+  return rows.length > 0 || requested;
 }
 
 /**

@@ -6,7 +6,7 @@ import type { BatchingContext, SubscribedEvent, Subscriber } from '../batchers.t
 import type { Table } from '../client.ts';
 import { keys } from '../keys.ts';
 import { readRange } from '../reads.ts';
-import type { TaskFilterChange } from './task-filters.ts';
+import { matchesFilter, type TaskFields, type TaskFilterChange } from './task-filters.ts';
 
 /**
  * Returns the webhooks that are subscribed to an event, strongly consistent. The calls of one turn of the event loop share
@@ -33,4 +33,19 @@ async function querySubscribers(table: Table, { organization, event }: Subscribe
     since: since === undefined ? timeOf(sk as string) : Date.parse(since as string),
     ...(taskFilters !== undefined && { taskFilters: taskFilters as TaskFilterChange[] }),
   }));
+}
+
+/**
+ * Returns whether a webhook receives an event: it was subscribed at the time of the event, and its filter at that time lets
+ * the event pass.
+ *
+ * @param at the time of the event, see `subscribedTimeOf` (Unix time, in ms)
+ * @param readTask returns the fields of the event's task; `undefined` for an event without a task
+ */
+export function receives(
+  { since, taskFilters }: Subscriber,
+  at: number,
+  readTask: () => TaskFields | undefined,
+): boolean {
+  return since <= at && matchesFilter(taskFilters, at, readTask);
 }

@@ -2,8 +2,9 @@ import { timeOf, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import { type BatchingContext, readInBatch } from '../batchers.ts';
-import { attemptFacet, attemptKey, retryOf, timeLetters, uniqueRows } from '../deliveries/attempt-items.ts';
+import { attemptFacet, attemptKey, retryOf, timeLetters } from '../deliveries/attempt-items.ts';
 import { placeOf } from '../deliveries/attempt-log.ts';
+import { attemptsOf, type DeliveryAttempts } from '../deliveries/delivery-state.ts';
 import { keys } from '../keys.ts';
 import { queryItems, readRange } from '../reads.ts';
 import type { Item } from '../write.ts';
@@ -25,14 +26,8 @@ export type DeliveryRows = {
   redeliveries: ReadonlyMap<string, Item[]>;
 };
 
-/** The attempts of a delivery. */
-export type DeliveryAttempts = {
-  /** The rows of the attempts that were made. */
-  rows: Item[];
-  /** Whether the next attempt is due or running: a retry or a redelivery. A first attempt without a row is not known. */
-  inProgress: boolean;
-  redeliveries: Item[];
-};
+/** The attempts of a delivery, and the items of its redeliveries. */
+export type FoundDelivery = DeliveryAttempts & { redeliveries: Item[] };
 
 /** The attributes that decide the state of a delivery, and those that `retryOf` reads. */
 const read = ['pk', 'deliveryId', 'eventId', 'attempt', 'error', 'nextAttemptAt', 'requested', 'scheduleStart'];
@@ -76,17 +71,11 @@ export async function readDelivery(
   context: BatchingContext,
   found: DeliveryRows,
   first: DeliveryMessage,
-): Promise<DeliveryAttempts> {
+): Promise<FoundDelivery> {
   const redeliveries = found.redeliveries.get(ulidOf(first.deliveryId)) ?? [];
   const starts = [first, ...redeliveries.flatMap((item) => retryOf(item) ?? [])];
   const parts = await Promise.all(starts.map((start) => follow(context, found, start)));
-  // Only the last part can have a next attempt: a redelivery is stored after the end of the delivery.
-  const next = parts.at(-1)?.next;
-  return {
-    rows: uniqueRows(parts.flatMap(({ rows }) => rows)),
-    inProgress: next !== undefined && next !== first,
-    redeliveries,
-  };
+  return { ...attemptsOf(parts), redeliveries };
 }
 
 /** Returns the row of an attempt, which may be late; `undefined` if it was not made. */

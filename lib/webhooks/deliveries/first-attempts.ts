@@ -3,8 +3,7 @@ import type { DeliveryMessage } from '../../deployment/messages.ts';
 import type { BatchingContext } from '../../table/batchers.ts';
 import { type LoggedEvent, readEvents, subscribedTimeOf, taskFieldsOfEvent } from '../../table/deliveries/event-log.ts';
 import type { DeliveryOfWebhook } from '../../table/deliveries/redeliveries.ts';
-import { readSubscribers } from '../../table/deliveries/subscriptions.ts';
-import { matchesFilter } from '../../table/deliveries/task-filters.ts';
+import { readSubscribers, receives } from '../../table/deliveries/subscriptions.ts';
 import { deliveryIdOf } from './derived-ids.ts';
 
 /**
@@ -16,8 +15,7 @@ export async function readFirstAttempts(context: BatchingContext, event: LoggedE
   const at = subscribedTimeOf(event);
   const subscribers = await readSubscribers(context, event.organization, event.event);
   return subscribers
-    .filter(({ since }) => since <= at)
-    .filter(({ taskFilters }) => matchesFilter(taskFilters, at, () => taskFieldsOfEvent(event)))
+    .filter((subscriber) => receives(subscriber, at, () => taskFieldsOfEvent(event)))
     .map(({ id }) => firstAttemptOf(event, id));
 }
 

@@ -3,12 +3,12 @@ import type { Organization } from '../../contract/organization.ts';
 import type { MissedKind } from '../../contract/recoveries.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import type { BatchingContext, Subscriber } from '../../table/batchers.ts';
+import { deliveryStateOf, isBegun } from '../../table/deliveries/delivery-state.ts';
 import { type LoggedEvent, subscribedTimeOf, taskFieldsOfEvent } from '../../table/deliveries/event-log.ts';
-import { isPausedAt } from '../../table/deliveries/pauses.ts';
-import { readSubscribers } from '../../table/deliveries/subscriptions.ts';
-import { isMatch, matchesFilter } from '../../table/deliveries/task-filters.ts';
+import { readSubscribers, receives } from '../../table/deliveries/subscriptions.ts';
+import { isMatch } from '../../table/deliveries/task-filters.ts';
 import type { StoredWebhook } from '../../table/deliveries/webhooks.ts';
-import { type DeliveryAttempts, type DeliveryRows, readDelivery } from '../../table/recoveries/delivery-rows.ts';
+import { type DeliveryRows, type FoundDelivery, readDelivery } from '../../table/recoveries/delivery-rows.ts';
 import type { StoredRecovery } from '../../table/recoveries/recoveries.ts';
 import { isFirstAttemptLost } from '../deliveries/check-events.ts';
 import { firstAttemptOf } from '../deliveries/first-attempts.ts';
@@ -25,7 +25,7 @@ export type WalkedEvent = Omit<LoggedEvent, 'data'>;
 /** The delivery of an event: the message of its first attempt, its attempts, and its kind if it is to be sent. */
 export type Missed = {
   first: DeliveryMessage;
-  delivery: DeliveryAttempts;
+  delivery: FoundDelivery;
   kind: MissedKind | undefined;
   lost: boolean;
 };
@@ -81,15 +81,15 @@ export async function readMissed(
 function missedKindOf(
   { webhook, subscriptions }: SubscribedWebhook,
   walked: WalkedEvent,
-  { rows, inProgress }: DeliveryAttempts,
+  delivery: FoundDelivery,
 ): MissedKind | 'not attempted' | undefined {
   const { event, taskFields } = walked;
-  if (inProgress) return undefined;
-  if (rows.length > 0) return rows.some(({ error }) => error === undefined) ? undefined : 'exhausted';
+  const time = subscribedTimeOf(walked);
+  const state = deliveryStateOf(delivery, webhook, time);
+  if (isBegun(delivery)) return state === 'exhausted' ? state : undefined;
   const subscription = subscriptions.get(event);
   if (!subscription) return undefined;
-  const time = subscribedTimeOf(walked);
   if (subscription.since > time) return isMatch(webhook.taskFilter, () => taskFields) ? 'never_sent' : undefined;
-  if (!matchesFilter(subscription.taskFilters, time, () => taskFields)) return undefined;
-  return isPausedAt(webhook, time) ? 'skipped' : 'not attempted';
+  if (!receives(subscription, time, () => taskFields)) return undefined;
+  return state === 'skipped' ? state : 'not attempted';
 }

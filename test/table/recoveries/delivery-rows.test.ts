@@ -41,10 +41,10 @@ it.each<[string, { aheadMs?: number; limit?: number }]>([
   const range = { from, to: from + 3_000, ...ahead };
   const found = await readDeliveryRows(webhooks, organization, first.webhookId, range);
   const read = await Promise.all(deliveries.map((message) => readDelivery(webhooks, found, message)));
-  expect(read.map(({ rows, inProgress }) => [rows.map(({ attempt }) => attempt), inProgress])).toEqual([
-    [[1], false],
-    [[1, 2, 3, 4], false],
-    [[1], true],
-    [[], false],
+  expect(read.map(({ rows, next }) => [rows.map(({ attempt }) => attempt), next?.attempt])).toEqual([
+    [[1], undefined],
+    [[1, 2, 3, 4], undefined],
+    [[1], 2],
+    [[], 1],
   ]);
 });
