@@ -32,7 +32,13 @@ const streamKinds = [...published.kinds, 'purge'];
 /** Opens a service on a new, empty table. `more` are further environment variables. */
 export async function openService(clock: () => number = Date.now, more: Record<string, string> = {}): Promise<Service> {
   const tableName = `test-${randomUUID()}`;
-  const { table, changes } = openLocalTable({ path: ':memory:', tableName, kinds: streamKinds, clock });
+  const { table, changes } = openLocalTable({
+    path: ':memory:',
+    tableName,
+    kinds: streamKinds,
+    onlyNew: published.onlyNew,
+    clock,
+  });
   const app = createContext({
     environment: {
       [environment.tableName]: tableName,

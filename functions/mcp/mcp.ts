@@ -72,6 +72,7 @@ const handlers = {
   getPrompt: listPrompts,
   restorePrompt,
   getRecovery,
+  listRecoveries: getRecovery,
   listSteps,
 };
 

@@ -1,10 +1,16 @@
-import { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import { DeliveryOrOrder } from '../../lib/deployment/messages.ts';
 import { withStartCheck } from '../../lib/deployment/start-check.ts';
 import { consumeQueue } from '../../lib/queue/consume.ts';
 import { checkDecryption } from '../../lib/webhooks/check-secrets.ts';
 import { deliverWebhook } from '../../lib/webhooks/deliveries/deliver-webhook.ts';
+import type { Delivered } from '../../lib/webhooks/deliveries/make-attempt.ts';
+import { carryOut } from '../../lib/webhooks/orders/carry-out.ts';
 
 export const handler = withStartCheck(
-  consumeQueue(DeliveryMessage, async (message, context) => deliverWebhook(context, message)),
+  consumeQueue(DeliveryOrOrder, async (message, context): Promise<Delivered> => {
+    if (!('order' in message)) return deliverWebhook(context, message);
+    await carryOut(context, message);
+    return {};
+  }),
   checkDecryption,
 );

@@ -7,11 +7,13 @@ import { executionFrom, executionKind } from '../../lib/table/executions/executi
 import { taskFrom } from '../../lib/table/tasks/task-items.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
 import { publishEvents } from '../../lib/webhooks/deliveries/publish-events.ts';
+import { isAwaited, startAwaited } from '../../lib/webhooks/orders/start-awaited.ts';
 
 export const handler = consumeStream(async ({ organization, before, after }, context) => {
   const item = after ?? before;
   // The metric is written even if no work is late: an alarm is raised if no heartbeat arrives.
   if (item?.kind === heartbeatKind) return meter({ WorkLate: 0 });
+  if (after && isAwaited(after)) return startAwaited(context, after);
   if (item?.kind === executionKind) {
     const execution = executionFrom(item);
     const events = executionEvents(before && executionFrom(before), after && execution);

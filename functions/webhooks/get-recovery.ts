@@ -1,7 +1,14 @@
-import { getRecovery as row } from '../../lib/contract/recoveries.ts';
+import * as rows from '../../lib/contract/recoveries.ts';
+import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
-import { getRecovery } from '../../lib/webhooks/recoveries/recovery.ts';
+import { getRecovery, listRecoveries } from '../../lib/webhooks/recoveries/recovery.ts';
 
-export const handler = serve(row, async ({ params, caller }, context) =>
+const get = serve(rows.getRecovery, async ({ params, caller }, context) =>
   getRecovery(context, caller.organization, params.id, params.recoveryId),
 );
+
+const list = serve(rows.listRecoveries, async ({ params, query, caller }, context) =>
+  listRecoveries(context, caller.organization, params.id, query),
+);
+
+export const handler = byRoute([rows.getRecovery, get], [rows.listRecoveries, list]);

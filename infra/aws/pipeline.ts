@@ -156,14 +156,14 @@ function disableRetries(handler: ServiceFunction): void {
 }
 
 /** Returns the patterns of the changes that a source of the stream has: each change matches one of them, or none. */
-function filtersOf({ kinds, quiet }: Extract<Source, { stream: 'table' }>): object[] {
+function filtersOf({ kinds, onlyNew, quiet }: Extract<Source, { stream: 'table' }>): object[] {
   const of = (...names: readonly string[]) => ({ kind: { S: FilterRule.or(...names) } });
   const others = kinds.filter((kind) => kind !== quiet.kind);
   const isOther = { [quiet.attribute]: { S: FilterRule.notEquals(quiet.value) } };
   return [
     { dynamodb: { NewImage: of(...others) } },
     { dynamodb: { NewImage: { ...of(quiet.kind), ...isOther } } },
-    { eventName: FilterRule.or('INSERT'), dynamodb: { NewImage: of(quiet.kind) } },
+    { eventName: FilterRule.or('INSERT'), dynamodb: { NewImage: of(quiet.kind, ...onlyNew) } },
     { eventName: FilterRule.or('REMOVE'), dynamodb: { OldImage: of(...kinds) } },
   ];
 }

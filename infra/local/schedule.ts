@@ -1,16 +1,10 @@
-import type { Clock, Job } from '../../lib/deployment/consumers.ts';
+import type { Clock } from '../../lib/deployment/consumers.ts';
 import type { StepListeners } from './clock-watch.ts';
 import { contextOf, type Handler } from './functions.ts';
 import { type Stop, stopWithinMs, waited } from './queues/queue-poller.ts';
 
 /** A function that event sources call. */
 export type Called = { name: string; timeoutSeconds: number; handler: Handler };
-
-/** The jobs that start what users wait for: redeliveries, recoveries, and what a pause held back. */
-const awaitedJobs: readonly Job[] = ['deliveries', 'recoveries'];
-
-/** The seconds between two calls for such a job. In AWS it is a minute, the shortest interval of a schedule. */
-const awaitedEverySeconds = 5;
 
 /** A time that is later than every due time. */
 const endOfTime = '9999-12-31T23:59:59.999Z';
@@ -52,7 +46,7 @@ export function startSchedule(
   // The start does not wait for it: a purge can take minutes.
   call(endOfTime);
   steps.add(callAfterStep);
-  const timer = setInterval(call, 1000 * (awaitedJobs.includes(job) ? awaitedEverySeconds : everySeconds));
+  const timer = setInterval(call, 1000 * everySeconds);
   return async () => {
     clearInterval(timer);
     steps.delete(callAfterStep);

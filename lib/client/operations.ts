@@ -899,7 +899,7 @@ export type CursorPagination = {
 };
 
 /** All error codes. */
-export type ErrorCode = 'invalid_json' | 'validation_failed' | 'unauthorized' | 'insufficient_scope' | 'system_agent' | 'origin_not_allowed' | 'not_found' | 'method_not_allowed' | 'name_taken' | 'has_dependents' | 'dependency_cycle' | 'agent_not_active' | 'task_blocked' | 'delegation_cycle' | 'delegation_too_deep' | 'execution_finished' | 'improvement_in_progress' | 'delivery_in_progress' | 'webhook_paused' | 'recovery_in_progress' | 'request_in_progress' | 'limit_reached' | 'precondition_failed' | 'payload_too_large' | 'unsupported_media_type' | 'unknown_reference' | 'range_too_large' | 'reserved_name' | 'url_not_allowed' | 'self_delegation' | 'idempotency_key_reused' | 'rate_limited' | 'internal_error' | 'unavailable';
+export type ErrorCode = 'invalid_json' | 'validation_failed' | 'unauthorized' | 'insufficient_scope' | 'system_agent' | 'origin_not_allowed' | 'not_found' | 'method_not_allowed' | 'name_taken' | 'has_dependents' | 'dependency_cycle' | 'agent_not_active' | 'task_blocked' | 'delegation_cycle' | 'delegation_too_deep' | 'execution_finished' | 'improvement_in_progress' | 'delivery_in_progress' | 'webhook_paused' | 'recovery_in_progress' | 'recovery_completed' | 'request_in_progress' | 'limit_reached' | 'precondition_failed' | 'payload_too_large' | 'unsupported_media_type' | 'unknown_reference' | 'range_too_large' | 'reserved_name' | 'url_not_allowed' | 'self_delegation' | 'idempotency_key_reused' | 'rate_limited' | 'internal_error' | 'unavailable';
 
 export type ErrorDetail = {
   /** The path of a field, such as `dependsOn.0`, or the name of a query parameter or header. */
@@ -1902,9 +1902,9 @@ export type Operations = {
   /**
    * Send missed events again.
    *
-   * Sends all events of a time range that the webhook did not receive, oldest first: at most 10,000, and at most 10 per second or `maxPerSecond`. `since` and `until` compare `occurredAt` of the event. Deliveries with an attempt that is running or due later are left out, and so is an event that is delivered in the meantime. The last 90 days can be recovered.
+   * Sends all events of a time range that the webhook did not receive, oldest first: at most 10,000, and at most `ratePerSecond`. `since` and `until` compare `occurredAt` of the event. A delivery is left out if an attempt is running, was made in the last 30 seconds, or is due in the next 15, and so is an event that is delivered in the meantime. The last 90 days can be recovered.
    *
-   * An event whose attempts all failed keeps its `deliveryId` and gets the next attempt numbers. A failed attempt of the recovery has the normal retry schedule. The first attempts are made within about two minutes after the response. The recovery continues after any interruption, and sends no event twice. It waits while the webhook is paused, and ends when the webhook is deleted.
+   * An event whose attempts failed keeps its `deliveryId` and gets the next attempt numbers. A failed attempt of the recovery has the normal retry schedule; the attempt of a `retrying` delivery takes the place of its next retry. The first attempt begins within two seconds after the response. If no event matches, there is no recovery. The recovery continues after any interruption, and sends no event twice. It waits while the webhook is paused, and ends when the webhook is deleted.
    *
    * The range can have at most 20,000 events of the organization, subscribed or not. A larger range, or more than 10,000 events to send, lead to 422 `range_too_large`, and `details` names an `until` that works. While a recovery of the webhook is running, the response is 409 `recovery_in_progress`. For a paused webhook it is 409 `webhook_paused`. A dry run is possible in both cases.
    *
@@ -1923,8 +1923,10 @@ export type Operations = {
         until?: string;
         /** Only these events; by default all. Of `skipped` and `never_sent`, only subscribed events are sent. */
         events?: EventName[];
-        /** `exhausted`: all attempts failed. `skipped`: the webhook was paused. `never_sent`: the webhook was not subscribed yet, or the message of the first attempt is lost. */
-        include: ('exhausted' | 'skipped' | 'never_sent')[];
+        /** `exhausted`: all attempts failed. `skipped`: the webhook was paused. `retrying`: the last attempt failed, and its retry is not due soon. `never_sent`: the webhook was not subscribed yet, or the message of the first attempt is lost. Default: all but `never_sent`. */
+        include?: ('exhausted' | 'skipped' | 'retrying' | 'never_sent')[];
+        /** The maximum number of events that are sent in a second. A smaller `maxPerSecond` of the webhook counts. Default: 10. */
+        ratePerSecond?: number;
         /** Only count the events, and send nothing. */
         dryRun?: boolean;
       };
@@ -1934,7 +1936,22 @@ export type Operations = {
     data: {
       /** Number of events that the recovery sends. */
       matched: number;
-      /** Id of the recovery; absent with `dryRun`. */
+      /** The number of these events by kind. */
+      matchedByKind: {
+        exhausted: number;
+        skipped: number;
+        retrying: number;
+        never_sent: number;
+      };
+      /** The number of the other events of the range. `delivered`: an attempt succeeded. `inProgress`: an attempt is due soon or running, or has just ended. `notIncluded`: of a kind that is not in `include`, or not in `events`. `notSubscribed`: not subscribed. `filtered`: left out by `taskFilter`. */
+      leftOut: {
+        delivered: number;
+        inProgress: number;
+        notIncluded: number;
+        notSubscribed: number;
+        filtered: number;
+      };
+      /** Id of the recovery; absent with `dryRun`, and if no event matched. */
       recoveryId?: string;
     };
     paged: false;
@@ -1942,7 +1959,7 @@ export type Operations = {
   /**
    * Get a recovery.
    *
-   * Returns the progress of a recovery, which changes about once a minute. Recoveries are stored for 90 days. `sent` can differ from `matched`: an event that is delivered in the meantime is not sent, and one whose retries end in the meantime is.
+   * Returns a recovery with its present progress. Recoveries are stored for 90 days. `sent` can differ from `matched`: an event that is delivered in the meantime is not sent, and one whose retries end in the meantime is.
    *
    * Required scope: `webhooks:read`.
    */
@@ -1960,15 +1977,19 @@ export type Operations = {
       id: string;
       /** Id of a webhook. */
       webhookId: string;
-      /** `completed`: one attempt was made for each event that was sent. Retries of failed attempts may follow. */
-      status: 'running' | 'completed';
+      /** `completed`: one attempt was made for each event that was sent. Retries of failed attempts may follow. `cancelled`: no further attempt is made. */
+      state: 'running' | 'completed' | 'cancelled';
+      /** The same as `state`, for clients of 0.2. */
+      status: 'running' | 'completed' | 'cancelled';
       since: string;
       until: string;
       events?: EventName[];
-      include: ('exhausted' | 'skipped' | 'never_sent')[];
+      include: ('exhausted' | 'skipped' | 'retrying' | 'never_sent')[];
+      /** Absent for a recovery that 0.2 began. */
+      ratePerSecond?: number;
       /** Number of events that matched when the recovery began. */
       matched: number;
-      /** Number of events that were sent, or will be within about a minute. */
+      /** Number of events that were sent, or will be within about half a minute. */
       sent: number;
       /** Number of these events whose first attempt by the recovery succeeded. */
       delivered: number;
@@ -1976,6 +1997,105 @@ export type Operations = {
       failed: number;
       createdAt: string;
       completedAt?: string;
+      cancelledAt?: string;
+    };
+    paged: false;
+  };
+  /**
+   * List the recoveries of a webhook.
+   *
+   * Returns the recoveries of the last 90 days, newest first, each with its present progress.
+   *
+   * Required scope: `webhooks:read`.
+   */
+  listRecoveries: {
+    request: {
+      params: {
+        /** Id of a webhook. */
+        id: string;
+      };
+      query?: {
+        /** Page size. A value above 100 counts as 100. */
+        limit?: number;
+        /** Number of items to skip, starting with the newest. */
+        offset?: number;
+      };
+    };
+    data: ({
+      /** Id of a recovery. */
+      id: string;
+      /** Id of a webhook. */
+      webhookId: string;
+      /** `completed`: one attempt was made for each event that was sent. Retries of failed attempts may follow. `cancelled`: no further attempt is made. */
+      state: 'running' | 'completed' | 'cancelled';
+      /** The same as `state`, for clients of 0.2. */
+      status: 'running' | 'completed' | 'cancelled';
+      since: string;
+      until: string;
+      events?: EventName[];
+      include: ('exhausted' | 'skipped' | 'retrying' | 'never_sent')[];
+      /** Absent for a recovery that 0.2 began. */
+      ratePerSecond?: number;
+      /** Number of events that matched when the recovery began. */
+      matched: number;
+      /** Number of events that were sent, or will be within about half a minute. */
+      sent: number;
+      /** Number of these events whose first attempt by the recovery succeeded. */
+      delivered: number;
+      /** Number of these events whose first attempt by the recovery failed. */
+      failed: number;
+      createdAt: string;
+      completedAt?: string;
+      cancelledAt?: string;
+    })[];
+    paged: true;
+  };
+  /**
+   * Cancel a recovery.
+   *
+   * Stops a recovery: two seconds after the response, no attempt of it begins any more. Attempts that were made stay, with their retries. An event that was not sent yet is missed as before, and a delivery that was retrying has its next retry again. Another recovery can begin about a minute later; until then it is 409 `recovery_in_progress`.
+   *
+   * A recovery that is completed leads to 409 `recovery_completed`. A cancelled one can be cancelled again, which changes nothing.
+   *
+   * Required scope: `webhooks:write`.
+   */
+  cancelRecovery: {
+    request: {
+      params: {
+        /** Id of a webhook. */
+        id: string;
+        /** Id of a recovery. */
+        recoveryId: string;
+      };
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
+      idempotencyKey?: string | undefined;
+    };
+    data: {
+      /** Id of a recovery. */
+      id: string;
+      /** Id of a webhook. */
+      webhookId: string;
+      /** `completed`: one attempt was made for each event that was sent. Retries of failed attempts may follow. `cancelled`: no further attempt is made. */
+      state: 'running' | 'completed' | 'cancelled';
+      /** The same as `state`, for clients of 0.2. */
+      status: 'running' | 'completed' | 'cancelled';
+      since: string;
+      until: string;
+      events?: EventName[];
+      include: ('exhausted' | 'skipped' | 'retrying' | 'never_sent')[];
+      /** Absent for a recovery that 0.2 began. */
+      ratePerSecond?: number;
+      /** Number of events that matched when the recovery began. */
+      matched: number;
+      /** Number of events that were sent, or will be within about half a minute. */
+      sent: number;
+      /** Number of these events whose first attempt by the recovery succeeded. */
+      delivered: number;
+      /** Number of these events whose first attempt by the recovery failed. */
+      failed: number;
+      createdAt: string;
+      completedAt?: string;
+      cancelledAt?: string;
     };
     paged: false;
   };
@@ -2075,6 +2195,8 @@ export const operations = {
   restorePrompt: { method: 'POST', path: '/api/agents/{name}/prompts/{hash}/restore' },
   recoverWebhook: { method: 'POST', path: '/api/webhooks/{id}/recover' },
   getRecovery: { method: 'GET', path: '/api/webhooks/{id}/recoveries/{recoveryId}' },
+  listRecoveries: { method: 'GET', path: '/api/webhooks/{id}/recoveries' },
+  cancelRecovery: { method: 'POST', path: '/api/webhooks/{id}/recoveries/{recoveryId}/cancel' },
   listSteps: { method: 'GET', path: '/api/agents/{name}/executions/{id}/steps' },
 } as const;
 

@@ -72,6 +72,8 @@ export const endpoints = {
   restorePrompt: prompts.restorePrompt,
   recoverWebhook: recoveries.recoverWebhook,
   getRecovery: recoveries.getRecovery,
+  listRecoveries: recoveries.listRecoveries,
+  cancelRecovery: recoveries.cancelRecovery,
   listSteps: steps.listSteps,
 } as const satisfies Record<string, Endpoint>;
 
@@ -129,5 +131,7 @@ export const references = {
   restorePrompt: prompts.restorePromptReference,
   recoverWebhook: recoveries.recoverWebhookReference,
   getRecovery: recoveries.getRecoveryReference,
+  listRecoveries: recoveries.listRecoveriesReference,
+  cancelRecovery: recoveries.cancelRecoveryReference,
   listSteps: steps.listStepsReference,
 } as const;

@@ -20,6 +20,7 @@ export const errorStatus = {
   delivery_in_progress: 409,
   webhook_paused: 409,
   recovery_in_progress: 409,
+  recovery_completed: 409,
   request_in_progress: 409,
   limit_reached: 409,
   precondition_failed: 412,

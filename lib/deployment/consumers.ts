@@ -5,11 +5,13 @@ import type { QueueName, WorkQueue } from './queues.ts';
 export type Source = Stream | { queue: WorkQueue } | Clock;
 /**
  * The stream of the table: at most `batchSize` changes in an invocation, and `concurrency` concurrent invocations for
- * each shard. It has the changes of items of these kinds, except those that leave an item as `quiet` describes.
+ * each shard. It has the changes of items of these kinds, except those that leave an item as `quiet` describes, and new items of
+ * the kinds `onlyNew`.
  */
 type Stream = {
   stream: 'table';
   kinds: readonly string[];
+  onlyNew: readonly string[];
   quiet: QuietChange;
   batchSize: number;
   concurrency: number;
@@ -55,6 +57,8 @@ export const consumers = {
       {
         stream: 'table',
         kinds: ['task', 'execution', 'heartbeat'],
+        // What users wait for begins at once, and not with the next sweep.
+        onlyNew: ['redelivery', 'release', 'recovery'],
         quiet: { kind: 'execution', attribute: 'status', value: 'running' },
         batchSize: 100,
         concurrency: 1,
@@ -105,4 +109,4 @@ export const consumers = {
 export type ConsumerName = keyof typeof consumers;
 
 /** The kinds of items whose changes are published, and those of their changes that are not. */
-export const published: Pick<Stream, 'kinds' | 'quiet'> = consumers.publishEvents.sources[0];
+export const published: Pick<Stream, 'kinds' | 'onlyNew' | 'quiet'> = consumers.publishEvents.sources[0];

@@ -47,10 +47,15 @@ const attemptFields = {
   bookedAt: v.optional(Timestamp),
   /** The version of the webhook's pace in which it has booked; see `bookings.ts`. Absent before its first change. */
   paceVersion: v.optional(v.number()),
-  /** A caller has requested the attempt. It has no retry, and its queue is that of first attempts. */
+  /**
+   * A caller has requested the attempt. It has no retry, unless the schedule begins again with it, and its queue is that of first
+   * attempts.
+   */
   redelivery: v.optional(v.literal(true)),
-  /** The first attempt of a recovery, with which the retry schedule begins again. Absent in all other deliveries. */
+  /** The number of the attempt with which the retry schedule began again: of a recovery, or one that replaced a retry. */
   scheduleStart: v.optional(v.number()),
+  /** The ULID of the recovery whose attempt it is: if that is cancelled, the attempt is not made. */
+  recovery: v.optional(v.string()),
   requestId,
 };
 
@@ -74,6 +79,24 @@ export const DeliveryMessage = v.union([
   ),
   Attempt,
 ]);
+
+/**
+ * An order in the queue of first attempts, so that nobody waits for the sweeper: to continue a recovery, unless its entry in the
+ * sweeper's index (`dueAt`) has changed, or to send what a pause has held back.
+ */
+export const Order = v.object({
+  organization: Organization,
+  webhookId: WebhookId,
+  order: v.variant('kind', [
+    v.object({ kind: v.literal('recovery'), recoveryId: v.string(), dueAt: Timestamp }),
+    v.object({ kind: v.literal('release'), version: v.number() }),
+  ]),
+  requestId,
+});
+export type Order = v.InferOutput<typeof Order>;
+
+/** The schema of all messages in the queues of deliveries. */
+export const DeliveryOrOrder = v.union([Order, DeliveryMessage]);
 
 /** A message in the queue of executions: an execution to run. */
 export const ExecutionMessage = v.object({ organization: Organization, executionId: ExecutionId, requestId });

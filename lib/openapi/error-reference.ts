@@ -116,6 +116,10 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
     when: 'Another recovery of the webhook is running.',
     message: 'A recovery of this webhook is running; wait until it is completed.',
   },
+  recovery_completed: {
+    when: 'The recovery is completed.',
+    message: `The recovery ${examples.recoveryId} is completed; only a running recovery can be cancelled.`,
+  },
   request_in_progress: {
     when: 'A request with this `Idempotency-Key` is in progress.',
     message: 'A request with this Idempotency-Key is in progress; retry after the time in Retry-After.',

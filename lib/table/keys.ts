@@ -226,7 +226,11 @@ export const keys = {
     sk: webhook,
   }),
   /** The recoveries of a webhook. */
-  recoveries: (organization: Organization, webhook: string) => partition(organization, 'WR', webhook),
+  recoveries: (organization: Organization, webhook: string) => ({
+    pk: partition(organization, 'WR', webhook),
+    from: '0',
+    to: '8',
+  }),
   recovery: (organization: Organization, webhook: string, recovery: string): Key => ({
     pk: partition(organization, 'WR', webhook),
     sk: recovery,

@@ -7,25 +7,17 @@ import { insertLostAttempt } from '../table/deliveries/parked-attempts.ts';
 import { isPausedAt, webhookPaused } from '../table/deliveries/pauses.ts';
 import {
   type DeliveryOfWebhook,
+  expectedRunMs,
   insertRedelivery,
   readDeliveryProgress,
+  replaceableInMs,
   waitingRetryOf,
 } from '../table/deliveries/redeliveries.ts';
 import { readWebhook } from '../table/deliveries/webhooks.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { retryOnConflict } from '../table/transact.ts';
-import type { Item } from '../table/write.ts';
 import { firstAttemptLostAt, isFirstAttemptLost } from './deliveries/check-events.ts';
 import { firstAttemptOf, readWaitingEvent } from './deliveries/first-attempts.ts';
-
-/** How far away the retry of a delivery is at least that a redelivery replaces, in milliseconds. */
-const retryAwayMs = 15_000;
-
-/**
- * How long ago the last attempt of such a delivery has ended at least, in milliseconds: no other worker still makes the same
- * attempt, and would write its row again with another retry.
- */
-const endedAgoMs = 30_000;
 
 /**
  * Stores a redelivery: one more attempt of a delivery that has ended, the attempt that replaces its next retry, or the first
@@ -78,26 +70,8 @@ export async function redeliverDelivery(
   });
 }
 
-/**
- * Returns how long no attempt can replace the retry of a failed attempt (in milliseconds; 0 if one can): until it is due if that is
- * soon, or else until it is certain that the failed attempt is not made again.
- *
- * @param last the row of the failed attempt
- * @param now Unix time, in ms
- */
-export function replaceableInMs({ nextAttemptAt, deliveredAt }: Item, now: number): number {
-  const awayMs = Date.parse(nextAttemptAt as string) - now;
-  if (awayMs <= 0) return runningMs;
-  if (awayMs <= retryAwayMs) return awayMs;
-  const endedMs = now - Date.parse(deliveredAt as string);
-  return endedMs > endedAgoMs ? 0 : Math.min(endedAgoMs - endedMs + 1, awayMs);
-}
-
-/** How long an attempt is expected to run that is due or has begun, in milliseconds. */
-const runningMs = 30_000;
-
 /** @param waitMs after which time the request can succeed, in milliseconds */
-function deliveryInProgress(waitMs = runningMs): ApiError {
+function deliveryInProgress(waitMs = expectedRunMs): ApiError {
   return new ApiError(
     'delivery_in_progress',
     'An attempt of this delivery is running, was just made, or is due soon; retry after the time in Retry-After.',

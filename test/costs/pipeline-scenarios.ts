@@ -116,9 +116,21 @@ export function pipelineScenarios({ receive }: TestPipeline) {
     do {
       await publish(await created(caller));
       // Messages of other scenarios can become visible late, such as those of a recovery.
-      messages = (await receive()).filter((body) => JSON.parse(body).organization === caller.organization);
+      messages = await taken(caller);
     } while (messages.some((body) => isTurnToCount(JSON.parse(body).deliveryId)));
     return messages;
+  };
+
+  /** Returns the messages of a caller that wait in the queue of first attempts. */
+  const taken = async ({ organization }: TestOrganization) =>
+    (await receive()).filter((body) => JSON.parse(body).organization === organization);
+
+  /** Makes a delivery, and requests that it is made again. */
+  const redelivered = async (caller: TestOrganization) => {
+    const messages = await awaited(caller);
+    await deliver(messages);
+    const { webhookId: id, deliveryId } = JSON.parse(messages[0] ?? '{}');
+    await caller.ask('redeliverDelivery', { params: { id, deliveryId } });
   };
 
   const delivering = async (awaited: Promise<string[]>) => {
@@ -218,6 +230,15 @@ export function pipelineScenarios({ receive }: TestPipeline) {
         await runJob('heartbeat');
         return (await streamed(service, 'heartbeat')).slice(-1);
       }),
+      'a redelivery': async (caller) => {
+        await redelivered(caller);
+        const records = await changesOf(caller, 'redelivery');
+        return () => publish(records);
+      },
+      'a recovery': publishing(async (caller) => {
+        await caller.ask('recoverWebhook', await missedFive(caller));
+        return changesOf(caller, 'recovery');
+      }),
     },
     deliverWebhook: {
       delivered: (caller) => delivering(awaited(caller)),
@@ -255,6 +276,16 @@ export function pipelineScenarios({ receive }: TestPipeline) {
         return () => deliver([JSON.stringify({ ...message, due, slow: true })]);
       },
       'not delivered': (caller) => delivering(awaited(caller, { url: unreachableUrl })),
+      'a redelivery': async (caller) => {
+        await redelivered(caller);
+        await publish(await changesOf(caller, 'redelivery'));
+        return delivering(taken(caller));
+      },
+      'an order to continue a recovery of five events': async (caller) => {
+        await caller.ask('recoverWebhook', await missedFive(caller));
+        await publish(await changesOf(caller, 'recovery'));
+        return delivering(taken(caller));
+      },
       'delivered before': async (caller) => {
         const messages = await awaited(caller);
         await deliver(messages);

@@ -1,8 +1,13 @@
+import { ulid } from 'ulid';
 import { processContext } from '../../lib/context.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { RecoveryStarted } from '../../lib/contract/recoveries.ts';
 import type { TestResult, Webhook } from '../../lib/contract/webhooks.ts';
+import { insertAttempt } from '../../lib/table/deliveries/attempt-log.ts';
+import { appendEvent } from '../../lib/table/deliveries/event-log.ts';
+import { firstAttemptOf } from '../../lib/webhooks/deliveries/first-attempts.ts';
 import { publishEvents } from '../../lib/webhooks/deliveries/publish-events.ts';
+import { attemptFor } from '../table/deliveries/attempt-seed.ts';
 import { startReceiver } from '../webhooks/sender/receiver.ts';
 import { createChange } from '../webhooks/test-webhooks.ts';
 import type { Asked, TestOrganization } from './test-organization.ts';
@@ -112,11 +117,38 @@ export const webhookScenarios = {
       return { params, body: { ...body, dryRun: true } };
     },
   },
-  getRecovery: {
+  getRecovery: { one: recovering },
+  listRecoveries: {
     one: async (caller) => {
-      const asked = await missedFive(caller);
-      const { recoveryId } = await caller.ask<RecoveryStarted>('recoverWebhook', asked);
-      return { params: { ...asked.params, recoveryId: recoveryId as string } };
+      const { params } = await recovering(caller);
+      return { params: { id: params.id } };
     },
   },
+  cancelRecovery: { 'of five events': recovering },
+  redeliverDelivery: {
+    'of a delivery that has ended': (caller) => attemptedOnce(caller),
+    'in place of a retry': (caller) => attemptedOnce(caller, { retryMs: 300_000 }),
+  },
 } satisfies Record<string, Record<string, (caller: TestOrganization) => Promise<Asked>>>;
+
+/** Begins a recovery of five events, and returns the request for it. */
+async function recovering(caller: TestOrganization) {
+  const asked = await missedFive(caller);
+  const { recoveryId } = await caller.ask<RecoveryStarted>('recoverWebhook', asked);
+  return { params: { id: asked.params.id, recoveryId: recoveryId as string } };
+}
+
+/** Registers a webhook, stores the failed attempt of a minute ago to it, and returns the path of its delivery. */
+async function attemptedOnce(caller: TestOrganization, { retryMs }: { retryMs?: number } = {}) {
+  const context = processContext();
+  const at = context.clock() - 60_000;
+  const [asked, id] = [await registered(caller), `ev_${ulid(at)}`];
+  const { organization } = caller;
+  const event = { organization, id, event: 'task.created', item: 'tk_1', version: 1, data: '{}' } as const;
+  await appendEvent(context, event);
+  const dueAt = timestamp(at + (retryMs ?? 0));
+  const retry = retryMs === undefined ? undefined : { dueAt, listedFrom: dueAt };
+  const first = firstAttemptOf(event, asked.params.id);
+  await insertAttempt(context, attemptFor(first, { error: 'failed', retry }));
+  return { params: { ...asked.params, deliveryId: first.deliveryId } };
+}

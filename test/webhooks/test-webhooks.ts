@@ -8,7 +8,7 @@ import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { DeliveryRecord, NewWebhook, Webhook } from '../../lib/contract/webhooks.ts';
 import { environment } from '../../lib/deployment/environment.ts';
-import { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import { type DeliveryMessage, DeliveryOrOrder, type Order } from '../../lib/deployment/messages.ts';
 import type { Counts } from '../../lib/deployment/metrics.ts';
 import type { DelayedMessage, QueueSender } from '../../lib/sqs/queue.ts';
 import type { Table } from '../../lib/table/client.ts';
@@ -158,21 +158,27 @@ function testWebhooksOf(table: Table) {
 
 /**
  * Creates queues whose messages a test can read, in the order in which they were sent: without the contents of events, which
- * not every message of an attempt has. `contents` has them.
+ * not every message of an attempt has. `contents` has them. `orders` has the orders.
  */
 function listingQueue() {
   const contents: DeliveryMessage['content'][] = [];
   const sent: (DelayedMessage<DeliveryMessage> & { to: DeliveryQueue })[] = [];
+  const orders: DelayedMessage<Order>[] = [];
   const senderOf =
     (to: DeliveryQueue): QueueSender =>
     async (messages) => {
       for (const { message: whole, delaySeconds } of messages) {
-        const { content, ...message } = v.parse(DeliveryMessage, whole);
+        const parsed = v.parse(DeliveryOrOrder, whole);
+        if ('order' in parsed) {
+          orders.push({ message: parsed, delaySeconds });
+          continue;
+        }
+        const { content, ...message } = parsed;
         sent.push({ to, message, delaySeconds });
         contents.push(content);
       }
     };
-  return { sent, contents, queues: new Map(deliveryQueues.map((name) => [name, senderOf(name)])) };
+  return { sent, orders, contents, queues: new Map(deliveryQueues.map((name) => [name, senderOf(name)])) };
 }
 
 export function createChange(organization: Organization, event: TaskEvent['event'], now: number, item: string): Change {

@@ -151,6 +151,7 @@ export const functionVariables: Readonly<Record<string, readonly (keyof typeof e
     'waitingLimit',
   ],
   'functions/pipeline/sweep-overdue.ts': ['retryLadder', 'serviceName', 'tableName'],
+  'functions/webhooks/cancel-recovery.ts': ['callsOutPerMinute', 'requestsPerMinute', 'tableName'],
   'functions/webhooks/delete-webhook.ts': ['callsOutPerMinute', 'requestsPerMinute', 'tableName'],
   'functions/webhooks/get-recovery.ts': ['callsOutPerMinute', 'requestsPerMinute', 'tableName'],
   'functions/webhooks/get-webhook.ts': ['callsOutPerMinute', 'requestsPerMinute', 'tableName'],

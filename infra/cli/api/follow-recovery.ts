@@ -3,11 +3,11 @@ import ora from 'ora';
 import type { Client } from '../../../lib/client/client.ts';
 import type { Recovery } from '../../../lib/contract/recoveries.ts';
 
-/** How often the progress of a recovery is read, in milliseconds. It changes about once a minute. */
-const readAgainMs = 5_000;
+/** How often the progress of a recovery is read, in milliseconds. */
+const readAgainMs = 1_000;
 
 /**
- * Waits until a recovery is completed, and returns it. Shows its progress on standard error: on a terminal as one line that
+ * Waits until a recovery is completed or cancelled, and returns it. Shows its progress on standard error: on a terminal as one line that
  * is updated and removed at the end, elsewhere as a line for each change.
  */
 export async function followRecovery(
@@ -27,7 +27,7 @@ export async function followRecovery(
       if (hasLine) line.text = text;
       else if (text !== shown) stream.write(`${text}\n`);
       shown = text;
-      if (recovery.status === 'completed') return recovery;
+      if (recovery.state !== 'running') return recovery;
       await setTimeout(readAgainMs);
     }
   } finally {
@@ -36,6 +36,6 @@ export async function followRecovery(
 }
 
 /** Returns the progress of a recovery as a line. */
-function progressText({ id, status, matched, sent, delivered, failed }: Recovery): string {
-  return `${id} ${status}: ${sent} of ${matched} sent, ${delivered} delivered, ${failed} failed`;
+function progressText({ id, state, matched, sent, delivered, failed }: Recovery): string {
+  return `${id} ${state}: ${sent} of ${matched} sent, ${delivered} delivered, ${failed} failed`;
 }

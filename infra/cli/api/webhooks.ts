@@ -2,7 +2,14 @@ import { Option } from '@commander-js/extra-typings';
 import { everyItem } from '../../../lib/client/client.ts';
 import type { DeliveryRecord, Webhook } from '../../../lib/client/operations.ts';
 import { type EventName, eventNames } from '../../../lib/contract/events.ts';
-import { type MissedKind, missedKinds } from '../../../lib/contract/recoveries.ts';
+import {
+  type MissedKind,
+  missedKinds,
+  type Recovery,
+  RecoveryId,
+  recoveryRates,
+  usualKinds,
+} from '../../../lib/contract/recoveries.ts';
 import { SentTime } from '../../../lib/contract/shapes.ts';
 import { attemptStatuses, maxPerSecondLimit, WebhookId } from '../../../lib/contract/webhooks.ts';
 import { durationText } from '../../texts.ts';
@@ -220,8 +227,8 @@ const recover = apiCommand(
 )
   .description(
     [
-      'Send the events of a time range that a webhook has missed, oldest first, at most 10 a second, and show the progress.',
-      'The recovery continues if this command is stopped. The exit code is 1 if an attempt fails; it is retried.',
+      'Send the events of a time range that a webhook has missed, oldest first, and show the progress. The recovery continues',
+      'if this command is stopped; `webhooks cancel-recovery` ends it. The exit code is 1 if an attempt fails; it is retried.',
     ].join(' '),
   )
   .argument('<id>', 'the id of the webhook', readBy(WebhookId))
@@ -231,29 +238,87 @@ const recover = apiCommand(
   .addOption(
     new Option('--include <list>', `the kinds of events, separated by commas: ${missedKinds.join(', ')}`)
       .argParser(readKinds)
-      .default([...missedKinds] as MissedKind[], 'all kinds'),
+      .default([...usualKinds] as MissedKind[], usualKinds.join(', ')),
   )
+  .option('--rate <number>', 'the maximum number of events in a second', wholeNumber(recoveryRates.most))
   .option('--dry-run', 'only count the events')
-  .action(async (id, { since, until, events, include, dryRun, ...options }, command) => {
+  .action(async (id, { since, until, events, include, rate, dryRun, ...options }, command) => {
     const client = connect(options, command);
-    const body = { since, until, events, include, dryRun };
+    const body = { since, until, events, include, ratePerSecond: rate, dryRun };
     const { data: started } = await client.recoverWebhook({ params: { id }, body });
-    const { matched, recoveryId } = started;
+    const { matched, matchedByKind, leftOut, recoveryId } = started;
     if (recoveryId === undefined) {
       if (options.json) return printJson({ data: started });
-      return console.log(`${matched} ${matched === 1 ? 'event' : 'events'} would be sent.`);
+      const counted = countedText({ ...matchedByKind, ...leftOut });
+      return console.log(
+        `${matched} ${matched === 1 ? 'event' : 'events'} ${dryRun ? 'would be' : 'are'} sent.${counted && ` Of the range: ${counted}.`}`,
+      );
     }
     const recovery = await followRecovery(client, { id, recoveryId });
-    if (recovery.failed > 0) process.exitCode = exitCodes.failed;
-    const rows = [
-      ['recovery', recovery.id],
-      ['status', recovery.status],
-      ['matched', String(recovery.matched)],
-      ['sent', String(recovery.sent)],
-      ['delivered', String(recovery.delivered)],
-      ['failed', String(recovery.failed)],
-    ] as const;
-    printDetail(recovery, rows, options);
+    if (recovery.failed > 0 || recovery.state === 'cancelled') process.exitCode = exitCodes.failed;
+    printRecovery(recovery, options);
+  });
+
+/** Returns the numbers that are not 0, each with its name. */
+const countedText = (numbers: Record<string, number>) =>
+  Object.entries(numbers)
+    .filter(([, number]) => number > 0)
+    .map(([name, number]) => `${number} ${name}`)
+    .join(', ');
+
+function printRecovery(recovery: Recovery, options: { json?: true | undefined }): void {
+  const rows = [
+    ['recovery', recovery.id],
+    ['state', recovery.state],
+    ['matched', String(recovery.matched)],
+    ['sent', String(recovery.sent)],
+    ['delivered', String(recovery.delivered)],
+    ['failed', String(recovery.failed)],
+  ] as const;
+  printDetail(recovery, rows, options);
+}
+
+const recoveryShape: Shape<Recovery> = {
+  columns: {
+    id: ({ id }) => id,
+    state: ({ state }) => state,
+    since: ({ since }) => since,
+    until: ({ until }) => until,
+    matched: ({ matched }) => String(matched),
+    delivered: ({ delivered }) => String(delivered),
+    failed: ({ failed }) => String(failed),
+  },
+  flexible: 'until',
+};
+
+const recoveries = apiCommand(
+  'recoveries',
+  'List the recoveries of a webhook, newest first',
+  `webhooks recoveries ${exampleId}`,
+)
+  .argument('<id>', 'the id of the webhook', readBy(WebhookId))
+  .addOption(limitOption())
+  .addOption(allOption())
+  .action(async (id, options, command) => {
+    const client = connect(options, command);
+    const page = await readPage(
+      options,
+      (limit) => client.listRecoveries({ params: { id }, query: { limit } }),
+      () => everyItem(client.listRecoveries, { params: { id } }),
+    );
+    printPage(page, 'recovery', recoveryShape, options);
+  });
+
+const cancelRecovery = apiCommand(
+  'cancel-recovery',
+  'Stop a recovery: no further attempt of it is made',
+  `webhooks cancel-recovery ${exampleId} rc_01K00000000000000000000000`,
+)
+  .argument('<id>', 'the id of the webhook', readBy(WebhookId))
+  .argument('<recovery>', 'the id of the recovery', readBy(RecoveryId))
+  .action(async (id, recoveryId, options, command) => {
+    const { data } = await connect(options, command).cancelRecovery({ params: { id, recoveryId } });
+    printRecovery(data, options);
   });
 
 /** `crewboard webhooks`: the webhooks of the organization. */
@@ -270,4 +335,6 @@ export const webhooks = apiGroup(
   .addCommand(test)
   .addCommand(deliveries)
   .addCommand(delivery)
-  .addCommand(recover);
+  .addCommand(recover)
+  .addCommand(recoveries)
+  .addCommand(cancelRecovery);

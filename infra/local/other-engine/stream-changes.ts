@@ -17,6 +17,8 @@ export type OtherStream = {
   tableName: string;
   /** The kinds of items whose changes are wanted. The engine records those of all items. */
   kinds: readonly string[];
+  /** The kinds of which only new items are wanted. */
+  onlyNew?: readonly string[];
   /** Those of their changes that are not wanted. */
   quiet?: QuietChange;
   positions: PositionStore;
@@ -35,7 +37,14 @@ type Read = { shard: string; number: string; record: DynamoDBRecord };
  * Reads the changes of a table from the stream of another engine, such as DynamoDB Local. The engine does not notify, so its
  * stream is polled.
  */
-export function createStreamChanges({ endpoint, tableName, kinds, quiet, positions }: OtherStream): Changes {
+export function createStreamChanges({
+  endpoint,
+  tableName,
+  kinds,
+  onlyNew = [],
+  quiet,
+  positions,
+}: OtherStream): Changes {
   const client = new DynamoDBStreamsClient(clientConfig(endpoint));
   const stored = positions.read();
   const shards = new Map<string, Shard>();
@@ -74,7 +83,8 @@ export function createStreamChanges({ endpoint, tableName, kinds, quiet, positio
       shard.iterator = NextShardIterator;
       for (const record of Records as DynamoDBRecord[]) {
         shard.last = record.dynamodb?.SequenceNumber;
-        if (isOfKind(record, kinds) && !isQuiet(record, quiet))
+        const isNew = record.eventName === 'INSERT' && isOfKind(record, onlyNew);
+        if (isNew || (isOfKind(record, kinds) && !isQuiet(record, quiet)))
           known.push({ shard: shard.id, number: shard.last as string, record });
       }
       return Records.length > 0;

@@ -40,6 +40,8 @@ export type LocalTableOptions = {
   tableName: string;
   /** The kinds of items whose changes are recorded for `changes`. */
   kinds: readonly string[];
+  /** The kinds of which only new items are recorded. */
+  onlyNew?: readonly string[];
   /** Those of their changes that are not recorded. */
   quiet?: QuietChange;
   /** Whether a write waits for the disk; see `Durability`. */
@@ -83,14 +85,14 @@ export type LocalTable = {
  * @throws `Problem` for a file that cannot be used; see `open-database.ts`
  */
 export function openLocalTable(options: LocalTableOptions): LocalTable {
-  const { path, tableName, kinds, quiet, durability = 'full', clock = Date.now } = options;
+  const { path, tableName, kinds, onlyNew, quiet, durability = 'full', clock = Date.now } = options;
   const inMemory = path === ':memory:';
   const inThread = !inMemory && (options.inThread ?? true);
   const main = inMemory ? openMemoryDatabase() : openDatabaseFile(path);
   if (inThread) prepareReader(main);
   const committer = inThread
-    ? createThreadCommitter({ path, durability, kinds, quiet })
-    : createInlineCommitter(main, durability, { kinds, quiet });
+    ? createThreadCommitter({ path, durability, kinds, onlyNew, quiet })
+    : createInlineCommitter(main, durability, { kinds, onlyNew, quiet });
   const statistics = { commits: 0, writes: 0, changes: 0 };
   const listeners = new Set<() => void>();
   const queue = createWriteQueue(committer, clock, ({ jobs, changes }) => {

@@ -138,6 +138,8 @@ type FollowedRow = Key & {
   /** Only in the item of a redelivery, see `redeliveries.ts`. */
   requested?: true;
   scheduleStart?: number;
+  /** Only in the item of an attempt of a recovery. */
+  recovery?: string;
 };
 
 /**
@@ -145,7 +147,7 @@ type FollowedRow = Key & {
  * redelivery, from its item. Returns `undefined` for the row of a last attempt.
  */
 export function retryOf(row: Item): DeliveryMessage | undefined {
-  const { pk, sk, deliveryId, eventId, attempt, nextAttemptAt, requestId, requested, scheduleStart } =
+  const { pk, sk, deliveryId, eventId, attempt, nextAttemptAt, requestId, requested, scheduleStart, recovery } =
     row as FollowedRow;
   if (nextAttemptAt === undefined) return undefined;
   return {
@@ -159,6 +161,7 @@ export function retryOf(row: Item): DeliveryMessage | undefined {
     ...(requestId && { requestId }),
     ...(requested && { redelivery: true }),
     ...(scheduleStart !== undefined && { scheduleStart }),
+    ...(recovery && { recovery }),
   };
 }
 

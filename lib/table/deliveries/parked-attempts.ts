@@ -36,7 +36,7 @@ export type ParkedAttempt = {
 /** The fields of a message that its parked attempt stores under the same names. */
 type ParkedFields = Pick<
   DeliveryMessage,
-  'deliveryId' | 'eventId' | 'attempt' | 'listedBy' | 'redelivery' | 'scheduleStart' | 'requestId'
+  'deliveryId' | 'eventId' | 'attempt' | 'listedBy' | 'redelivery' | 'scheduleStart' | 'recovery' | 'requestId'
 >;
 
 /**
@@ -52,7 +52,7 @@ type ParkedItem = Key &
 
 /** Returns the parked fields of a message or of an item, without those that it does not have. */
 function parkedFieldsOf(from: ParkedFields): ParkedFields {
-  const { deliveryId, eventId, attempt, listedBy, redelivery, scheduleStart, requestId } = from;
+  const { deliveryId, eventId, attempt, listedBy, redelivery, scheduleStart, recovery, requestId } = from;
   return {
     deliveryId,
     attempt,
@@ -60,6 +60,7 @@ function parkedFieldsOf(from: ParkedFields): ParkedFields {
     ...(listedBy && { listedBy }),
     ...(redelivery && { redelivery }),
     ...(scheduleStart !== undefined && { scheduleStart }),
+    ...(recovery && { recovery }),
     ...(requestId && { requestId }),
   };
 }
@@ -272,14 +273,17 @@ function keyOf({ organization, webhookId, deliveryId, attempt }: DeliveryMessage
   return keys.parkedAttempt(organization, ulidOf(webhookId), ulidOf(deliveryId), attempt);
 }
 
-/** An order to the sweeper to list and send the waiting attempts of a webhook, or to remove those of a deleted one. */
+/** The kind of releases: the stream has new ones, so that the attempts are sent at once. */
+const releaseKind = 'release';
+
+/** An order to list and send the waiting attempts of a webhook, or to remove those of a deleted one. */
 export type Release = { organization: Organization; webhookId: string; version: number };
 
 /** Returns the write of a release, which is due now. It replaces an earlier one of the webhook. */
 export function releaseWrite({ organization, webhookId, version }: Release, now: number): Write {
   const ulid = ulidOf(webhookId);
   const entry = dueEntry(deliveryPartition(ulid), timestamp(now));
-  return { Put: { Item: { ...keys.parkedRelease(organization, ulid), version, ...entry } } };
+  return { Put: { Item: { ...keys.parkedRelease(organization, ulid), kind: releaseKind, version, ...entry } } };
 }
 
 /** Returns the release of an item; `undefined` for other items. */

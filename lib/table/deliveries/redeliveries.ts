@@ -48,6 +48,33 @@ export function waitingRetryOf({ pk, sk, nextAttemptAt }: Item): WaitingRetry | 
   return nextAttemptAt === undefined ? undefined : { row: { pk, sk } as Key, dueAt: nextAttemptAt as string };
 }
 
+/** How far away the retry of a delivery is at least that another attempt replaces, in milliseconds. */
+const retryAwayMs = 15_000;
+
+/**
+ * How long ago the last attempt of such a delivery has ended at least, in milliseconds: no other worker still makes the same
+ * attempt, and would write its row again with another retry.
+ */
+const endedAgoMs = 30_000;
+
+/** How long an attempt is expected to run that is due or has begun, in milliseconds. */
+export const expectedRunMs = 30_000;
+
+/**
+ * Returns how long no attempt can replace the retry of a failed attempt (in milliseconds; 0 if one can): until it is due if that is
+ * soon, or else until it is certain that the failed attempt is not made again.
+ *
+ * @param last the row of the failed attempt
+ * @param now Unix time, in ms
+ */
+export function replaceableInMs({ nextAttemptAt, deliveredAt }: Item, now: number): number {
+  const awayMs = Date.parse(nextAttemptAt as string) - now;
+  if (awayMs <= 0) return expectedRunMs;
+  if (awayMs <= retryAwayMs) return awayMs;
+  const endedMs = now - Date.parse(deliveredAt as string);
+  return endedMs > endedAgoMs ? 0 : Math.min(endedAgoMs - endedMs + 1, awayMs);
+}
+
 /** Returns the write that takes a retry out of the sweeper's index, because the item of another attempt replaces it. */
 export function replaceRetry({ row, dueAt }: WaitingRetry): Write {
   return unlistWrite(row, dueAt);

@@ -30,7 +30,17 @@ export type DeliveryRows = {
 export type FoundDelivery = DeliveryAttempts & { redeliveries: Item[] };
 
 /** The attributes that decide the state of a delivery, and those that `retryOf` reads. */
-const read = ['pk', 'deliveryId', 'eventId', 'attempt', 'error', 'nextAttemptAt', 'requested', 'scheduleStart'];
+const read = [
+  'pk',
+  'deliveryId',
+  'eventId',
+  'attempt',
+  'error',
+  'deliveredAt',
+  'nextAttemptAt',
+  'requested',
+  'scheduleStart',
+];
 
 /** The maximum number of rows that one call reads in advance: about 5,000 read units. */
 const mostRows = 50_000;

@@ -1,3 +1,4 @@
+import type { Page } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { EventName } from '../../contract/events.ts';
 import { timeOf, timestamp, ulidFrom, ulidOf } from '../../contract/ids.ts';
@@ -6,15 +7,20 @@ import type { MissedKind, Recovery } from '../../contract/recoveries.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import { tableSchema } from '../../deployment/table-schema.ts';
 import { requestFields } from '../../request-context.ts';
+import { type BatchingContext, readInBatch } from '../batchers.ts';
 import type { TableContext } from '../client.ts';
 import { retryOf } from '../deliveries/attempt-items.ts';
 import { deliveryPartition } from '../deliveries/delivery-partitions.ts';
 import { historyExpiry } from '../deliveries/history-days.ts';
+import { replaceRetry, type WaitingRetry } from '../deliveries/redeliveries.ts';
 import { type Key, keys, organizationOf, webhookOf } from '../keys.ts';
-import { dueEntry, graceMs } from '../lists/due.ts';
-import { getItem } from '../reads.ts';
+import { dueEntry, graceMs, postponeDue } from '../lists/due.ts';
+import { countItems, getItem, readRange } from '../reads.ts';
 import { Conflict, ignoreConflict, transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
+
+/** The kind of recoveries: the stream has new ones, so that they are continued at once. */
+export const recoveryKind = 'recovery';
 
 /** The partition of the `due` index that lists running recoveries. Earlier versions do not read it. */
 export const recoveryPartition = 'recovery';
@@ -31,6 +37,8 @@ export type StoredRecovery = {
   until: number;
   events?: EventName[];
   include: MissedKind[];
+  /** The maximum rate; absent in recoveries of versions before it was a setting. */
+  ratePerSecond?: number;
   matched: number;
   sent: number;
   delivered: number;
@@ -48,6 +56,7 @@ export type StoredRecovery = {
   /** When the sweeper takes the recovery again; ISO 8601. Absent after its end. */
   dueAt?: string;
   completedAt?: string;
+  cancelledAt?: string;
   requestId?: string;
 };
 
@@ -63,7 +72,7 @@ export function endPosition({ until }: Pick<StoredRecovery, 'until'>): string {
 }
 
 /** Returns the recovery of an item. */
-export function recoveryFrom({ pk, sk, due: _, expiresAt: __, ...rest }: Item): StoredRecovery {
+export function recoveryFrom({ pk, sk, kind: _, due: __, expiresAt: ___, ...rest }: Item): StoredRecovery {
   const [organization, webhookId] = [organizationOf(pk as string), `wh_${webhookOf(pk as string)}`];
   return { organization, webhookId, id: `rc_${sk}`, ...rest } as StoredRecovery;
 }
@@ -79,7 +88,31 @@ export async function readRecovery(
   return item && recoveryFrom(item);
 }
 
-/** The lock of a webhook: the id of its recovery, and whether that recovery is running. */
+/** Returns whether the recovery of an attempt is cancelled. Reads in one turn of the event loop are batched. */
+export async function isRecoveryCancelled(
+  context: BatchingContext,
+  { organization, webhookId, recovery }: DeliveryMessage,
+): Promise<boolean> {
+  if (recovery === undefined) return false;
+  const item = await readInBatch(context, keys.recovery(organization, ulidOf(webhookId), recovery));
+  return item?.status === 'cancelled';
+}
+
+/** Returns a page of the recoveries of a webhook, newest first, and their exact number. */
+export async function readRecoveryPage(
+  { table }: TableContext,
+  organization: Organization,
+  webhookId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<Page<StoredRecovery>> {
+  const range = keys.recoveries(organization, ulidOf(webhookId));
+  const newest = await readRange(table, { ...range, limit: offset + limit });
+  const isWhole = newest.length < offset + limit;
+  const total = isWhole ? newest.length : await countItems(table, range);
+  return { items: newest.slice(offset).map(recoveryFrom), total };
+}
+
+/** The lock of a webhook: the id of its recovery, and whether that recovery runs, or has attempts to take back. */
 export type RecoveryLock = { recoveryId: string; runs: boolean };
 
 /**
@@ -95,12 +128,11 @@ export async function readRecoveryLock(
   if (!lock) return undefined;
   const recoveryId = `rc_${lock.recovery}`;
   const recovery = await readRecovery(context, organization, webhookId, recoveryId);
-  return { recoveryId, runs: recovery?.status === 'running' };
+  return { recoveryId, runs: recovery !== undefined && recovery.status !== 'completed' };
 }
 
 /**
- * Puts a recovery, which is due now, the lock of its webhook, and the idempotency record, or nothing. A recovery without
- * events is completed at once.
+ * Puts a recovery, which is due now, the lock of its webhook, and the idempotency record, or nothing.
  *
  * @param replaced the lock of a recovery that does not run any more, which the new one takes over
  * @throws `ApiError` `recovery_in_progress`
@@ -114,14 +146,14 @@ export async function insertRecovery(
   const now = clock();
   const [webhook, ulid] = [ulidOf(webhookId), ulidOf(id)];
   const start = ulidFrom(rest.since, new Uint8Array(10));
-  const runs = rest.matched > 0;
   const item = {
     ...keys.recovery(organization, webhook, ulid),
+    kind: recoveryKind,
     ...rest,
     ...requestFields(),
-    status: runs ? 'running' : 'completed',
+    status: 'running',
     ...{ sent: 0, delivered: 0, failed: 0, position: start, confirmed: start, nextSlotAt: 0, sentAgainAt: 0 },
-    ...(runs ? dueEntry(recoveryPartition, timestamp(now)) : { completedAt: timestamp(now) }),
+    ...dueEntry(recoveryPartition, timestamp(now)),
     [tableSchema.expiry]: historyExpiry(now),
   };
   const lock: Write = {
@@ -132,7 +164,7 @@ export async function insertRecovery(
     },
     onConditionFailed: recoveryInProgress,
   };
-  await transact(table, [{ Put: { Item: item } }, ...(runs ? [lock] : []), ...records]);
+  await transact(table, [{ Put: { Item: item } }, lock, ...records]);
 }
 
 /** Returns the error for a webhook whose recovery is running. */
@@ -140,15 +172,85 @@ export function recoveryInProgress(): ApiError {
   return new ApiError('recovery_in_progress', 'A recovery of this webhook is running; wait until it is completed.');
 }
 
-/** Stores the progress of a recovery, unless another sweep has taken it since it was read. */
+/**
+ * Stores the progress of a recovery, and when it is taken again (ISO 8601).
+ *
+ * @returns whether it is stored: not if another worker has taken the recovery since it was read, or it was cancelled
+ */
 export async function storeProgress(
   { table }: TableContext,
   recovery: StoredRecovery,
-  progress: RecoveryProgress,
+  progress: Partial<RecoveryProgress>,
   dueAt: string,
-): Promise<void> {
+): Promise<boolean> {
   const changes = { ...progress, [tableSchema.dueIndex.sortKey]: dueAt };
-  await transact(table, [updateOf(recovery, changes)]).catch(ignoreConflict);
+  let stored = true;
+  await transact(table, [updateOf(recovery, changes)]).catch((error) => {
+    ignoreConflict(error);
+    stored = false;
+  });
+  return stored;
+}
+
+/**
+ * Stores that a recovery is cancelled, and the idempotency record, or nothing.
+ *
+ * @param dueAt when its attempts that were not made are taken back; ISO 8601
+ * @throws `Conflict` if it has ended in the meantime
+ */
+export async function storeCancelled(
+  { table }: TableContext,
+  recovery: StoredRecovery,
+  dueAt: string,
+  records: readonly Write[],
+): Promise<void> {
+  const { status, cancelledAt } = recovery;
+  const write: Write = {
+    Update: {
+      Key: keyOf(recovery),
+      UpdateExpression: 'SET #status = :status, cancelledAt = :at, #dueAt = :dueAt',
+      ConditionExpression: '#status = :running',
+      ExpressionAttributeNames: { '#status': 'status', '#dueAt': tableSchema.dueIndex.sortKey },
+      ExpressionAttributeValues: { ':status': status, ':at': cancelledAt, ':dueAt': dueAt, ':running': 'running' },
+    },
+    onConditionFailed: () => new Conflict(),
+  };
+  await transact(table, [write, ...records]);
+}
+
+/**
+ * Moves the entry of a recovery to a later moment, so that no other worker continues it until then.
+ *
+ * @param later ISO 8601
+ * @returns the recovery as it is now; `undefined` if its entry has changed since it was read
+ */
+export async function takeRecovery(
+  context: TableContext,
+  recovery: StoredRecovery,
+  later: string,
+): Promise<StoredRecovery | undefined> {
+  const { dueAt } = recovery;
+  const item = dueAt === undefined ? undefined : await postponeDue(context, { key: keyOf(recovery), dueAt }, later);
+  return item && recoveryFrom(item);
+}
+
+/** Deletes the lock of a webhook whose recovery is cancelled, unless another recovery has it. */
+export async function unlockRecovery({ table }: TableContext, recovery: StoredRecovery): Promise<void> {
+  const write: Write = {
+    Delete: {
+      Key: lockKeyOf(recovery),
+      ConditionExpression: 'recovery = :recovery',
+      ExpressionAttributeValues: { ':recovery': ulidOf(recovery.id) },
+    },
+    onConditionFailed: () => new Conflict(),
+  };
+  await transact(table, [write]).catch(ignoreConflict);
+}
+
+/** Removes a cancelled recovery from the sweeper's index, unless another sweep has taken it. */
+export async function unlistRecovery({ table }: TableContext, recovery: StoredRecovery): Promise<void> {
+  const write = updateOf(recovery, {}, [tableSchema.dueIndex.partitionKey, tableSchema.dueIndex.sortKey]);
+  await transact(table, [write]).catch(ignoreConflict);
 }
 
 /** Stores the end of a recovery, and deletes the lock of its webhook, unless another sweep has taken the recovery. */
@@ -171,10 +273,10 @@ export async function deleteRecovery({ table }: TableContext, recovery: StoredRe
 /**
  * Stores an attempt of a recovery as a redelivery. Its key has the number of the attempt, so an attempt is stored once. The
  * sweeper's index does not list it: the recovery itself sends its message again if it was lost. It lists only the attempt
- * of a late event, whose place the recovery has passed.
+ * of a late event, whose place the recovery has passed. If a retry of the delivery waits, the attempt takes its place.
  *
  * @param last the number of the delivery's last attempt; 0 if none was made. `lost` says that the message of the first
- *   attempt is lost, and may still arrive
+ *   attempt is lost, and may still arrive; `retry` is the retry that waits
  * @param dueAt Unix time, in ms
  * @param isLate whether the event reached the log after the recovery had passed its place
  * @returns the message of the attempt; `undefined` if the attempt is already stored
@@ -188,7 +290,15 @@ export async function insertRecoveredAttempt(
     last,
     requestId,
     lost,
-  }: { deliveryId: string; eventId: string; last: number; requestId?: string; lost: boolean },
+    retry,
+  }: {
+    deliveryId: string;
+    eventId: string;
+    last: number;
+    requestId?: string;
+    lost: boolean;
+    retry?: WaitingRetry | undefined;
+  },
   dueAt: number,
   isLate = false,
 ): Promise<DeliveryMessage | undefined> {
@@ -201,8 +311,10 @@ export async function insertRecoveredAttempt(
     attempt: last,
     scheduleStart: last + 1,
     ...(requestId && { requestId }),
-    ...(isLate ? dueEntry(deliveryPartition(ulid), timestamp(dueAt + graceMs)) : { recovery: ulidOf(id) }),
+    recovery: ulidOf(id),
+    ...(isLate && { late: true, ...dueEntry(deliveryPartition(ulid), timestamp(dueAt + graceMs)) }),
     ...(lost && { lost }),
+    ...(retry && { replaces: retry.row.sk }),
     nextAttemptAt: timestamp(dueAt),
     [tableSchema.expiry]: historyExpiry(dueAt),
   };
@@ -211,16 +323,69 @@ export async function insertRecoveredAttempt(
     onConditionFailed: () => new Conflict(),
   };
   let stored = true;
-  await transact(table, [write]).catch((error) => {
+  await transact(table, [write, ...(retry ? [replaceRetry(retry)] : [])]).catch((error) => {
     ignoreConflict(error);
     stored = false;
   });
   return stored ? (isLate ? retryOf(item) : recoveredMessage(item)) : undefined;
 }
 
-/** Returns whether the item of a redelivery is an attempt of a recovery. */
+/**
+ * Returns whether the item of a redelivery is an attempt of a recovery that is in its numbers: not that of a late event, which
+ * the sweeper's index lists until it is made.
+ */
 export function isRecoveredBy({ id }: StoredRecovery, item: Item): boolean {
-  return item.recovery === ulidOf(id);
+  return item.recovery === ulidOf(id) && item.late !== true;
+}
+
+/**
+ * Takes an attempt of a cancelled recovery back that was not made: deletes its item, and lists the retry again that it has
+ * replaced.
+ *
+ * @param row the row of the failed attempt whose retry was replaced, if there is one
+ * @param listedFrom when the sweeper begins to look for that retry; ISO 8601
+ * @returns the message of the retry; `undefined` if there is none, or the attempt was taken back before
+ */
+export async function deleteRecoveredAttempt(
+  { table }: TableContext,
+  item: Item,
+  row: Item | undefined,
+  listedFrom: string,
+): Promise<DeliveryMessage | undefined> {
+  const retry = row && retryOf(row);
+  const deletion: Write = {
+    Delete: {
+      Key: { pk: item.pk, sk: item.sk } as Key,
+      ConditionExpression: 'recovery = :recovery',
+      ExpressionAttributeValues: { ':recovery': item.recovery },
+    },
+    onConditionFailed: () => new Conflict(),
+  };
+  const { partitionKey, sortKey } = tableSchema.dueIndex;
+  const listing: Write[] = retry
+    ? [
+        {
+          Update: {
+            Key: { pk: row.pk, sk: row.sk } as Key,
+            UpdateExpression: 'SET #due = :due, #dueAt = :from',
+            ConditionExpression: 'nextAttemptAt = :next',
+            ExpressionAttributeNames: { '#due': partitionKey, '#dueAt': sortKey },
+            ExpressionAttributeValues: {
+              ':due': deliveryPartition(ulidOf(retry.deliveryId)),
+              ':from': listedFrom,
+              ':next': retry.dueAt,
+            },
+          },
+          onConditionFailed: () => new Conflict(),
+        },
+      ]
+    : [];
+  let deleted = true;
+  await transact(table, [deletion, ...listing]).catch((error) => {
+    ignoreConflict(error);
+    deleted = false;
+  });
+  return deleted ? retry : undefined;
 }
 
 /**
@@ -240,22 +405,25 @@ export function slotOf({ nextAttemptAt }: Item): number {
 
 /** Returns the recovery as the API shows it. */
 export function shownRecovery(recovery: StoredRecovery): Recovery {
-  const { id, webhookId, status, since, until, events, include, matched, sent, delivered, failed, completedAt } =
-    recovery;
+  const { id, webhookId, status, since, until, events, include, ratePerSecond, completedAt, cancelledAt } = recovery;
+  const { matched, sent, delivered, failed } = recovery;
   return {
     id,
     webhookId,
+    state: status,
     status,
     since: timestamp(since),
     until: timestamp(until),
     ...(events && { events }),
     include,
+    ...(ratePerSecond !== undefined && { ratePerSecond }),
     matched,
     sent,
     delivered,
     failed,
     createdAt: timestamp(timeOf(ulidOf(id))),
     ...(completedAt && { completedAt }),
+    ...(cancelledAt && { cancelledAt }),
   };
 }
 
@@ -270,7 +438,7 @@ function lockKeyOf({ organization, webhookId }: StoredRecovery): Key {
 /** Returns the update of a recovery that this sweep has taken: its entry in the index is still that of this sweep. */
 function updateOf(recovery: StoredRecovery, changes: Record<string, unknown>, removed: readonly string[] = []): Write {
   const names = Object.keys(changes);
-  const set = `SET ${names.map((_, at) => `#set${at} = :set${at}`).join(', ')}`;
+  const set = names.length > 0 ? `SET ${names.map((_, at) => `#set${at} = :set${at}`).join(', ')}` : '';
   const remove = removed.length > 0 ? ` REMOVE ${removed.map((_, at) => `#removed${at}`).join(', ')}` : '';
   return {
     Update: {

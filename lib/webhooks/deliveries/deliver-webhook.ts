@@ -6,6 +6,7 @@ import { beginAttempt, findAttempt, unlistAttempt, unlistReplaced } from '../../
 import { removeParkedAttempt } from '../../table/deliveries/parked-attempts.ts';
 import { leaseSlowAttempt } from '../../table/deliveries/webhook-attempts.ts';
 import { attemptLeaseMs } from '../../table/lease.ts';
+import { isRecoveryCancelled } from '../../table/recoveries/recoveries.ts';
 import { endSharing, shareConnections } from '../sender/kept-connections.ts';
 import { signedPost } from '../sender/signed-post.ts';
 import { endAttempt, isKnownSlow, startAttempt } from './attempt-limits.ts';
@@ -125,7 +126,7 @@ function isStillHeld({ leasedAt }: NonNullable<PreparedAttempt['lease']>, now: n
   return now <= leasedAt + prepareMs && !isTooFarAhead(leasedAt, now, 0);
 }
 
-/** Makes an attempt, unless the log has a late one, or the preparation took so long that the attempt could outlast its lease. */
+/** Makes an attempt, unless the log has a late one, its recovery is cancelled, or the preparation took so long that the attempt could outlast its lease. */
 async function begin(
   context: Context,
   attempt: AttemptToMake,
@@ -133,7 +134,11 @@ async function begin(
 ): Promise<Delivered> {
   const { message, target, loggedEvent } = attempt;
   const { organization, webhookId, deliveryId } = message;
-  const begun = await beginAttempt(context, message, context.clock());
+  const [begun, isCancelled] = await Promise.all([
+    beginAttempt(context, message, context.clock()),
+    isRecoveryCancelled(context, message),
+  ]);
+  if (isCancelled) return act(context, { kind: 'drop', message, unlists: true });
   if (begun === 'made') return act(context, { kind: 'drop', message, unlists: true });
   if ('notBefore' in begun) return act(context, { kind: 'sendAgain', message, notBefore: begun.notBefore });
   const delivery = { deliveryId, event: loggedEvent.event, data: JSON.parse(loggedEvent.data) };

@@ -86,11 +86,11 @@ export async function makeAttempt(
 }
 
 /**
- * Returns the message of a retry. It is sent to its own queue, even if the attempt before was in that of slow webhooks. Nobody has
- * requested it, even if the attempt before was a redelivery.
+ * Returns the message of a retry. It is sent to its own queue, even if the attempt before was in that of slow webhooks. It is
+ * neither a redelivery nor an attempt of a recovery, even if the attempt before was.
  */
 function retryMessageOf(message: DeliveryMessage, place: AttemptPlace, { dueAt }: Retry): DeliveryMessage {
-  const { slow: _, parked: __, redelivery: ___, ...rest } = withoutBooking(message);
+  const { slow: _, parked: __, redelivery: ___, recovery: ____, ...rest } = withoutBooking(message);
   return { ...rest, attempt: message.attempt + 1, dueAt, listedBy: attemptKey(place).sk };
 }
 

@@ -1,18 +1,17 @@
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import type { Counts, Waits } from '../../deployment/metrics.ts';
 import type { BatchingContext } from '../../table/batchers.ts';
-import { retryOf } from '../../table/deliveries/attempt-items.ts';
 import { unlistItem } from '../../table/deliveries/attempt-log.ts';
 import { deliveryPartitions, parkedPartitions } from '../../table/deliveries/delivery-partitions.ts';
 import { checkPartition, eventCheckFrom } from '../../table/deliveries/event-checks.ts';
 import { eventFrom, isEvent } from '../../table/deliveries/event-log.ts';
-import { isOldDelivery, oldDeliveryPartitions, oldMessageOf } from '../../table/deliveries/old-deliveries.ts';
-import { isParked, parkedFrom, releaseFrom } from '../../table/deliveries/parked-attempts.ts';
+import { oldDeliveryPartitions } from '../../table/deliveries/old-deliveries.ts';
+import { releaseFrom } from '../../table/deliveries/parked-attempts.ts';
 import type { Key } from '../../table/keys.ts';
 import { type SweepCall, type Swept, sweep } from '../../table/lists/due.ts';
-import type { Item } from '../../table/write.ts';
 import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';
 import { checkEvents, type FoundByChecks, sendLostAttempts } from './check-events.ts';
+import { attemptIn } from './listed-attempt.ts';
 import { releaseParked } from './paused-attempts.ts';
 import { addWaits, createWaits, secondsOf } from './waits.ts';
 
@@ -73,10 +72,4 @@ export async function sweepDeliveries(
 /** Returns how long attempts have waited since they were due. */
 function waitsOf(messages: readonly DeliveryMessage[], now: number) {
   return messages.map((message) => ({ message, lateMs: now - Date.parse(message.dueAt) }));
-}
-
-/** Returns the message of the attempt that an item lists; `undefined` for other items. */
-function attemptIn(item: Item): DeliveryMessage | undefined {
-  if (isParked(item)) return parkedFrom(item).message;
-  return isOldDelivery(item) ? oldMessageOf(item) : retryOf(item);
 }

@@ -1,15 +1,17 @@
 import { type EventName, eventNames } from '../../contract/events.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { MissedKind } from '../../contract/recoveries.ts';
+import type { LeftOutReason, MissedKind } from '../../contract/recoveries.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import type { BatchingContext, Subscriber } from '../../table/batchers.ts';
 import { deliveryStateOf, isBegun } from '../../table/deliveries/delivery-state.ts';
 import { type LoggedEvent, subscribedTimeOf, taskFieldsOfEvent } from '../../table/deliveries/event-log.ts';
+import { replaceableInMs } from '../../table/deliveries/redeliveries.ts';
 import { readSubscribers, receives } from '../../table/deliveries/subscriptions.ts';
 import { isMatch } from '../../table/deliveries/task-filters.ts';
 import type { StoredWebhook } from '../../table/deliveries/webhooks.ts';
 import { type DeliveryRows, type FoundDelivery, readDelivery } from '../../table/recoveries/delivery-rows.ts';
 import type { StoredRecovery } from '../../table/recoveries/recoveries.ts';
+import type { Item } from '../../table/write.ts';
 import { isFirstAttemptLost } from '../deliveries/check-events.ts';
 import { firstAttemptOf } from '../deliveries/first-attempts.ts';
 
@@ -22,11 +24,14 @@ export type SubscribedWebhook = { webhook: StoredWebhook; subscriptions: Readonl
 /** The part of an event that decides whether it was missed, with the fields of its task. */
 export type WalkedEvent = Omit<LoggedEvent, 'data'>;
 
-/** The delivery of an event: the message of its first attempt, its attempts, and its kind if it is to be sent. */
-export type Missed = {
+/** Whether an event is sent: the kind of a missed one, or why it is left out. */
+type Outcome = { kind: MissedKind; leftOut?: undefined } | { kind?: undefined; leftOut: LeftOutReason };
+
+/** The delivery of an event: the message of its first attempt, its attempts, and whether it is to be sent. */
+export type Missed = Outcome & {
   first: DeliveryMessage;
   delivery: FoundDelivery;
-  kind: MissedKind | undefined;
+  /** Whether the message of the first attempt is lost, and may still arrive. */
   lost: boolean;
 };
 
@@ -51,45 +56,50 @@ export async function readSubscriptions(
   return { webhook, subscriptions: new Map(own) };
 }
 
-/**
- * Reads the delivery of an event, and returns it with its kind if the webhook has missed the event and it is wanted. `lost`
- * says that the message of its first attempt is lost, and may still arrive.
- */
+/** Reads the delivery of an event, and returns whether the webhook has missed the event and it is to be sent. */
 export async function readMissed(
   context: BatchingContext & { clock: () => number },
   to: SubscribedWebhook,
   { events, include }: Wanted,
   event: WalkedEvent,
   found: DeliveryRows,
-): Promise<Missed | undefined> {
-  if (events && !events.includes(event.event)) return undefined;
+): Promise<Missed> {
   const first = firstAttemptOf(event, to.webhook.id);
   const delivery = await readDelivery(context, found, first);
-  const missed = missedKindOf(to, event, delivery);
-  if (missed !== 'not attempted')
-    return { first, delivery, kind: missed && include.includes(missed) ? missed : undefined, lost: false };
-  const lost = include.includes('never_sent') && (await isFirstAttemptLost(context, to.webhook, first));
-  return { first, delivery, kind: lost ? 'never_sent' : undefined, lost };
+  const decided = decideMissed(to, event, delivery, context.clock());
+  const lost = decided === 'not attempted' && (await isFirstAttemptLost(context, to.webhook, first));
+  const outcome: Outcome =
+    decided === 'not attempted' ? (lost ? { kind: 'never_sent' } : { leftOut: 'inProgress' }) : decided;
+  const isWanted =
+    outcome.kind === undefined || (include.includes(outcome.kind) && events?.includes(event.event) !== false);
+  return { first, delivery, lost, ...(isWanted ? outcome : { leftOut: 'notIncluded' as const }) };
 }
 
 /**
- * Returns why a webhook has not received an event; `undefined` if it was delivered, if a further attempt is due or running,
- * for an event that the webhook never was subscribed to, and for one that its filter leaves out. The first attempt of an
- * event that was `not attempted` is due, running or lost. Events from before a subscription are compared with the current
- * filter, others with the filter at their time.
+ * Decides whether a webhook has missed an event. The first attempt of an event that was `not attempted` is due, running or lost.
+ * Events from before a subscription are compared with the current filter, others with the filter at their time.
+ *
+ * @param now Unix time, in ms
  */
-function missedKindOf(
+function decideMissed(
   { webhook, subscriptions }: SubscribedWebhook,
   walked: WalkedEvent,
   delivery: FoundDelivery,
-): MissedKind | 'not attempted' | undefined {
+  now: number,
+): Outcome | 'not attempted' {
   const { event, taskFields } = walked;
   const time = subscribedTimeOf(walked);
   const state = deliveryStateOf(delivery, webhook, time);
-  if (isBegun(delivery)) return state === 'exhausted' ? state : undefined;
+  if (isBegun(delivery)) {
+    if (state === 'delivered') return { leftOut: 'delivered' };
+    if (state === 'exhausted') return { kind: 'exhausted' };
+    const isReplaceable = state === 'retrying' && replaceableInMs(delivery.rows.at(-1) as Item, now) === 0;
+    return isReplaceable ? { kind: 'retrying' } : { leftOut: 'inProgress' };
+  }
   const subscription = subscriptions.get(event);
-  if (!subscription) return undefined;
-  if (subscription.since > time) return isMatch(webhook.taskFilter, () => taskFields) ? 'never_sent' : undefined;
-  if (!receives(subscription, time, () => taskFields)) return undefined;
-  return state === 'skipped' ? state : 'not attempted';
+  if (!subscription) return { leftOut: 'notSubscribed' };
+  if (subscription.since > time)
+    return isMatch(webhook.taskFilter, () => taskFields) ? { kind: 'never_sent' } : { leftOut: 'filtered' };
+  if (!receives(subscription, time, () => taskFields)) return { leftOut: 'filtered' };
+  return state === 'skipped' ? { kind: 'skipped' } : 'not attempted';
 }

@@ -1,9 +1,14 @@
 import type { StoredWebhook } from '../../table/deliveries/webhooks.ts';
+import type { StoredRecovery } from '../../table/recoveries/recoveries.ts';
 
-/** The maximum number of events per second that a receiver gets from a recovery, if its webhook sets none. */
-const standardRate = 10;
+/** The maximum number of events per second of a recovery that 0.2 began, whose webhook sets none. */
+const formerRate = 10;
 
 /** Returns the time between two events that a recovery sends to a webhook, in milliseconds. */
-export function slotMs({ maxPerSecond = standardRate }: StoredWebhook): number {
-  return 1000 / maxPerSecond;
+export function slotMs(
+  { maxPerSecond }: Pick<StoredWebhook, 'maxPerSecond'>,
+  { ratePerSecond }: Pick<StoredRecovery, 'ratePerSecond'>,
+): number {
+  const rates = [maxPerSecond, ratePerSecond].filter((rate) => rate !== undefined);
+  return 1000 / Math.min(...(rates.length > 0 ? rates : [formerRate]));
 }

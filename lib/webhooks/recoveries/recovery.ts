@@ -1,15 +1,20 @@
 import type { Context } from '../../context.ts';
+import type { Page } from '../../contract/endpoint.ts';
 import { ApiError, notFound } from '../../contract/errors.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import {
+  leftOutReasons,
   maxRecoveredEvents,
   maxRecoveryRange,
+  missedKinds,
   type NewRecovery,
   type Recovery,
   type RecoveryStarted,
+  recoveryRates,
 } from '../../contract/recoveries.ts';
 import { grouped } from '../../contract/shapes.ts';
+import type { BatchingContext } from '../../table/batchers.ts';
 import type { TableContext } from '../../table/client.ts';
 import { readEventsInOrder } from '../../table/deliveries/event-log.ts';
 import { firstKeptDay } from '../../table/deliveries/history-days.ts';
@@ -22,14 +27,22 @@ import {
   insertRecovery,
   readRecovery,
   readRecoveryLock,
+  readRecoveryPage,
   recoveryInProgress,
+  type StoredRecovery,
   shownRecovery,
+  storeCancelled,
 } from '../../table/recoveries/recoveries.ts';
-import { transact } from '../../table/transact.ts';
+import { retryOnConflict, transact } from '../../table/transact.ts';
+import { undoAfterMs } from './cancelled.ts';
 import { readMissed, readSubscriptions, type WalkedEvent, type Wanted, walkedEvent } from './missed-events.ts';
+import { readMade } from './progress.ts';
 
 /** The range of a recovery (Unix times in ms, both included), and the events in it that it sends. */
 type WantedRange = Wanted & { since: number; until: number };
+
+/** The numbers of the events of a range. */
+type Counted = Omit<RecoveryStarted, 'recoveryId'>;
 
 /** How many deliveries are compared at the same time. */
 const atOnce = 500;
@@ -38,8 +51,8 @@ const atOnce = 500;
 const laterMs = 10 * 60_000;
 
 /**
- * Counts the events of a range that a webhook has missed, and stores a recovery that sends them. No message is sent here:
- * the sweeper finds the recovery, which is due at once, within a minute.
+ * Counts the events of a range that a webhook has missed, and stores a recovery that sends them, unless there are none. No
+ * message is sent here: the stream has the new recovery, and it is continued at once; the sweeper finds it within a minute if not.
  *
  * @throws `ApiError` `not_found`, `range_too_large`; unless it is a dry run also `webhook_paused`, `recovery_in_progress`
  */
@@ -47,7 +60,7 @@ export async function recoverWebhook(
   context: Context,
   organization: Organization,
   webhookId: string,
-  { since, until, events, include, dryRun = false }: NewRecovery,
+  { since, until, events, include, ratePerSecond = recoveryRates.standard, dryRun = false }: NewRecovery,
   recordResponse: RecordResponse,
 ): Promise<RecoveryStarted> {
   const now = context.clock();
@@ -65,39 +78,118 @@ export async function recoverWebhook(
     ...(events && { events }),
     include,
   };
-  const matched = await countMissed(context, organization, webhook, range);
-  if (dryRun) {
-    if (recordResponse) await transact(context.table, recordResponse({ matched }));
-    return { matched };
+  const counted = await countMissed(context, organization, webhook, range);
+  if (dryRun || counted.matched === 0) {
+    if (recordResponse) await transact(context.table, recordResponse(counted));
+    return counted;
   }
-  const started = { matched, recoveryId: `rc_${context.ulid()}` };
-  const recovery = { organization, webhookId, id: started.recoveryId, ...range, matched };
+  const started = { ...counted, recoveryId: `rc_${context.ulid()}` };
+  const recovery = {
+    organization,
+    webhookId,
+    id: started.recoveryId,
+    ...range,
+    ratePerSecond,
+    matched: counted.matched,
+  };
   await insertRecovery(context, recovery, lock, recordResponse?.(started));
   return started;
 }
 
 /**
- * Returns a recovery with its progress.
+ * Returns a recovery with its present progress.
  *
  * @throws `ApiError` `not_found`
  */
 export async function getRecovery(
-  context: TableContext,
+  context: BatchingContext & { clock: () => number },
   organization: Organization,
   webhookId: string,
   recoveryId: string,
 ): Promise<Recovery> {
+  return progressShown(context, await requireRecovery(context, organization, webhookId, recoveryId));
+}
+
+/**
+ * Returns a page of the recoveries of a webhook, newest first, and their exact number.
+ *
+ * @throws `ApiError` `not_found`
+ */
+export async function listRecoveries(
+  context: BatchingContext & { clock: () => number },
+  organization: Organization,
+  webhookId: string,
+  page: { limit: number; offset: number },
+): Promise<Page<Recovery>> {
+  const [webhook, { items, total }] = await Promise.all([
+    readWebhook(context, organization, webhookId),
+    readRecoveryPage(context, organization, webhookId, page),
+  ]);
+  if (!webhook) throw notFound('webhook');
+  return { items: await Promise.all(items.map((one) => progressShown(context, one))), total };
+}
+
+/**
+ * Cancels a recovery. Workers that are about to begin an attempt of it read its state, so none begins after that. Its attempts
+ * that were stored and not made are taken back later (`undoUnmade`), when no worker can still be making one.
+ *
+ * @throws `ApiError` `not_found`, `recovery_completed`
+ */
+export async function cancelRecovery(
+  context: BatchingContext & { clock: () => number },
+  organization: Organization,
+  webhookId: string,
+  recoveryId: string,
+  recordResponse: RecordResponse,
+): Promise<Recovery> {
+  return retryOnConflict(context.table, async () => {
+    const before = await requireRecovery(context, organization, webhookId, recoveryId);
+    if (before.status === 'completed') throw recoveryCompleted(recoveryId);
+    const isCancelled = before.status === 'cancelled';
+    const now = context.clock();
+    const after = isCancelled ? before : { ...before, status: 'cancelled' as const, cancelledAt: timestamp(now) };
+    const shown = await progressShown(context, after);
+    const records = recordResponse?.(shown) ?? [];
+    if (!isCancelled) await storeCancelled(context, after, timestamp(now + undoAfterMs), records);
+    else if (records.length > 0) await transact(context.table, records);
+    return shown;
+  });
+}
+
+async function requireRecovery(
+  context: TableContext,
+  organization: Organization,
+  webhookId: string,
+  recoveryId: string,
+): Promise<StoredRecovery> {
   const [webhook, recovery] = await Promise.all([
     readWebhook(context, organization, webhookId),
     readRecovery(context, organization, webhookId, recoveryId),
   ]);
   if (!webhook) throw notFound('webhook');
   if (!recovery) throw notFound('recovery');
-  return shownRecovery(recovery);
+  return recovery;
+}
+
+/** Returns a recovery as the API shows it, with the attempts that were made since its progress was stored. */
+async function progressShown(
+  context: BatchingContext & { clock: () => number },
+  recovery: StoredRecovery,
+): Promise<Recovery> {
+  if (recovery.status === 'completed') return shownRecovery(recovery);
+  const { delivered, failed } = await readMade(context, recovery, context.clock());
+  return shownRecovery({ ...recovery, delivered, failed });
+}
+
+function recoveryCompleted(id: string): ApiError {
+  return new ApiError(
+    'recovery_completed',
+    `The recovery ${id} is completed; only a running recovery can be cancelled.`,
+  );
 }
 
 /**
- * Returns the number of events of a range that a webhook has missed.
+ * Counts the events of a range by whether they are sent.
  *
  * @throws `ApiError` `range_too_large` for more than `maxRecoveredEvents`, or if the range has more than
  *   `maxRecoveryRange` events
@@ -107,7 +199,7 @@ async function countMissed(
   organization: Organization,
   webhook: StoredWebhook,
   range: WantedRange,
-): Promise<number> {
+): Promise<Counted> {
   const { since: from, until: to } = range;
   const walked: WalkedEvent[] = [];
   let beyond: WalkedEvent | undefined;
@@ -117,30 +209,37 @@ async function countMissed(
     walked.push(walkedEvent(event));
   }
   const last = walked.at(-1);
-  if (!last) return 0;
+  const counted: Counted = { matched: 0, matchedByKind: zerosOf(missedKinds), leftOut: zerosOf(leftOutReasons) };
+  if (!last) return counted;
   const aheadMs = context.retrySchedule.reduce((sum, wait) => sum + wait, 0) + laterMs;
   const [subscribed, found] = await Promise.all([
     readSubscriptions(context, organization, webhook),
     readDeliveryRows(context, organization, webhook.id, { from, to: timeOf(ulidOf(last.id)), aheadMs }),
   ]);
-  let matched = 0;
   for (let at = 0; at < walked.length; at += atOnce) {
     const some = walked.slice(at, at + atOnce);
     const missed = await Promise.all(some.map((event) => readMissed(context, subscribed, range, event, found)));
     for (const [index, one] of missed.entries()) {
-      if (!one?.kind) continue;
-      if (matched === maxRecoveredEvents)
+      if (one.kind === undefined) {
+        counted.leftOut[one.leftOut]++;
+        continue;
+      }
+      if (counted.matched === maxRecoveredEvents)
         throw rangeTooLarge(
           `This range has more than ${grouped(maxRecoveredEvents)} events to send`,
           some[index] as WalkedEvent,
           from,
         );
-      matched++;
+      counted.matched++;
+      counted.matchedByKind[one.kind]++;
     }
   }
   if (beyond) throw rangeTooLarge(`This range has more than ${grouped(maxRecoveryRange)} events`, beyond, from);
-  return matched;
+  return counted;
 }
+
+const zerosOf = <Name extends string>(names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
 
 /**
  * Returns the error for a range with too many events. It names the latest `until` that works, if there is one.

@@ -4,8 +4,9 @@ import { processContext } from '../../../lib/context.ts';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
 import type { Recovery, RecoveryStarted } from '../../../lib/contract/recoveries.ts';
 import { keys } from '../../../lib/table/keys.ts';
+import { completeRecovery, readRecovery, type StoredRecovery } from '../../../lib/table/recoveries/recoveries.ts';
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
-import { dataOf } from '../../api.ts';
+import { dataOf, paginationOf, statusAndCodeOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { unknownEvent } from '../../unknown-event.ts';
 import { createChange } from '../../webhooks/test-webhooks.ts';
@@ -40,10 +41,12 @@ describe('a recovery', () => {
         data: {
           id: recoveryId,
           webhookId: id,
+          state: 'running',
           status: 'running',
           since: body.since,
           until: expect.any(String),
           include: ['never_sent'],
+          ratePerSecond: 10,
           ...{ matched: 2, sent: 0, delivered: 0, failed: 0 },
           createdAt: expect.any(String),
         },
@@ -61,10 +64,15 @@ describe('a recovery', () => {
   it('that is a dry run only counts, also while another one runs, and stores nothing', async () => {
     const dryRun = { ...body, dryRun: true };
     const before = await caller.dump();
-    expect(dataOf(await caller.recover(id, dryRun))).toEqual({ matched: 2 });
+    const counted = {
+      matched: 2,
+      matchedByKind: { exhausted: 0, skipped: 0, retrying: 0, never_sent: 2 },
+      leftOut: { delivered: 0, inProgress: 0, notIncluded: 0, notSubscribed: 0, filtered: 0 },
+    };
+    expect(dataOf(await caller.recover(id, dryRun))).toEqual(counted);
     expect(await caller.dump()).toEqual(before);
     await caller.recover(id, body);
-    expect(dataOf(await caller.recover(id, dryRun))).toEqual({ matched: 2 });
+    expect(dataOf(await caller.recover(id, dryRun))).toEqual(counted);
     const headers = { 'Idempotency-Key': 'count' };
     await caller.recover(id, dryRun, { headers });
     expect((await caller.recover(id, dryRun, { headers })).headers['Idempotency-Replayed']).toBe('true');
@@ -75,6 +83,56 @@ describe('a recovery', () => {
     const { recoveryId } = dataOf<RecoveryStarted>(await caller.recover(id, { ...body, until }));
     const { until: applied, createdAt } = dataOf<Recovery>(await caller.recovery(id, recoveryId as string));
     expect(applied <= createdAt).toBe(true);
+  });
+});
+
+describe('the list of recoveries', () => {
+  it('has them newest first, in pages with their exact number', async () => {
+    const recoveries: string[] = [];
+    for (let nth = 0; nth < 3; nth++) {
+      const { recoveryId = '' } = dataOf<RecoveryStarted>(await caller.recover(id, body));
+      recoveries.unshift(recoveryId);
+      await endRecovery(recoveryId);
+    }
+    const pageOf = async (query: string) => {
+      const answer = await caller.recoveries(id, query);
+      return { ids: dataOf<Recovery[]>(answer).map((one) => one.id), pagination: paginationOf(answer) };
+    };
+    expect(await pageOf('')).toEqual({ ids: recoveries, pagination: { limit: 20, offset: 0, total: 3 } });
+    expect(await pageOf('limit=1&offset=1')).toEqual({
+      ids: [recoveries[1]],
+      pagination: { limit: 1, offset: 1, total: 3 },
+    });
+  });
+
+  it('of a webhook of another organization is 404', async () => {
+    const other = await newWebhookCaller();
+    expect(statusAndCodeOf(await other.recoveries(id))).toEqual([404, 'not_found']);
+  });
+
+  /** Ends a recovery as its last sweep does. */
+  async function endRecovery(recoveryId: string): Promise<void> {
+    const recovery = await readRecovery(service, caller.organization, id, recoveryId);
+    const { sent, delivered, failed, position, confirmed, nextSlotAt, sentAgainAt } = recovery as StoredRecovery;
+    const ended = { sent, delivered, failed, position, confirmed, nextSlotAt, sentAgainAt };
+    await completeRecovery(service, recovery as StoredRecovery, ended, new Date().toISOString());
+  }
+});
+
+describe('a cancellation', () => {
+  it('answers 200 with the recovery, which is cancelled', async () => {
+    const { recoveryId = '' } = dataOf<RecoveryStarted>(await caller.recover(id, body));
+    const answer = await caller.cancel(id, recoveryId);
+    const cancelled = { id: recoveryId, state: 'cancelled', status: 'cancelled' };
+    expect([answer.status, dataOf(answer)]).toMatchObject([200, cancelled]);
+    expect(dataOf(await caller.recovery(id, recoveryId))).toEqual(dataOf(answer));
+  });
+
+  it('of a recovery that does not exist, or is of another organization, is 404 and changes nothing', async () => {
+    const { recoveryId = '' } = dataOf<RecoveryStarted>(await caller.recover(id, body));
+    const other = await newWebhookCaller();
+    await caller.refuses(() => other.cancel(id, recoveryId), 404, 'not_found');
+    await caller.refuses(() => caller.cancel(id, `rc_${ulidOf(id)}`), 404, 'not_found');
   });
 });
 
@@ -108,6 +166,8 @@ describe('nothing is changed by a request that leads to', () => {
     ['an unknown event', { events: [unknownEvent] }, 'events.0'],
     ['no event', { events: [] }, 'events'],
     ['a dry run that is no boolean', { dryRun: 'yes' }, 'dryRun'],
+    ['a rate of 0', { ratePerSecond: 0 }, 'ratePerSecond'],
+    ['a rate above 100', { ratePerSecond: 101 }, 'ratePerSecond'],
     ['an unknown field', { rate: 5 }, 'rate'],
   ])('400 validation_failed for %s', async (_, fields, path) => {
     const error = await caller.refuses(() => caller.recover(id, { ...body, ...fields }), 400, 'validation_failed');

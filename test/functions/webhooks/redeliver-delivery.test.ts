@@ -49,7 +49,10 @@ describe('a redelivery', () => {
   it('of a delivered delivery answers 200, and makes one more attempt with the same delivery id', async () => {
     const deliveryId = await caller.attempt(id);
     const answer = await caller.redeliver(id, deliveryId);
-    expect([answer.status, answer.body]).toEqual([200, { success: true, data: { deliveryId, state: 'pending', attempt: 2 } }]);
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { success: true, data: { deliveryId, state: 'pending', attempt: 2 } },
+    ]);
     expect(await sweepAndDeliver()).toMatchObject([{ headers: { 'X-Service-Delivery': deliveryId } }]);
     expect(dataOf<DeliveryRecord[]>(await caller.deliveries(id))).toMatchObject([
       { deliveryId, attempt: 2, redelivery: true, httpStatus: 204 },

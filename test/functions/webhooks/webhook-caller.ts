@@ -70,6 +70,10 @@ function webhookCallerOf(service: Service, organization: Organization, token: st
       caller.recoverWebhook({ params: { id }, body, ...more }),
     /** Reads a recovery. */
     recovery: (id: string, recoveryId: string) => caller.getRecovery({ params: { id, recoveryId } }),
+    /** Lists recoveries. */
+    recoveries: (id: string, query = '') => caller.listRecoveries({ params: { id }, query }),
+    /** Cancels a recovery. */
+    cancel: (id: string, recoveryId: string) => caller.cancelRecovery({ params: { id, recoveryId } }),
     /** Sends a test event. */
     test: (id: string, body: unknown = { event: 'task.created' }, more: Request = {}) =>
       caller.testWebhook({ params: { id }, body, ...more }),

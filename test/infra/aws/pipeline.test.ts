@@ -39,24 +39,27 @@ it('the consumers have their timeouts, in which an execution ends within the lim
   template.resourceCountIs('AWS::Scheduler::Schedule', clocks.length);
 });
 
-it.each(streams)('the stream calls $id for changes of items of its kinds, except quiet ones', (source) => {
-  const { kind, attribute, value } = source.quiet;
-  const patterns = [
-    { dynamodb: { NewImage: { kind: { S: source.kinds.filter((other) => other !== kind) } } } },
-    { dynamodb: { NewImage: { kind: { S: [kind] }, [attribute]: { S: [{ 'anything-but': [value] }] } } } },
-    { eventName: ['INSERT'], dynamodb: { NewImage: { kind: { S: [kind] } } } },
-    { eventName: ['REMOVE'], dynamodb: { OldImage: { kind: { S: [...source.kinds] } } } },
-  ];
-  expectMapping(source.id, {
-    EventSourceArn: { 'Fn::GetAtt': [table, 'StreamArn'] },
-    StartingPosition: 'TRIM_HORIZON',
-    BatchSize: source.batchSize,
-    ParallelizationFactor: source.concurrency,
-    FilterCriteria: { Filters: patterns.map((pattern) => ({ Pattern: Match.serializedJson(pattern) })) },
-    // A record that cannot be handled is skipped at an age of 20 h, not after a number of attempts.
-    ...{ MaximumRetryAttempts: -1, MaximumRecordAgeInSeconds: 72_000, BisectBatchOnFunctionError: true },
-  });
-});
+it.each(streams)(
+  'the stream calls $id for changes of items of its kinds, except quiet ones, and for new items of others',
+  (source) => {
+    const { kind, attribute, value } = source.quiet;
+    const patterns = [
+      { dynamodb: { NewImage: { kind: { S: source.kinds.filter((other) => other !== kind) } } } },
+      { dynamodb: { NewImage: { kind: { S: [kind] }, [attribute]: { S: [{ 'anything-but': [value] }] } } } },
+      { eventName: ['INSERT'], dynamodb: { NewImage: { kind: { S: [kind, ...source.onlyNew] } } } },
+      { eventName: ['REMOVE'], dynamodb: { OldImage: { kind: { S: [...source.kinds] } } } },
+    ];
+    expectMapping(source.id, {
+      EventSourceArn: { 'Fn::GetAtt': [table, 'StreamArn'] },
+      StartingPosition: 'TRIM_HORIZON',
+      BatchSize: source.batchSize,
+      ParallelizationFactor: source.concurrency,
+      FilterCriteria: { Filters: patterns.map((pattern) => ({ Pattern: Match.serializedJson(pattern) })) },
+      // A record that cannot be handled is skipped at an age of 20 h, not after a number of attempts.
+      ...{ MaximumRetryAttempts: -1, MaximumRecordAgeInSeconds: 72_000, BisectBatchOnFunctionError: true },
+    });
+  },
+);
 
 it('a schedule calls the function of each job every minute, without retries, by a role with no other right', () => {
   const functions = {

@@ -10,7 +10,7 @@ import type { Organization } from '../../../lib/contract/organization.ts';
 import { missedKinds } from '../../../lib/contract/recoveries.ts';
 import type { Webhook, WebhookPatch } from '../../../lib/contract/webhooks.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
-import { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import { DeliveryOrOrder } from '../../../lib/deployment/messages.ts';
 import { tableSchema } from '../../../lib/deployment/table-schema.ts';
 import type { RecordResponse } from '../../../lib/table/idempotency.ts';
 import { organizationOf } from '../../../lib/table/keys.ts';
@@ -18,6 +18,7 @@ import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook
 import { type Change, publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { readRetrySchedule } from '../../../lib/webhooks/deliveries/retry-schedule.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
+import { carryOut } from '../../../lib/webhooks/orders/carry-out.ts';
 import { recoverWebhook } from '../../../lib/webhooks/recoveries/recovery.ts';
 import { sweepRecoveries } from '../../../lib/webhooks/recoveries/sweep.ts';
 import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
@@ -119,6 +120,8 @@ function pipelineOf(service: Service, retryLadder: string | undefined) {
   const pipeline = {
     service,
     table,
+    /** The context of a process without faults. */
+    reader: context,
     organization,
     clock,
     faults,
@@ -242,7 +245,15 @@ function pipelineOf(service: Service, retryLadder: string | undefined) {
 
   async function work(held: QueuedMessage): Promise<void> {
     const askedAt = ++steps;
-    const { deliveryId, attempt } = JSON.parse(held.body);
+    const message = v.parse(DeliveryOrOrder, JSON.parse(held.body));
+    if ('order' in message) {
+      await faults.run(async () => {
+        await carryOut(createProcess(), message);
+        await faults.pass('acknowledge', async () => queues.acknowledge(held));
+      });
+      return;
+    }
+    const { deliveryId, attempt } = message;
     const name = `${deliveryId} ${attempt}`;
     const trace: Trace = {
       carriedOut: [],
@@ -267,7 +278,7 @@ function pipelineOf(service: Service, retryLadder: string | undefined) {
         return { ...success, ...answers(posted.length) };
       });
     await faults.run(async () => {
-      await deliverWebhook({ ...createProcess(), sender }, v.parse(DeliveryMessage, JSON.parse(held.body)));
+      await deliverWebhook({ ...createProcess(), sender }, message);
       await faults.pass('acknowledge', async () => queues.acknowledge(held));
     }, trace);
   }

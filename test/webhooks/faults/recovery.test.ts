@@ -102,7 +102,7 @@ describe('a recovery sends each event once at its rate, and is completed,', () =
     expect(new Set(made.map(({ deliveryId }) => deliveryId)).size).toBe(missed);
     expect(made).toHaveLength(missed + repeated);
     expect(mostInSecond(made)).toBeLessThanOrEqual(rate);
-    expect(await getRecovery(pipeline, pipeline.organization, id, recoveryId)).toMatchObject({
+    expect(await getRecovery(pipeline.reader, pipeline.organization, id, recoveryId)).toMatchObject({
       ...{ status: 'completed', sent: missed, delivered: missed, failed: 0 },
     });
     expect(pipeline.queues.held).toEqual([]);

@@ -1,6 +1,7 @@
 import type { NewRecovery } from '../../../lib/contract/recoveries.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
+import { carryOut } from '../../../lib/webhooks/orders/carry-out.ts';
 import { getRecovery, recoverWebhook } from '../../../lib/webhooks/recoveries/recovery.ts';
 import { sweepRecoveries } from '../../../lib/webhooks/recoveries/sweep.ts';
 import { failed, notingSender, startTime, type TestWebhooks } from '../test-webhooks.ts';
@@ -50,28 +51,48 @@ export async function sweep(webhooks: TestWebhooks, until = webhooks.clock()): P
     .map(({ to, message, delaySeconds }) => ({ to, message, at: clock() + delaySeconds * 1_000 }));
 }
 
-/** Sweeps every minute until the recovery is completed, and makes each attempt when its message can be received. */
+/**
+ * Makes each attempt, and carries out each order, when its message can be received, and sweeps every minute, until the recovery is
+ * completed.
+ */
 export async function runToEnd(
   webhooks: TestWebhooks,
   webhookId: string,
   recoveryId: string | undefined,
   sender = notingSender().send,
 ): Promise<{ deliveryId: string; attempt: number; at: number }[]> {
-  const { clock } = webhooks;
+  const { clock, queue } = webhooks;
   const made: { deliveryId: string; attempt: number; at: number }[] = [];
-  let waiting: Sent[] = [];
-  for (let minute = 0; minute < 60; minute++) {
-    const nextSweepAt = clock() + minuteMs;
-    waiting.push(...(await sweep(webhooks)));
+  const hourLater = clock() + 60 * minuteMs;
+  let [sent, orders] = [queue.sent.length, queue.orders.length];
+  let waiting: { at: number; process: () => Promise<unknown> }[] = [];
+  for (let sweepAt = clock(); clock() < hourLater; ) {
+    const received = [
+      ...queue.sent.slice(sent).map(({ message, delaySeconds }) => ({ delaySeconds, process: () => attempt(message) })),
+      ...queue.orders.slice(orders).map(({ message, delaySeconds }) => ({
+        delaySeconds,
+        process: () => carryOut(webhooks, message),
+      })),
+    ];
+    [sent, orders] = [queue.sent.length, queue.orders.length];
+    waiting.push(...received.map(({ delaySeconds, process }) => ({ at: clock() + delaySeconds * 1_000, process })));
     if ((await progressOf(webhooks, webhookId, recoveryId)).status === 'completed') return made;
-    const due = waiting.filter(({ at }) => at < nextSweepAt);
-    waiting = waiting.filter(({ at }) => at >= nextSweepAt);
-    for (const { message, at } of due) {
-      clock.now = Math.max(clock.now, at);
-      await webhooks.deliver(message, sender);
-      made.push({ deliveryId: message.deliveryId, attempt: message.attempt, at: clock() });
+    const next = waiting.toSorted((a, b) => a.at - b.at)[0];
+    if (next && next.at < sweepAt) {
+      waiting = waiting.filter((one) => one !== next);
+      clock.now = Math.max(clock.now, next.at);
+      await next.process();
+    } else {
+      clock.now = Math.max(clock.now, sweepAt);
+      sweepAt += minuteMs;
+      await sweepRecoveries(webhooks, { until: clock(), hasTime: () => true });
+      await sweepDeliveries(webhooks, { until: clock(), hasTime: () => true });
     }
-    clock.now = nextSweepAt;
   }
   throw new Error('The recovery has not ended within an hour.');
+
+  async function attempt(message: DeliveryMessage): Promise<void> {
+    await webhooks.deliver(message, sender);
+    made.push({ deliveryId: message.deliveryId, attempt: message.attempt, at: clock() });
+  }
 }

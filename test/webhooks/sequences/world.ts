@@ -8,7 +8,7 @@ import type { TaskEvent } from '../../../lib/contract/events.ts';
 import { ulidFrom } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
-import { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import { type DeliveryMessage, DeliveryOrOrder } from '../../../lib/deployment/messages.ts';
 import type { QueueName } from '../../../lib/deployment/queues.ts';
 import type { QueueSender } from '../../../lib/sqs/queue.ts';
 import { storeStepsBeforeWrites } from '../../../lib/table/events/log-clock.ts';
@@ -16,6 +16,7 @@ import { createShards } from '../../../lib/table/lists/shards.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
 import { deliveryIdOf, eventIdOf } from '../../../lib/webhooks/deliveries/derived-ids.ts';
 import { type Change, publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
+import { carryOut } from '../../../lib/webhooks/orders/carry-out.ts';
 import type { Outcome, Post } from '../../../lib/webhooks/sender/sender.ts';
 import { createMemoryTable, type MemoryTable } from '../../table/fixtures/memory-table.ts';
 import { createChange, failed } from '../test-webhooks.ts';
@@ -220,7 +221,14 @@ export async function handleMessages(
   records: readonly { messageId: string; body: string }[],
 ): Promise<SQSBatchResponse> {
   const handle = async ({ messageId, body }: { messageId: string; body: string }) => {
-    const message = v.parse(DeliveryMessage, JSON.parse(body));
+    const message = v.parse(DeliveryOrOrder, JSON.parse(body));
+    if ('order' in message) {
+      const failed = [{ itemIdentifier: messageId }];
+      return carryOut(context, message).then(
+        () => [],
+        () => failed,
+      );
+    }
     const handling: Handling = { process, message, end: 'lost' };
     try {
       await handlings.run(handling, () => deliverWebhook(context, message));

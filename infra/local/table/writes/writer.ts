@@ -52,8 +52,12 @@ export type Batch = {
 /** The result of a committed batch. `changes` is the number of changes that it has recorded. */
 export type BatchResult = { results: JobResult[]; changes: number };
 
-/** The kinds of items whose changes are recorded, and those of their changes that are not. */
-export type Recorded = { kinds: readonly string[]; quiet?: QuietChange | undefined };
+/** The kinds of items whose changes are recorded, those of which only new items are, and the changes that are not. */
+export type Recorded = {
+  kinds: readonly string[];
+  onlyNew?: readonly string[] | undefined;
+  quiet?: QuietChange | undefined;
+};
 
 /** Applies batches of writes to a database. */
 export type Writer = { commit: (batch: Batch) => BatchResult };
@@ -96,7 +100,7 @@ type Columns = [string, number, number, string | null, string | null, number | n
  *
  * @param recorded the changes that are recorded
  */
-export function createWriter(database: DatabaseSync, { kinds, quiet }: Recorded): Writer {
+export function createWriter(database: DatabaseSync, { kinds, onlyNew = [], quiet }: Recorded): Writer {
   const select = database.prepare(
     'SELECT item, coded, size, due, dueAt, expiresAt, kind FROM items WHERE pk = ? AND sk = ?',
   );
@@ -128,9 +132,12 @@ export function createWriter(database: DatabaseSync, { kinds, quiet }: Recorded)
   const isQuiet = (row: Row | undefined) =>
     quiet !== undefined && row?.kind === quiet.kind && decodeItem(row)[quiet.attribute] === quiet.value;
 
+  const isNew = (old: Row | undefined, row: Row | undefined) =>
+    !old && row !== undefined && row.kind !== null && onlyNew.includes(row.kind);
+
   /** DynamoDB records no change of an item that stays the same. */
   const isRecorded = (old: Row | undefined, row: Row | undefined) =>
-    (isOfKind(old) || isOfKind(row)) && old?.text !== row?.text && !(old && isQuiet(row));
+    (isOfKind(old) || isOfKind(row) || isNew(old, row)) && old?.text !== row?.text && !(old && isQuiet(row));
 
   /** Makes a planned write, and returns its units. */
   function make({ write: { action, pk, sk }, old, new: row }: Plan, now: number): WriteUnits {

@@ -4,7 +4,8 @@ import type { Agent } from '../../../../lib/contract/agents.ts';
 import type { Scope } from '../../../../lib/contract/endpoint.ts';
 import type { endpoints } from '../../../../lib/contract/endpoints.ts';
 import type { ErrorCode } from '../../../../lib/contract/errors.ts';
-import { timeOf, timestamp, ulidOf } from '../../../../lib/contract/ids.ts';
+import { ulidOf } from '../../../../lib/contract/ids.ts';
+import type { RecoveryStarted } from '../../../../lib/contract/recoveries.ts';
 import type { Operation } from '../../../../lib/contract/routes.ts';
 import { hashOf } from '../../../../lib/table/agents/agent-items.ts';
 import { insertAttempt } from '../../../../lib/table/deliveries/attempt-log.ts';
@@ -12,13 +13,14 @@ import { appendEvent } from '../../../../lib/table/deliveries/event-log.ts';
 import { webhooksLimit } from '../../../../lib/table/deliveries/webhooks.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { getItem, queryItems } from '../../../../lib/table/reads.ts';
+import { firstAttemptOf } from '../../../../lib/webhooks/deliveries/first-attempts.ts';
 import { dataOf, paginationOf, versionOf } from '../../../api.ts';
 import { newAgent } from '../../../functions/agents/test-agents.ts';
 import { listed, newDelegation, newExecution, startedOf } from '../../../functions/agents/test-executions.ts';
 import { faulty } from '../../../functions/agents/test-improvements.ts';
 import { newWebhook } from '../../../functions/webhooks/webhook-caller.ts';
 import type { Answer } from '../../../service.ts';
-import { attemptFor, newMessage } from '../../../table/deliveries/attempt-seed.ts';
+import { attemptFor } from '../../../table/deliveries/attempt-seed.ts';
 import type { Request, Tenant } from './tenant.ts';
 
 /**
@@ -80,8 +82,8 @@ async function full({ organization, service: { table } }: Tenant) {
   return () => table.client.send(new PutCommand({ TableName: table.name, Item: { ...Item, count: 0 } }));
 }
 
-/** The body of a recovery that has no events. */
-const emptyRange = { since: '2026-01-01T00:00:00Z', until: '2026-01-01T00:00:01Z', include: ['exhausted'] };
+/** The body of a recovery of all deliveries that have failed. */
+const exhausted = { since: '2026-01-01T00:00:00Z', include: ['exhausted'] };
 
 export const cases: Record<Post, Case> = {
   createTask: {
@@ -225,17 +227,28 @@ export const cases: Record<Post, Case> = {
     remove: ({ send }, { params = {} }) => send('deleteWebhook', { params: { id: params.id as string } }),
   },
   recoverWebhook: {
-    // Ranges without events: each recovery is completed at once, and another can begin.
-    prepare: async (tenant) => ({ params: { id: await newReceived(tenant) }, body: emptyRange }),
-    otherBody: { ...emptyRange, include: ['skipped'] },
-    otherParams: async (tenant) => ({ id: await newReceived(tenant) }),
+    prepare: async (tenant) => ({ params: { id: (await newAttempted(tenant, 'failed')).id }, body: exhausted }),
+    otherBody: { ...exhausted, include: ['skipped'] },
+    otherParams: async (tenant) => ({ id: (await newAttempted(tenant, 'failed')).id }),
     counts: async ({ service: { table }, organization }, { params }) => {
-      const pk = keys.recoveries(organization, ulidOf(params?.id as string));
-      return [(await Array.fromAsync(queryItems(table, { pk }))).length];
+      const range = keys.recoveries(organization, ulidOf(params?.id as string));
+      return [(await Array.fromAsync(queryItems(table, range))).length];
     },
     close: (tenant, { params }) => withoutItem(tenant, keys.webhook(tenant.organization, ulidOf(params?.id as string))),
     refused: 'not_found',
     remove: ({ send }, { params = {} }) => send('deleteWebhook', { params }),
+  },
+  cancelRecovery: {
+    prepare: async (tenant) => ({ params: await newRecovery(tenant) }),
+    otherParams: newRecovery,
+    counts: async ({ service: { table }, organization }, { params }) => {
+      const ulids = [ulidOf(params?.id as string), ulidOf(params?.recoveryId as string)] as const;
+      const item = await getItem(table, keys.recovery(organization, ...ulids));
+      return [item?.status === 'cancelled' ? 1 : 0];
+    },
+    close: (tenant, { params }) => withoutItem(tenant, keys.webhook(tenant.organization, ulidOf(params?.id as string))),
+    refused: 'not_found',
+    remove: ({ send }, { params = {} }) => send('deleteWebhook', { params: { id: params.id as string } }),
   },
   testWebhook: {
     prepare: async (tenant) => ({ params: { id: await newReceived(tenant) }, body: { event: 'task.created' } }),
@@ -282,12 +295,26 @@ async function newReceived({ send, receiver }: Tenant): Promise<string> {
 
 /** Registers a webhook, stores a delivery to it that has succeeded, and returns the parameters of its path. */
 async function newDelivered(tenant: Tenant) {
+  return newAttempted(tenant);
+}
+
+/** Registers a webhook, stores a delivery to it that has ended, and returns the parameters of its path. */
+async function newAttempted(tenant: Tenant, error?: string) {
   const { organization } = tenant;
   const context = processContext();
-  const [id, eventId, deliveryId] = [await newReceived(tenant), `ev_${context.ulid()}`, `dlv_${context.ulid()}`];
+  const [id, eventId] = [await newReceived(tenant), `ev_${context.ulid()}`];
   const event = { organization, id: eventId, event: 'task.created', item: 'tk_1', version: 1, data: '{}' } as const;
   await appendEvent(context, event);
-  const dueAt = timestamp(timeOf(ulidOf(deliveryId)));
-  await insertAttempt(context, attemptFor(newMessage(organization, { webhookId: id, deliveryId, eventId, dueAt })));
-  return { id, deliveryId };
+  const first = firstAttemptOf(event, id);
+  await insertAttempt(context, attemptFor(first, error === undefined ? {} : { error }));
+  return { id, deliveryId: first.deliveryId };
+}
+
+/** Registers a webhook, begins a recovery of it, and returns the parameters of its path. */
+async function newRecovery(tenant: Tenant) {
+  const { id } = await newAttempted(tenant, 'failed');
+  const { recoveryId } = dataOf<RecoveryStarted>(
+    await tenant.send('recoverWebhook', { params: { id }, body: exhausted }),
+  );
+  return { id, recoveryId: recoveryId as string };
 }

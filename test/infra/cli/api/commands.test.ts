@@ -277,19 +277,25 @@ describe('webhooks', () => {
     const add = ['webhooks', 'add', 'http://127.0.0.1:8099/hook', '--events', 'task.created'];
     const id = (await run(...add)).stdout.trim();
     const recover = ['webhooks', 'recover', id, '--since', since];
-    await expect.poll(() => output(...recover, '--dry-run')).toMatch(/^[1-9]\d* events? would be sent\.$/);
-    expect(await json(...recover, '--dry-run')).toEqual({ data: { matched: expect.any(Number) } });
+    const before = [...recover, '--include', 'never_sent'];
+    await expect.poll(() => output(...before, '--dry-run')).toMatch(/^[1-9]\d* events? would be sent\. Of the range: /);
+    expect(await json(...before, '--dry-run')).toMatchObject({
+      data: { matched: expect.any(Number), leftOut: { inProgress: 0 } },
+    });
+    expect(await output(...recover, '--events', 'agent.failed')).toMatch(/^0 events are sent\./);
 
-    const { code, stdout, stderr } = await run(
-      ...recover,
-      '--include',
-      'exhausted, skipped',
-      '--events',
-      'agent.failed',
+    const { code, stdout, stderr } = await run(...before, '--rate', '100');
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^rc_\w+ completed: /m)]);
+    expect(stdout).toMatch(
+      /^recovery +rc_\w+\nstate +completed\nmatched +([1-9]\d*)\nsent +\1\ndelivered +0\nfailed +\1\n$/,
     );
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/^rc_\w+ completed: 0 of 0 sent, 0 delivered, 0 failed\n$/);
-    expect(stdout).toMatch(/^recovery +rc_\w+\nstatus +completed\nmatched +0\nsent +0\ndelivered +0\nfailed +0\n$/);
+    const [, recoveryId = ''] = /(rc_\w+)/.exec(stdout) ?? [];
+    expect(await output('webhooks', 'recoveries', id)).toMatch(new RegExp(`${recoveryId} +completed `));
+    const cancelled = await run('webhooks', 'cancel-recovery', id, recoveryId);
+    expect([cancelled.code, cancelled.stderr]).toEqual([
+      1,
+      expect.stringMatching(/is completed; only a running recovery/),
+    ]);
     const unknown = await run(...recover, '--include', 'lost');
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching(/Unknown kind lost; use exhausted/)]);
     const unbounded = await run('webhooks', 'recover', id);

@@ -9,11 +9,13 @@ import { useClient } from '../../../session.ts';
 import { missedSince } from '../webhook-state.ts';
 
 type Recovery = Operations['recoverWebhook']['request']['body'];
-type Kind = Recovery['include'][number];
+type Kind = NonNullable<Recovery['include']>[number];
+type Counted = Operations['recoverWebhook']['data'];
 
 const kinds: readonly [Kind, string][] = [
   ['exhausted', 'Exhausted: all attempts failed'],
   ['skipped', 'Skipped: the webhook was paused'],
+  ['retrying', 'Retrying: the next retry waits, and is made now'],
   ['never_sent', 'Never sent: the webhook was not subscribed yet'],
 ];
 
@@ -32,7 +34,7 @@ function RecoveryForm({ webhook, started }: Omit<Props, 'open' | 'onClose'>) {
   const client = useClient();
   const { id } = webhook;
   const [range, setRange] = useState<TimeRange>(() => ({ since: missedSince(webhook) ?? '24h' }));
-  const [include, setInclude] = useState<readonly Kind[]>(['exhausted', 'skipped']);
+  const [include, setInclude] = useState<readonly Kind[]>(['exhausted', 'skipped', 'retrying']);
   const count = useMutation({
     mutationFn: (body: Recovery) => client.recoverWebhook({ params: { id }, body: { ...body, dryRun: true } }),
   });
@@ -80,7 +82,7 @@ function RecoveryForm({ webhook, started }: Omit<Props, 'open' | 'onClose'>) {
       <p role="status" className="recovery-count">
         {matched === undefined
           ? 'Count the events first. Counting sends nothing.'
-          : `${matched} ${matched === 1 ? 'event matches' : 'events match'}.`}
+          : `${matched} ${matched === 1 ? 'event matches' : 'events match'}.${leftOutText(count.data?.data)}`}
       </p>
       <FormEnd
         label={counted ? `Send ${matched} ${matched === 1 ? 'event' : 'events'}` : 'Count the events'}
@@ -89,4 +91,22 @@ function RecoveryForm({ webhook, started }: Omit<Props, 'open' | 'onClose'>) {
       />
     </form>
   );
+}
+
+/** Why events of the range are left out, for people. */
+const reasons: Readonly<Record<keyof Counted['leftOut'], string>> = {
+  delivered: 'were delivered',
+  inProgress: 'are being sent',
+  notIncluded: 'are of other kinds',
+  notSubscribed: 'are not subscribed',
+  filtered: 'are left out by the filter',
+};
+
+/** Returns why the other events of the range are left out, as a sentence; nothing if there are none. */
+function leftOutText(counted: Counted | undefined): string {
+  const parts = Object.entries(reasons).flatMap(([reason, text]) => {
+    const number = counted?.leftOut[reason as keyof Counted['leftOut']] ?? 0;
+    return number > 0 ? [`${number} ${text}`] : [];
+  });
+  return parts.length > 0 ? ` Of the others, ${parts.join(', ')}.` : '';
 }

@@ -1,0 +1,7 @@
+import { cancelRecovery as row } from '../../lib/contract/recoveries.ts';
+import { serve } from '../../lib/http/serve.ts';
+import { cancelRecovery } from '../../lib/webhooks/recoveries/recovery.ts';
+
+export const handler = serve(row, async ({ params, caller, recordResponse }, context) =>
+  cancelRecovery(context, caller.organization, params.id, params.recoveryId, recordResponse),
+);

@@ -1,0 +1,20 @@
+import type { Organization } from '../../contract/organization.ts';
+import type { Order } from '../../deployment/messages.ts';
+import { requestFields } from '../../request-context.ts';
+import { type QueueContext, secondsUntil, sendMessages } from '../../sqs/queue.ts';
+
+/**
+ * Sends an order to the queue of first attempts.
+ *
+ * @param notBefore when it may be received, at the earliest (Unix time, in ms); at once if absent
+ */
+export async function sendOrder(
+  context: QueueContext & { clock: () => number },
+  { organization, webhookId }: { organization: Organization; webhookId: string },
+  order: Order['order'],
+  notBefore?: number,
+): Promise<void> {
+  const message: Order = { organization, webhookId, order, ...requestFields() };
+  const delaySeconds = notBefore === undefined ? 0 : secondsUntil(notBefore, context.clock());
+  await sendMessages(context, 'deliveries', [{ message, delaySeconds }]);
+}

@@ -1,0 +1,25 @@
+import { published } from '../../deployment/consumers.ts';
+import { releaseFrom } from '../../table/deliveries/parked-attempts.ts';
+import { recoveryFrom, recoveryKind } from '../../table/recoveries/recoveries.ts';
+import type { Item } from '../../table/write.ts';
+import { type AttemptMessageContext, sendAttemptMessages } from '../deliveries/attempt-messages.ts';
+import { attemptIn } from '../deliveries/listed-attempt.ts';
+import { sendOrder } from './send-order.ts';
+
+/** Returns whether an item begins what users wait for. The stream has new ones; the sweeper is the second way. */
+export function isAwaited({ kind }: Item): boolean {
+  return published.onlyNew.includes(kind as string);
+}
+
+/** Starts the work of such an item: sends the message of a requested attempt, or the order to carry on with the rest. */
+export async function startAwaited(context: AttemptMessageContext, item: Item): Promise<void> {
+  const release = releaseFrom(item);
+  if (release) return sendOrder(context, release, { kind: 'release', version: release.version });
+  if (item.kind === recoveryKind) {
+    const recovery = recoveryFrom(item);
+    const { id: recoveryId, dueAt } = recovery;
+    return dueAt === undefined ? undefined : sendOrder(context, recovery, { kind: 'recovery', recoveryId, dueAt });
+  }
+  const attempt = attemptIn(item);
+  if (attempt) await sendAttemptMessages(context, [attempt]);
+}
