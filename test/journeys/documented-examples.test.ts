@@ -1,7 +1,8 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../lib/contract/event-log.ts';
-import { deliveryId, dependencyId, eventId, webhookId } from '../../lib/contract/examples.ts';
+import { deliveryId, dependencyId, eventId, recoveryId, webhookId } from '../../lib/contract/examples.ts';
+import type { RecoveryStarted } from '../../lib/contract/recoveries.ts';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
 import { dataOf } from '../api.ts';
 import { sendRequest } from '../api-over-http.ts';
@@ -18,7 +19,10 @@ const isDelete = ({ method }: ExampleRequest) => method === 'DELETE';
 const isRedelivery = ({ path }: ExampleRequest) => path.endsWith('/redeliver');
 
 /** It needs an execution that is running; on this service each has ended soon. */
-const isCancellation = ({ path }: ExampleRequest) => path.endsWith('/cancel');
+const isCancellation = ({ path }: ExampleRequest) => path.endsWith('/cancel') && path.includes('/executions/');
+
+/** It needs a recovery, which needs an event that a webhook has missed. */
+const ofRecovery = ({ path }: ExampleRequest) => path.includes('/recoveries/');
 
 /** It needs an event, which the service publishes after a change. */
 const isEvent = ({ path }: ExampleRequest) => path.startsWith('/api/webhooks/events/');
@@ -47,7 +51,7 @@ async function send({ method, path, query, body, status, success }: ExampleReque
 }
 
 describe('the first example of each operation works on a new service', () => {
-  const dependent = [isDelete, isRedelivery, isCancellation, isEvent];
+  const dependent = [isDelete, isRedelivery, isCancellation, isEvent, ofRecovery];
   const independent = first.filter((request) => !dependent.some((is) => is(request)));
   it.each(independent)('$method $path', async (request) => {
     const { body } = await send(request);
@@ -73,6 +77,18 @@ it('the example of a redelivery works for a delivery that has ended', async () =
   expect(redeliveries).toHaveLength(1);
   for (const request of redeliveries) await send(request);
   for (const [example, replaced] of before) generated.set(example, replaced);
+});
+
+it('the examples of a recovery work for one of an event from before its webhook', async () => {
+  const before = generated.get(webhookId) as string;
+  generated.set(webhookId, await register(service, { url: 'http://127.0.0.1:9/', events: ['task.created'] }));
+  const recover = first.find(({ path }) => path.endsWith('/recover')) as ExampleRequest;
+  const { recoveryId: started = '' } = dataOf<RecoveryStarted>((await send(recover)) as never);
+  generated.set(recoveryId, started);
+  const requests = first.filter(ofRecovery);
+  expect(requests).toHaveLength(2);
+  for (const request of requests) await send(request);
+  generated.set(webhookId, before);
 });
 
 it('the example of an event works for an event in the log', async () => {
