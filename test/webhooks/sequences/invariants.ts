@@ -46,6 +46,7 @@ export function checkPosts(world: World): string[] {
       ...tooMany(webhook, posts),
       ...notSigned(webhook, posts),
       ...notSubscribed(world, webhook, posts),
+      ...afterCancellation(world, webhook, posts),
       ...afterEnd(webhook, posts),
     ];
   });
@@ -92,6 +93,13 @@ function notSubscribed({ events }: World, webhook: TestWebhook, posts: Received[
   const expected = new Set(own.map((event) => deliveryOf(event, webhook)));
   const isOther = posts.some(({ deliveryId }) => !expected.has(deliveryId));
   return isOther ? [`${webhook.id} got a post of an event to which it is not subscribed`] : [];
+}
+
+/** No attempt of a recovery begins two seconds after the answer that it is cancelled. */
+function afterCancellation({ cancelled }: World, { id }: TestWebhook, posts: Received[]): string[] {
+  const isAfter = ({ begunAt, handling }: Received) =>
+    begunAt > (cancelled.get(handling.message.recovery ?? '') ?? Number.POSITIVE_INFINITY) + 2_000;
+  return posts.some(isAfter) ? [`${id} got a post of a recovery after it was cancelled`] : [];
 }
 
 function afterEnd({ id, deletedAt = Number.POSITIVE_INFINITY }: TestWebhook, posts: Received[]): string[] {
@@ -276,7 +284,6 @@ function faultsOfArrival(
   const wasSlow = steps.some((step) => step.does === 'set receiver' && /slow|hanging/.test(step.mode));
   const lastRates = webhook.rates.at(-1)?.any ?? [];
   const rate = Math.min(...lastRates.map((one) => one ?? Number.POSITIVE_INFINITY));
-  const sweepMs = deployment === 'local' ? 5_000 : minuteMs;
   const others = received.filter((post) => post.webhook.id === webhook.id && post.begunAt < arrival.begunAt);
   const waiting = others.filter((post) => post.begunAt >= healedAt).length + 1;
   const before = posts.slice(0, posts.indexOf(arrival));
@@ -286,8 +293,8 @@ function faultsOfArrival(
   const from = Math.max(healedAt, dueAt, isInPause(webhook, event, 1_000) ? event.at + 91_000 : 0);
   const slackMs =
     10_000 +
-    (wasPaused || done('redeliver', 'set rate') ? sweepMs : 0) +
-    (done('recover') ? 3 * minuteMs : 0) +
+    (wasPaused || done('redeliver', 'set rate') ? minuteMs : 0) +
+    (done('recover', 'cancel') ? 3 * minuteMs : 0) +
     steps.reduce((sum, step) => sum + longestDelayOf(step, deployment, wasSlow), 0) +
     clockSteps.reduce((sum, { ms }) => sum + stepDelayOf(ms, { isRetry: last !== undefined, wasSlow }), 0) +
     (wasSlow ? 0.6 * Math.max(0, healedAt - dueAt) + minuteMs / 2 : 0);

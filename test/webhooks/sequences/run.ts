@@ -1,10 +1,11 @@
 import { vi } from 'vitest';
 import { ApiError } from '../../../lib/contract/errors.ts';
-import { timestamp } from '../../../lib/contract/ids.ts';
+import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
 import { missedKinds } from '../../../lib/contract/recoveries.ts';
 import type { WebhookPatch } from '../../../lib/contract/webhooks.ts';
 import { insertWebhook, readWebhook } from '../../../lib/table/deliveries/webhooks.ts';
-import { recoverWebhook } from '../../../lib/webhooks/recoveries/recovery.ts';
+import { readRecoveryLock } from '../../../lib/table/recoveries/recoveries.ts';
+import { cancelRecovery, recoverWebhook } from '../../../lib/webhooks/recoveries/recovery.ts';
 import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
 import { rotateWebhookSecret } from '../../../lib/webhooks/secret-rotation.ts';
 import { deleteWebhook, updateWebhook } from '../../../lib/webhooks/webhooks.ts';
@@ -255,6 +256,16 @@ async function carryOutStep(world: World, service: Service, step: Step): Promise
       const found = lost.filter((deliveryId) => still.has(deliveryId)).length;
       if (answer === 'done' && matched < found)
         world.wrong.push(`A recovery of ${webhook.id} counts ${matched} events, but ${found} are lost`);
+      return note(world, answer);
+    }
+    case 'cancel': {
+      const lock = await readRecoveryLock(world.reader, organization, webhook.id);
+      if (!lock) return;
+      const { recoveryId } = lock;
+      const answer = await request(async (context) => {
+        await cancelRecovery(context, organization, webhook.id, recoveryId, undefined);
+      });
+      if (answer === 'done') world.cancelled.set(ulidOf(recoveryId), moment());
       return note(world, answer);
     }
     case 'redeliver': {

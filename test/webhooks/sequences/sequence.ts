@@ -11,7 +11,10 @@ export type ReceiverMode = 'healthy' | 'failing' | 'slow' | 'hanging';
  */
 export type Step = { after: number | 'at once' | 'answer' } & (
   | { does: 'publish'; events: number; event?: 'task.completed' }
-  | { does: 'pause' | 'resume' | 'pause and resume' | 'patch' | 'rotate' | 'recover' | 'delete'; webhook: number }
+  | {
+      does: 'pause' | 'resume' | 'pause and resume' | 'patch' | 'rotate' | 'recover' | 'cancel' | 'delete';
+      webhook: number;
+    }
   | { does: 'redeliver'; webhook: number; event: number }
   | { does: 'set rate'; webhook: number; maxPerSecond: number | null }
   | { does: 'set receiver'; webhook: number; mode: ReceiverMode }
@@ -57,6 +60,7 @@ const steps = {
   blink: fc.record({ does: kind('pause and resume'), webhook }),
   patch: fc.record({ does: kind('patch', 'rotate'), webhook }),
   recover: fc.record({ does: kind('recover'), webhook }),
+  cancel: fc.record({ does: kind('cancel'), webhook }),
   redeliver: fc.record({ does: kind('redeliver'), webhook, event: fc.nat(7) }),
   remove: fc.record({ does: kind('delete'), webhook }),
   rate: fc.record({ does: kind('set rate'), webhook, maxPerSecond: fc.constantFrom(null, 1, 1, 2, 5, 50) }),
@@ -93,6 +97,12 @@ const times = {
   retries: fc.oneof(
     { weight: 4, arbitrary: now },
     { weight: 2, arbitrary: fc.constantFrom(5 * minuteMs + 20, 30 * minuteMs + 20) },
+  ),
+  // A retry can be replaced from half a minute after the attempt before to a quarter of one before it is due.
+  replaced: fc.oneof(
+    { weight: 3, arbitrary: now },
+    { weight: 4, arbitrary: fc.constantFrom(10, 1_000, 31_000, 60_000) },
+    { weight: 1, arbitrary: fc.constantFrom(270_000, 284_000, 5 * minuteMs + 20) },
   ),
   // A first attempt counts as lost two minutes after it was due; the sweeper looks for it up to eight minutes after.
   lost: fc.oneof(
@@ -159,6 +169,11 @@ const profiles: [number, fc.Arbitrary<Sequence>][] = [
   // What a pause has held back runs when the process ends.
   [2, sequenceOf('soon', { some: 3, pause: 5, stall: 2, end: 3, sweep: 1 }, { webhooks: 1, rates: [1, 5, null] })],
   [4, sequenceOf('later', { publish: 4, end: 3, strike: 4, answer: 2, hang: 1, queue: 3 })],
+  // Attempts take the place of retries: of a caller, and of recoveries that are cancelled.
+  [
+    4,
+    sequenceOf('replaced', { publish: 3, fail: 3, answer: 3, redeliver: 4, recover: 3, cancel: 3, pause: 1, end: 1 }),
+  ],
   [4, sequenceOf('soon', { publish: 4, pause: 4, recover: 4, redeliver: 1, answer: 1, queue: 3, strike: 2, end: 1 })],
   [
     2,
@@ -186,7 +201,18 @@ const profiles: [number, fc.Arbitrary<Sequence>][] = [
   [
     6,
     sequenceOf('later', {
-      ...{ publish: 5, other: 1, pause: 3, blink: 1, patch: 2, recover: 2, redeliver: 2, remove: 1, rate: 2 },
+      ...{
+        publish: 5,
+        other: 1,
+        pause: 3,
+        blink: 1,
+        patch: 2,
+        recover: 2,
+        cancel: 1,
+        redeliver: 2,
+        remove: 1,
+        rate: 2,
+      },
       ...{ answer: 2, hang: 2, strike: 2, end: 1, queue: 2, redrive: 1, clock: 2 },
     }),
   ],

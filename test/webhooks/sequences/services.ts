@@ -152,7 +152,7 @@ export function startLocalService(world: World): Service {
       await Promise.all(pollers.map((stop) => stop()));
       process.die();
     },
-    sweep: { everyMs: 5_000, isDone: () => sweeping === 0, run: () => runJobs(Date.now()) },
+    sweep: { everyMs: 60_000, isDone: () => sweeping === 0, run: () => runJobs(Date.now()) },
     publishAgain: () => {
       stored = Math.max(0, stored - 5);
     },

@@ -13,10 +13,12 @@ import type { QueueName } from '../../../lib/deployment/queues.ts';
 import type { QueueSender } from '../../../lib/sqs/queue.ts';
 import { storeStepsBeforeWrites } from '../../../lib/table/events/log-clock.ts';
 import { createShards } from '../../../lib/table/lists/shards.ts';
+import type { Item } from '../../../lib/table/write.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
 import { deliveryIdOf, eventIdOf } from '../../../lib/webhooks/deliveries/derived-ids.ts';
 import { type Change, publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { carryOut } from '../../../lib/webhooks/orders/carry-out.ts';
+import { isAwaited, startAwaited } from '../../../lib/webhooks/orders/start-awaited.ts';
 import type { Outcome, Post } from '../../../lib/webhooks/sender/sender.ts';
 import { createMemoryTable, type MemoryTable } from '../../table/fixtures/memory-table.ts';
 import { createChange, failed } from '../test-webhooks.ts';
@@ -95,7 +97,7 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
   const calls: Calls = createCalls(order);
   const organization = 'acme' as Organization;
   const table = createMemoryTable();
-  const sendToTable = via(table);
+  const sendToTable = withStream(via(table));
   const randomBytes = () => Uint8Array.from({ length: 10 }, () => Math.floor(calls.random() * 256));
   const ulid = () => ulidFrom(Date.now(), randomBytes());
   const webhooks: TestWebhook[] = rates.map((rate, at) => ({
@@ -110,7 +112,7 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
   }));
   const received: Received[] = [];
   const events: TestEvent[] = [];
-  const changes: Change[] = [];
+  const changes: (Change | Item)[] = [];
   let signalled = Promise.withResolvers<void>();
   /** The differences between the clock and the monotonic one that a step has made. */
   const clockSteps: { at: number; ms: number }[] = [];
@@ -122,9 +124,11 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
     webhooks,
     received,
     events,
-    /** The stream of the table: the committed changes. */
+    /** The stream of the table: the committed changes, and half of the new items that users wait for. */
     changes,
     clockSteps,
+    /** When the cancellation of each recovery was answered, by their ULIDs. */
+    cancelled: new Map<string, number>(),
     /** What went wrong before the end. */
     wrong: [] as string[],
     /** A context for reads of the test, which are no calls of a process. */
@@ -187,6 +191,19 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
     return context;
   }
 
+  /** Adds half of the new items that the stream has to the changes; its records of the others are lost. */
+  function withStream(send: ReturnType<SendVia>): ReturnType<SendVia> {
+    return async (command) => {
+      const isNew = ({ pk, sk }: Item) => !table.items().some((item) => item.pk === pk && item.sk === sk);
+      const items = putsOf(command).filter((item) => isAwaited(item) && isNew(item));
+      const result = await send(command);
+      const recorded = items.filter(() => calls.random() < 1 / 2);
+      changes.push(...recorded);
+      if (recorded.length > 0) world.signal();
+      return result;
+    };
+  }
+
   async function receive(process: Process, { body, headers }: Post): Promise<Outcome> {
     if (process.dead) return never;
     const handling = handlings.getStore() as Handling;
@@ -206,6 +223,11 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
     if (mode === 'hanging') return { ...success, httpStatus: 0, timedOut: true, error: 'No answer within 10 s.' };
     return mode === 'failing' ? { ...success, ...failed } : success;
   }
+}
+
+/** Returns the items that a command puts. */
+function putsOf({ input }: { input?: { Item?: Item; TransactItems?: { Put?: { Item: Item } }[] } }): Item[] {
+  return input?.Item ? [input.Item] : (input?.TransactItems ?? []).flatMap(({ Put }) => (Put ? [Put.Item] : []));
 }
 
 /** Returns whether a post has the signature of a secret. */
@@ -245,7 +267,11 @@ export async function handleMessages(
 /** Publishes the first changes of the stream from a position on, and returns how many of them were published. */
 export async function publishFrom({ changes }: World, context: Context, position: number): Promise<number> {
   const batch = changes.slice(position, position + 100);
-  const results = await Promise.allSettled(batch.map((change) => publishEvents(context, change)));
+  const results = await Promise.allSettled(
+    batch.map((change) =>
+      'kind' in change ? startAwaited(context, change) : publishEvents(context, change as Change),
+    ),
+  );
   const failedAt = results.findIndex(({ status }) => status === 'rejected');
   return failedAt === -1 ? batch.length : failedAt;
 }
