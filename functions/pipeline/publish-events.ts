@@ -3,11 +3,13 @@ import { sendExecutionMessages } from '../../lib/executions/execution-messages.t
 import { consumeStream } from '../../lib/queue/consume.ts';
 import { meter } from '../../lib/queue/meter.ts';
 import { heartbeatKind } from '../../lib/table/deliveries/heartbeat.ts';
+import { ownEventFrom, ownEventKind } from '../../lib/table/deliveries/own-events.ts';
 import { executionFrom, executionKind } from '../../lib/table/executions/execution-items.ts';
 import { taskFrom } from '../../lib/table/tasks/task-items.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
 import { publishEvents } from '../../lib/webhooks/deliveries/publish-events.ts';
 import { isAwaited, startAwaited } from '../../lib/webhooks/orders/start-awaited.ts';
+import { webhookEvents } from '../../lib/webhooks/own-events.ts';
 
 export const handler = consumeStream(async ({ organization, before, after }, context) => {
   const item = after ?? before;
@@ -20,6 +22,11 @@ export const handler = consumeStream(async ({ organization, before, after }, con
     // A start is a change in the stream too, so its message to a worker is sent as reliably as its event.
     if (execution.status === 'running' && events.length > 0) await sendExecutionMessages(context, [execution]);
     return publishEvents(context, { organization, item: execution.id, version: 1, events });
+  }
+  if (item?.kind === ownEventKind) {
+    const { webhookId, number: version } = ownEventFrom(item);
+    const events = webhookEvents(before && ownEventFrom(before), after && ownEventFrom(after));
+    return publishEvents(context, { organization, item: webhookId, version, events });
   }
   if (item === undefined) return;
   const task = taskFrom(item);

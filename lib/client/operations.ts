@@ -621,7 +621,7 @@ export type Prompt = {
   systemPrompt: string;
 };
 
-export type EventName = 'task.created' | 'task.completed' | 'task.status_changed' | 'agent.spawned' | 'agent.completed' | 'agent.failed';
+export type EventName = 'task.created' | 'task.completed' | 'task.status_changed' | 'agent.spawned' | 'agent.completed' | 'agent.failed' | 'webhook.failing' | 'webhook.recovered' | 'webhook.paused';
 
 export type Webhook = {
   /** Id of a webhook. */
@@ -836,6 +836,23 @@ export type ExecutionEventData = {
   occurredAt: string;
 };
 
+export type WebhookEventData = {
+  webhook: {
+    /** Id of a webhook. */
+    id: string;
+    /** Host of its URL, with the port if the URL has one. */
+    host: string;
+    description?: string;
+    /** False while the webhook is paused. */
+    active: boolean;
+    /** End of the first failed attempt after which all have failed; in `webhook.recovered`, of the time that has ended. */
+    failingSince?: string;
+    /** Why the service has paused the webhook; absent if a caller paused it. */
+    disabledReason?: 'failing';
+  };
+  occurredAt: string;
+};
+
 export type Event = {
   /** Id of an event. */
   id: string;
@@ -843,7 +860,7 @@ export type Event = {
   /** When the change was made. */
   occurredAt: string;
   /** The `data` of its deliveries. */
-  data: TaskEventData | ExecutionEventData;
+  data: TaskEventData | ExecutionEventData | WebhookEventData;
 };
 
 export type EventDelivery = {
@@ -864,7 +881,7 @@ export type EventDetail = {
   /** When the change was made. */
   occurredAt: string;
   /** The `data` of its deliveries. */
-  data: TaskEventData | ExecutionEventData;
+  data: TaskEventData | ExecutionEventData | WebhookEventData;
   deliveries: EventDelivery[];
 };
 
@@ -978,6 +995,33 @@ export type Deliveries = {
     /** The time of this attempt. */
     timestamp: string;
     data: ExecutionEventData;
+  };
+  /** The newest attempts of three deliveries to a webhook have failed and none has succeeded since, or a delivery has failed permanently. */
+  'webhook.failing': {
+    event: 'webhook.failing';
+    /** Id of a delivery, or of an attempt. */
+    deliveryId: string;
+    /** The time of this attempt. */
+    timestamp: string;
+    data: WebhookEventData;
+  };
+  /** An attempt to a failing webhook succeeds. */
+  'webhook.recovered': {
+    event: 'webhook.recovered';
+    /** Id of a delivery, or of an attempt. */
+    deliveryId: string;
+    /** The time of this attempt. */
+    timestamp: string;
+    data: WebhookEventData;
+  };
+  /** A caller or the service pauses a webhook. */
+  'webhook.paused': {
+    event: 'webhook.paused';
+    /** Id of a delivery, or of an attempt. */
+    deliveryId: string;
+    /** The time of this attempt. */
+    timestamp: string;
+    data: WebhookEventData;
   };
 };
 
@@ -2208,4 +2252,7 @@ export const eventNames = [
   'agent.spawned',
   'agent.completed',
   'agent.failed',
+  'webhook.failing',
+  'webhook.recovered',
+  'webhook.paused',
 ] as const satisfies readonly EventName[];

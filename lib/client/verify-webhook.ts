@@ -40,6 +40,23 @@ type ExecutionEventData = {
   occurredAt: string;
 };
 
+type WebhookEventData = {
+  webhook: {
+    /** Id of a webhook. */
+    id: string;
+    /** Host of its URL, with the port if the URL has one. */
+    host: string;
+    description?: string;
+    /** False while the webhook is paused. */
+    active: boolean;
+    /** End of the first failed attempt after which all have failed; in `webhook.recovered`, of the time that has ended. */
+    failingSince?: string;
+    /** Why the service has paused the webhook; absent if a caller paused it. */
+    disabledReason?: 'failing';
+  };
+  occurredAt: string;
+};
+
 /**
  * The body of a delivery. Times are ISO 8601 UTC: `timestamp` is the time of this attempt, `data.occurredAt` the time
  * of the event. Retries have the same `deliveryId`: use it to ignore duplicates. Unset fields are absent.
@@ -47,6 +64,7 @@ type ExecutionEventData = {
 export type Delivery = { deliveryId: string; timestamp: string } & (
   | { event: 'task.created' | 'task.completed' | 'task.status_changed'; data: TaskEventData }
   | { event: 'agent.spawned' | 'agent.completed' | 'agent.failed'; data: ExecutionEventData }
+  | { event: 'webhook.failing' | 'webhook.recovered' | 'webhook.paused'; data: WebhookEventData }
 );
 
 // End of the generated types.

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { type ApiReference, endpoint } from './endpoint.ts';
-import { EventId, EventName, ExecutionEventData, TaskEventData } from './events.ts';
+import { EventId, EventName, ExecutionEventData, TaskEventData, WebhookEventData } from './events.ts';
 import * as examples from './examples.ts';
 import { ExecutionId } from './executions.ts';
-import { count, described, pageLimit, rangeEnd, Timestamp } from './shapes.ts';
+import { count, described, pageLimit, rangeEnd, Timestamp, WebhookId } from './shapes.ts';
 import { TaskId } from './tasks.ts';
-import { DeliveryId, DeliveryState, WebhookId } from './webhooks.ts';
+import { DeliveryId, DeliveryState } from './webhooks.ts';
 
 /** The largest number of events that a page of the event log reads, whether they match the filters or not. */
 export const maxEventsRead = 10_000;
@@ -15,7 +15,7 @@ export const Event = v.object({
   id: EventId,
   event: EventName,
   occurredAt: described(Timestamp, 'When the change was made.'),
-  data: described(v.union([TaskEventData, ExecutionEventData]), 'The `data` of its deliveries.'),
+  data: described(v.union([TaskEventData, ExecutionEventData, WebhookEventData]), 'The `data` of its deliveries.'),
 });
 export type Event = v.InferOutput<typeof Event>;
 

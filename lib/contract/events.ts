@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Example } from './endpoint.ts';
 import * as examples from './examples.ts';
 import { ExecutionListItem, type ExecutionStatus } from './executions.ts';
-import { described, id, oneOf, Timestamp } from './shapes.ts';
+import { described, id, oneOf, Timestamp, WebhookId } from './shapes.ts';
 import { type Task, TaskId, TaskStatus } from './tasks.ts';
 
 export const EventId = id('ev', 'an event');
@@ -47,6 +47,27 @@ export const ExecutionEventData = v.object({
   occurredAt: Timestamp,
 });
 export type ExecutionEventData = v.InferOutput<typeof ExecutionEventData>;
+
+/** `data` of the webhook events: the webhook after the change. The URL of its receiver may be secret, so it has only the host. */
+export const WebhookEventData = v.object({
+  webhook: v.object({
+    id: WebhookId,
+    host: described(v.string(), 'Host of its URL, with the port if the URL has one.'),
+    description: v.optional(v.string()),
+    active: described(v.boolean(), 'False while the webhook is paused.'),
+    failingSince: v.optional(
+      described(
+        Timestamp,
+        'End of the first failed attempt after which all have failed; in `webhook.recovered`, of the time that has ended.',
+      ),
+    ),
+    disabledReason: v.optional(
+      described(oneOf(['failing']), 'Why the service has paused the webhook; absent if a caller paused it.'),
+    ),
+  }),
+  occurredAt: Timestamp,
+});
+export type WebhookEventData = v.InferOutput<typeof WebhookEventData>;
 
 /** An event: when it is published, and what receivers get. `Of` is the item that the event is about. */
 type EventRow<Data, Of> = {
@@ -138,8 +159,38 @@ export const executionEventRows = rowsOf<`agent.${string}`, ExecutionEventData, 
   },
 });
 
+/** Returns an example of a webhook in an event. */
+function aWebhook(more: Partial<WebhookEventData['webhook']>) {
+  return { id: examples.webhookId, host: 'example.com', description: 'Orders, production', active: true, ...more };
+}
+
+/** The events of webhooks. An event about a webhook is not sent to it. They come from the items of `own-events.ts`. */
+export const webhookEventRows = rowsOf<`webhook.${string}`, WebhookEventData, { event: string }>()({
+  'webhook.failing': {
+    when: 'The newest attempts of three deliveries to a webhook have failed and none has succeeded since, or a delivery has failed permanently',
+    data: WebhookEventData,
+    example: { webhook: aWebhook({ failingSince: examples.started }), occurredAt: examples.ended },
+    comesFrom: says('webhook.failing'),
+  },
+  'webhook.recovered': {
+    when: 'An attempt to a failing webhook succeeds',
+    data: WebhookEventData,
+    example: { webhook: aWebhook({ failingSince: examples.started }), occurredAt: examples.retried },
+    comesFrom: says('webhook.recovered'),
+  },
+  'webhook.paused': {
+    when: 'A caller or the service pauses a webhook',
+    data: WebhookEventData,
+    example: {
+      webhook: aWebhook({ active: false, failingSince: examples.started, disabledReason: 'failing' }),
+      occurredAt: examples.retried,
+    },
+    comesFrom: says('webhook.paused'),
+  },
+});
+
 /** The public events (docs/architecture.md#events): all that the code, the API and its reference say of them. */
-export const eventRows = { ...taskEventRows, ...executionEventRows };
+export const eventRows = { ...taskEventRows, ...executionEventRows, ...webhookEventRows };
 
 export type EventName = keyof typeof eventRows;
 export const eventNames = Object.keys(eventRows) as [EventName, ...EventName[]];
@@ -156,6 +207,11 @@ function becomes(status: ExecutionStatus) {
     after?.status === status && before?.status !== status;
 }
 
+/** Returns whether the item after a change says that an event has happened. */
+function says(event: `webhook.${string}`) {
+  return (_: { event: string } | undefined, after: { event: string } | undefined): boolean => after?.event === event;
+}
+
 /** An event of a task. */
 export type TaskEvent = { event: keyof typeof taskEventRows; data: TaskEventData };
 
@@ -169,5 +225,13 @@ export type ExecutionEvent = {
   taskFields?: Pick<TaskEventData['task'], 'projectId' | 'assignedAgent'>;
 };
 
+/** An event of a webhook. */
+export type WebhookEvent = { event: keyof typeof webhookEventRows; data: WebhookEventData };
+
+/** Returns whether an event is about a webhook. */
+export function isWebhookEvent(event: string): boolean {
+  return Object.hasOwn(webhookEventRows, event);
+}
+
 /** An event that webhooks receive. */
-export type PublicEvent = TaskEvent | ExecutionEvent;
+export type PublicEvent = TaskEvent | ExecutionEvent | WebhookEvent;

@@ -2,8 +2,7 @@ import * as v from 'valibot';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import { EventName, eventNames } from './events.ts';
 import * as examples from './examples.ts';
-import { bodyTime, count, described, flag, id, listOf, oneOf, pageQuery, Timestamp } from './shapes.ts';
-import { WebhookId } from './webhooks.ts';
+import { bodyTime, count, described, flag, id, listOf, oneOf, pageQuery, Timestamp, WebhookId } from './shapes.ts';
 
 export const RecoveryId = id('rc', 'a recovery');
 

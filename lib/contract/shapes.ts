@@ -201,6 +201,9 @@ export const AgentName = v.pipe(
   v.examples(['builder']),
 );
 
+/** The id of a webhook, which events and webhooks have. */
+export const WebhookId = id('wh', 'a webhook');
+
 /** The id of a project. */
 export const ProjectId = v.pipe(
   matching('proj_[A-Za-z0-9_-]{1,64}', 'proj_ followed by 1 to 64 letters, digits, _ or -'),

@@ -16,9 +16,9 @@ import {
   rangeEnd,
   Timestamp,
   text,
+  WebhookId,
 } from './shapes.ts';
 
-export const WebhookId = id('wh', 'a webhook');
 export const DeliveryId = id('dlv', 'a delivery, or of an attempt');
 
 /** White space and control characters, which URL parsers drop or encode, and backslashes, which they take for slashes. */

@@ -56,7 +56,7 @@ export const consumers = {
     sources: [
       {
         stream: 'table',
-        kinds: ['task', 'execution', 'heartbeat'],
+        kinds: ['task', 'execution', 'webhook-event', 'heartbeat'],
         // What users wait for begins at once, and not with the next sweep.
         onlyNew: ['redelivery', 'release', 'recovery'],
         quiet: { kind: 'execution', attribute: 'status', value: 'running' },

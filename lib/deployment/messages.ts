@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import { EventId, EventName } from '../contract/events.ts';
 import { ExecutionId } from '../contract/executions.ts';
 import { Organization } from '../contract/organization.ts';
-import { Timestamp } from '../contract/shapes.ts';
-import { DeliveryId, WebhookId } from '../contract/webhooks.ts';
+import { Timestamp, WebhookId } from '../contract/shapes.ts';
+import { DeliveryId } from '../contract/webhooks.ts';
 
 /** The id of the request that caused a message, if it is known. It is passed on in every message and every log line. */
 const requestId = v.optional(v.string());

@@ -14,7 +14,7 @@ import {
 } from '../contract/agents.ts';
 import { detailCodes, errorStatus } from '../contract/errors.ts';
 import { Event, EventDelivery, EventDetail } from '../contract/event-log.ts';
-import { EventName, ExecutionEventData, TaskEventData } from '../contract/events.ts';
+import { EventName, ExecutionEventData, TaskEventData, WebhookEventData } from '../contract/events.ts';
 import {
   Delegation,
   DelegationStatus,
@@ -138,6 +138,7 @@ const responseSchemas = {
   TestResult,
   TaskEventData,
   ExecutionEventData,
+  WebhookEventData,
   Event,
   EventDelivery,
   EventDetail,

@@ -174,6 +174,8 @@ export const keys = {
   webhooks: (organization: Organization) => partition(organization, 'W'),
   webhook: (organization: Organization, ulid: string): Key => ({ pk: partition(organization, 'W'), sk: ulid }),
   webhookSecret: (organization: Organization, ulid: string): Key => ({ pk: partition(organization, 'WS'), sk: ulid }),
+  /** The latest event about a webhook; see `own-events.ts`. */
+  ownEvent: (organization: Organization, ulid: string): Key => ({ pk: partition(organization, 'WV'), sk: ulid }),
   webhookCount: (organization: Organization): Key => ({ pk: partition(organization, 'WN'), sk: only }),
   subscriptions: (organization: Organization, event: string) => partition(organization, 'S', event),
   subscription: (organization: Organization, event: string, webhook: string): Key => ({

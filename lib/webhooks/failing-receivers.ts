@@ -1,15 +1,16 @@
 import type { Context } from '../context.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { Webhook } from '../contract/webhooks.ts';
 import { isTooFarAhead } from '../table/clocks.ts';
 import { closedAfterMs } from '../table/deliveries/attempt-counts.ts';
 import { type Failing, storeFailing } from '../table/deliveries/failing.ts';
 import { type AttemptOutcome, isBefore, readOutcomesBack } from '../table/deliveries/outcomes.ts';
-import { lastResume, openPauseOf, type Pausable, withoutPause, withPause } from '../table/deliveries/pauses.ts';
-import { changeWebhook, readWebhook, type StoredWebhook, type Target } from '../table/deliveries/webhooks.ts';
+import { lastResume, withPause } from '../table/deliveries/pauses.ts';
+import { changeWebhook, readWebhook, type Target } from '../table/deliveries/webhooks.ts';
 import { type LogClockContext, logTimeOf } from '../table/events/log-clock.ts';
-import { ignoreConflict, retryOnConflict } from '../table/transact.ts';
+import { ignoreConflict } from '../table/transact.ts';
+import { canBeginFailure, knownOf, storedFailure } from './failing-times.ts';
+import { createOwnEvent } from './own-events.ts';
 
 /** The number of deliveries that must fail permanently before a webhook is paused. */
 const fewestExhausted = 10;
@@ -79,7 +80,7 @@ async function readFailing(
       isAfterSuccess = true;
       break;
     }
-    if (outcome.test) continue;
+    if (!canBeginFailure(outcome)) continue;
     firstFailure = outcome.deliveredAt;
     if (!isLastOfSchedule(context, outcome)) continue;
     exhausted += 1;
@@ -105,12 +106,6 @@ function isLastOfSchedule({ retrySchedule }: FailingContext, { attempt, schedule
   return attempt - scheduleStart === retrySchedule.length;
 }
 
-/** Returns what is known of the failures of a webhook since it was resumed; `undefined` if no check was made. */
-function knownOf(webhook: Pausable & { failing?: Failing | undefined }): Failing | undefined {
-  const { failing } = webhook;
-  return failing && Date.parse(failing.since) >= lastResume(webhook) ? failing : undefined;
-}
-
 async function pauseFailing(
   context: LogClockContext,
   organization: Organization,
@@ -127,48 +122,9 @@ async function pauseFailing(
     pauses: withPause(before, since, 'failing'),
     version: before.version + 1,
   };
+  const event = createOwnEvent('webhook.paused', after, storedFailure(before), now);
   // The next check pauses a webhook that was changed at the same time.
-  const times = { since: timestamp(since), now };
+  const times = { since: timestamp(since), now, event };
   const changed = changeWebhook(context, organization, before, after, times).then(() => true);
   return (await changed.catch(ignoreConflict)) ?? false;
-}
-
-/** Resumes a webhook that was paused because its deliveries failed. Does nothing for any other webhook. */
-export async function resumeFailing(
-  context: LogClockContext,
-  organization: Organization,
-  webhookId: string,
-): Promise<void> {
-  await retryOnConflict(context.table, async () => {
-    const before = await readWebhook(context, organization, webhookId);
-    if (!before || openPauseOf(before)?.reason === undefined) return;
-    const now = context.clock();
-    const since = await logTimeOf(context, organization, now);
-    const after = { ...before, active: true, pauses: withoutPause(before, since), version: before.version + 1 };
-    await changeWebhook(context, organization, before, after, { since: timestamp(since), now });
-  });
-}
-
-/** The times of the latest attempts to a webhook, and since when deliveries to it only fail. */
-type Health = Pick<Webhook, 'lastDeliveryAt' | 'lastSuccessAt' | 'lastFailureAt' | 'failingSince'>;
-
-/** Returns the health of a webhook, from the newest outcomes and the latest check of its failures. */
-export function healthOf(webhook: StoredWebhook, newest: readonly AttemptOutcome[]): Health {
-  const lastDeliveryAt = newest[0]?.deliveredAt;
-  const successAt = newest.findIndex(({ error }) => error === undefined);
-  const lastSuccessAt = newest[successAt]?.deliveredAt ?? webhook.failing?.lastSuccessAt;
-  const lastFailureAt = newest.find(({ error }) => error !== undefined)?.deliveredAt;
-  const resumedAt = lastResume(webhook);
-  const failures = (successAt === -1 ? newest : newest.slice(0, successAt)).filter(
-    ({ test, deliveredAt }) => !test && Date.parse(deliveredAt) >= resumedAt,
-  );
-  // The check has read further back than the newest outcomes, unless they have a success.
-  const known = successAt === -1 ? knownOf(webhook)?.since : undefined;
-  const failingSince = failures.length > 0 ? (known ?? failures.at(-1)?.deliveredAt) : undefined;
-  return {
-    ...(lastDeliveryAt !== undefined && { lastDeliveryAt }),
-    ...(lastSuccessAt !== undefined && { lastSuccessAt }),
-    ...(lastFailureAt !== undefined && { lastFailureAt }),
-    ...(failingSince !== undefined && { failingSince }),
-  };
 }

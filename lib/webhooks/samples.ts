@@ -19,6 +19,17 @@ export function sampleOf(event: EventName, ulid: () => string, now: number): Pub
     return { event, data: { task, sequence: example.sequence, occurredAt } } as PublicEvent;
   }
   const moved = (time: string) => timestamp(now + Date.parse(time) - Date.parse(example.occurredAt));
+  if ('webhook' in example) {
+    const { failingSince } = example.webhook;
+    const webhook = {
+      ...example.webhook,
+      id: `wh_${ulid()}`,
+      host: 'sample.example.com',
+      description: 'A sample webhook',
+      ...(failingSince !== undefined && { failingSince: moved(failingSince) }),
+    };
+    return { event, data: { webhook, occurredAt } } as PublicEvent;
+  }
   const { startedAt, completedAt } = example.execution;
   const execution = {
     ...example.execution,

@@ -7,7 +7,6 @@ import type { TestResult } from '../contract/webhooks.ts';
 import { requestFields } from '../request-context.ts';
 import { putInBatch } from '../table/batchers.ts';
 import { attemptItem } from '../table/deliveries/attempt-items.ts';
-import { openPauseOf } from '../table/deliveries/pauses.ts';
 import { responseItem, responsesEnd } from '../table/deliveries/responses.ts';
 import { updatePace } from '../table/deliveries/webhook-attempts.ts';
 import { readTarget } from '../table/deliveries/webhooks.ts';
@@ -16,7 +15,7 @@ import type { RecordResponse } from '../table/idempotency.ts';
 import { transact } from '../table/transact.ts';
 import { attemptResultOf } from './deliveries/attempt-result.ts';
 import { exchangeOf } from './deliveries/exchange.ts';
-import { resumeFailing } from './failing-receivers.ts';
+import { noteSuccess } from './failing-times.ts';
 import { sampleOf } from './samples.ts';
 import type { SecretsContext } from './secrets.ts';
 import { type SenderContext, sendToReceiver } from './sender/sender.ts';
@@ -24,7 +23,7 @@ import { signedPost } from './sender/signed-post.ts';
 
 /**
  * Sends a sample of an event to a webhook, signed like every attempt, and records it in the history. It is sent once,
- * whatever the result. A success resumes a webhook that was paused because its deliveries failed.
+ * whatever the result. A success ends a time in which the webhook fails, and resumes it if it was paused because of that.
  *
  * @throws `ApiError` `not_found`
  */
@@ -51,7 +50,7 @@ export async function testWebhook(
   const attempt = { place, record: { ...record, test: true }, ...requestFields(), sent, data: JSON.stringify(data) };
   const row = { Put: { Item: attemptItem(attempt) } };
   const expiresMs = responsesEnd(record.deliveredAt, context.responseDays);
-  if (error === undefined && openPauseOf(target)?.reason) await resumeFailing(context, organization, webhookId);
+  if (error === undefined) await noteSuccess(context, organization, webhookId, target, { resumes: true });
   await Promise.all([
     updatePace(context, organization, webhookId, target, { slow }),
     // Before the row, and not in its transaction, which would double the write units.

@@ -19,7 +19,8 @@ import {
 import { type LogClockContext, logTimeOf } from '../table/events/log-clock.ts';
 import { applyPatch } from '../table/patch.ts';
 import { retryOnConflict } from '../table/transact.ts';
-import { healthOf } from './failing-receivers.ts';
+import { healthOf } from './failing-times.ts';
+import { createOwnEvent } from './own-events.ts';
 import { rejectUrl } from './sender/receivers.ts';
 
 /**
@@ -83,7 +84,10 @@ export async function updateWebhook(
     // Events are compared with these times.
     const since = await logTimeOf(context, organization, now);
     const after = patched(before, patch, since);
-    const times = { since: timestamp(since), now };
+    const isPausedNow = before.active && !after.active;
+    const { failingSince } = healthOf(before, newest);
+    const event = isPausedNow ? createOwnEvent('webhook.paused', after, failingSince, now) : undefined;
+    const times = { since: timestamp(since), now, event };
     if (after !== before) await changeWebhook(context, organization, before, after, times);
     return versioned(after, newest);
   });
@@ -151,9 +155,10 @@ function shownFrom(stored: StoredWebhook): Webhook {
     version: _,
     pauses: __,
     failing: ___,
-    taskFilters: ____,
-    slow: _____,
-    paceVersion: ______,
+    ownEvents: ____,
+    taskFilters: _____,
+    slow: ______,
+    paceVersion: _______,
     ...webhook
   } = stored;
   return webhook;

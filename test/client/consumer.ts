@@ -56,7 +56,9 @@ export async function reach(url: string): Promise<string> {
 export async function receive(request: Request, secret: string): Promise<Response> {
   try {
     const delivery: Delivery = await verifyWebhook({ body: await request.text(), headers: request.headers, secret });
-    return new Response('task' in delivery.data ? delivery.data.task.title : delivery.data.execution.agentName);
+    const { data } = delivery;
+    if ('webhook' in data) return new Response(data.webhook.host);
+    return new Response('task' in data ? data.task.title : data.execution.agentName);
   } catch (error) {
     if (error instanceof DeliveryRefused) return new Response(error.reason, { status: 401 });
     throw error;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { eventNames } from '../../lib/contract/events.ts';
+import { WebhookId } from '../../lib/contract/shapes.ts';
 import {
   listDeliveries,
   registerWebhook,
   rotateWebhookSecret,
   testWebhook,
   updateWebhook,
-  WebhookId,
 } from '../../lib/contract/webhooks.ts';
 import { validate } from '../../lib/requests/validate.ts';
 import { unknownEvent } from '../unknown-event.ts';

@@ -23,7 +23,7 @@ async function follow(service: { url: string; token: string }, after: string, it
   return { events: [...events.values()], after };
 }
 
-const itemOf = ({ data }: Event) => ('task' in data ? data.task.id : data.execution.id);
+const itemOf = ({ data }: Event) => ('task' in data ? data.task.id : 'execution' in data ? data.execution.id : '');
 const namesOf = (events: readonly Event[], item: string) =>
   events
     .filter((event) => itemOf(event) === item)

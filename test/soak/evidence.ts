@@ -1,4 +1,4 @@
-import type { EventName } from '../../lib/contract/events.ts';
+import { type EventName, isWebhookEvent } from '../../lib/contract/events.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
@@ -89,7 +89,9 @@ export async function gather(sources: Sources): Promise<Evidence> {
   const differences = await findDifferences(table, organization, timestamp(now));
   const executions = await executionsIn(table);
   const happened = eventsThatHappened(ledger, executions);
-  const events = await Array.fromAsync(readEvents({ table }, organization, range.from, range.to), loggedEvent);
+  const logged = await Array.fromAsync(readEvents({ table }, organization, range.from, range.to));
+  // The ledger has no events about webhooks, to which none of its webhooks is subscribed.
+  const events = logged.filter(({ event }) => !isWebhookEvent(event)).map(loggedEvent);
   const fates = fatesOf(sources, happened, new Map(events.map(({ name, occurredAt }) => [name, occurredAt])));
   return {
     ledger,

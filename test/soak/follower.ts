@@ -25,7 +25,9 @@ export function startFollower({ api }: Pick<ServiceProcess, 'api'>, random: Rand
         .catch(() => undefined);
       if (answer?.status === 200) {
         const { data, pagination } = answer.body as unknown as { data: Event[]; pagination: { next: string } };
-        for (const { id, event, data: changed } of data) seen.set(id, nameOf(event, changed));
+        // The ledger has no events about webhooks.
+        for (const { id, event, data: changed } of data)
+          if (!('webhook' in changed)) seen.set(id, nameOf(event, changed));
         after = pagination.next;
         if (data.length === limit) continue;
       }

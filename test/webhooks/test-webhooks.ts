@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { ulid as ulidAt } from 'ulid';
 import * as v from 'valibot';
 import { type Context, createContext } from '../../lib/context.ts';
@@ -11,15 +13,18 @@ import { environment } from '../../lib/deployment/environment.ts';
 import { type DeliveryMessage, DeliveryOrOrder, type Order } from '../../lib/deployment/messages.ts';
 import type { Counts } from '../../lib/deployment/metrics.ts';
 import type { DelayedMessage, QueueSender } from '../../lib/sqs/queue.ts';
-import type { Table } from '../../lib/table/client.ts';
+import { type OwnEvent, ownEventFrom, ownEventKind } from '../../lib/table/deliveries/own-events.ts';
+import { organizationOf } from '../../lib/table/keys.ts';
 import { type DeliveryQueue, deliveryQueues } from '../../lib/webhooks/deliveries/attempt-messages.ts';
 import { deliverWebhook } from '../../lib/webhooks/deliveries/deliver-webhook.ts';
 import { type Change, publishEvents } from '../../lib/webhooks/deliveries/publish-events.ts';
+import { webhookEvents } from '../../lib/webhooks/own-events.ts';
 import { registerWebhook } from '../../lib/webhooks/registration.ts';
 import type { Outcome, Post, Sender } from '../../lib/webhooks/sender/sender.ts';
 import { listDeliveries } from '../../lib/webhooks/webhooks.ts';
-import { clockAt, openService } from '../service.ts';
+import { clockAt, openService, type Service } from '../service.ts';
 import { dumpOf } from '../table-dump.ts';
+import { streamed } from '../table-stream.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
 import { type DeliveryState, type LoggedAttempt, stateOf } from './deliveries/check-pipeline.ts';
 import { createManualTimers } from './sender/manual-timers.ts';
@@ -35,11 +40,11 @@ export const slowAttempts = 3;
 
 /** Creates a table and returns a function that creates an organization in it, each with a clock of its own. */
 export async function prepareTestWebhooks(): Promise<() => TestWebhooks> {
-  const { table } = await openService();
-  return () => testWebhooksOf(table);
+  const service = await openService();
+  return () => testWebhooksOf(service);
 }
 
-function testWebhooksOf(table: Table) {
+function testWebhooksOf({ table, changes }: Pick<Service, 'table' | 'changes'>) {
   const organization = `org-${randomUUID()}` as Organization;
   const clock = clockAt(startTime);
   const queue = listingQueue();
@@ -146,6 +151,20 @@ function testWebhooksOf(table: Table) {
       const rows = Object.values(await webhooks.dump()) as LoggedAttempt[];
       const own = rows.filter(({ pk, sk }) => pk.endsWith(`#WD#${ulidOf(webhookId)}`) && sk.startsWith('A#'));
       return stateOf(own.filter((row) => row.deliveryId === deliveryId));
+    },
+
+    /** Returns the changes that announce events about the webhooks of the organization, oldest first. */
+    ownEvents: async (): Promise<OwnEvent[]> =>
+      (await streamed({ changes }, ownEventKind))
+        .map(({ dynamodb }) => unmarshall(dynamodb?.NewImage as Record<string, AttributeValue>))
+        .filter(({ pk }) => organizationOf(pk) === organization)
+        .map(ownEventFrom),
+
+    /** Publishes the latest event about a webhook; returns the messages of its deliveries. */
+    publishOwnEvent: async (): Promise<DeliveryMessage[]> => {
+      const after = (await webhooks.ownEvents()).at(-1) as OwnEvent;
+      const { webhookId: item, number: version } = after;
+      return webhooks.publish({ organization, item, version, events: webhookEvents(undefined, after) });
     },
 
     history: async (id: string): Promise<DeliveryRecord[]> =>

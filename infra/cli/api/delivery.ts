@@ -1,5 +1,6 @@
 import type { AttemptDetail } from '../../../lib/client/operations.ts';
-import { DeliveryId, WebhookId } from '../../../lib/contract/webhooks.ts';
+import { WebhookId } from '../../../lib/contract/shapes.ts';
+import { DeliveryId } from '../../../lib/contract/webhooks.ts';
 import { durationText } from '../../texts.ts';
 import { readBy } from '../command.ts';
 import { apiCommand } from './api-command.ts';

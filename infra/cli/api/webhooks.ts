@@ -10,8 +10,8 @@ import {
   recoveryRates,
   usualKinds,
 } from '../../../lib/contract/recoveries.ts';
-import { SentTime } from '../../../lib/contract/shapes.ts';
-import { attemptStatuses, maxPerSecondLimit, WebhookId } from '../../../lib/contract/webhooks.ts';
+import { SentTime, WebhookId } from '../../../lib/contract/shapes.ts';
+import { attemptStatuses, maxPerSecondLimit } from '../../../lib/contract/webhooks.ts';
 import { durationText } from '../../texts.ts';
 import { readBy, wholeNumber } from '../command.ts';
 import { printJson } from '../json.ts';

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import util from 'node:util';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Event } from '../../../lib/client/operations.ts';
-import type { EventName } from '../../../lib/contract/events.ts';
+import type { EventName, PublicEvent } from '../../../lib/contract/events.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import { TaskId } from '../../../lib/contract/tasks.ts';
 import { lineOf } from '../../local/terminal/log-lines.ts';
@@ -67,9 +67,15 @@ async function forward(receiver: LocalReceiver, event: Event, { json }: { json?:
   // An event has the same delivery id each time, so that receivers drop duplicates.
   const deliveryId = `dlv_${ulidOf(event.id)}`;
   const outcome = await forwardEvent(receiver, { deliveryId, event: event.event, data: event.data });
-  const item = 'task' in event.data ? event.data.task.id : event.data.execution.id;
+  const item = subjectOf(event.data);
   printForwarded(receiver, { id: event.id, deliveryId, event: event.event, item, ...outcome }, json === true);
   return outcome.error === undefined;
+}
+
+/** Returns the id of the item that an event is about. */
+export function subjectOf(data: PublicEvent['data']): string {
+  if ('task' in data) return data.task.id;
+  return 'execution' in data ? data.execution.id : data.webhook.id;
 }
 
 /** An attempt to post an event to a local receiver. */

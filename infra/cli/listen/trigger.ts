@@ -6,7 +6,7 @@ import { sampleOf } from '../../../lib/webhooks/samples.ts';
 import { apiGroup } from '../api/api-command.ts';
 import { jsonOption } from '../command.ts';
 import { exitCodes } from '../run-program.ts';
-import { forwardToOption, printForwarded, secretOption } from './listen.ts';
+import { forwardToOption, printForwarded, secretOption, subjectOf } from './listen.ts';
 
 const newUlid = () => ulidFrom(Date.now(), randomBytes(10));
 
@@ -33,7 +33,7 @@ export const trigger = apiGroup(
     if (!secret) console.error('The delivery is not signed, because there is no secret.');
     const receiver = { forwardTo, secret };
     const outcome = await forwardEvent(receiver, { deliveryId, event, data });
-    const item = 'task' in data ? data.task.id : data.execution.id;
+    const item = subjectOf(data);
     printForwarded(receiver, { deliveryId, event, item, ...outcome }, json === true);
     if (outcome.error !== undefined) process.exitCode = exitCodes.failed;
   });

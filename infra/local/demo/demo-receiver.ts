@@ -44,8 +44,9 @@ export async function startReceiver(secret: string): Promise<Receiver> {
   };
 }
 
-/** Returns the task or the execution of a delivery. */
+/** Returns the task, the execution or the webhook of a delivery. */
 function subjectOf({ data }: Delivery): { id: string; status: string; previousStatus?: string } {
+  if ('webhook' in data) return { id: data.webhook.id, status: data.webhook.active ? 'active' : 'paused' };
   return 'task' in data ? data.task : data.execution;
 }
 

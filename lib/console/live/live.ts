@@ -12,10 +12,15 @@ const intervalMs = 2_000;
 const longestIntervalMs = 30_000;
 const blindIntervalMs = 10_000;
 
+/** The nouns that an event changes beside webhooks and events, by the first part of its name. */
+const changedNouns: Readonly<Record<string, readonly Noun[]>> = {
+  task: ['tasks'],
+  agent: ['executions', 'agents', 'tasks'],
+};
+
 /** The nouns whose queries an event changes. An event leads to deliveries, which have no events of their own. */
 function nounsOf(event: string): readonly Noun[] {
-  const family: readonly Noun[] = event.startsWith('task.') ? ['tasks'] : ['executions', 'agents', 'tasks'];
-  return [...family, 'webhooks', 'events'];
+  return [...(changedNouns[event.split('.')[0] ?? ''] ?? []), 'webhooks', 'events'];
 }
 
 /** The state of the follower: when it last succeeded, and its error. */

@@ -1,3 +1,4 @@
+import type { EventName } from '../../contract/events.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { TableContext } from '../client.ts';
@@ -7,14 +8,16 @@ import { readRange } from '../reads.ts';
 import { attemptFacet, timeLetters } from './attempt-items.ts';
 
 /** What the outcome of an attempt needs of its row. */
-const outcomeFields = ['attempt', 'scheduleStart', 'deliveredAt', 'error', 'test'] as const;
+const outcomeFields = ['deliveryId', 'attempt', 'event', 'scheduleStart', 'deliveredAt', 'error', 'test'] as const;
 
 /** The outcome of an attempt in the history. */
 export type AttemptOutcome = {
   /** The place in the log: the facet and the time. */
   sk: string;
+  deliveryId: string;
   /** The number of the attempt. */
   attempt: number;
+  event: EventName;
   /** The number of the attempt with which its retry schedule began, in a recovery; absent for 1. */
   scheduleStart?: number;
   /** The end of the attempt; ISO 8601. */
@@ -44,17 +47,18 @@ export async function readNewestOutcomes(
  * Reads no further page before it is needed.
  *
  * @param from Unix time, in ms
+ * @param first how many outcomes the first request reads
  */
 export async function* readOutcomesBack(
   { table }: TableContext,
   organization: Organization,
   webhookId: string,
-  { from, most }: { from: number; most: number },
+  { from, most, first = firstPage }: { from: number; most: number; first?: number },
 ): AsyncGenerator<AttemptOutcome> {
   const { rows: pk } = keys.attemptScope(organization, ulidOf(webhookId));
   let last: string | undefined;
   for (let remaining = most; remaining > 0; ) {
-    const limit = Math.min(remaining, last === undefined ? firstPage : furtherPage);
+    const limit = Math.min(remaining, last === undefined ? first : furtherPage);
     const to = last ?? `${attemptFacet}#~`;
     const range = { pk, from: `${attemptFacet}#${timeLetters(from)}`, to, limit, only: outcomeFields };
     const rows = (await readRange(table, range)) as AttemptOutcome[];

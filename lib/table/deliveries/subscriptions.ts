@@ -36,16 +36,18 @@ async function querySubscribers(table: Table, { organization, event }: Subscribe
 }
 
 /**
- * Returns whether a webhook receives an event: it was subscribed at the time of the event, and its filter at that time lets
- * the event pass.
+ * Returns whether a webhook receives an event: it was subscribed at the time of the event, its filter at that time lets the
+ * event pass, and the event is not about the webhook itself.
  *
+ * @param item the id of what the event is about
  * @param at the time of the event, see `subscribedTimeOf` (Unix time, in ms)
  * @param readTask returns the fields of the event's task; `undefined` for an event without a task
  */
 export function receives(
-  { since, taskFilters }: Subscriber,
+  { id, since, taskFilters }: Subscriber,
+  item: string,
   at: number,
   readTask: () => TaskFields | undefined,
 ): boolean {
-  return since <= at && matchesFilter(taskFilters, at, readTask);
+  return id !== item && since <= at && matchesFilter(taskFilters, at, readTask);
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ApiError, notFound } from '../../contract/errors.ts';
+import type { WebhookEvent } from '../../contract/events.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { Webhook } from '../../contract/webhooks.ts';
@@ -11,6 +12,7 @@ import { getEach, getItem, readRange } from '../reads.ts';
 import { Conflict, transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 import { type Failing, failingOf } from './failing.ts';
+import { announcement, type OwnEventsHolder, ownEventsOf } from './own-events.ts';
 import { releaseWrite } from './parked-attempts.ts';
 import { isPaused, openPauseOf, type Pausable } from './pauses.ts';
 import { changedFilters, currentFilter, type TaskFilterChange } from './task-filters.ts';
@@ -18,28 +20,29 @@ import { changedFilters, currentFilter, type TaskFilterChange } from './task-fil
 /** The maximum number of webhooks of an organization. */
 export const webhooksLimit = 100;
 
-/** The receiver of a webhook: its URL, its encrypted secret, its pauses, and whether it is slow. */
-export type Target = Pausable & {
-  /** Absent before a delivery has failed permanently. */
-  failing?: Failing;
-  url: string;
-  /** Whether the receiver is slow. */
-  slow: boolean;
-  /** The maximum number of attempts that begin in any one second; absent if there is none. */
-  maxPerSecond?: number;
-  /** The end of the times that attempts have booked (Unix time, in ms), which may be over. */
-  bookedUntil?: number;
-  /** When an attempt has booked last (Unix time, in ms). Absent if none has in this pace. */
-  latestBookingAt?: number;
-  /** The version of the webhook that has set its pace: by a change of the maximum, or a pause. Absent before the first. */
-  paceVersion?: number;
-  /** The expiries of the leases on slow attempts, by the numbers of the leases; ISO 8601. */
-  slowLeases: Readonly<Record<number, string>>;
-  /** Absent for a webhook without a secret. */
-  encryptedSecret?: string;
-  /** The secret before the latest rotation, and the end of its overlap (ISO 8601), which may be over. */
-  previousSecret?: { encrypted: string; until: string };
-};
+/** The receiver of a webhook: its URL, its encrypted secret, its pauses, whether it is slow, and what its events have said. */
+export type Target = Pausable &
+  OwnEventsHolder & {
+    /** Absent before a delivery has failed permanently. */
+    failing?: Failing;
+    url: string;
+    /** Whether the receiver is slow. */
+    slow: boolean;
+    /** The maximum number of attempts that begin in any one second; absent if there is none. */
+    maxPerSecond?: number;
+    /** The end of the times that attempts have booked (Unix time, in ms), which may be over. */
+    bookedUntil?: number;
+    /** When an attempt has booked last (Unix time, in ms). Absent if none has in this pace. */
+    latestBookingAt?: number;
+    /** The version of the webhook that has set its pace: by a change of the maximum, or a pause. Absent before the first. */
+    paceVersion?: number;
+    /** The expiries of the leases on slow attempts, by the numbers of the leases; ISO 8601. */
+    slowLeases: Readonly<Record<number, string>>;
+    /** Absent for a webhook without a secret. */
+    encryptedSecret?: string;
+    /** The secret before the latest rotation, and the end of its overlap (ISO 8601), which may be over. */
+    previousSecret?: { encrypted: string; until: string };
+  };
 
 const slowLease = /^slowLease(\d+)$/;
 
@@ -62,6 +65,7 @@ export function targetFrom(webhook: Item | undefined, secret: Item | undefined):
     slowLeases: slowLeasesOf(webhook),
     ...pausesOf(webhook),
     ...failingOf(webhook),
+    ...ownEventsOf(webhook),
     ...(secret && { encryptedSecret: secret.sealed as string }),
     ...(secret?.previousSecret !== undefined && {
       previousSecret: { encrypted: secret.previousSecret as string, until: secret.previousUntil as string },
@@ -81,11 +85,12 @@ const taskFiltersOf = ({ taskFilters }: Item) =>
   taskFilters === undefined ? {} : { taskFilters: taskFilters as readonly TaskFilterChange[] };
 
 /**
- * A webhook with its version, the version of its pace, its pauses, whether it is slow, what is known of its failures, and its
- * filters over time if it has had one.
+ * A webhook with its version, the version of its pace, its pauses, whether it is slow, what is known of its failures, what its
+ * events have said, and its filters over time if it has had one.
  */
 export type StoredWebhook = Webhook &
-  Pausable & {
+  Pausable &
+  OwnEventsHolder & {
     version: number;
     paceVersion?: number;
     slow: boolean;
@@ -101,6 +106,7 @@ const internal = [
   'version',
   'pauses',
   'failing',
+  'ownEvents',
   'taskFilters',
   'bookedUntil',
   'latestBookingAt',
@@ -131,8 +137,8 @@ function webhookFrom(item: Item): Webhook {
 export function storedFrom(item: Item): StoredWebhook {
   const version = (item.version as number | undefined) ?? 1;
   const slow = item.slow === true;
-  const parts = { ...paceVersionOf(item), ...pausesOf(item), ...failingOf(item), ...taskFiltersOf(item) };
-  return { ...webhookFrom(item), ...parts, version, slow };
+  const history = { ...pausesOf(item), ...failingOf(item), ...ownEventsOf(item), ...taskFiltersOf(item) };
+  return { ...webhookFrom(item), ...paceVersionOf(item), ...history, version, slow };
 }
 
 /** Returns a webhook, strongly consistent; `undefined` if it does not exist. */
@@ -204,6 +210,7 @@ export async function insertWebhook(
  *
  * @param since the time of the log from which the webhook receives the added events, and has a new filter; ISO 8601
  * @param now when the end of a pause releases the parked attempts; Unix time, in ms
+ * @param event the event about the webhook that the change announces; absent if it announces none
  * @throws `Conflict` if the webhook was changed or deleted since it was read
  */
 export async function changeWebhook(
@@ -211,7 +218,7 @@ export async function changeWebhook(
   organization: Organization,
   before: StoredWebhook,
   after: StoredWebhook,
-  { since, now }: { since: string; now: number },
+  { since, now, event }: { since: string; now: number; event?: WebhookEvent | undefined },
 ): Promise<void> {
   const ulid = ulidOf(after.id);
   const { events, maxPerSecond, version } = after;
@@ -225,16 +232,19 @@ export async function changeWebhook(
   const isSwitched = isPaused(before) !== isPaused(after);
   const isPaceChanged = maxPerSecond !== before.maxPerSecond;
   const isReleased = !isPaused(after) && (isSwitched || (isPaceChanged && before.maxPerSecond !== undefined));
-  await transact(table, [
-    changeWrite(organization, before, {
-      ...changedFields(before, after, storedElsewhere),
-      ...(refiltered && { taskFilters }),
-      ...((isSwitched || isPaceChanged) && {
-        paceVersion: version,
-        bookedUntil: undefined,
-        latestBookingAt: undefined,
-      }),
+  const announced = event && announcement(organization, before, event);
+  const attributes = {
+    ...changedFields(before, after, storedElsewhere),
+    ...(refiltered && { taskFilters }),
+    ...((isSwitched || isPaceChanged) && {
+      paceVersion: version,
+      bookedUntil: undefined,
+      latestBookingAt: undefined,
     }),
+    ...(announced && { ownEvents: announced.after }),
+  };
+  await transact(table, [
+    changeWrite(organization, before, attributes, announced?.condition),
     ...added.map((event) => ({
       Put: { Item: { ...keys.subscription(organization, event, ulid), since, ...(taskFilters && { taskFilters }) } },
     })),
@@ -248,20 +258,31 @@ export async function changeWebhook(
     })),
     ...removed.map((event) => ({ Delete: { Key: keys.subscription(organization, event, ulid) } })),
     ...(isReleased ? [releaseWrite({ organization, webhookId: after.id, version }, now)] : []),
+    ...(announced ? [announced.write] : []),
   ]);
 }
 
-/** Returns the write that sets attributes of a webhook, and removes those that are undefined. */
-function changeWrite(organization: Organization, before: StoredWebhook, attributes: Record<string, unknown>): Write {
-  const { ConditionExpression, ...condition } = unchanged(before);
+/**
+ * Returns the write that sets attributes of a webhook, and removes those that are undefined.
+ *
+ * @param further a further condition
+ */
+function changeWrite(
+  organization: Organization,
+  before: StoredWebhook,
+  attributes: Record<string, unknown>,
+  further?: ReturnType<typeof announcement>['condition'],
+): Write {
+  const conditions = [unchanged(before), ...(further ? [further] : [])];
   const update = updateOf(attributes);
+  const parts = [...conditions, update];
   return {
     Update: {
       Key: keys.webhook(organization, ulidOf(before.id)),
       ...update,
-      ConditionExpression,
-      ExpressionAttributeNames: { ...condition.ExpressionAttributeNames, ...update.ExpressionAttributeNames },
-      ExpressionAttributeValues: { ...condition.ExpressionAttributeValues, ...update.ExpressionAttributeValues },
+      ConditionExpression: conditions.map(({ ConditionExpression }) => ConditionExpression).join(' AND '),
+      ExpressionAttributeNames: Object.assign({}, ...parts.map((part) => part.ExpressionAttributeNames)),
+      ExpressionAttributeValues: Object.assign({}, ...parts.map((part) => part.ExpressionAttributeValues)),
     },
     onConditionFailed: () => new Conflict(),
   };

@@ -7,15 +7,15 @@ import { readSubscribers, receives } from '../../table/deliveries/subscriptions.
 import { deliveryIdOf } from './derived-ids.ts';
 
 /**
- * Returns the messages of an event's first attempts: one for each webhook that was subscribed before the event, and whose
- * filter at that time matches its task. An event has the same messages each time, except for webhooks that were deleted or
+ * Returns the messages of an event's first attempts: one for each webhook that was subscribed before the event, whose filter
+ * at that time matches its task, and which the event is not about. An event has the same messages each time, except for webhooks that were deleted or
  * are no longer subscribed.
  */
 export async function readFirstAttempts(context: BatchingContext, event: LoggedEvent): Promise<DeliveryMessage[]> {
   const at = subscribedTimeOf(event);
   const subscribers = await readSubscribers(context, event.organization, event.event);
   return subscribers
-    .filter((subscriber) => receives(subscriber, at, () => taskFieldsOfEvent(event)))
+    .filter((subscriber) => receives(subscriber, event.item, at, () => taskFieldsOfEvent(event)))
     .map(({ id }) => firstAttemptOf(event, id));
 }
 

@@ -12,6 +12,7 @@ import type { Target } from '../../table/deliveries/webhooks.ts';
 import { isBehindLog } from '../../table/events/log-clock.ts';
 import { graceMs } from '../../table/lists/due.ts';
 import { checkFailing } from '../failing-receivers.ts';
+import { canBeginFailure, noteFailure, noteSuccess } from '../failing-times.ts';
 import type { KeptConnections } from '../sender/kept-connections.ts';
 import { type Outcome, sendToReceiver } from '../sender/sender.ts';
 import type { SignedPost } from '../sender/signed-post.ts';
@@ -66,6 +67,8 @@ export async function makeAttempt(
   const { sent, response } = exchangeOf(post, outcome);
   const kept = response && responseItem(place, response, responsesEnd(record.deliveredAt, context.responseDays));
   const freeAt = target.maxPerSecond === undefined ? undefined : timestamp(post.sentAt + pacedMs);
+  // Before the row: if the worker is lost in between, the attempt is made again.
+  if (outcome.error === undefined) await noteSuccess(context, organization, webhookId, target);
   await Promise.all([
     insertAttempt(context, { place, record, eventId, requestId, scheduleStart, retry, sent }, kept),
     updatePace(context, organization, webhookId, target, { slow, lease: lease && { ...lease, freeAt } }),
@@ -76,7 +79,9 @@ export async function makeAttempt(
   const isTurn = isTurnToCount(deliveryId);
   if (attempt === 1 && (isTurn || isBehindLog(context)))
     await closeAttemptCounts(context, organization, webhookId, endedAt, isTurn);
-  const isExhausted = outcome.error !== undefined && !retry && !redelivery;
+  const isFailure = outcome.error !== undefined && canBeginFailure({ event });
+  const isExhausted = isFailure && !retry && !redelivery;
+  if (isFailure) await noteFailure(context, organization, webhookId, target, isExhausted);
   const isPaused = isExhausted && (await checkFailing(context, organization, webhookId, target, endedAt));
   const counts = {
     AttemptsDelivered: outcome.error === undefined ? 1 : 0,

@@ -97,9 +97,10 @@ function decideMissed(
     return isReplaceable ? { kind: 'retrying' } : { leftOut: 'inProgress' };
   }
   const subscription = subscriptions.get(event);
-  if (!subscription) return { leftOut: 'notSubscribed' };
+  // An event about a webhook is not sent to it.
+  if (!subscription || walked.item === webhook.id) return { leftOut: 'notSubscribed' };
   if (subscription.since > time)
     return isMatch(webhook.taskFilter, () => taskFields) ? { kind: 'never_sent' } : { leftOut: 'filtered' };
-  if (!receives(subscription, time, () => taskFields)) return { leftOut: 'filtered' };
+  if (!receives(subscription, walked.item, time, () => taskFields)) return { leftOut: 'filtered' };
   return state === 'skipped' ? { kind: 'skipped' } : 'not attempted';
 }

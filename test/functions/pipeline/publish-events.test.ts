@@ -7,6 +7,7 @@ import { readEvents } from '../../../lib/table/deliveries/event-log.ts';
 import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
 import { endExecution, leaseExecution, renewLease } from '../../../lib/table/executions/executions.ts';
 import { createTask, updateTask } from '../../../lib/tasks/tasks.ts';
+import { updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { always, newTask } from '../../table/tasks/test-table.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { streamed } from '../../table-stream.ts';
@@ -24,8 +25,8 @@ vi.spyOn(processContext().log, 'error').mockImplementation(() => {});
 
 const addTask = async () => (await createTask(processContext(), organization, newTask(), undefined)).id;
 
-/** Returns the records of the changes of a task or an execution. */
-const recordsOf = async (kind: 'task' | 'execution', id: string) =>
+/** Returns the records of the changes of a task or an execution, or of the events about a webhook. */
+const recordsOf = async (kind: 'task' | 'execution' | 'webhook-event', id: string) =>
   (await streamed(service, kind)).filter(({ dynamodb }) => JSON.stringify(dynamodb?.Keys).includes(ulidOf(id)));
 
 /** Publishes changes; returns the published events, and the messages to workers. */
@@ -98,16 +99,40 @@ it('the start of an execution is published and sent to a worker, and its end is 
   expect(await publishedBy(end)).toMatchObject({ events: [{ event: 'agent.completed', execution }], messages: [] });
 });
 
-it('the deletion of a task or an execution is not published', async () => {
+/** Registers another webhook, and pauses it. */
+async function pauseAnother(): Promise<string> {
+  const { id } = await register('https://example.com:8443/other', ['webhook.paused']);
+  await updateWebhook(processContext(), organization, id, { active: false }, () => {});
+  return id;
+}
+
+it('a pause of a webhook is published to other webhooks', async () => {
+  await updateWebhook(
+    processContext(),
+    organization,
+    webhook.id,
+    { events: [...webhook.events, 'webhook.paused'] },
+    () => {},
+  );
+  const id = await pauseAnother();
+  const records = await recordsOf('webhook-event', id);
+  expect(records).toHaveLength(1);
+  const { events } = await publishedBy(...records);
+  const paused = { id, host: 'example.com:8443', active: false };
+  expect(events).toEqual([{ event: 'webhook.paused', webhook: paused, occurredAt: expect.stringMatching(/Z$/) }]);
+});
+
+it('the deletion of a task or an execution, and the expiry of an event about a webhook, are not published', async () => {
   const records = [
     ...(await recordsOf('task', await addTask())),
     ...(await recordsOf('execution', await startExecution())),
+    ...(await recordsOf('webhook-event', await pauseAnother())),
   ];
   const removals = records.map(({ dynamodb: { NewImage: OldImage, ...rest } = {}, ...record }): DynamoDBRecord => {
     return { ...record, eventName: 'REMOVE', dynamodb: { ...rest, ...(OldImage && { OldImage }) } };
   });
   const before = await dumpOf(service.table, organization);
-  expect(removals).toHaveLength(2);
+  expect(removals).toHaveLength(3);
   expect(await publishedBy(...removals)).toEqual({ events: [], messages: [] });
   expect(await receive('deadLetters')).toEqual([]);
   expect(await dumpOf(service.table, organization)).toEqual(before);

@@ -19,7 +19,8 @@ import { type Change, publishEvents } from '../../../lib/webhooks/deliveries/pub
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { getDelivery } from '../../../lib/webhooks/delivery-details.ts';
 import { listEvents } from '../../../lib/webhooks/events.ts';
-import { checkFailing, resumeFailing } from '../../../lib/webhooks/failing-receivers.ts';
+import { checkFailing } from '../../../lib/webhooks/failing-receivers.ts';
+import { noteSuccess } from '../../../lib/webhooks/failing-times.ts';
 import { getRecovery, recoverWebhook } from '../../../lib/webhooks/recoveries/recovery.ts';
 import { sweepRecoveries } from '../../../lib/webhooks/recoveries/sweep.ts';
 import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
@@ -424,7 +425,8 @@ describe('after a step back and a restart', () => {
     pass(100);
     const during = await publish();
     pass(100);
-    await resumeFailing(machine, organization, id);
+    const paused = (await readTarget(machine, organization, id)) as Target;
+    await noteSuccess(machine, organization, id, paused, { resumes: true });
     pass(100);
     const later = await publish();
     expect(await Promise.all([before, during, later].map(isHeldBack))).toEqual([false, true, false]);

@@ -156,12 +156,59 @@ describe('the write units of an attempt are', () => {
     ['6 with 4 KiB of a body', { httpStatus: 200, responseHeaders: headers, responseBody: 'a'.repeat(16 * 1024) }, 6],
     ['2 for a failure with an empty response', { ...failed, responseHeaders: headers }, 2],
     ['1 for a failure without a response', { httpStatus: 0, error: 'The receiver refused the connection.' }, 1],
-  ])('%s, in two requests', async (_, outcome, wcu) => {
+  ])('%s, in two requests, and one more after a failure', async (_, outcome, wcu) => {
     const message = await newMessage();
     const address = '2001:0db8:0000:0000:0000:ff00:0042:8329';
     const phases = { dns: 1_234, connect: 1_234, tls: 1_234, firstByte: 1_234 };
     const cost = await costOf(() => webhooks.attempt(message, { address, phases, ...outcome }));
-    expect(cost).toMatchObject({ requests: 2, rounds: 2, wcu });
+    const requests = outcome.error === undefined ? 2 : 3;
+    expect(cost).toMatchObject({ requests, rounds: requests, wcu });
+  });
+});
+
+describe('what the events about a webhook cost:', () => {
+  /** Makes the first attempts of new deliveries, which fail, and returns what the last one costs. */
+  async function costOfFailure(count: number) {
+    let cost = await costOf(async () => {});
+    for (let nth = 0; nth < count; nth++) {
+      webhooks.clock.now += 1;
+      const [message] = (await publish()) as [DeliveryMessage];
+      cost = await costOf(() => webhooks.attempt(message, failed));
+    }
+    return cost;
+  }
+
+  it('a failed attempt that announces nothing reads one unit more, and none once the webhook fails', async () => {
+    await register();
+    for (let nth = 0; nth < 20; nth++) await webhooks.attempt((await publish())[0] as DeliveryMessage);
+    expectAtMost(await costOfFailure(1), { requests: 3, rounds: 3, rcu: 5, wcu: 2 });
+    expectAtMost(await costOfFailure(9), { requests: 2, rounds: 2, rcu: 4, wcu: 2 });
+  });
+
+  it('the attempt that announces that the webhook fails, or has recovered: four write units more', async () => {
+    await register();
+    expectAtMost(await costOfFailure(3), { requests: 5, rounds: 5, rcu: 6, wcu: 6 });
+    const [message] = (await publish()) as [DeliveryMessage];
+    expectAtMost(await costOf(() => webhooks.attempt(message)), { requests: 4, rounds: 4, rcu: 5, wcu: 5 });
+    const [next] = (await publish()) as [DeliveryMessage];
+    expectAtMost(await costOf(() => webhooks.attempt(next)), { requests: 2, rounds: 2, rcu: 4, wcu: 1 });
+  });
+
+  it('a failed delivery of an event about a webhook reads nothing', async () => {
+    const { id } = await register();
+    await webhooks.register({ events: ['webhook.paused'] });
+    webhooks.clock.now += 1;
+    await updateWebhook(webhooks, webhooks.organization, id, { active: false }, () => {});
+    const [message] = (await webhooks.publishOwnEvent()) as [DeliveryMessage];
+    const cost = await costOf(() => webhooks.attempt({ ...message, attempt: 4 }, failed));
+    expectAtMost(cost, { requests: 2, rounds: 2, rcu: 4, wcu: 2 });
+  });
+
+  it('the request that pauses a webhook: four write units, three more than any other change', async () => {
+    const { id } = await register();
+    const update = (patch: object) => costOf(() => updateWebhook(webhooks, webhooks.organization, id, patch, () => {}));
+    expectAtMost(await update({ description: 'Orders' }), { requests: 3, rounds: 2, rcu: 2, wcu: 1 });
+    expectAtMost(await update({ active: false }), { requests: 3, rounds: 2, rcu: 2, wcu: 4 });
   });
 });
 

@@ -16,7 +16,7 @@ export function EventRow({ event, isOpen, toggle }: { event: Event; isOpen: bool
       <button type="button" className="event-head" aria-expanded={isOpen} aria-controls={id} onClick={toggle}>
         <span className="chevron" aria-hidden="true" />
         <span className="event-name">
-          {event.event === 'agent.failed' ? <span className="status status-failed">{event.event}</span> : event.event}
+          {isFailure(event) ? <span className="status status-failed">{event.event}</span> : event.event}
         </span>
         <span className="event-subject ellipsis">{subjectOf(event)}</span>
         <span className="muted">
@@ -28,11 +28,21 @@ export function EventRow({ event, isOpen, toggle }: { event: Event; isOpen: bool
   );
 }
 
+/** Returns whether an event says that something does not work. */
+function isFailure({ event }: Event): boolean {
+  return event === 'agent.failed' || event === 'webhook.failing';
+}
+
 /** Returns what an event is about, in a line. */
 function subjectOf({ data }: Event): string {
   if ('execution' in data) {
     const { agentName, status, error } = data.execution;
     return error === undefined ? `${agentName}: ${status}` : `${agentName}: ${status}, ${error}`;
+  }
+  if ('webhook' in data) {
+    const { host, description, disabledReason } = data.webhook;
+    const subject = description === undefined ? host : `${description} (${host})`;
+    return disabledReason === undefined ? subject : `${subject}: all deliveries have failed`;
   }
   const { title, previousStatus, status } = data.task;
   const change = previousStatus === undefined ? status : `${previousStatus} → ${status}`;
@@ -44,6 +54,7 @@ function EventData({ event: { id, data } }: { event: Event }) {
   const canReadTasks = useScope('tasks:read');
   const canReadAgents = useScope('agents:read');
   const execution = 'execution' in data ? data.execution : undefined;
+  const webhookId = 'webhook' in data ? data.webhook.id : undefined;
   const taskId = 'task' in data ? data.task.id : execution?.taskId;
   return (
     <div className="event-data">
@@ -56,6 +67,11 @@ function EventData({ event: { id, data } }: { event: Event }) {
         {canReadAgents && execution && (
           <Link to="/runs/$agent/$id" params={{ agent: execution.agentName, id: execution.id }}>
             Open the run
+          </Link>
+        )}
+        {webhookId !== undefined && (
+          <Link to="/webhooks/$id" params={{ id: webhookId }}>
+            Open the webhook
           </Link>
         )}
         <code className="muted">{id}</code>

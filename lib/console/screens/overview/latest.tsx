@@ -59,12 +59,18 @@ export function LatestEvents({ isLoading }: Loading) {
   );
 }
 
-/** The task or the execution of an event, as a link. */
+/** The task, the execution or the webhook of an event, as a link. */
 function Subject({ event: { data } }: { event: Event }) {
   if ('task' in data)
     return (
       <Link className="ellipsis" to="/board" search={{ task: data.task.id }} title={data.task.title}>
         {data.task.title}
+      </Link>
+    );
+  if ('webhook' in data)
+    return (
+      <Link className="ellipsis" to="/webhooks/$id" params={{ id: data.webhook.id }}>
+        {data.webhook.description ?? data.webhook.host}
       </Link>
     );
   const { agentName, id } = data.execution;

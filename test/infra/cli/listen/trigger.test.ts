@@ -26,7 +26,7 @@ describe('crewboard trigger', () => {
     ]);
     expect([code, stderr]).toEqual([0, '']);
     const host = new URL(receiver.url).host;
-    expect(stdout).toMatch(new RegExp(`✓ ${event} (tk|ex)_\\w{26} → ${host} 204, \\d+ ms\n$`));
+    expect(stdout).toMatch(new RegExp(`✓ ${event} (tk|ex|wh)_\\w{26} → ${host} 204, \\d+ ms\n$`));
     const [{ raw: body, headers } = expect.fail('nothing arrived')] = receiver.received;
     expect(await verifyWebhook({ body, headers, secret })).toMatchObject({ event });
     expect(headers).toMatchObject({ 'user-agent': 'Crewboard-Webhooks/1', 'x-service-event': event });

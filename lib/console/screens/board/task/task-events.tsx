@@ -47,6 +47,8 @@ export function TaskEvents({ id }: { id: string }) {
 function EventSubject({ event: { data } }: { event: Event }) {
   const canReadAgents = useScope('agents:read');
   if ('task' in data) return <span className="ellipsis">{statusLabels[data.task.status]}</span>;
+  // The events of a task are those of the task and of the executions on it.
+  if (!('execution' in data)) return null;
   const { id, agentName, status } = data.execution;
   if (!canReadAgents) return <span className="ellipsis">{`${agentName}, ${status}`}</span>;
   return (
