@@ -74,6 +74,7 @@ const handlers = {
   getRecovery,
   listRecoveries: getRecovery,
   listSteps,
+  listWebhookEvents: listDeliveries,
 };
 
 export const handler = serveMcp(mcp, handlers);

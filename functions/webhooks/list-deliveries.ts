@@ -1,7 +1,9 @@
+import { listWebhookEvents as eventsRow } from '../../lib/contract/webhook-events.ts';
 import * as rows from '../../lib/contract/webhooks.ts';
 import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { getDelivery } from '../../lib/webhooks/delivery-details.ts';
+import { listWebhookEvents } from '../../lib/webhooks/webhook-events.ts';
 import { listDeliveries } from '../../lib/webhooks/webhooks.ts';
 
 const list = serve(rows.listDeliveries, async ({ params, query, caller }, context) =>
@@ -12,4 +14,8 @@ const get = serve(rows.getDelivery, async ({ params, caller }, context) =>
   getDelivery(context, caller.organization, { webhookId: params.id, deliveryId: params.deliveryId }),
 );
 
-export const handler = byRoute([rows.listDeliveries, list], [rows.getDelivery, get]);
+const listEvents = serve(eventsRow, async ({ params, query, caller }, context) =>
+  listWebhookEvents(context, caller.organization, params.id, query),
+);
+
+export const handler = byRoute([rows.listDeliveries, list], [rows.getDelivery, get], [eventsRow, listEvents]);

@@ -1721,7 +1721,7 @@ export type Operations = {
   /**
    * List deliveries.
    *
-   * Returns the delivery attempts of the webhook, newest first by the end of the attempt. Attempts are stored for 90 days. `redelivery` is true for a retry and for a redelivery.
+   * Returns the delivery attempts of the webhook, newest first by the time when they were due. An attempt that began a minute or more after that has the place of the time when it began. For the events of the webhook, each once with the state of its delivery, use `GET /api/webhooks/:id/events`. Attempts are stored for 90 days. `redelivery` is true for a retry and for a redelivery.
    *
    * An attempt must match all filters. A filtered list reads at most 10,000 attempts, whether they match or not, and `pagination.total` is the exact number of those that match. Without `since` it covers the newest 10,000 attempts, or the newest 10,000 up to `until`. With `since` it covers the whole range. If the range has more than 10,000 attempts, the response is 422 `range_too_large`, and `details` names a later `since`. Attempts that ended up to two minutes outside the range can count too. Without filters, the list has all attempts and their exact number.
    *
@@ -1822,12 +1822,12 @@ export type Operations = {
         after?: string;
         /** Return the newest events before this event, newest first. */
         before?: string;
+        /** Return only events of this execution. */
+        execution_id?: string;
         /** Return only events with this name. */
         event?: EventName;
         /** Return only events of this task, and of executions on this task. */
         task_id?: string;
-        /** Return only events of this execution. */
-        execution_id?: string;
         /** Return only events that occurred at this time or later. */
         since?: string;
         /** Return only events that occurred at this time or earlier. */
@@ -2189,6 +2189,71 @@ export type Operations = {
     })[];
     paged: true;
   };
+  /**
+   * List the events of a webhook.
+   *
+   * Returns the events of the last 90 days that the webhook receives, newest first, each once and with the state of its delivery, however many attempts it had. Use `GET /api/webhooks/:id/deliveries` for the single attempts. For the next page, send `pagination.next` as `before`; it is null at the end of the list.
+   *
+   * An event is listed if the webhook was subscribed to it when it occurred and its filter let it pass, also if the webhook was paused then, or if an attempt was made or requested, as by a recovery. Test events are not listed: they are no events of the log. Without an attempt, events from before the current subscription, and events to which the webhook is no longer subscribed, are not listed either.
+   *
+   * An event must match all filters. A request reads at most 2,000 events of the log, whether they match or not. If few match, a page can have fewer events than `limit`, or none, although the list continues at `next`.
+   *
+   * Required scope: `webhooks:read`.
+   */
+  listWebhookEvents: {
+    request: {
+      params: {
+        /** Id of a webhook. */
+        id: string;
+      };
+      query?: {
+        /** Page size. A value above 100 counts as 100. */
+        limit?: number;
+        /** Return the newest events before this event, or before this `next`. */
+        before?: string;
+        /** Return only events whose delivery has this state. */
+        state?: DeliveryState;
+        /** Return only events with this name. */
+        event?: EventName;
+        /** Return only events of this task, and of executions on this task. */
+        task_id?: string;
+        /** Return only events that occurred at this time or later. */
+        since?: string;
+        /** Return only events that occurred at this time or earlier. */
+        until?: string;
+      };
+    };
+    data: {
+      /** Id of an event. */
+      eventId: string;
+      event: EventName;
+      /** When the change was made. */
+      occurredAt: string;
+      /** Id of a delivery, or of an attempt. */
+      deliveryId: string;
+      /** `pending`: the first attempt or a redelivery is due. `retrying`: a retry is due. `delivered`: an attempt succeeded. `exhausted`: all attempts failed. `skipped`: the webhook was paused at the time of the event. */
+      state: DeliveryState;
+      /** Number of attempts that were made, with redeliveries and those of recoveries. */
+      attempts: number;
+      /** When the first attempt began; absent before it has ended. */
+      firstAttemptAt?: string;
+      /** When the last attempt began. */
+      lastAttemptAt?: string;
+      /** HTTP status of the receiver in the last attempt; 0 if it did not respond. */
+      httpStatus?: number;
+      /** Why the last attempt failed; absent if it succeeded. */
+      error?: string;
+      /** When the next attempt is due; absent if there is none. It may be running. */
+      nextAttemptAt?: string;
+      /** What may help, if the service knows it. `unsigned`: the receiver responded 401 or 403 to a delivery without a signature, because the webhook has no secret. */
+      hint?: 'unsigned';
+      /** The task of the event, or of its execution. */
+      taskId?: string;
+      /** The execution of the event. */
+      executionId?: string;
+    }[];
+    paged: 'cursor';
+  };
 };
 
 /** The method and the path of each operation. */
@@ -2242,6 +2307,7 @@ export const operations = {
   listRecoveries: { method: 'GET', path: '/api/webhooks/{id}/recoveries' },
   cancelRecovery: { method: 'POST', path: '/api/webhooks/{id}/recoveries/{recoveryId}/cancel' },
   listSteps: { method: 'GET', path: '/api/agents/{name}/executions/{id}/steps' },
+  listWebhookEvents: { method: 'GET', path: '/api/webhooks/{id}/events' },
 } as const;
 
 /** The names of all events. */

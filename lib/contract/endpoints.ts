@@ -16,6 +16,7 @@ import * as recoveries from './recoveries.ts';
 import * as skills from './skills.ts';
 import * as steps from './steps.ts';
 import * as tasks from './tasks.ts';
+import * as webhookEvents from './webhook-events.ts';
 import * as webhooks from './webhooks.ts';
 
 /** All endpoints by their operation ids, in the order of the OpenAPI document. */
@@ -75,6 +76,7 @@ export const endpoints = {
   listRecoveries: recoveries.listRecoveries,
   cancelRecovery: recoveries.cancelRecovery,
   listSteps: steps.listSteps,
+  listWebhookEvents: webhookEvents.listWebhookEvents,
 } as const satisfies Record<string, Endpoint>;
 
 /** The API references of all endpoints by their operation ids. */
@@ -134,4 +136,5 @@ export const references = {
   listRecoveries: recoveries.listRecoveriesReference,
   cancelRecovery: recoveries.cancelRecoveryReference,
   listSteps: steps.listStepsReference,
+  listWebhookEvents: webhookEvents.listWebhookEventsReference,
 } as const;

@@ -35,6 +35,18 @@ export type EventDelivery = v.InferOutput<typeof EventDelivery>;
 export const EventDetail = v.object({ ...Event.entries, deliveries: v.array(EventDelivery) });
 export type EventDetail = v.InferOutput<typeof EventDetail>;
 
+/** The filters of lists of events. */
+export const eventFilters = {
+  event: v.optional(described(EventName, 'Return only events with this name.')),
+  task_id: v.optional(described(TaskId, 'Return only events of this task, and of executions on this task.')),
+  since: v.optional(rangeEnd('Return only events that occurred at this time or later.')),
+  until: v.optional(rangeEnd('Return only events that occurred at this time or earlier.')),
+};
+
+/** Returns whether the ends of a time range are in order. */
+export const isRange = ({ since, until }: { since?: number | undefined; until?: number | undefined }): boolean =>
+  since === undefined || until === undefined || since <= until;
+
 const EventQuery = v.pipe(
   v.object({
     limit: pageLimit,
@@ -42,21 +54,15 @@ const EventQuery = v.pipe(
       described(EventId, 'Return the oldest events after this event or this `next`, oldest first. Excludes `before`.'),
     ),
     before: v.optional(described(EventId, 'Return the newest events before this event, newest first.')),
-    event: v.optional(described(EventName, 'Return only events with this name.')),
-    task_id: v.optional(described(TaskId, 'Return only events of this task, and of executions on this task.')),
     execution_id: v.optional(described(ExecutionId, 'Return only events of this execution.')),
-    since: v.optional(rangeEnd('Return only events that occurred at this time or later.')),
-    until: v.optional(rangeEnd('Return only events that occurred at this time or earlier.')),
+    ...eventFilters,
   }),
   v.forward(
     v.check(({ after, before }) => after === undefined || before === undefined, 'must not be combined with before'),
     ['after'],
   ),
   v.forward(
-    v.check(
-      ({ since, until }) => since === undefined || until === undefined || since <= until,
-      'must not be after until',
-    ),
+    v.check((query) => isRange(query), 'must not be after until'),
     ['since'],
   ),
 );

@@ -3,7 +3,8 @@ import { notFound } from '../contract/errors.ts';
 import type { EventName } from '../contract/events.ts';
 import { timeOf, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { AttemptDetail, Delivery } from '../contract/webhooks.ts';
+import type { AttemptDetail, Delivery, DeliveryState } from '../contract/webhooks.ts';
+import type { DeliveryMessage } from '../deployment/messages.ts';
 import type { BatchingContext } from '../table/batchers.ts';
 import { recordFrom, type SentRequest } from '../table/deliveries/attempt-items.ts';
 import {
@@ -57,10 +58,18 @@ export async function getDelivery(
     event: (last?.event ?? source?.event) as EventName,
     ...(last?.test === true && { test: true }),
     state,
-    ...(next && (state === 'pending' || state === 'retrying') && { nextAttemptAt: next.dueAt }),
+    ...nextAttemptOf(state, next),
     body: (last && isKept(context, last) && bodyFor(last, source)) || null,
     attempts: rows.map((row, at) => attemptDetail(context, row, source, responses[at])),
   };
+}
+
+/** Returns when the next attempt of a delivery is due, if there is one. */
+export function nextAttemptOf(
+  state: DeliveryState,
+  next: DeliveryMessage | undefined,
+): Pick<Delivery, 'nextAttemptAt'> {
+  return next && (state === 'pending' || state === 'retrying') ? { nextAttemptAt: next.dueAt } : {};
 }
 
 /** Returns the attempts and the event of a delivery; `undefined` if the webhook has no such delivery. */
@@ -101,7 +110,7 @@ function attemptDetail(
   const received = isKept(context, row) ? (kept ? response : kept === false && emptyResponse) : undefined;
   return {
     ...{ event, deliveryId, ...record, ...absent },
-    ...(refusesUnsigned(record.httpStatus, signed) && { hint: 'unsigned' as const }),
+    ...hintOf(row),
     ...(ip !== undefined && { address: ip }),
     ...(phases.length > 0 && { phases: Object.fromEntries(phases) }),
     requestHeaders: requestHeaders(unsigned, host, { body: bodyFor(row, source), keepAlive }),
@@ -113,9 +122,10 @@ function attemptDetail(
   };
 }
 
-/** Returns whether a receiver seems to have refused an attempt because it was not signed. */
-function refusesUnsigned(httpStatus: number, signed: boolean): boolean {
-  return !signed && (httpStatus === 401 || httpStatus === 403);
+/** Returns the hint of an attempt: a receiver seems to have refused it because it was not signed. */
+export function hintOf({ sent, httpStatus }: Item): Pick<AttemptDetail, 'hint'> {
+  const isRefused = httpStatus === 401 || httpStatus === 403;
+  return isRefused && (sent as SentRequest | undefined)?.signed === false ? { hint: 'unsigned' } : {};
 }
 
 /** The response of a success with an empty body, which has no item. */

@@ -137,9 +137,14 @@ export const endpointBudgets = {
     'after a position, none': usage({ requests: 2, rounds: 2, rcu: 2 }),
   },
   getEvent: { 'to two webhooks': usage({ requests: 6, rounds: 4, rcu: 9 }) },
+  listWebhookEvents: {
+    'the newest 20 of 25, delivered': usage({ requests: 11, rounds: 4, rcu: 14 }),
+    'the newest 20 of 25, each after four attempts': usage({ requests: 14, rounds: 7, rcu: 91 }),
+    'by a state that none of 2,100 has': usage({ requests: 87, rounds: 42, rcu: 384 }),
+  },
   recoverWebhook: {
-    'five events': usage({ requests: 13, rounds: 7, rcu: 12, wcu: 4, indexWcu: 1 }),
-    'five events, a dry run': usage({ requests: 11, rounds: 5, rcu: 11 }),
+    'five events': usage({ requests: 13, rounds: 5, rcu: 12, wcu: 4, indexWcu: 1 }),
+    'five events, a dry run': usage({ requests: 11, rounds: 3, rcu: 11 }),
   },
   getRecovery: { one: usage({ requests: 5, rounds: 4, rcu: 5 }) },
   listRecoveries: { one: usage({ requests: 5, rounds: 4, rcu: 5 }) },

@@ -15,7 +15,7 @@ export const pipelineBudgets = {
     'no recovery due': usage({ requests: 1, rounds: 1, rcu: 0.5, ...log(185) }),
     'a recovery of five events': usage({
       requests: 22,
-      rounds: 13,
+      rounds: 9,
       rcu: 14.5,
       wcu: 7,
       indexWcu: 4,

@@ -1,15 +1,22 @@
 import { ulid } from 'ulid';
+import * as v from 'valibot';
 import { processContext } from '../../lib/context.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { RecoveryStarted } from '../../lib/contract/recoveries.ts';
 import type { TestResult, Webhook } from '../../lib/contract/webhooks.ts';
+import { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import type { QueueSender } from '../../lib/sqs/queue.ts';
 import { insertAttempt } from '../../lib/table/deliveries/attempt-log.ts';
 import { appendEvent } from '../../lib/table/deliveries/event-log.ts';
+import { deliveryQueues } from '../../lib/webhooks/deliveries/attempt-messages.ts';
+import { deliverWebhook } from '../../lib/webhooks/deliveries/deliver-webhook.ts';
 import { firstAttemptOf } from '../../lib/webhooks/deliveries/first-attempts.ts';
 import { publishEvents } from '../../lib/webhooks/deliveries/publish-events.ts';
+import type { Outcome } from '../../lib/webhooks/sender/sender.ts';
+import { clockAt } from '../service.ts';
 import { attemptFor } from '../table/deliveries/attempt-seed.ts';
 import { startReceiver } from '../webhooks/sender/receiver.ts';
-import { createChange } from '../webhooks/test-webhooks.ts';
+import { createChange, failed, notingSender } from '../webhooks/test-webhooks.ts';
 import type { Asked, TestOrganization } from './test-organization.ts';
 
 export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -49,6 +56,25 @@ const delivered = async (caller: TestOrganization, url: string) => {
   const { deliveryId } = await caller.ask<TestResult>('testWebhook', { ...asked, body: { event: 'task.created' } });
   return { params: { ...asked.params, deliveryId } };
 };
+
+/** Registers a webhook, and publishes events to it, of which each is delivered or has failed permanently. */
+async function received(caller: TestOrganization, events: number, outcome: Partial<Outcome> = {}) {
+  const { organization } = caller;
+  const asked = await registered(caller, {});
+  const sent: DeliveryMessage[] = [];
+  const queue: QueueSender = async (messages) =>
+    void sent.push(...messages.map(({ message }) => v.parse(DeliveryMessage, message)));
+  const clock = clockAt(Date.now());
+  const queues = new Map(deliveryQueues.map((name) => [name, queue]));
+  const context = { ...processContext(), clock, queues, sender: notingSender(outcome).send };
+  for (let nth = 0; nth < events; nth++, clock.now++)
+    await publishEvents(context, createChange(organization, 'task.created', clock(), `tk_${context.ulid()}`));
+  for (const message of sent) {
+    clock.now = Math.max(clock.now, Date.parse(message.dueAt));
+    await deliverWebhook(context, message);
+  }
+  return asked;
+}
 
 /** Registers a webhook after five events, and returns the request of a recovery that sends them. */
 export async function missedFive(caller: TestOrganization) {
@@ -108,6 +134,14 @@ export const webhookScenarios = {
     'with a time range, of 25': async (caller) => ({
       ...(await attempted(caller)),
       query: 'since=2026-01-01T00:00:00Z&until=2999-01-01T00:00:00Z',
+    }),
+  },
+  listWebhookEvents: {
+    'the newest 20 of 25, delivered': (caller) => received(caller, 25),
+    'the newest 20 of 25, each after four attempts': (caller) => received(caller, 25, failed),
+    'by a state that none of 2,100 has': async (caller) => ({
+      ...(await received(caller, 2_100)),
+      query: 'state=skipped',
     }),
   },
   recoverWebhook: {

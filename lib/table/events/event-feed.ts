@@ -36,35 +36,73 @@ const lateQueryItems = 25;
  * @param before the id of the event after the page
  */
 export async function readNewestEvents(
+  context: FeedContext,
+  organization: Organization,
+  { limit, ...wanted }: { before?: string | undefined; limit: number; filter: EventFilter },
+): Promise<CursorPage<LoggedEvent>> {
+  // One more event shows that there is a next page.
+  const parts = readNewestParts(context, organization, { ...wanted, maxRead: maxEventsRead, partSize: limit + 1 });
+  return pageFromParts(parts, limit, ({ id }) => id);
+}
+
+/**
+ * Yields the newest events of an organization that match a filter in parts, newest first, strongly consistent. Parts are read
+ * when they are needed. `next` of a part is where the log continues after the part; `null` at its end.
+ *
+ * @param before the id of the event after the first part
+ * @param maxRead how many events are read in all, whether they match or not
+ * @param partSize how many events a part has, if only their time counts
+ */
+export async function* readNewestParts(
   { table, clock }: FeedContext,
   organization: Organization,
-  { before, limit, filter }: { before?: string | undefined; limit: number; filter: EventFilter },
-): Promise<CursorPage<LoggedEvent>> {
+  {
+    before,
+    filter,
+    maxRead,
+    partSize,
+  }: { before?: string | undefined; filter: EventFilter; maxRead: number; partSize: number },
+): AsyncGenerator<CursorPage<LoggedEvent>> {
   const from = firstUlid(earliest(clock(), filter));
   const to = least(
     filter.until === undefined ? '~' : ulidUntil(filter.until),
     before ? justBefore(ulidOf(before)) : '~',
   );
   const condition = conditionOf(filter);
-  // One more event shows that there is a next page.
-  const pageItems = condition ? filteredQueryEvents : limit + 1;
+  const pageItems = condition ? filteredQueryEvents : partSize;
   const range = {
     pk: keys.events(organization),
     from,
     to: least(to, lastUlid(maxTime)),
-    limit: maxEventsRead,
+    limit: maxRead,
     pageItems,
   };
-  const found: LoggedEvent[] = [];
+  if (range.from > range.to) return;
+  for await (const { items, lastRead } of queryPages(table, range, condition))
+    yield {
+      items: items.map(eventFrom).filter((event) => matches(event, filter)),
+      next: lastRead === undefined ? null : `ev_${lastRead}`,
+    };
+}
+
+/**
+ * Returns the first page of a list that is read in parts. `next` is the position of the last item of a full page, or where
+ * the list continues after the last part.
+ */
+export async function pageFromParts<Item>(
+  parts: AsyncIterable<CursorPage<Item>>,
+  limit: number,
+  positionOf: (item: Item) => string,
+): Promise<CursorPage<Item>> {
+  const found: Item[] = [];
   let next: string | null = null;
-  if (range.from > range.to) return { items: [], next };
-  for await (const { items, lastRead } of queryPages(table, range, condition)) {
-    found.push(...items.map(eventFrom).filter((event) => matches(event, filter)));
-    next = lastRead === undefined ? null : `ev_${lastRead}`;
+  for await (const part of parts) {
+    found.push(...part.items);
+    next = part.next;
     if (found.length > limit) break;
   }
-  const page = found.slice(0, limit);
-  return { items: page, next: found.length > limit ? (page.at(-1) as LoggedEvent).id : next };
+  const items = found.slice(0, limit);
+  return { items, next: found.length > limit ? positionOf(items.at(-1) as Item) : next };
 }
 
 /**

@@ -6,7 +6,7 @@ import { attemptFacet, attemptKey, retryOf, timeLetters } from '../deliveries/at
 import { placeOf } from '../deliveries/attempt-log.ts';
 import { attemptsOf, type DeliveryAttempts } from '../deliveries/delivery-state.ts';
 import { keys } from '../keys.ts';
-import { queryItems, readRange } from '../reads.ts';
+import { readRange } from '../reads.ts';
 import type { Item } from '../write.ts';
 
 /**
@@ -30,7 +30,7 @@ export type DeliveryRows = {
 export type FoundDelivery = DeliveryAttempts & { redeliveries: Item[] };
 
 /** The attributes that decide the state of a delivery, and those that `retryOf` reads. */
-const read = [
+const stateAttributes = [
   'pk',
   'deliveryId',
   'eventId',
@@ -51,27 +51,35 @@ const mostRows = 50_000;
  *
  * @param aheadMs how long after the range the rows of retries are read in advance, in milliseconds
  * @param limit the maximum number of rows that are read in advance
+ * @param also further attributes of rows, beside those that the state of a delivery needs
  */
 export async function readDeliveryRows(
   { table }: BatchingContext,
   organization: Organization,
   webhookId: string,
-  { from, to, aheadMs = 0, limit = mostRows }: { from: number; to: number; aheadMs?: number; limit?: number },
+  {
+    from,
+    to,
+    aheadMs = 0,
+    limit = mostRows,
+    also = [],
+  }: { from: number; to: number; aheadMs?: number; limit?: number; also?: readonly string[] },
 ): Promise<DeliveryRows> {
   const pk = keys.attemptScope(organization, ulidOf(webhookId)).rows;
   const [first, last] = [timeLetters(from), timeLetters(to)];
   const ahead = timeLetters(to + aheadMs);
   const ends = { from: `${attemptFacet}#${first}`, to: `${attemptFacet}#${ahead}~` };
-  const rows = new Map<string, Item>();
-  for await (const row of queryItems(table, { pk, ...ends, only: read, ascending: true, limit }))
-    rows.set(row.sk as string, row);
+  const only = [...stateAttributes, ...also];
+  const [attempts, starts, items] = await Promise.all([
+    readRange(table, { pk, ...ends, only, ascending: true, limit }),
+    readRange(table, { pk, from: `L#${first}`, to: `L#${last}~` }),
+    readRange(table, { pk, from: `R#${first}`, to: `R#${last}~`, ascending: true }),
+  ]);
+  const rows = new Map(attempts.map((row) => [row.sk as string, row]));
   // If there were too many rows, those of the last time may be incomplete.
-  const lastRow = rows.size === limit ? [...rows.keys()].at(-1) : undefined;
+  const lastRow = attempts.length === limit ? (attempts.at(-1)?.sk as string) : undefined;
   const rowsTo = lastRow ? timeLetters(timeOf(lastRow.slice(attemptFacet.length + 1)) - 1) : ahead;
-  const lateStarts = new Map<string, string>();
-  for await (const { sk, at } of queryItems(table, { pk, from: `L#${first}`, to: `L#${last}~` }))
-    lateStarts.set(sk as string, at as string);
-  const items = await readRange(table, { pk, from: `R#${first}`, to: `R#${last}~`, ascending: true });
+  const lateStarts = new Map(starts.map(({ sk, at }) => [sk as string, at as string]));
   const redeliveries = Map.groupBy(items, ({ deliveryId }) => ulidOf(deliveryId as string));
   return { rows, rowsFrom: first, rowsTo, lateStarts, redeliveries };
 }
