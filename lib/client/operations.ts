@@ -885,6 +885,36 @@ export type EventDetail = {
   deliveries: EventDelivery[];
 };
 
+export type EventOfWebhook = {
+  /** Id of an event. */
+  eventId: string;
+  event: EventName;
+  /** When the change was made. */
+  occurredAt: string;
+  /** Id of a delivery, or of an attempt. */
+  deliveryId: string;
+  /** `pending`: the first attempt or a redelivery is due. `retrying`: a retry is due. `delivered`: an attempt succeeded. `exhausted`: all attempts failed. `skipped`: the webhook was paused at the time of the event. */
+  state: DeliveryState;
+  /** Number of attempts that were made, with redeliveries and those of recoveries. */
+  attempts: number;
+  /** When the first attempt began; absent before it has ended. */
+  firstAttemptAt?: string;
+  /** When the last attempt began. */
+  lastAttemptAt?: string;
+  /** HTTP status of the receiver in the last attempt; 0 if it did not respond. */
+  httpStatus?: number;
+  /** Why the last attempt failed; absent if it succeeded. */
+  error?: string;
+  /** When the next attempt is due; absent if there is none. It may be running. */
+  nextAttemptAt?: string;
+  /** What may help, if the service knows it. `unsigned`: the receiver responded 401 or 403 to a delivery without a signature, because the webhook has no secret. */
+  hint?: 'unsigned';
+  /** The task of the event, or of its execution. */
+  taskId?: string;
+  /** The execution of the event. */
+  executionId?: string;
+};
+
 export type Me = {
   /** Name of the organization that the access token belongs to. */
   organization: string;
@@ -2223,35 +2253,7 @@ export type Operations = {
         until?: string;
       };
     };
-    data: {
-      /** Id of an event. */
-      eventId: string;
-      event: EventName;
-      /** When the change was made. */
-      occurredAt: string;
-      /** Id of a delivery, or of an attempt. */
-      deliveryId: string;
-      /** `pending`: the first attempt or a redelivery is due. `retrying`: a retry is due. `delivered`: an attempt succeeded. `exhausted`: all attempts failed. `skipped`: the webhook was paused at the time of the event. */
-      state: DeliveryState;
-      /** Number of attempts that were made, with redeliveries and those of recoveries. */
-      attempts: number;
-      /** When the first attempt began; absent before it has ended. */
-      firstAttemptAt?: string;
-      /** When the last attempt began. */
-      lastAttemptAt?: string;
-      /** HTTP status of the receiver in the last attempt; 0 if it did not respond. */
-      httpStatus?: number;
-      /** Why the last attempt failed; absent if it succeeded. */
-      error?: string;
-      /** When the next attempt is due; absent if there is none. It may be running. */
-      nextAttemptAt?: string;
-      /** What may help, if the service knows it. `unsigned`: the receiver responded 401 or 403 to a delivery without a signature, because the webhook has no secret. */
-      hint?: 'unsigned';
-      /** The task of the event, or of its execution. */
-      taskId?: string;
-      /** The execution of the event. */
-      executionId?: string;
-    }[];
+    data: EventOfWebhook[];
     paged: 'cursor';
   };
 };

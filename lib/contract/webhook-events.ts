@@ -4,15 +4,15 @@ import { eventFilters, isRange } from './event-log.ts';
 import { EventId, EventName } from './events.ts';
 import * as examples from './examples.ts';
 import { ExecutionId } from './executions.ts';
-import { count, described, pageLimit, Timestamp } from './shapes.ts';
+import { count, described, pageLimit, Timestamp, WebhookId } from './shapes.ts';
 import { TaskId } from './tasks.ts';
-import { AttemptDetail, Delivery, DeliveryId, DeliveryState, WebhookId } from './webhooks.ts';
+import { AttemptDetail, Delivery, DeliveryId, DeliveryState } from './webhooks.ts';
 
 /** The largest number of events that a page of a webhook's events reads, whether they match or not. */
 export const maxWebhookEventsRead = 2_000;
 
 /** An event of a webhook, with the state of its delivery. */
-export const WebhookEvent = v.object({
+export const EventOfWebhook = v.object({
   eventId: EventId,
   event: EventName,
   occurredAt: described(Timestamp, 'When the change was made.'),
@@ -28,7 +28,7 @@ export const WebhookEvent = v.object({
   taskId: v.optional(described(TaskId, 'The task of the event, or of its execution.')),
   executionId: v.optional(described(ExecutionId, 'The execution of the event.')),
 });
-export type WebhookEvent = v.InferOutput<typeof WebhookEvent>;
+export type EventOfWebhook = v.InferOutput<typeof EventOfWebhook>;
 
 const WebhookEventQuery = v.pipe(
   v.object({
@@ -52,7 +52,7 @@ export const listWebhookEvents = endpoint({
   params: { id: WebhookId },
   query: WebhookEventQuery,
   status: 200,
-  data: WebhookEvent,
+  data: EventOfWebhook,
   paged: 'cursor',
   servedBy: 'listDeliveries',
 });

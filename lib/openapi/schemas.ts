@@ -52,6 +52,7 @@ import {
   TaskReference,
   TaskStatus,
 } from '../contract/tasks.ts';
+import { EventOfWebhook } from '../contract/webhook-events.ts';
 import {
   AttemptDetail,
   Delivery,
@@ -142,6 +143,7 @@ const responseSchemas = {
   Event,
   EventDelivery,
   EventDetail,
+  EventOfWebhook,
   Me,
   Pagination,
   CursorPagination,

@@ -2,7 +2,7 @@ import type { CursorPage } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { maxWebhookEventsRead, type WebhookEvent, type WebhookEventQuery } from '../contract/webhook-events.ts';
+import { type EventOfWebhook, maxWebhookEventsRead, type WebhookEventQuery } from '../contract/webhook-events.ts';
 import type { BatchingContext } from '../table/batchers.ts';
 import type { SentRequest } from '../table/deliveries/attempt-items.ts';
 import { deliveryStateOf, isBegun } from '../table/deliveries/delivery-state.ts';
@@ -37,14 +37,14 @@ export async function listWebhookEvents(
   organization: Organization,
   webhookId: string,
   { limit, before, state, ...filter }: WebhookEventQuery,
-): Promise<CursorPage<WebhookEvent>> {
+): Promise<CursorPage<EventOfWebhook>> {
   const webhook = await readWebhook(context, organization, webhookId);
   if (!webhook) throw notFound('webhook');
   const to = await readSubscriptions(context, organization, webhook);
   const range = { before, filter, maxRead: maxWebhookEventsRead, partSize: stepSize };
   return pageFromParts(readParts(), limit, ({ eventId }) => eventId);
 
-  async function* readParts(): AsyncGenerator<CursorPage<WebhookEvent>> {
+  async function* readParts(): AsyncGenerator<CursorPage<EventOfWebhook>> {
     for await (const { items, next } of readNewestParts(context, organization, range)) {
       const events = await readWebhookEvents(context, to, items);
       yield { items: events.filter((event) => state === undefined || event.state === state), next };
@@ -57,7 +57,7 @@ async function readWebhookEvents(
   context: EventsContext,
   to: SubscribedWebhook,
   events: readonly LoggedEvent[],
-): Promise<WebhookEvent[]> {
+): Promise<EventOfWebhook[]> {
   const [newest, oldest] = [events[0], events.at(-1)];
   if (!newest || !oldest) return [];
   const found = await readDeliveryRows(context, newest.organization, to.webhook.id, {
@@ -75,12 +75,12 @@ async function readWebhookEvent(
   { webhook, subscriptions }: SubscribedWebhook,
   logged: LoggedEvent,
   found: DeliveryRows,
-): Promise<WebhookEvent[]> {
+): Promise<EventOfWebhook[]> {
   const first = firstAttemptOf(logged, webhook.id);
   const delivery = await readDelivery(context, found, first);
   const time = subscribedTimeOf(logged);
   const subscriber = subscriptions.get(logged.event);
-  const isReceived = subscriber && receives(subscriber, time, () => taskFieldsOfEvent(logged));
+  const isReceived = subscriber && receives(subscriber, logged.item, time, () => taskFieldsOfEvent(logged));
   if (!isBegun(delivery) && !isReceived) return [];
   const { rows, next } = delivery;
   const state = deliveryStateOf(delivery, webhook, time);
@@ -100,7 +100,7 @@ async function readWebhookEvent(
 }
 
 /** Returns when the attempts of a delivery began, and the result of the last one; nothing without attempts. */
-function lastAttemptOf(rows: readonly Item[]): Partial<WebhookEvent> {
+function lastAttemptOf(rows: readonly Item[]): Partial<EventOfWebhook> {
   const [first, last] = [rows[0], rows.at(-1)];
   if (!first || !last) return {};
   return {
@@ -119,7 +119,7 @@ function beginOf({ sent, deliveredAt, durationMs }: Item): string {
 }
 
 /** Returns the ids of the task and of the execution of an event. */
-function subjectOf({ item, data }: LoggedEvent): Pick<WebhookEvent, 'taskId' | 'executionId'> {
+function subjectOf({ item, data }: LoggedEvent): Pick<EventOfWebhook, 'taskId' | 'executionId'> {
   if (item.startsWith('tk_')) return { taskId: item };
   if (!item.startsWith('ex_')) return {};
   const taskId = (JSON.parse(data) as { execution?: { taskId?: string } }).execution?.taskId;

@@ -2,7 +2,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { EventName } from '../../lib/contract/events.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import { maxWebhookEventsRead, type WebhookEvent, type WebhookEventQuery } from '../../lib/contract/webhook-events.ts';
+import {
+  type EventOfWebhook,
+  maxWebhookEventsRead,
+  type WebhookEventQuery,
+} from '../../lib/contract/webhook-events.ts';
 import type { WebhookPatch } from '../../lib/contract/webhooks.ts';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { executionEvents } from '../../lib/executions/execution-events.ts';
@@ -35,7 +39,7 @@ const list = (query: Partial<WebhookEventQuery> = {}, webhookId = id) =>
   listWebhookEvents(webhooks, webhooks.organization, webhookId, { limit: 20, ...query });
 
 /** Returns the events of a list, newest first, by what a test compares. */
-const shown = async <Field extends keyof WebhookEvent>(field: Field, query?: Partial<WebhookEventQuery>, of = id) =>
+const shown = async <Field extends keyof EventOfWebhook>(field: Field, query?: Partial<WebhookEventQuery>, of = id) =>
   (await list(query, of)).items.map((event) => event[field]);
 
 const edit = (patch: WebhookPatch) => updateWebhook(webhooks, webhooks.organization, id, patch, () => {});
@@ -158,7 +162,7 @@ describe('the events of a webhook are listed', () => {
     await publishOfEachState();
     const all = (await list()).items;
     for (const limit of [1, 2, 3, 4, 5]) {
-      const found: WebhookEvent[] = [];
+      const found: EventOfWebhook[] = [];
       let pages = 0;
       for (let before: string | null | undefined; before !== null; ) {
         const page = await list({ limit, before });

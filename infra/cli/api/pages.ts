@@ -28,6 +28,33 @@ export async function readPage<Item>(
   return { data, pagination: { limit: data.length, offset: 0, total: data.length } };
 }
 
+/** A list without a total, or its first part; `next` is where it continues, `null` at its end. */
+export type CursorPage<Item> = { data: Item[]; pagination: { limit: number; next: string | null } };
+
+/** The longest page of the API, and the one that it returns by default. */
+const [longestPage, defaultPage] = [100, 20];
+
+/**
+ * Reads the newest items of a list without a total, or the whole list. It reads on after a page with fewer items than its limit,
+ * which can have more behind it.
+ *
+ * @param read reads a page
+ */
+export async function readByCursor<Item>(
+  { limit, all }: PageOptions,
+  read: (query: { limit: number; before?: string }) => Promise<CursorPage<Item>>,
+): Promise<CursorPage<Item>> {
+  const wanted = all ? Number.POSITIVE_INFINITY : (limit ?? defaultPage);
+  const data: Item[] = [];
+  let next: string | null | undefined;
+  do {
+    const page = await read({ limit: Math.min(wanted - data.length, longestPage), ...(next && { before: next }) });
+    data.push(...page.data);
+    next = page.pagination.next;
+  } while (next !== null && data.length < wanted);
+  return { data, pagination: { limit: data.length, next } };
+}
+
 /** What a table shows of an item: a heading and the text of each column, and the column that is shortened to fit. */
 export type Shape<Item> = { columns: Record<string, (item: Item) => string | undefined>; flexible: string };
 
@@ -35,6 +62,23 @@ export type Shape<Item> = { columns: Record<string, (item: Item) => string | und
 export function printPage<Item>(page: Page<Item>, noun: string, shape: Shape<Item>, { json }: { json?: true }): void {
   if (json) printJson(page);
   else console.log(listText(page, noun, shape));
+}
+
+/** Prints a list without a total in the same way. */
+export function printCursorPage<Item>(
+  page: CursorPage<Item>,
+  noun: string,
+  shape: Shape<Item>,
+  { json }: { json?: true },
+): void {
+  if (json) printJson(page);
+  else console.log(cursorText(page, noun, shape));
+}
+
+function cursorText<Item>({ data, pagination: { next } }: CursorPage<Item>, noun: string, shape: Shape<Item>): string {
+  const hint = next === null ? '' : ' There are more: --all lists all of them.';
+  const count = `${countText(data.length, data.length, noun)}.${hint}`;
+  return data.length > 0 ? `${table(data, shape)}\n${count}` : count;
 }
 
 function listText<Item>({ data, pagination: { total } }: Page<Item>, noun: string, shape: Shape<Item>): string {

@@ -23,6 +23,7 @@ import { printDetail } from './detail.ts';
 import { followRecovery } from './follow-recovery.ts';
 import { readEvents, readKinds } from './names.ts';
 import { printPage, readPage, type Shape } from './pages.ts';
+import { webhookEvents } from './webhook-events.ts';
 
 const readTime = readBy(SentTime);
 const readMaximum = wholeNumber(maxPerSecondLimit);
@@ -324,7 +325,7 @@ const cancelRecovery = apiCommand(
 /** `crewboard webhooks`: the webhooks of the organization. */
 export const webhooks = apiGroup(
   'webhooks',
-  'List, register, change and test webhooks, list deliveries, and send missed events again',
+  'List, register, change and test webhooks, list their events, and send missed events again',
   'webhooks list',
 )
   .addCommand(list)
@@ -333,6 +334,7 @@ export const webhooks = apiGroup(
   .addCommand(pause)
   .addCommand(resume)
   .addCommand(test)
+  .addCommand(webhookEvents)
   .addCommand(deliveries)
   .addCommand(delivery)
   .addCommand(recover)

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { processContext } from '../../../lib/context.ts';
-import type { WebhookEvent } from '../../../lib/contract/webhook-events.ts';
+import type { EventOfWebhook } from '../../../lib/contract/webhook-events.ts';
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { dataOf, errorOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
@@ -38,11 +38,11 @@ describe('the events of a webhook', () => {
   it('are read by state, and page by page', async () => {
     await publish();
     await publish();
-    const [event] = dataOf<WebhookEvent[]>(await list('limit=1'));
+    const [event] = dataOf<EventOfWebhook[]>(await list('limit=1'));
     const { body } = await list(`limit=1&state=pending`);
     expect(body).toEqual({ success: true, data: [event], pagination: { limit: 1, next: event?.eventId } });
     const rest = await list(`before=${event?.eventId}`);
-    expect(dataOf<WebhookEvent[]>(rest)).toHaveLength(1);
+    expect(dataOf<EventOfWebhook[]>(rest)).toHaveLength(1);
     expect(dataOf(await list('state=exhausted'))).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { eventNames } from '../../../../lib/contract/events.ts';
 import { startDeployment } from '../../../journeys/deployment.ts';
 import { createAgent, createTask, newScript } from '../../../journeys/requests.ts';
@@ -223,6 +223,24 @@ describe('webhooks', () => {
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching(/must be a time in ISO 8601/)]);
     const reversed = await run('webhooks', 'deliveries', id, '--since', deliveredAt, '--until', '2026-01-01T00:00:00Z');
     expect([reversed.code, reversed.stderr]).toEqual([1, expect.stringMatching(/since must not be after until/)]);
+  });
+
+  it('lists the events of a webhook with the states of their deliveries, in pages or all of them', async () => {
+    const { url } = await startReceiver((response) => response.writeHead(401).end());
+    const id = (await run('webhooks', 'add', url, '--events', 'task.created')).stdout.trim();
+    expect(await output('webhooks', 'events', id)).toBe('0 events.');
+    const task = await createTask(service, 'One');
+    await createTask(service, 'Another');
+    const events = (...options: string[]) => output('webhooks', 'events', id, ...options);
+    await vi.waitFor(async () => expect(await events('--state', 'retrying')).toMatch(/\n2 events\.$/), 10_000);
+    expect(await events()).toMatch(
+      /^occurred .*\n\S+Z {2}task\.created {2}retrying {2}1 +401 +\S+Z {2}dlv_\w+ {2}.*401.*not signed\.\n/,
+    );
+    expect(await events('--limit', '1')).toMatch(/\n1 event\. There are more: --all lists all of them\.$/);
+    const { data, pagination } = await json('webhooks', 'events', id, '--all');
+    expect([data.length, pagination]).toEqual([2, { limit: 2, next: null }]);
+    expect((await json('webhooks', 'events', id, '--task', task)).data).toEqual([data[1]]);
+    expect(await events('--state', 'skipped')).toBe('0 events.');
   });
 
   it('changes the URL, the events and the description of a webhook, and only those that are named', async () => {
