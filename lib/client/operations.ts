@@ -128,6 +128,8 @@ export type NewWebhook = {
   };
   /** The maximum number of attempts, retries included, that begin in any one second. Test events do not count. */
   maxPerSecond?: number;
+  /** Whether the service recovers what the webhook has missed by itself: after a time in which it failed, and when it is resumed. */
+  autoRecover?: boolean;
   /** Shared secret for signing deliveries. After `whsec_` it must be standard, padded base64. Without a secret, deliveries are not signed. No response contains the secret. */
   secret?: string;
 };
@@ -149,6 +151,8 @@ export type WebhookPatch = {
   active?: boolean;
   /** The maximum number of attempts, retries included, that begin in any one second. Test events do not count. */
   maxPerSecond?: number | null;
+  /** Whether the service recovers what the webhook has missed by itself: after a time in which it failed, and when it is resumed. */
+  autoRecover?: boolean;
 };
 
 export type SecretRotation = {
@@ -634,6 +638,8 @@ export type Webhook = {
     projectId?: string;
     assignedAgent?: string;
   };
+  /** Whether the service recovers missed events by itself; absent if never set. */
+  autoRecover?: boolean;
   /** The maximum number of attempts that begin in any one second; absent if there is none. */
   maxPerSecond?: number;
   /** Whether deliveries are signed: the webhook has a secret. */
@@ -678,6 +684,8 @@ export type SecretRotated = {
     projectId?: string;
     assignedAgent?: string;
   };
+  /** Whether the service recovers missed events by itself; absent if never set. */
+  autoRecover?: boolean;
   /** The maximum number of attempts that begin in any one second; absent if there is none. */
   maxPerSecond?: number;
   /** Whether deliveries are signed: the webhook has a secret. */
@@ -850,6 +858,8 @@ export type WebhookEventData = {
     /** Why the service has paused the webhook; absent if a caller paused it. */
     disabledReason?: 'failing';
   };
+  /** Only in `webhook.recovered` of a webhook with `autoRecover`: how many missed events are not recovered, because there are too many or they are too old. */
+  notRecovered?: number;
   occurredAt: string;
 };
 
@@ -2061,6 +2071,8 @@ export type Operations = {
       include: ('exhausted' | 'skipped' | 'retrying' | 'never_sent')[];
       /** Absent for a recovery that 0.2 began. */
       ratePerSecond?: number;
+      /** The service has begun it, because of `autoRecover`. */
+      auto?: true;
       /** Number of events that matched when the recovery began. */
       matched: number;
       /** Number of events that were sent, or will be within about half a minute. */
@@ -2110,6 +2122,8 @@ export type Operations = {
       include: ('exhausted' | 'skipped' | 'retrying' | 'never_sent')[];
       /** Absent for a recovery that 0.2 began. */
       ratePerSecond?: number;
+      /** The service has begun it, because of `autoRecover`. */
+      auto?: true;
       /** Number of events that matched when the recovery began. */
       matched: number;
       /** Number of events that were sent, or will be within about half a minute. */
@@ -2159,6 +2173,8 @@ export type Operations = {
       include: ('exhausted' | 'skipped' | 'retrying' | 'never_sent')[];
       /** Absent for a recovery that 0.2 began. */
       ratePerSecond?: number;
+      /** The service has begun it, because of `autoRecover`. */
+      auto?: true;
       /** Number of events that matched when the recovery began. */
       matched: number;
       /** Number of events that were sent, or will be within about half a minute. */

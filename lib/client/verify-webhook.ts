@@ -54,6 +54,8 @@ type WebhookEventData = {
     /** Why the service has paused the webhook; absent if a caller paused it. */
     disabledReason?: 'failing';
   };
+  /** Only in `webhook.recovered` of a webhook with `autoRecover`: how many missed events are not recovered, because there are too many or they are too old. */
+  notRecovered?: number;
   occurredAt: string;
 };
 

@@ -65,6 +65,12 @@ export const WebhookEventData = v.object({
       described(oneOf(['failing']), 'Why the service has paused the webhook; absent if a caller paused it.'),
     ),
   }),
+  notRecovered: v.optional(
+    described(
+      v.pipe(v.number(), v.integer(), v.minValue(1)),
+      'Only in `webhook.recovered` of a webhook with `autoRecover`: how many missed events are not recovered, because there are too many or they are too old.',
+    ),
+  ),
   occurredAt: Timestamp,
 });
 export type WebhookEventData = v.InferOutput<typeof WebhookEventData>;

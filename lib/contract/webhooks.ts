@@ -95,6 +95,11 @@ const maxPerSecond = described(
   'The maximum number of attempts, retries included, that begin in any one second. Test events do not count.',
 );
 
+const autoRecover = described(
+  flag,
+  'Whether the service recovers what the webhook has missed by itself: after a time in which it failed, and when it is resumed.',
+);
+
 /** The body of `registerWebhook`. */
 export const NewWebhook = v.object({
   url,
@@ -102,6 +107,7 @@ export const NewWebhook = v.object({
   description: v.optional(description),
   taskFilter: v.optional(taskFilter),
   maxPerSecond: v.optional(maxPerSecond),
+  autoRecover: v.optional(autoRecover),
   secret: v.optional(
     described(
       secret,
@@ -119,6 +125,7 @@ export const WebhookPatch = v.object({
   taskFilter: v.nullish(taskFilter),
   active: v.optional(described(flag, 'False pauses the webhook, true resumes it.')),
   maxPerSecond: v.nullish(maxPerSecond),
+  autoRecover: v.optional(autoRecover),
 });
 export type WebhookPatch = v.InferOutput<typeof WebhookPatch>;
 
@@ -133,6 +140,9 @@ export const Webhook = v.object({
       v.object({ projectId: v.optional(v.string()), assignedAgent: v.optional(v.string()) }),
       'The webhook receives only events of tasks that have all of these values, and of executions on these tasks; absent if it receives all.',
     ),
+  ),
+  autoRecover: v.optional(
+    described(flag, 'Whether the service recovers missed events by itself; absent if never set.'),
   ),
   maxPerSecond: v.optional(
     described(

@@ -58,7 +58,7 @@ export const consumers = {
         stream: 'table',
         kinds: ['task', 'execution', 'webhook-event', 'heartbeat'],
         // What users wait for begins at once, and not with the next sweep.
-        onlyNew: ['redelivery', 'release', 'recovery'],
+        onlyNew: ['redelivery', 'release', 'recovery', 'auto-recovery'],
         quiet: { kind: 'execution', attribute: 'status', value: 'running' },
         batchSize: 100,
         concurrency: 1,

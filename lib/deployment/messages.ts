@@ -82,7 +82,8 @@ export const DeliveryMessage = v.union([
 
 /**
  * An order in the queue of first attempts, so that nobody waits for the sweeper: to continue a recovery, unless its entry in the
- * sweeper's index (`dueAt`) has changed, or to send what a pause has held back.
+ * sweeper's index (`dueAt`) has changed, to send what a pause has held back, or to begin the recovery of a webhook with
+ * `autoRecover`.
  */
 export const Order = v.object({
   organization: Organization,
@@ -90,6 +91,7 @@ export const Order = v.object({
   order: v.variant('kind', [
     v.object({ kind: v.literal('recovery'), recoveryId: v.string(), dueAt: Timestamp }),
     v.object({ kind: v.literal('release'), version: v.number() }),
+    v.object({ kind: v.literal('auto-recovery') }),
   ]),
   requestId,
 });

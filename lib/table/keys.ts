@@ -237,6 +237,11 @@ export const keys = {
     pk: partition(organization, 'WR', webhook),
     sk: recovery,
   }),
+  /** The recovery that the service is to begin, in the partition of the recoveries. It sorts after them. */
+  autoRecovery: (organization: Organization, webhook: string): Key => ({
+    pk: partition(organization, 'WR', webhook),
+    sk: 'auto',
+  }),
   /** The lock of a webhook's running recovery, in the partition of its recoveries. */
   recoveryLock: (organization: Organization, webhook: string): Key => ({
     pk: partition(organization, 'WR', webhook),

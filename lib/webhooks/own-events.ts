@@ -13,12 +13,14 @@ const names = Object.keys(webhookEventRows) as WebhookEvent['event'][];
  * @param failingSince the end of the first failed attempt after which all have failed, or had until now (ISO 8601);
  *   `undefined` if there is none
  * @param at the time of the change (Unix time, in ms)
+ * @param notRecovered how many missed events are not recovered by the service
  */
 export function createOwnEvent(
   event: WebhookEvent['event'],
   webhook: StoredWebhook,
   failingSince: string | undefined,
   at: number,
+  notRecovered = 0,
 ): WebhookEvent {
   const { id, url, description } = webhook;
   const pause = openPauseOf(webhook);
@@ -31,6 +33,7 @@ export function createOwnEvent(
       ...(failingSince !== undefined && { failingSince }),
       ...(pause?.reason && { disabledReason: pause.reason }),
     },
+    ...(notRecovered > 0 && { notRecovered }),
     occurredAt: timestamp(at),
   };
   return { event, data };

@@ -17,7 +17,7 @@ import { rejectUrl } from './sender/receivers.ts';
 export async function registerWebhook(
   context: Pick<Context, 'ulid' | 'allowedReceivers'> & LogClockContext & SecretsContext,
   organization: Organization,
-  { url, events, description, taskFilter, maxPerSecond, secret }: NewWebhook,
+  { url, events, description, taskFilter, maxPerSecond, autoRecover, secret }: NewWebhook,
   recordResponse: RecordResponse,
 ): Promise<Webhook> {
   rejectUrl(url, context.allowedReceivers);
@@ -29,6 +29,7 @@ export async function registerWebhook(
     ...(description !== undefined && { description }),
     ...(taskFilter && { taskFilter }),
     ...(maxPerSecond !== undefined && { maxPerSecond }),
+    ...(autoRecover !== undefined && { autoRecover }),
     active: true,
     createdAt: timestamp(timeOf(id)),
   };

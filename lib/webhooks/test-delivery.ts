@@ -13,9 +13,9 @@ import { readTarget } from '../table/deliveries/webhooks.ts';
 import type { LogClockContext } from '../table/events/log-clock.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { transact } from '../table/transact.ts';
+import { noteSuccess } from './announce-failures.ts';
 import { attemptResultOf } from './deliveries/attempt-result.ts';
 import { exchangeOf } from './deliveries/exchange.ts';
-import { noteSuccess } from './failing-times.ts';
 import { sampleOf } from './samples.ts';
 import type { SecretsContext } from './secrets.ts';
 import { type SenderContext, sendToReceiver } from './sender/sender.ts';
@@ -28,7 +28,7 @@ import { signedPost } from './sender/signed-post.ts';
  * @throws `ApiError` `not_found`
  */
 export async function testWebhook(
-  context: Pick<Context, 'ulid' | 'responseDays'> & LogClockContext & SenderContext & SecretsContext,
+  context: Pick<Context, 'ulid' | 'responseDays' | 'retrySchedule'> & LogClockContext & SenderContext & SecretsContext,
   organization: Organization,
   { webhookId, event }: { webhookId: string; event: EventName },
   recordResponse: RecordResponse,

@@ -25,7 +25,7 @@ const stepSize = 101;
 const rowsPerEvent = 5;
 
 /** The attributes of a row that the list shows, beside those that decide the state. */
-const shownAttributes = ['httpStatus', 'durationMs', 'deliveredAt', 'sent'];
+const shownAttributes = ['httpStatus', 'durationMs', 'sent'];
 
 /**
  * Returns a page of the events of a webhook that match the filters, newest first, with the states of their deliveries.

@@ -8,7 +8,7 @@ import type { TableContext } from '../table/client.ts';
 import { readFilteredAttempts } from '../table/deliveries/filtered-history.ts';
 import { readAttemptPage, readLastAttemptEnd } from '../table/deliveries/history.ts';
 import { type AttemptOutcome, readNewestOutcomes } from '../table/deliveries/outcomes.ts';
-import { withoutPause, withPause } from '../table/deliveries/pauses.ts';
+import { openPauseOf, withoutPause, withPause } from '../table/deliveries/pauses.ts';
 import {
   changeWebhook,
   readWebhook,
@@ -18,8 +18,9 @@ import {
 } from '../table/deliveries/webhooks.ts';
 import { type LogClockContext, logTimeOf } from '../table/events/log-clock.ts';
 import { applyPatch } from '../table/patch.ts';
+import { autoRecoveryWrite } from '../table/recoveries/auto-recoveries.ts';
 import { retryOnConflict } from '../table/transact.ts';
-import { healthOf } from './failing-times.ts';
+import { healthOf, storedFailure } from './failing-times.ts';
 import { createOwnEvent } from './own-events.ts';
 import { rejectUrl } from './sender/receivers.ts';
 
@@ -87,10 +88,19 @@ export async function updateWebhook(
     const isPausedNow = before.active && !after.active;
     const { failingSince } = healthOf(before, newest);
     const event = isPausedNow ? createOwnEvent('webhook.paused', after, failingSince, now) : undefined;
-    const times = { since: timestamp(since), now, event };
-    if (after !== before) await changeWebhook(context, organization, before, after, times);
+    const change = { since: timestamp(since), now, event, further: recoveryAtResume(organization, before, after, now) };
+    if (after !== before) await changeWebhook(context, organization, before, after, change);
     return versioned(after, newest);
   });
+}
+
+/** Returns the write of the recovery that begins when a webhook with `autoRecover` is resumed; none for other changes. */
+function recoveryAtResume(organization: Organization, before: StoredWebhook, after: StoredWebhook, now: number) {
+  const pause = openPauseOf(before);
+  if (!pause || !after.active || !after.autoRecover) return [];
+  const failure = storedFailure(before);
+  const missedFrom = failure !== undefined && failure < pause.from ? failure : pause.from;
+  return [autoRecoveryWrite(organization, after.id, { missedFrom: Date.parse(missedFrom), until: now }, now)];
 }
 
 /**

@@ -7,7 +7,7 @@ import { storeFailing } from '../../lib/table/deliveries/failing.ts';
 import { readTarget, type Target } from '../../lib/table/deliveries/webhooks.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { transact } from '../../lib/table/transact.ts';
-import { noteFailure, noteSuccess } from '../../lib/webhooks/failing-times.ts';
+import { noteFailure, noteSuccess } from '../../lib/webhooks/announce-failures.ts';
 import { testWebhook } from '../../lib/webhooks/test-delivery.ts';
 import { deleteWebhook, getWebhook, updateWebhook } from '../../lib/webhooks/webhooks.ts';
 import { interceptTable } from '../table/fixtures/intercepted-table.ts';

@@ -171,6 +171,7 @@ export const functionVariables: Readonly<Record<string, readonly (keyof typeof e
     'callsOutPerMinute',
     'requestsPerMinute',
     'responseDays',
+    'retryLadder',
     'secretsKeyId',
     'tableName',
   ],

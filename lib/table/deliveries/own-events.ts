@@ -85,6 +85,7 @@ export function announcement(
 /**
  * Announces an event about a webhook that changes nothing else of it.
  *
+ * @param further writes of the same transaction
  * @throws `Conflict` if another event was announced since the webhook was read, or it was deleted
  */
 export async function announce(
@@ -92,6 +93,7 @@ export async function announce(
   organization: Organization,
   webhook: OwnEventsHolder & { id: string },
   event: WebhookEvent,
+  further: readonly Write[] = [],
 ): Promise<void> {
   const { after, condition, write } = announcement(organization, webhook, event);
   const update: Write = {
@@ -104,7 +106,7 @@ export async function announce(
     },
     onConditionFailed: () => new Conflict(),
   };
-  await transact(table, [update, write]);
+  await transact(table, [update, write, ...further]);
 }
 
 /** Returns the event of an item. */

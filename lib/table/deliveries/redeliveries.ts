@@ -57,6 +57,9 @@ const retryAwayMs = 15_000;
  */
 const endedAgoMs = 30_000;
 
+/** How long after its end another attempt can replace the retry of each failed attempt, unless that is soon, in milliseconds. */
+export const replaceableAfterMs = endedAgoMs + 1_000;
+
 /** How long an attempt is expected to run that is due or has begun, in milliseconds. */
 export const expectedRunMs = 30_000;
 

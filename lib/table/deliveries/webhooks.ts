@@ -203,14 +203,23 @@ export async function insertWebhook(
   ]);
 }
 
+/** What a change of a webhook has besides its fields. */
+type WebhookChange = {
+  /** The time of the log from which the webhook receives the added events, and has a new filter; ISO 8601. */
+  since: string;
+  /** When the end of a pause releases the parked attempts; Unix time, in ms. */
+  now: number;
+  /** The event about the webhook that the change announces; absent if it announces none. */
+  event?: WebhookEvent | undefined;
+  /** Further writes of the same transaction. */
+  further?: readonly Write[];
+};
+
 /**
  * Changes the fields of a webhook that callers can change, and its subscriptions, or nothing. The other attributes stay:
  * attempts and rotations write them at the same time. A pause and a change of the maximum rate end all booked times. The
  * end of a pause, and the change of a maximum, release the attempts that wait as items.
  *
- * @param since the time of the log from which the webhook receives the added events, and has a new filter; ISO 8601
- * @param now when the end of a pause releases the parked attempts; Unix time, in ms
- * @param event the event about the webhook that the change announces; absent if it announces none
  * @throws `Conflict` if the webhook was changed or deleted since it was read
  */
 export async function changeWebhook(
@@ -218,7 +227,7 @@ export async function changeWebhook(
   organization: Organization,
   before: StoredWebhook,
   after: StoredWebhook,
-  { since, now, event }: { since: string; now: number; event?: WebhookEvent | undefined },
+  { since, now, event, further = [] }: WebhookChange,
 ): Promise<void> {
   const ulid = ulidOf(after.id);
   const { events, maxPerSecond, version } = after;
@@ -259,6 +268,7 @@ export async function changeWebhook(
     ...removed.map((event) => ({ Delete: { Key: keys.subscription(organization, event, ulid) } })),
     ...(isReleased ? [releaseWrite({ organization, webhookId: after.id, version }, now)] : []),
     ...(announced ? [announced.write] : []),
+    ...further,
   ]);
 }
 

@@ -37,6 +37,12 @@ export type StoredRecovery = {
   until: number;
   events?: EventName[];
   include: MissedKind[];
+  /** The service has begun it. */
+  auto?: true;
+  /** Only deliveries that have failed since then, and events since then that were skipped; Unix time, in ms. */
+  missedFrom?: number;
+  /** It goes over its range once more: in the first time, attempts were too recent to be replaced. */
+  again?: true;
   /** The maximum rate; absent in recoveries of versions before it was a setting. */
   ratePerSecond?: number;
   matched: number;
@@ -65,6 +71,12 @@ export type RecoveryProgress = Pick<
   StoredRecovery,
   'sent' | 'delivered' | 'failed' | 'position' | 'confirmed' | 'latePosition' | 'nextSlotAt' | 'sentAgainAt'
 >;
+
+/** Returns the progress of a recovery at its beginning. */
+export function progressAtStart({ since }: Pick<StoredRecovery, 'since'>): RecoveryProgress {
+  const start = ulidFrom(since, new Uint8Array(10));
+  return { sent: 0, delivered: 0, failed: 0, position: start, confirmed: start, nextSlotAt: 0, sentAgainAt: 0 };
+}
 
 /** Returns the position after the last event of a range. */
 export function endPosition({ until }: Pick<StoredRecovery, 'until'>): string {
@@ -145,14 +157,13 @@ export async function insertRecovery(
 ): Promise<void> {
   const now = clock();
   const [webhook, ulid] = [ulidOf(webhookId), ulidOf(id)];
-  const start = ulidFrom(rest.since, new Uint8Array(10));
   const item = {
     ...keys.recovery(organization, webhook, ulid),
     kind: recoveryKind,
     ...rest,
     ...requestFields(),
     status: 'running',
-    ...{ sent: 0, delivered: 0, failed: 0, position: start, confirmed: start, nextSlotAt: 0, sentAgainAt: 0 },
+    ...progressAtStart(rest),
     ...dueEntry(recoveryPartition, timestamp(now)),
     [tableSchema.expiry]: historyExpiry(now),
   };
@@ -180,7 +191,7 @@ export function recoveryInProgress(): ApiError {
 export async function storeProgress(
   { table }: TableContext,
   recovery: StoredRecovery,
-  progress: Partial<RecoveryProgress>,
+  progress: Partial<RecoveryProgress & Pick<StoredRecovery, 'again'>>,
   dueAt: string,
 ): Promise<boolean> {
   const changes = { ...progress, [tableSchema.dueIndex.sortKey]: dueAt };
@@ -405,7 +416,8 @@ export function slotOf({ nextAttemptAt }: Item): number {
 
 /** Returns the recovery as the API shows it. */
 export function shownRecovery(recovery: StoredRecovery): Recovery {
-  const { id, webhookId, status, since, until, events, include, ratePerSecond, completedAt, cancelledAt } = recovery;
+  const { id, webhookId, status, since, until, events, include, auto, ratePerSecond, completedAt, cancelledAt } =
+    recovery;
   const { matched, sent, delivered, failed } = recovery;
   return {
     id,
@@ -417,6 +429,7 @@ export function shownRecovery(recovery: StoredRecovery): Recovery {
     ...(events && { events }),
     include,
     ...(ratePerSecond !== undefined && { ratePerSecond }),
+    ...(auto && { auto }),
     matched,
     sent,
     delivered,

@@ -11,8 +11,9 @@ import { markWebhookSlow, updatePace } from '../../table/deliveries/webhook-atte
 import type { Target } from '../../table/deliveries/webhooks.ts';
 import { isBehindLog } from '../../table/events/log-clock.ts';
 import { graceMs } from '../../table/lists/due.ts';
+import { noteFailure, noteSuccess } from '../announce-failures.ts';
 import { checkFailing } from '../failing-receivers.ts';
-import { canBeginFailure, noteFailure, noteSuccess } from '../failing-times.ts';
+import { canBeginFailure } from '../failing-times.ts';
 import type { KeptConnections } from '../sender/kept-connections.ts';
 import { type Outcome, sendToReceiver } from '../sender/sender.ts';
 import type { SignedPost } from '../sender/signed-post.ts';

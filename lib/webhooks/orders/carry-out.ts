@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Order } from '../../deployment/messages.ts';
 import { releaseParked } from '../deliveries/paused-attempts.ts';
+import { beginAutoRecovery } from '../recoveries/auto-recovery.ts';
 import { continueAfterPause, continueOrdered } from '../recoveries/sweep.ts';
 
 /** How long a worker works on an order at most, in milliseconds. The sweeper does the rest. */
@@ -13,6 +14,7 @@ export async function carryOut(context: Context, { organization, webhookId, orde
   const end = context.clock() + workMs;
   const hasTime = () => context.clock() < end;
   if (order.kind === 'recovery') return continueOrdered(context, { organization, webhookId, ...order }, hasTime);
+  if (order.kind === 'auto-recovery') return beginAutoRecovery(context, organization, webhookId);
   await releaseParked(context, { organization, webhookId, version: order.version }, hasTime);
   await continueAfterPause(context, organization, webhookId, hasTime);
 }

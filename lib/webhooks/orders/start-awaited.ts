@@ -1,5 +1,6 @@
 import { published } from '../../deployment/consumers.ts';
 import { releaseFrom } from '../../table/deliveries/parked-attempts.ts';
+import { autoRecoveryFrom, autoRecoveryKind } from '../../table/recoveries/auto-recoveries.ts';
 import { recoveryFrom, recoveryKind } from '../../table/recoveries/recoveries.ts';
 import type { Item } from '../../table/write.ts';
 import { type AttemptMessageContext, sendAttemptMessages } from '../deliveries/attempt-messages.ts';
@@ -20,6 +21,7 @@ export async function startAwaited(context: AttemptMessageContext, item: Item): 
     const { id: recoveryId, dueAt } = recovery;
     return dueAt === undefined ? undefined : sendOrder(context, recovery, { kind: 'recovery', recoveryId, dueAt });
   }
+  if (item.kind === autoRecoveryKind) return sendOrder(context, autoRecoveryFrom(item), { kind: 'auto-recovery' });
   const attempt = attemptIn(item);
   if (attempt) await sendAttemptMessages(context, [attempt]);
 }

@@ -16,7 +16,7 @@ import { isFirstAttemptLost } from '../deliveries/check-events.ts';
 import { firstAttemptOf } from '../deliveries/first-attempts.ts';
 
 /** The events that a recovery sends. */
-export type Wanted = Pick<StoredRecovery, 'events' | 'include'>;
+export type Wanted = Pick<StoredRecovery, 'events' | 'include' | 'missedFrom'>;
 
 /** A webhook with its subscriptions by event. */
 export type SubscribedWebhook = { webhook: StoredWebhook; subscriptions: ReadonlyMap<EventName, Subscriber> };
@@ -60,7 +60,7 @@ export async function readSubscriptions(
 export async function readMissed(
   context: BatchingContext & { clock: () => number },
   to: SubscribedWebhook,
-  { events, include }: Wanted,
+  wanted: Wanted,
   event: WalkedEvent,
   found: DeliveryRows,
 ): Promise<Missed> {
@@ -70,9 +70,20 @@ export async function readMissed(
   const lost = decided === 'not attempted' && (await isFirstAttemptLost(context, to.webhook, first));
   const outcome: Outcome =
     decided === 'not attempted' ? (lost ? { kind: 'never_sent' } : { leftOut: 'inProgress' }) : decided;
-  const isWanted =
-    outcome.kind === undefined || (include.includes(outcome.kind) && events?.includes(event.event) !== false);
+  const isWanted = outcome.kind === undefined || matches(wanted, event, outcome.kind, delivery);
   return { first, delivery, lost, ...(isWanted ? outcome : { leftOut: 'notIncluded' as const }) };
+}
+
+/** Returns whether a missed event is one of those that are wanted. */
+function matches(
+  { events, include, missedFrom = 0 }: Wanted,
+  event: WalkedEvent,
+  kind: MissedKind,
+  { rows }: FoundDelivery,
+): boolean {
+  if (!include.includes(kind) || events?.includes(event.event) === false) return false;
+  const lastEnd = rows.at(-1)?.deliveredAt as string | undefined;
+  return (lastEnd === undefined ? subscribedTimeOf(event) : Date.parse(lastEnd)) >= missedFrom;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts';
 import { timestamp } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { type SweepCall, type Swept, sweep } from '../../table/lists/due.ts';
@@ -9,14 +10,19 @@ import {
   type StoredRecovery,
   takeRecovery,
 } from '../../table/recoveries/recoveries.ts';
+import { sweepAutoRecoveries } from './auto-recovery.ts';
 import { takenMs } from './cancelled.ts';
 import { continueRecovery, type WalkContext } from './walk.ts';
 
 /** How many recoveries a sweep continues at the same time. */
 const atOnce = 5;
 
-/** Continues the recoveries that are due. Returns the number of messages that it has sent. */
-export async function sweepRecoveries(context: WalkContext, call: Required<SweepCall>): Promise<Swept> {
+/** Begins the recoveries of webhooks with `autoRecover`, and continues those that are due. Returns the number of messages that it has sent. */
+export async function sweepRecoveries(
+  context: WalkContext & Pick<Context, 'retrySchedule' | 'ulid'>,
+  call: Required<SweepCall>,
+): Promise<Swept> {
+  await sweepAutoRecoveries(context, call);
   let sent = 0;
   const swept = await sweep(context, [recoveryPartition], { ...call, againMs: takenMs }, async (items) => {
     let failure: { reason: unknown } | undefined;

@@ -4,7 +4,7 @@ import type { DeliveryMessage } from '../../deployment/messages.ts';
 import { isTooFarAhead } from '../../table/clocks.ts';
 import { type LoggedEvent, readEventsInOrder } from '../../table/deliveries/event-log.ts';
 import { isPaused } from '../../table/deliveries/pauses.ts';
-import { waitingRetryOf } from '../../table/deliveries/redeliveries.ts';
+import { replaceableAfterMs, waitingRetryOf } from '../../table/deliveries/redeliveries.ts';
 import { readWebhook, type StoredWebhook } from '../../table/deliveries/webhooks.ts';
 import { readLateEventGroups } from '../../table/events/event-feed.ts';
 import { followTime, type LogClockContext, openLog } from '../../table/events/log-clock.ts';
@@ -17,6 +17,7 @@ import {
   endPosition,
   insertRecoveredAttempt,
   isRecoveredBy,
+  progressAtStart,
   type RecoveryProgress,
   type StoredRecovery,
   storeProgress,
@@ -82,8 +83,9 @@ export async function continueRecovery(
     lost.length > 0
       ? await sendAgain(context, webhook, before, lost, call.until)
       : await sendNext(context, webhook, recovery, before, call.hasTime);
-  if (before.confirmed === endPosition(recovery) && !isFull)
-    await completeRecovery(context, recovery, progressOf(after), timestamp(clock()));
+  const isEnd = before.confirmed === endPosition(recovery) && !isFull;
+  if (isEnd && recovery.auto && !recovery.again) await goOverAgain(context, recovery);
+  else if (isEnd) await completeRecovery(context, recovery, progressOf(after), timestamp(clock()));
   else {
     const nextAt = continuedAt(recovery, after, isFull, clock());
     const dueAt = timestamp(nextAt + graceMs);
@@ -92,6 +94,18 @@ export async function continueRecovery(
       await sendOrder(context, recovery, { kind: 'recovery', recoveryId: recovery.id, dueAt }, nextAt);
   }
   return messages;
+}
+
+/**
+ * Lets a recovery that the service has begun go over its range once more. At its first success after failures, the last of these
+ * can be so recent that their retries could not be replaced.
+ */
+async function goOverAgain(context: WalkContext, recovery: StoredRecovery): Promise<void> {
+  const nextAt = Math.max(context.clock() + lookAgainMs, timeOf(ulidOf(recovery.id)) + replaceableAfterMs);
+  const dueAt = timestamp(nextAt + graceMs);
+  const progress = { ...progressAtStart(recovery), again: true as const };
+  if (await storeProgress(context, recovery, progress, dueAt))
+    await sendOrder(context, recovery, { kind: 'recovery', recoveryId: recovery.id, dueAt }, nextAt);
 }
 
 /**
