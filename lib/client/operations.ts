@@ -663,6 +663,57 @@ export type Webhook = {
   createdAt: string;
 };
 
+export type AttemptHour = {
+  /** Start of the UTC hour. */
+  startsAt: string;
+  /** Attempts that succeeded: the receiver responded with a status of 2xx. */
+  status2xx: number;
+  /** Attempts with a status of 3xx. */
+  status3xx: number;
+  /** Attempts with a status of 4xx. */
+  status4xx: number;
+  /** Attempts with a status of 5xx, or one that HTTP does not define. */
+  status5xx: number;
+  /** Attempts without a response. */
+  noResponse: number;
+};
+
+export type WebhookDetail = {
+  /** Id of a webhook. */
+  id: string;
+  url: string;
+  events: EventName[];
+  description?: string;
+  /** The webhook receives only events of tasks that have all of these values, and of executions on these tasks; absent if it receives all. */
+  taskFilter?: {
+    projectId?: string;
+    assignedAgent?: string;
+  };
+  /** The maximum number of attempts that begin in any one second; absent if there is none. */
+  maxPerSecond?: number;
+  /** Whether deliveries are signed: the webhook has a secret. */
+  signed: boolean;
+  /** When the secret was set or rotated; absent without a secret, and for one that was set before version 0.3.0. */
+  secretChangedAt?: string;
+  /** False while the webhook is paused: nothing is sent to it. */
+  active: boolean;
+  /** Why the service has paused the webhook; absent if a caller paused it. */
+  disabledReason?: 'failing';
+  /** When the service paused the webhook. */
+  disabledAt?: string;
+  /** End of the latest attempt in the last 90 days, successful or not. */
+  lastDeliveryAt?: string;
+  /** End of the latest successful attempt among the newest 100. Earlier ones are known if deliveries have failed permanently since. Lists have it with `include=health`. */
+  lastSuccessAt?: string;
+  /** End of the latest failed attempt among the newest 100. Lists have it with `include=health`. */
+  lastFailureAt?: string;
+  /** End of the first failed attempt after which all have failed. Lists have it with `include=health`. */
+  failingSince?: string;
+  createdAt: string;
+  /** The attempts in each of the last 24 hours, the oldest hour first and the current hour last; only with `include=hours`. Test events count. In the first 24 hours after an upgrade from version 0.2.0 or an earlier one, the hours before the upgrade can be absent. */
+  hours?: AttemptHour[];
+};
+
 export type WebhookRegistered = {
   /** Id of a webhook. */
   id: string;
@@ -1663,7 +1714,7 @@ export type Operations = {
   /**
    * Get a webhook.
    *
-   * Returns the webhook without its secret. The `ETag` changes when the webhook is updated, not with each delivery. After five days in which all deliveries have failed, ten of them permanently, the service pauses the webhook, and `disabledReason` is `failing`.
+   * Returns the webhook without its secret. The `ETag` changes when the webhook is updated, not with each delivery. After five days in which all deliveries have failed, ten of them permanently, the service pauses the webhook, and `disabledReason` is `failing`. With `include=hours`, `hours` has the number of attempts in each of the last 24 hours, by the status of the response. An attempt counts in the hour in which it was due; if it began more than a minute late, in the hour in which it began.
    *
    * Required scope: `webhooks:read`.
    */
@@ -1673,8 +1724,12 @@ export type Operations = {
         /** Id of a webhook. */
         id: string;
       };
+      query?: {
+        /** Add `hours` to the webhook. It reads the attempts since the service last stored their numbers, which it does after about 256 deliveries. */
+        include?: 'hours';
+      };
     };
-    data: Webhook;
+    data: WebhookDetail;
     paged: false;
   };
   /**

@@ -182,6 +182,31 @@ export const Webhook = v.object({
 });
 export type Webhook = v.InferOutput<typeof Webhook>;
 
+const attempts = (whose: string) => described(count, `Attempts ${whose}.`);
+
+/** The numbers of attempts to a webhook in an hour. */
+export const AttemptHour = v.object({
+  startsAt: described(Timestamp, 'Start of the UTC hour.'),
+  status2xx: attempts('that succeeded: the receiver responded with a status of 2xx'),
+  status3xx: attempts('with a status of 3xx'),
+  status4xx: attempts('with a status of 4xx'),
+  status5xx: attempts('with a status of 5xx, or one that HTTP does not define'),
+  noResponse: attempts('without a response'),
+});
+export type AttemptHour = v.InferOutput<typeof AttemptHour>;
+
+/** The data that `getWebhook` returns. */
+export const WebhookDetail = v.object({
+  ...Webhook.entries,
+  hours: v.optional(
+    described(
+      v.array(AttemptHour),
+      'The attempts in each of the last 24 hours, the oldest hour first and the current hour last; only with `include=hours`. Test events count. In the first 24 hours after an upgrade from version 0.2.0 or an earlier one, the hours before the upgrade can be absent.',
+    ),
+  ),
+});
+export type WebhookDetail = v.InferOutput<typeof WebhookDetail>;
+
 /** The data that `registerWebhook` returns. */
 export const WebhookRegistered = v.pick(Webhook, ['id', 'url', 'events', 'active', 'createdAt']);
 
@@ -449,14 +474,22 @@ export const getWebhook = endpoint({
   summary: 'Get a webhook',
   fixedBeside: { register: 'POST' },
   params: { id: WebhookId },
+  query: v.object({
+    include: v.optional(
+      described(
+        oneOf(['hours']),
+        'Add `hours` to the webhook. It reads the attempts since the service last stored their numbers, which it does after about 256 deliveries.',
+      ),
+    ),
+  }),
   status: 200,
-  data: Webhook,
+  data: WebhookDetail,
   versioned: true,
 });
 
 export const getWebhookReference = (): ApiReference<typeof getWebhook> => ({
   description:
-    'Returns the webhook without its secret. The `ETag` changes when the webhook is updated, not with each delivery. After five days in which all deliveries have failed, ten of them permanently, the service pauses the webhook, and `disabledReason` is `failing`.',
+    'Returns the webhook without its secret. The `ETag` changes when the webhook is updated, not with each delivery. After five days in which all deliveries have failed, ten of them permanently, the service pauses the webhook, and `disabledReason` is `failing`. With `include=hours`, `hours` has the number of attempts in each of the last 24 hours, by the status of the response. An attempt counts in the hour in which it was due; if it began more than a minute late, in the hour in which it began.',
   params: { id: examples.webhookId },
   data: { ...readWebhook, lastDeliveryAt: examples.ended, lastSuccessAt: examples.ended },
 });

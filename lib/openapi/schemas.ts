@@ -55,6 +55,7 @@ import {
 import { EventOfWebhook } from '../contract/webhook-events.ts';
 import {
   AttemptDetail,
+  AttemptHour,
   Delivery,
   DeliveryRecord,
   DeliveryState,
@@ -64,6 +65,7 @@ import {
   TestEvent,
   TestResult,
   Webhook,
+  WebhookDetail,
   WebhookPatch,
   WebhookRegistered,
 } from '../contract/webhooks.ts';
@@ -130,6 +132,8 @@ const responseSchemas = {
   Prompt,
   EventName,
   Webhook,
+  AttemptHour,
+  WebhookDetail,
   WebhookRegistered,
   SecretRotated,
   DeliveryRecord,

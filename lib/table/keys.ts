@@ -247,7 +247,7 @@ export const keys = {
     pk: partition(organization, 'WR', webhook),
     sk: only,
   }),
-  /** The numbers of a webhook's attempts by day up to a time, in the partition of the counters of its log. */
+  /** The numbers of a webhook's attempts by day and hour up to a time, in the partition of the counters of its log. */
   closedAttempts: (organization: Organization, webhook: string): Key => ({
     pk: scope(organization, 'WD', webhook).counters,
     sk: 'closed',

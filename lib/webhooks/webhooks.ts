@@ -3,8 +3,17 @@ import type { Page, Precondition, Versioned } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { AttemptFilter, DeliveryRecord, Webhook, WebhookPatch } from '../contract/webhooks.ts';
+import type {
+  AttemptFilter,
+  AttemptHour,
+  DeliveryRecord,
+  Webhook,
+  WebhookDetail,
+  WebhookPatch,
+} from '../contract/webhooks.ts';
 import type { TableContext } from '../table/client.ts';
+import { readAttemptHours } from '../table/deliveries/attempt-counts.ts';
+import type { HourCounts } from '../table/deliveries/attempt-hours.ts';
 import { readFilteredAttempts } from '../table/deliveries/filtered-history.ts';
 import { readAttemptPage, readLastAttemptEnd } from '../table/deliveries/history.ts';
 import { type AttemptOutcome, readNewestOutcomes } from '../table/deliveries/outcomes.ts';
@@ -46,18 +55,33 @@ export async function listWebhooks(
 /**
  * Returns a webhook.
  *
+ * @param include `hours` also reads the numbers of attempts in the last 24 hours
  * @throws `ApiError` `not_found`
  */
 export async function getWebhook(
-  context: TableContext,
+  context: Pick<Context, 'table' | 'clock'>,
   organization: Organization,
   id: string,
-): Promise<Versioned<Webhook>> {
-  const [webhook, newest] = await Promise.all([
+  include?: 'hours',
+): Promise<Versioned<WebhookDetail>> {
+  const [webhook, newest, hours] = await Promise.all([
     requireWebhook(context, organization, id),
     readNewestOutcomes(context, organization, id),
+    include === 'hours' ? readAttemptHours(context, organization, id, context.clock()) : undefined,
   ]);
-  return versioned(webhook, newest);
+  const { data, version } = versioned(webhook, newest);
+  return { data: { ...data, ...(hours && { hours: hours.map(shownHour) }) }, version };
+}
+
+function shownHour([startsAt, counts]: [string, HourCounts]): AttemptHour {
+  return {
+    startsAt,
+    status2xx: counts['2xx'] ?? 0,
+    status3xx: counts['3xx'] ?? 0,
+    status4xx: counts['4xx'] ?? 0,
+    status5xx: counts['5xx'] ?? 0,
+    noResponse: counts.none ?? 0,
+  };
 }
 
 /**

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import type { Event, EventDetail } from '../../lib/contract/event-log.ts';
 import type { TestResult, Webhook } from '../../lib/contract/webhooks.ts';
-import { dataOf, successOf } from '../api.ts';
+import { dataOf, paginationOf, successOf } from '../api.ts';
 import { until } from '../journeys/deployment.ts';
 import { attemptsOf, createTask, newToken, register } from '../journeys/requests.ts';
 import { startReceiver } from '../webhooks/sender/receiver.ts';
@@ -32,7 +32,7 @@ async function sendTest(page: Page): Promise<void> {
 }
 
 describe.runIf(program)('the webhooks in the console', () => {
-  const consoles = useConsole({ environment: { RETRY_LADDER: '1,1,1' } });
+  const consoles = useConsole({ environment: { RETRY_LADDER: '1,1,1', CALLS_OUT_PER_MINUTE: '6000' } });
   const receive = async (answer?: Parameters<typeof startReceiver>[0]) => {
     const receiver = await startReceiver(answer);
     const id = await register(consoles.service(), { url: receiver.url, events: ['task.created'] });
@@ -307,9 +307,12 @@ describe.runIf(program)('the webhooks in the console', () => {
   it('shows the state and the last 24 hours of each webhook in the list', async () => {
     const { api } = consoles.service();
     const [good, bad] = [await receive(), await receive((response) => response.writeHead(500).end())];
-    await api.testWebhook({ params: good.params, body: { event: 'task.created' } });
+    // More than a page of the list of deliveries can have.
+    for (let sent = 0; sent < 120; sent++)
+      successOf(await api.testWebhook({ params: good.params, body: { event: 'task.created' } }));
     await createTask(consoles.service(), 'A task');
-    await attemptsOf(consoles.service(), good.id, 2);
+    const total = async () => paginationOf(await api.listDeliveries({ params: good.params })).total;
+    await until('all attempts are made', async () => (await total()) === 121);
     await attemptsOf(consoles.service(), bad.id, 4);
     const { page } = await consoles.open({ token: consoles.service().token, path: '/webhooks' });
     const row = (url: string) => page.getByRole('row').filter({ hasText: url });
@@ -318,8 +321,12 @@ describe.runIf(program)('the webhooks in the console', () => {
       .getByText(/^since .* ago$/)
       .waitFor();
     await row(good.receiver.url).getByText('active').waitFor();
-    await row(good.receiver.url).getByText('2 delivered, 0 failed').waitFor();
+    await row(good.receiver.url).getByText('121 delivered, 0 failed').waitFor();
     await row(bad.receiver.url).getByText('0 delivered, 4 failed').waitFor();
+    await row(bad.receiver.url)
+      .getByTitle(/: 0 delivered, \d failed \(\d × 5xx\)$/)
+      .first()
+      .waitFor();
   });
 
   it('leads from a failing webhook to the recovery of its events', async () => {

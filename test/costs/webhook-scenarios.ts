@@ -6,6 +6,7 @@ import type { RecoveryStarted } from '../../lib/contract/recoveries.ts';
 import type { TestResult, Webhook } from '../../lib/contract/webhooks.ts';
 import { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import type { QueueSender } from '../../lib/sqs/queue.ts';
+import { closeAttemptCounts } from '../../lib/table/deliveries/attempt-counts.ts';
 import { insertAttempt } from '../../lib/table/deliveries/attempt-log.ts';
 import { appendEvent } from '../../lib/table/deliveries/event-log.ts';
 import { deliveryQueues } from '../../lib/webhooks/deliveries/attempt-messages.ts';
@@ -14,7 +15,7 @@ import { firstAttemptOf } from '../../lib/webhooks/deliveries/first-attempts.ts'
 import { publishEvents } from '../../lib/webhooks/deliveries/publish-events.ts';
 import type { Outcome } from '../../lib/webhooks/sender/sender.ts';
 import { clockAt } from '../service.ts';
-import { attemptFor } from '../table/deliveries/attempt-seed.ts';
+import { attemptFor, newMessage } from '../table/deliveries/attempt-seed.ts';
 import { startReceiver } from '../webhooks/sender/receiver.ts';
 import { createChange, failed, notingSender } from '../webhooks/test-webhooks.ts';
 import type { Asked, TestOrganization } from './test-organization.ts';
@@ -49,6 +50,32 @@ const attempted = async (caller: TestOrganization) => {
   for (let nth = 0; nth < 25; nth++) await caller.ask('testWebhook', { ...asked, body: { event: 'task.created' } });
   return asked;
 };
+
+/** Registers a webhook with stored numbers of attempts, and 256 later attempts with the row of a delivery. */
+async function attemptedOften(caller: TestOrganization): Promise<Asked> {
+  const { organization } = caller;
+  const asked = await registered(caller);
+  const webhookId = asked.params.id;
+  const context = processContext();
+  const now = context.clock();
+  await closeAttemptCounts(context, organization, webhookId, now);
+  const sent = {
+    at: now,
+    host: 'example.com',
+    signed: true,
+    ip: '192.0.2.7',
+    dns: 9,
+    connect: 21,
+    tls: 44,
+    firstByte: 37,
+  };
+  const insert = () => {
+    const message = newMessage(organization, { webhookId, deliveryId: `dlv_${context.ulid()}`, dueAt: timestamp(now) });
+    return insertAttempt(context, { ...attemptFor(message), sent });
+  };
+  await Promise.all(Array.from({ length: 256 }, insert));
+  return asked;
+}
 
 /** Registers a webhook with one delivery, whose id is also a parameter. */
 const delivered = async (caller: TestOrganization, url: string) => {
@@ -100,7 +127,13 @@ export const webhookScenarios = {
     ten: tenWebhooks(''),
     'ten with their health': tenWebhooks('include=health'),
   },
-  getWebhook: { one: (caller) => registered(caller) },
+  getWebhook: {
+    one: (caller) => registered(caller),
+    'with its hours, 256 attempts after the stored numbers': async (caller) => ({
+      ...(await attemptedOften(caller)),
+      query: 'include=hours',
+    }),
+  },
   updateWebhook: {
     'its URL': async (caller) => ({ ...(await registered(caller)), body: { url: `${receiver.url}/new` } }),
     'with another event': async (caller) => ({

@@ -8,6 +8,20 @@ import { everything } from '../lists/listing.ts';
 import { countItems, getItem, queryItems } from '../reads.ts';
 import { Conflict, ignoreConflict, transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
+import {
+  countAttempt,
+  daysOf,
+  firstShownHour,
+  type HourCounts,
+  type Hours,
+  hourOf,
+  hoursAttribute,
+  hoursBefore,
+  hoursSince,
+  hoursToStore,
+  startOf,
+  storedHours,
+} from './attempt-hours.ts';
 import { attemptFacet, timeLetters } from './attempt-items.ts';
 import { dayAfter, firstKeptDay, historyExpiry } from './history-days.ts';
 
@@ -15,13 +29,14 @@ import { dayAfter, firstKeptDay, historyExpiry } from './history-days.ts';
  * How long before the present the stored numbers of a webhook's attempts end, at least, in milliseconds.
  *
  * The number of attempts is exact and needs no write for each attempt. Up to a closing time, the number of each day is
- * stored; later attempts are counted from their rows at each read. Some attempts move the closing time forward. It stays
- * this far behind the present, because no row is written with an earlier time.
+ * stored, and the numbers of the latest hours by the status of the response; later attempts are counted from their rows at
+ * each read. Some attempts move the closing time forward. It stays this far behind the present, because no row is written
+ * with an earlier time.
  */
 export const closedAfterMs = 2 * 60_000;
 
-/** The stored numbers of each UTC day, and the closing time, as the letters of a ULID. */
-type Closed = { through: string; days: Days };
+/** The stored numbers of each UTC day and of the latest hours, and the closing time, as the letters of a ULID. */
+type Closed = { through: string; days: Days; hours: Hours };
 
 /** A number for each UTC day, such as `2026-11-22`. */
 type Days = Record<string, number>;
@@ -64,8 +79,34 @@ export async function readAttemptCounts(
 }
 
 /**
- * Counts the attempts of a webhook up to `closedAfterMs` ago, and stores the number of each day. Of several concurrent calls
- * only one takes effect.
+ * Returns the numbers of a webhook's attempts in each of the last 24 hours by the status of the response, strongly
+ * consistent: the start of each hour (ISO 8601) with its numbers, the oldest hour first and the current hour last. An
+ * attempt counts in the hour in which it was due, or began if it was late. Hours before the upgrade from a version that
+ * stored only numbers of days are absent.
+ */
+export async function readAttemptHours(
+  { table }: TableContext,
+  organization: Organization,
+  webhookId: string,
+  now: number,
+): Promise<[string, HourCounts][]> {
+  const { closed: stored, before } = await readCounters(table, organization, webhookId, firstKeptDay(now));
+  const closed = stored && trustedPart(stored, now);
+  const lastDayBefore = Object.keys(before).sort().at(-1);
+  const since = [
+    firstShownHour(now),
+    ...(closed ? [closed.hours.since] : []),
+    ...(lastDayBefore ? [`${dayAfter(lastDayBefore)}T00`] : []),
+  ].reduce((latest, hour) => (hour > latest ? hour : latest));
+  const start = timeLetters(startOf(since));
+  const from = closed && closed.through > start ? closed.through : start;
+  const open = await countHours(table, organization, webhookId, from);
+  return hoursSince(since, now, [closed?.hours.counts ?? {}, open]);
+}
+
+/**
+ * Counts the attempts of a webhook up to `closedAfterMs` ago, and stores the numbers of days and hours. Of several
+ * concurrent calls only one takes effect.
  *
  * @param isTurn `false`: only if a clock that was ahead has closed the counts
  */
@@ -85,17 +126,12 @@ export async function closeAttemptCounts(
   const to = timeLetters(now - closedAfterMs);
   const from = closed ? fromOf(closed, first) : ((await firstAttempt(table, organization, webhookId, first)) ?? to);
   if (closed && from >= to && !isAhead) return;
-  const counted: Record<string, number> = {};
-  for (let [start, day] = [from, dayOf(from)]; start < to; ) {
-    const next = dayAfter(day);
-    const end = lettersOf(next) < to ? lettersOf(next) : to;
-    const number = await countRows(table, organization, webhookId, start, end);
-    if (number > 0) counted[day] = number;
-    [start, day] = [end, next];
-  }
+  const counts = from < to ? await countHours(table, organization, webhookId, from, to) : {};
+  const counted = daysOf(counts);
+  const hours = hoursToStore(closed?.hours, counts, timeOf(to));
   const kept = Object.keys(closed?.days ?? {}).filter((day) => day >= first);
   const old = Object.keys(stored?.days ?? {}).filter((day) => !kept.includes(day) && !(day in counted));
-  const write = { from: stored?.through, to, counted, old, isAhead };
+  const write = { from: stored?.through, to, counted, hours, old, isAhead };
   await transact(table, [closeWrite(organization, webhookId, write)]).catch(ignoreConflict);
 }
 
@@ -111,6 +147,7 @@ function trustedPart(closed: Closed, now: number): Closed {
   return {
     through: lettersOf(today),
     days: Object.fromEntries(Object.entries(closed.days).filter(([day]) => day < today)),
+    hours: hoursBefore(closed.hours, Date.parse(today)),
   };
 }
 
@@ -127,20 +164,29 @@ async function readCounters(table: Table, organization: Organization, webhookId:
   return { closed, before };
 }
 
-/** Returns the number of rows from one time, included, to another, excluded; both as the letters of a ULID. */
-function countRows(
-  table: Table,
-  organization: Organization,
-  webhookId: string,
-  from: string,
-  to = '~',
-): Promise<number> {
+/** Returns the number of rows from a time on, the letters of a ULID. */
+function countRows(table: Table, organization: Organization, webhookId: string, from: string): Promise<number> {
   const pk = keys.attemptScope(organization, ulidOf(webhookId)).rows;
-  return countItems(table, { pk, from: `${attemptFacet}#${from}`, to: `${attemptFacet}#${to}` });
+  return countItems(table, { pk, from: `${attemptFacet}#${from}`, to: `${attemptFacet}#~` });
 }
 
-function closedFrom({ pk: _, sk: __, through, [tableSchema.expiry]: ___, ...days }: Item): Closed {
-  return { through: through as string, days: days as Days };
+/**
+ * Returns the numbers of rows by hour and status, from one time, included, to another, excluded; both as the letters of a
+ * ULID.
+ */
+async function countHours(table: Table, organization: Organization, webhookId: string, from: string, to = '~') {
+  const pk = keys.attemptScope(organization, ulidOf(webhookId)).rows;
+  const prefix = `${attemptFacet}#`;
+  const range = { pk, from: `${prefix}${from}`, to: `${prefix}${to}`, only: ['httpStatus'] };
+  const counts: Record<string, HourCounts> = {};
+  for await (const { sk, httpStatus } of queryItems(table, range))
+    countAttempt(counts, hourOf(timeOf((sk as string).slice(prefix.length))), httpStatus as number);
+  return counts;
+}
+
+function closedFrom(item: Item): Closed {
+  const { pk: _, sk: __, through, [tableSchema.expiry]: ___, [hoursAttribute]: ____, ...days } = item;
+  return { through: through as string, days: days as Days, hours: storedHours(item, timeOf(through as string)) };
 }
 
 /**
@@ -187,9 +233,10 @@ function closeWrite(
     from,
     to,
     counted,
+    hours,
     old,
     isAhead,
-  }: { from: string | undefined; to: string; counted: Record<string, number>; old: string[]; isAhead: boolean },
+  }: { from: string | undefined; to: string; counted: Days; hours: Hours; old: string[]; isAhead: boolean },
 ): Write {
   const days = Object.keys(counted);
   const add = days.length > 0 && !isAhead ? ` ADD ${days.map((_, at) => `#day${at} :number${at}`).join(', ')}` : '';
@@ -198,16 +245,18 @@ function closeWrite(
   return {
     Update: {
       Key: keys.closedAttempts(organization, ulidOf(webhookId)),
-      UpdateExpression: `SET through = :to, #expiry = :expiry${replace}${remove}${add}`,
+      UpdateExpression: `SET through = :to, #expiry = :expiry, #hours = :hours${replace}${remove}${add}`,
       ConditionExpression: from === undefined ? 'attribute_not_exists(pk)' : 'through = :from',
       ExpressionAttributeNames: {
         '#expiry': tableSchema.expiry,
+        '#hours': hoursAttribute,
         ...Object.fromEntries(days.map((day, at) => [`#day${at}`, day])),
         ...Object.fromEntries(old.map((day, at) => [`#old${at}`, day])),
       },
       ExpressionAttributeValues: {
         ':to': to,
         ':expiry': historyExpiry(timeOf(to)),
+        ':hours': hours,
         ...(from !== undefined && { ':from': from }),
         ...Object.fromEntries(days.map((day, at) => [`:number${at}`, counted[day]])),
       },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Webhook } from '../../../lib/contract/webhooks.ts';
+import type { Webhook, WebhookDetail } from '../../../lib/contract/webhooks.ts';
 import { dataOf, errorOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { createWebhookCallers, newWebhook } from './webhook-caller.ts';
@@ -48,6 +48,29 @@ describe('a webhook', () => {
     const send = () => caller.list({ query: 'include=secret' });
     const error = await caller.refuses(send, 400, 'validation_failed');
     expect(error.details).toMatchObject([{ path: 'include', code: 'invalid_value' }]);
+  });
+
+  it('has the attempts of the last 24 hours by status, if asked for, and no attempt of another webhook', async () => {
+    const [id, other] = [await caller.put(), await caller.put()];
+    const before = dataOf<WebhookDetail>(await caller.get(id));
+    for (const httpStatus of [200, 302, 404, 404, 503, 0])
+      await caller.attempt(id, { httpStatus, ...(httpStatus !== 200 && { error: 'It failed.' }) });
+    const read = async (of: string) => {
+      const { hours = [], ...webhook } = dataOf<WebhookDetail>(await caller.getHours(of));
+      // The hour can end during the test.
+      const numbers = hours.flatMap(({ startsAt: _, ...counts }) => Object.entries(counts));
+      const sum = (name: string) => numbers.reduce((total, [of, number]) => total + (of === name ? number : 0), 0);
+      const names = ['status2xx', 'status3xx', 'status4xx', 'status5xx', 'noResponse'];
+      return { webhook, starts: hours.map(({ startsAt }) => startsAt), sums: names.map(sum) };
+    };
+    const { webhook, starts, sums } = await read(id);
+    expect(sums).toEqual([1, 1, 2, 1, 1]);
+    expect((await read(other)).sums).toEqual([0, 0, 0, 0, 0]);
+    expect(webhook).toEqual(dataOf(await caller.get(id)));
+    expect(before).not.toHaveProperty('hours');
+    const hour = (hoursAgo: number) => new Date(Date.parse(starts[23] as string) - hoursAgo * 3_600_000).toISOString();
+    expect(starts).toEqual(Array.from({ length: 24 }, (_, at) => hour(23 - at)));
+    expect(Date.now() - Date.parse(hour(0))).toBeLessThan(3_600_000 + 60_000);
   });
 
   it("of another organization's is answered as one that there is not", async () => {

@@ -54,6 +54,7 @@ function webhookCallerOf(service: Service, organization: Organization, token: st
     register: (body: unknown = newWebhook, more: Request = {}) => caller.registerWebhook({ body, ...more }),
     list: (request?: Request) => caller.listWebhooks(request),
     get: (id: string) => caller.getWebhook({ params: { id } }),
+    getHours: (id: string) => caller.getWebhook({ params: { id }, query: 'include=hours' }),
     edit: (id: string, body: unknown, more: Request = {}) => caller.updateWebhook({ params: { id }, body, ...more }),
     delete: (id: string) => caller.deleteWebhook({ params: { id } }),
     deliveries: (id: string, query = '') => caller.listDeliveries({ params: { id }, query }),

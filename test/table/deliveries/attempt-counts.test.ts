@@ -8,11 +8,13 @@ import {
   closedAfterMs,
   isTurnToCount,
   readAttemptCounts,
+  readAttemptHours,
 } from '../../../lib/table/deliveries/attempt-counts.ts';
+import type { HourCounts } from '../../../lib/table/deliveries/attempt-hours.ts';
 import { attemptOrder } from '../../../lib/table/deliveries/attempt-items.ts';
 import { insertAttempt, placeOf } from '../../../lib/table/deliveries/attempt-log.ts';
 import { readAttemptPage } from '../../../lib/table/deliveries/history.ts';
-import { firstKeptDay, historyExpiry } from '../../../lib/table/deliveries/history-days.ts';
+import { dayAfter, firstKeptDay, historyExpiry } from '../../../lib/table/deliveries/history-days.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { everything } from '../../../lib/table/lists/listing.ts';
 import { getItem } from '../../../lib/table/reads.ts';
@@ -27,7 +29,8 @@ const { table } = await createTestTable();
 const { costOf } = meter(table);
 const context = { table, batchers: {} };
 const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
 /** The longest time from the place of an attempt to the write of its row. */
 const writtenWithinMs = 90_000;
 const opening = Date.parse('2026-03-01T12:00:00.000Z');
@@ -36,7 +39,7 @@ const ageMs = 2 * dayMs;
 const webhookId = `wh_${ulidFrom(opening - ageMs, new Uint8Array(10))}`;
 let organization: Organization;
 /** All written attempts, also those that have left the history. */
-let written: { order: string; id: string; time: number }[];
+let written: { order: string; id: string; time: number; isOld?: boolean; status: number }[];
 let now: number;
 
 beforeEach(restart);
@@ -55,11 +58,12 @@ const nextBytes = () => {
 };
 
 /** Writes the row of an attempt whose place is `agoMs` before now. */
-async function attempt(agoMs = 0, time = now - agoMs): Promise<void> {
+async function attempt(agoMs = 0, { time = now - agoMs, status = 204 } = {}): Promise<void> {
   const deliveryId = `dlv_${ulidFrom(time, nextBytes())}`;
   const message = newMessage(organization, { webhookId, deliveryId, dueAt: timestamp(time) });
-  written.push({ order: attemptOrder(placeOf(message)), id: deliveryId, time });
-  await insertAttempt(context, attemptFor(message));
+  written.push({ order: attemptOrder(placeOf(message)), id: deliveryId, time, status });
+  const { record, ...rest } = attemptFor(message);
+  await insertAttempt(context, { ...rest, record: { ...record, httpStatus: status } });
 }
 
 /** Writes the row and the count of an attempt as the version before the attempt log did. */
@@ -68,7 +72,7 @@ async function oldAttempt(time: number): Promise<void> {
   const { record } = attemptFor(
     newMessage(organization, { webhookId, deliveryId: `dlv_${ulid}`, dueAt: timestamp(time) }),
   );
-  written.push({ order: ulid, id: record.id, time });
+  written.push({ order: ulid, id: record.id, time, isOld: true, status: 204 });
   const list = keys.attemptScope(organization, ulidOf(webhookId));
   const expiresAt = historyExpiry(time);
   const counter = {
@@ -92,6 +96,43 @@ const closed = async () => (await getItem(table, keys.closedAttempts(organizatio
 /** Returns the stored number of attempts of each day. */
 const closedDays = async () => Object.fromEntries(Object.entries(await closed()).filter(([name]) => /^\d/.test(name)));
 
+const hours = () => readAttemptHours(context, organization, webhookId, now);
+/** Returns the start of the hour that was some hours ago. */
+const hourAgo = (hoursAgo: number) => timestamp((Math.floor(now / hourMs) - hoursAgo) * hourMs);
+/** Removes the stored hours, as a version that knows only days does when it stores its numbers. */
+const removeHours = () => {
+  const Key = keys.closedAttempts(organization, ulidOf(webhookId));
+  const names = { ExpressionAttributeNames: { '#hours': '#hours' } };
+  return transact(table, [{ Update: { Key, UpdateExpression: 'REMOVE #hours', ...names } }]);
+};
+
+const statusClasses = { 0: 'none', 204: '2xx', 302: '3xx', 410: '4xx', 503: '5xx', 999: '5xx' } as const;
+
+/** Returns the expected hours: the last 24, but none before the days of versions without the attempt log have ended. */
+function expectedHours(): [string, HourCounts][] {
+  const old = written.filter(({ isOld, time }) => isOld && timestamp(time) >= firstKeptDay(now));
+  const lastOld = old.map(({ time }) => dayAfter(timestamp(time).slice(0, 10))).sort();
+  const starts = Array.from({ length: 24 }, (_, at) => hourAgo(23 - at)).filter(
+    (start) => start >= (lastOld.at(-1) ?? ''),
+  );
+  return starts.map((start) => {
+    const counts: HourCounts = {};
+    for (const { time, status, isOld } of written) {
+      if (isOld || timestamp(Math.floor(time / hourMs) * hourMs) !== start) continue;
+      const name = statusClasses[status as keyof typeof statusClasses];
+      counts[name] = (counts[name] ?? 0) + 1;
+    }
+    return [start, counts];
+  });
+}
+
+/** Expects the hours of the current day, and no wrong one before them: the clock may have been ahead. */
+async function expectHoursOfToday(): Promise<void> {
+  const found = await hours();
+  expect(found.length).toBeGreaterThan(new Date(now).getUTCHours());
+  expect(found).toEqual(expectedHours().slice(-found.length));
+}
+
 /** Returns the ids of the attempts of the current history, newest first. */
 const expected = () =>
   written
@@ -111,16 +152,22 @@ async function differences(limit: number, offset: number): Promise<object[]> {
 const wait = (ms: number) => async () => {
   now += ms;
 };
-const attempts = (agoMs: number[]) => () => Promise.all(agoMs.map((ms) => attempt(ms)));
+const attempts = (all: [agoMs: number, status: number][]) => () =>
+  Promise.all(all.map(([agoMs, status]) => attempt(agoMs, { status })));
 const closes = (times: number) => () => Promise.all([...Array.from({ length: times }, close), attempt()]);
 
 const step: fc.Arbitrary<() => Promise<unknown>> = fc.oneof(
-  fc.oneof(fc.nat(3 * minuteMs), fc.nat(dayMs), fc.nat(30 * dayMs)).map(wait),
-  fc.array(fc.nat(writtenWithinMs), { minLength: 1, maxLength: 6 }).map(attempts),
+  fc.oneof(fc.nat(3 * minuteMs), fc.nat(2 * hourMs), fc.nat(dayMs), fc.nat(30 * dayMs)).map(wait),
+  fc
+    .array(fc.tuple(fc.nat(writtenWithinMs), fc.constantFrom(...Object.keys(statusClasses).map(Number))), {
+      minLength: 1,
+      maxLength: 6,
+    })
+    .map(attempts),
   fc.integer({ min: 1, max: 3 }).map(closes),
 );
 
-it('a history equals a plain list at every offset, after attempts, closes, waits and expired days', async () => {
+it('a history equals a plain list at every offset, and its hours too, after attempts, closes, waits and expired days', async () => {
   const old = fc.array(fc.nat(ageMs), { maxLength: 8 });
   const steps = fc.array(step, { minLength: 10, maxLength: 20 });
   const pages = fc.array(fc.record({ limit: fc.integer({ min: 1, max: 20 }), offset: fc.nat(40) }), { minLength: 5 });
@@ -131,6 +178,7 @@ it('a history equals a plain list at every offset, after attempts, closes, waits
       for (const act of all) {
         await act();
         expect(await total()).toBe(expected().length);
+        expect(await hours()).toEqual(expectedHours());
       }
       for (const { limit, offset } of [{ limit: 100, offset: 0 }, ...asked])
         expect(await differences(limit, offset)).toEqual([]);
@@ -165,6 +213,7 @@ describe('a close', () => {
     now -= aheadMs;
     await attempt();
     expect(await total()).toBe(3);
+    await expectHoursOfToday();
     await closeAttemptCounts(context, organization, webhookId, now, false);
     const replaced = await closed();
     await closeAttemptCounts(context, organization, webhookId, now + minuteMs, false);
@@ -175,12 +224,13 @@ describe('a close', () => {
       expect(await total()).toBe(4 + times);
       await close();
       expect(await total()).toBe(4 + times);
+      await expectHoursOfToday();
     }
   });
 
-  it('reads only the days since the first attempt', async () => {
+  it('reads only the attempts since the first one', async () => {
     await attempt();
-    // Requests: the reads of the item and of the first attempt, the query of the day, the write.
+    // Requests: the reads of the item and of the first attempt, the query of the rows, the write.
     now += closedAfterMs + 1;
     expect(await costOf(close)).toMatchObject({ requests: 2 + 1 + 1 });
     expect(await closedDays()).toEqual({ '2026-03-01': 1 });
@@ -236,6 +286,28 @@ describe('a close', () => {
     expect(await total()).toBe(1);
   });
 
+  it('keeps the item in one read unit, with all its days and hours', async () => {
+    const Key = keys.closedAttempts(organization, ulidOf(webhookId));
+    for (let day = 0; day < 90; day++) {
+      await attempt();
+      now += dayMs;
+    }
+    await close();
+    const most = Object.fromEntries(Object.values(statusClasses).map((name) => [name, 9_999_999]));
+    const { since, counts } = (await closed())['#hours'] as { since: string; counts: object };
+    const full = Object.fromEntries(Array.from({ length: 25 }, (_, at) => [hourAgo(at).slice(0, 13), most]));
+    const write = {
+      Key,
+      UpdateExpression: 'SET #hours = :hours',
+      ExpressionAttributeNames: { '#hours': '#hours' },
+      ExpressionAttributeValues: { ':hours': { since, counts: full } },
+    };
+    await transact(table, [{ Update: write }]);
+    expect(Object.keys(await closedDays())).toHaveLength(90);
+    expect(Object.keys(counts)).toEqual([hourAgo(24).slice(0, 13)]);
+    expect(await costOf(hours)).toMatchObject({ requests: 2, rcu: 2 });
+  });
+
   it('expires when its last counted day leaves the history', async () => {
     await attempt();
     now += dayMs;
@@ -243,6 +315,36 @@ describe('a close', () => {
     const { expiresAt } = (await closed()) as { expiresAt: number };
     const days = [expiresAt * 1000 - 1, expiresAt * 1000].map(firstKeptDay);
     expect(days).toEqual(['2026-03-02', '2026-03-03']);
+  });
+});
+
+describe('numbers of days without hours, which an earlier version stored', () => {
+  it('make an hour known if it began after their closing time', async () => {
+    await attempt();
+    now += 50 * minuteMs;
+    await attempt();
+    await close();
+    await removeHours();
+    now += 30 * minuteMs;
+    await attempt();
+    expect(await hours()).toEqual([[hourAgo(0), { '2xx': 1 }]]);
+    expect(await total()).toBe(3);
+    now += 30 * minuteMs;
+    await close();
+    now += 22 * hourMs;
+    expect(await hours()).toEqual(expectedHours().slice(1));
+    expect(await total()).toBe(3);
+  });
+
+  it('are what such a version finds in an item with hours', async () => {
+    await attempt();
+    now += 5 * minuteMs;
+    await close();
+    // It takes all other attributes for days, and leaves out the days before the first day of the history.
+    const { pk: _, sk: __, through: ___, expiresAt: ____, ...days } = await closed();
+    const counted = Object.entries(days).filter(([day]) => day >= firstKeptDay(now));
+    expect(Object.keys(days)).toEqual(expect.arrayContaining(['#hours', '2026-03-01']));
+    expect(counted).toEqual([['2026-03-01', 1]]);
   });
 });
 

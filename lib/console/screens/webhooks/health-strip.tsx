@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNow } from '../../components/time.tsx';
 import { useClient } from '../../session.ts';
-import { attemptsIntervalMs, type Hour, hoursOf, sumOf } from './webhook-state.ts';
+import { attemptsIntervalMs, type Hour, hoursOf, numbersOf, sumOf } from './webhook-state.ts';
 
 /**
- * Reads the newest 100 attempts of a webhook. Its key is not that of the webhooks: an event would lead to a request for
+ * Reads the numbers of attempts of a webhook in the last 24 hours. Its key is not that of the webhooks: an event would lead to a request for
  * each webhook on the screen, and before the attempts of the event. So it is read again every 30 seconds.
  */
 function useHealth(id: string) {
@@ -12,8 +12,8 @@ function useHealth(id: string) {
   return useQuery({
     queryKey: ['webhook-health', id],
     queryFn: async ({ signal }) => {
-      const { data, pagination } = await client.listDeliveries({ params: { id }, query: { limit: 100 }, signal });
-      return { newest: data, isComplete: pagination.total <= data.length };
+      const { data } = await client.getWebhook({ params: { id }, query: { include: 'hours' }, signal });
+      return data.hours ?? [];
     },
     staleTime: attemptsIntervalMs,
     refetchInterval: attemptsIntervalMs,
@@ -24,8 +24,9 @@ const hourOfDay = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: 
 
 function textOf(hour: Hour): string {
   const time = hourOfDay.format(hour.startsAt);
-  if (hour.delivered === undefined) return `${time}: not among the newest 100 attempts`;
-  return `${time}: ${hour.delivered} delivered, ${hour.failed} failed`;
+  if (hour.delivered === undefined) return `${time}: not known`;
+  const failures = hour.failed > 0 ? ` (${hour.failures})` : '';
+  return `${time}: ${numbersOf(hour.delivered, hour.failed)}${failures}`;
 }
 
 function classOf(hour: Hour): string {
@@ -38,7 +39,7 @@ function classOf(hour: Hour): string {
 export function HealthStrip({ id }: { id: string }) {
   const { data } = useHealth(id);
   const now = useNow();
-  const hours = data && hoursOf(data.newest, data.isComplete, now);
+  const hours = data && hoursOf(data, now);
   return (
     <div className="health-sum">
       <div className="health" role="img" aria-label="Attempts of each of the last 24 hours">

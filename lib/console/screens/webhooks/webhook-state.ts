@@ -1,4 +1,4 @@
-import type { DeliveryRecord, Webhook } from '../../../client/operations.ts';
+import type { AttemptHour, Webhook } from '../../../client/operations.ts';
 
 /** The state of a webhook: paused, or active, or failing if its newest attempt has failed. */
 export type WebhookState = 'active' | 'paused' | 'failing';
@@ -9,45 +9,55 @@ export function stateOf({ active }: Webhook, lastAttemptFailed: boolean): Webhoo
   return lastAttemptFailed ? 'failing' : 'active';
 }
 
-/** The interval between two reads of the newest attempts, in milliseconds: attempts, unlike tasks, have no events. */
+/** The interval between two reads of the numbers of attempts, in milliseconds: attempts, unlike tasks, have no events. */
 export const attemptsIntervalMs = 30_000;
 
 /** An hour of a health strip: the numbers of attempts, or `undefined` if they are not known. */
 export type Hour =
-  | { startsAt: number; delivered: number; failed: number }
+  | { startsAt: number; delivered: number; failed: number; failures: string }
   | { startsAt: number; delivered?: undefined };
 
 const hourMs = 3_600_000;
 
 /**
- * Returns the attempts of the last 24 hours by hour, the oldest hour first.
+ * Returns the attempts of the last 24 hours, the oldest hour first.
  *
- * @param newest the newest attempts, newest first
- * @param isComplete whether there are no earlier attempts; if there are, the hours before the oldest one are not known
+ * @param read the hours that the service knows, the current hour last; fewer than 24 after an upgrade
  */
-export function hoursOf(newest: readonly DeliveryRecord[], isComplete: boolean, now: number): Hour[] {
-  const last = Math.floor(now / hourMs) * hourMs;
-  const oldest = newest.at(-1);
-  const knownFrom = isComplete || !oldest ? 0 : Date.parse(oldest.deliveredAt);
-  return Array.from({ length: 24 }, (_, at) => {
-    const startsAt = last - (23 - at) * hourMs;
-    const endsAt = startsAt + hourMs;
-    if (endsAt <= knownFrom) return { startsAt };
-    const inHour = newest.filter(({ deliveredAt }) => {
-      const time = Date.parse(deliveredAt);
-      return time >= startsAt && time < endsAt;
-    });
-    const failed = inHour.filter(({ error }) => error !== undefined).length;
-    return { startsAt, delivered: inHour.length - failed, failed };
-  });
+export function hoursOf(read: readonly AttemptHour[], now: number): Hour[] {
+  const known = read.map(hourFrom);
+  const next = known[0]?.startsAt ?? Math.floor(now / hourMs + 1) * hourMs;
+  const missing = 24 - known.length;
+  const unknown = Array.from({ length: missing }, (_, at) => ({ startsAt: next - (missing - at) * hourMs }));
+  return [...unknown, ...known];
 }
 
-/** Returns the numbers of attempts in hours as text, and whether there are earlier ones that were not read. */
+function hourFrom({ startsAt, status2xx, status3xx, status4xx, status5xx, noResponse }: AttemptHour): Hour {
+  const classes: [number, string][] = [
+    [status3xx, '3xx'],
+    [status4xx, '4xx'],
+    [status5xx, '5xx'],
+    [noResponse, 'no response'],
+  ];
+  const failures = classes
+    .filter(([number]) => number > 0)
+    .map(([number, name]) => `${number.toLocaleString('en')} × ${name}`);
+  const failed = status3xx + status4xx + status5xx + noResponse;
+  return { startsAt: Date.parse(startsAt), delivered: status2xx, failed, failures: failures.join(', ') };
+}
+
+/** Returns numbers of attempts as text. */
+export function numbersOf(delivered: number, failed: number): string {
+  return `${delivered.toLocaleString('en')} delivered, ${failed.toLocaleString('en')} failed`;
+}
+
+/** Returns the numbers of attempts in hours as text, and how many of the hours they cover. */
 export function sumOf(hours: readonly Hour[]): string {
   const known = hours.flatMap((hour) => (hour.delivered === undefined ? [] : [hour]));
   const sum = (part: 'delivered' | 'failed') => known.reduce((total, hour) => total + hour[part], 0);
-  const numbers = `${sum('delivered')} delivered, ${sum('failed')} failed`;
-  return known.length < hours.length ? `Newest 100: ${numbers}` : numbers;
+  if (known.length === 0) return 'Not known yet';
+  const numbers = numbersOf(sum('delivered'), sum('failed'));
+  return known.length < hours.length ? `Last ${known.length} h: ${numbers}` : numbers;
 }
 
 /** How long before the end of its first failed attempt an event may have occurred, in milliseconds. */
