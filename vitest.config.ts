@@ -15,6 +15,9 @@ const upgraded = 'test/deploy/upgrade/upgrade.test.ts';
 /** The tests of a stack that is already deployed. */
 const running = 'test/deploy/running-stack.test.ts';
 
+/** The tests that need packages of Python. */
+const byPython = 'test/docs/examples-fastapi.test.ts';
+
 /** The tests that need a browser. */
 const inBrowser = ['test/console/*.test.ts', 'test/docs-page/*.test.ts', 'test/client/browser.test.ts'];
 
@@ -43,7 +46,7 @@ export default defineConfig({
           // Most of a short file's time is loading the modules that all files use, so the files of a worker share them.
           isolate: false,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.slow.test.ts', deployed, upgraded, running, ...inBrowser],
+          exclude: ['test/**/*.slow.test.ts', deployed, upgraded, running, byPython, ...inBrowser],
           testTimeout: guardMs,
           hookTimeout: guardMs,
         },
@@ -69,6 +72,10 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
+      },
+      {
+        // Run by `npm run test:python`, which installs the packages.
+        test: { ...common, name: 'python', include: [byPython], testTimeout: 120_000, hookTimeout: 120_000 },
       },
       {
         // Run by `npm run test:deploy`, which starts what it is deployed to.

@@ -72,5 +72,5 @@ export const importTable: Readonly<Record<string, string>> = {
   'scripts/function-variables.ts': 'infra/aws/bundle.ts lib/context.ts lib/deployment node:* esbuild',
   'scripts/stack-sizes.ts': 'infra/aws/settings.ts infra/cli/columns.ts scripts node:*',
   scripts: 'lib/client lib/contract lib/openapi package.json valibot node:* esbuild oxc-parser vitest (computed)',
-  'docs/examples/*': 'lib/client node:* @aws-sdk/* aws-lambda express',
+  'docs/examples/*': 'lib/client node:* @aws-sdk/* aws-lambda express hono @hono/node-server',
 };

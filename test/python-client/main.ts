@@ -15,13 +15,17 @@ const programs = ['create_task.py', 'restore_prompt.py', 'rotate_secret.py', 'mc
   join(here, name),
 );
 
+/** The example of a receiver. */
+const receiver = join(root, 'docs', 'examples', 'fastapi_receiver.py');
+
 /**
  * `npm run test:python`: generates a Python client from `docs/openapi.json`, checks the types of the programs that use
- * it or the MCP server, and runs them against the local service. Exits with 1 if a step fails.
+ * it or the MCP server, and runs them against the local service. Then tests the receiver with FastAPI. Exits with 1 if a step
+ * fails.
  */
 async function main(): Promise<void> {
   const environment = await installPrograms(join(root, '.python-client'), {
-    what: 'openapi-python-client, standardwebhooks and mcp',
+    what: 'openapi-python-client, standardwebhooks, mcp and fastapi',
     requirements: join(here, 'requirements.txt'),
   });
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'crewboard-python-client-')));
@@ -30,10 +34,11 @@ async function main(): Promise<void> {
     const run = (name: string, args: string[], variables: Record<string, string> = {}) =>
       runStep(environment, name, args, { PYTHONPATH: client, MYPYPATH: client, ...variables });
     const cache = join(folder, 'mypy');
-    await run('mypy', ['--strict', '--follow-imports', 'silent', '--cache-dir', cache, ...programs]);
+    await run('mypy', ['--strict', '--follow-imports', 'silent', '--cache-dir', cache, ...programs, receiver]);
     await withService(join(folder, 'data'), async ({ url, token }) => {
       for (const program of programs) await run('python', [program], { CREWBOARD_URL: url, CREWBOARD_TOKEN: token });
     });
+    await testReceiver(join(environment, 'python'));
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -51,6 +56,15 @@ async function generateClient(programs: string, folder: string): Promise<string>
   const args = ['generate', '--path', document, '--output-path', client, '--fail-on-warning'];
   await runStep(programs, 'openapi-python-client', args);
   return client;
+}
+
+/** Runs the tests of the receiver, which start it by an interpreter that has its packages. */
+async function testReceiver(python: string): Promise<void> {
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+  const variables = { ...process.env, PYTHON: python };
+  const { code, output } = await runToEnd(process.execPath, [vitest, 'run', '--project', 'python'], variables, root);
+  console.log(output.trim());
+  if (code !== 0) throw new Problem('The tests of the receiver with FastAPI have failed.');
 }
 
 /** Runs a program in Python, and prints its output. */
