@@ -2,7 +2,14 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import type { Delivery, DeliveryRecord, SecretRotated, TestResult, Webhook } from '../../lib/client/operations.ts';
+import type {
+  Delivery,
+  DeliveryRecord,
+  SecretRotated,
+  TestResult,
+  Webhook,
+  WebhookDetail,
+} from '../../lib/client/operations.ts';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import type { Recovery, RecoveryStarted } from '../../lib/contract/recoveries.ts';
 import { startDeployment } from '../journeys/deployment.ts';
@@ -34,6 +41,7 @@ it('the commands for receivers register, test, list attempts, show one, recover,
     trigger = '',
     lookBack = '',
     failures = '',
+    lastHours = '',
     details = '',
     follow = '',
     recover = '',
@@ -69,6 +77,8 @@ it('the commands for receivers register, test, list attempts, show one, recover,
   const [history] = await answersTo(lookBack, ofIt);
   expect(dataOf<DeliveryRecord[]>(history)).toMatchObject([{ deliveryId, event: 'task.created', httpStatus: 204 }]);
   expect(dataOf<DeliveryRecord[]>((await answersTo(failures, ofIt))[0])).toEqual([]);
+  const { hours = [] } = dataOf<WebhookDetail>((await answersTo(lastHours, ofIt))[0]);
+  expect(hours.reduce((sum, { status2xx }) => sum + status2xx, 0)).toBe(1);
 
   const down = { ...ofIt, DOWN_SINCE: new Date(Date.now() - 3_600_000).toISOString() };
   const [recovered] = await answersTo(recover, down);
