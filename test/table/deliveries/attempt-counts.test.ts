@@ -286,7 +286,7 @@ describe('a close', () => {
     expect(await total()).toBe(1);
   });
 
-  it('keeps the item in one read unit, with all its days and hours', async () => {
+  it('keeps the item in one read unit and four write units, with all its days and hours', async () => {
     const Key = keys.closedAttempts(organization, ulidOf(webhookId));
     for (let day = 0; day < 90; day++) {
       await attempt();
@@ -306,6 +306,11 @@ describe('a close', () => {
     expect(Object.keys(await closedDays())).toHaveLength(90);
     expect(Object.keys(counts)).toEqual([hourAgo(24).slice(0, 13)]);
     expect(await costOf(hours)).toMatchObject({ requests: 2, rcu: 2 });
+    await attempt();
+    now += 5 * minuteMs;
+    const { wcu } = await costOf(close);
+    expect(wcu).toBeLessThanOrEqual(4);
+    expect(await closedDays()).toMatchObject({ [timestamp(now).slice(0, 10)]: 1 });
   });
 
   it('expires when its last counted day leaves the history', async () => {
