@@ -72,7 +72,7 @@ const routeTree = root.addChildren([
   createRoute({
     getParentRoute,
     path: '/webhooks/$id',
-    validateSearch: texts('status', 'event', 'since', 'until'),
+    validateSearch: texts('view', 'state', 'status', 'event', 'since', 'until'),
     component: lazyRouteComponent(() => import('./screens/webhooks/webhook.tsx'), 'Webhook'),
   }),
   createRoute({

@@ -57,6 +57,7 @@ describe.runIf(program)('the webhooks in the console', () => {
     const [{ raw: body, headers } = expect.fail('no request')] = await receiver.next(1);
     expect(await verifyWebhook({ body, headers, secret })).toMatchObject({ event: 'task.created' });
     await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Attempts' }).click();
     await page.getByRole('row', { name: /delivered task.created test 204 1/ }).waitFor();
 
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -79,17 +80,14 @@ describe.runIf(program)('the webhooks in the console', () => {
       else respond(status);
     });
     const task = await createTask(consoles.service(), 'A task');
-    const opened = await consoles.open({ token: consoles.service().token, path: `/events?task=${task}` });
-    const { page } = opened;
+    const { page } = await consoles.open({ token: consoles.service().token, path: `/events?task=${task}` });
     await page.getByRole('button', { name: /task.created/ }).click();
     await receiver.next(1);
     // The webhooks of other tests are subscribed too.
     await page.locator(`a[href*="${id}"]`).click();
 
-    await page.getByRole('button', { name: 'Send again' }).click();
-    await page.getByText('An attempt of this delivery is due or running.').waitFor();
-    expectResponses(opened, 409);
-
+    await page.getByRole('heading', { name: 'task.created pending' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Send again' }).count()).toBe(0);
     status = 503;
     release(503);
     await page.getByText('exhausted').waitFor();
@@ -108,11 +106,12 @@ describe.runIf(program)('the webhooks in the console', () => {
 
     status = undefined;
     await page.getByRole('link', { name: /^wh…/ }).click();
-    const row = page.getByRole('row', { name: /failed task.created 503 4/ });
+    const row = page.getByRole('row', { name: /task.created 503 4/ });
+    await row.getByText('exhausted').waitFor();
     await row.getByRole('button', { name: 'Send again' }).click();
     await page.getByText('The delivery is sent again').waitFor();
     // The whole row is a link.
-    await row.locator('td').first().click({ force: true });
+    await row.locator('td.when').click({ force: true });
     await page.getByText('pending').waitFor();
     await expect.poll(() => receiver.received.length, { timeout: redeliveredWithinMs }).toBe(5);
     release(204);
@@ -201,7 +200,8 @@ describe.runIf(program)('the webhooks in the console', () => {
     const { id, params } = await receive();
     for (const event of ['task.created', 'agent.failed', ...Array<string>(49).fill('task.created')])
       successOf<TestResult>(await api.testWebhook({ params, body: { event } }));
-    const { page } = await consoles.open({ token: consoles.service().token, path: `/webhooks/${id}` });
+    const path = `/webhooks/${id}?view=attempts`;
+    const { page } = await consoles.open({ token: consoles.service().token, path });
     await page.getByText('50 of 51').waitFor();
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByText('51 of 51').waitFor();
@@ -210,7 +210,7 @@ describe.runIf(program)('the webhooks in the console', () => {
     await page.reload();
     await page.getByText('1 of 1', { exact: true }).waitFor();
     await page.getByLabel('Status', { exact: true }).selectOption('failed');
-    await page.getByText('No deliveries match').waitFor();
+    await page.getByText('No attempts match').waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByText('50 of 51').waitFor();
     const range = page.getByLabel('Time range');
@@ -222,7 +222,7 @@ describe.runIf(program)('the webhooks in the console', () => {
     await page.getByLabel('Since').fill('2019-01-01T00:00');
     await page.getByLabel('Until').fill('2020-01-01T00:00');
     await page.getByLabel('Until').press('Enter');
-    await page.getByText('No deliveries match').waitFor();
+    await page.getByText('No attempts match').waitFor();
     expect(page.url()).toContain('until=');
     expect(await page.getByLabel('Until').and(page.locator(':focus')).count()).toBe(1);
     await page.reload();
@@ -236,7 +236,8 @@ describe.runIf(program)('the webhooks in the console', () => {
     const { id, params } = await receive((response) => response.writeHead(500, { 'X-Hostile': hostile }).end(hostile));
     successOf(await api.updateWebhook({ params, body: { description: hostile } }));
     const { deliveryId } = successOf<TestResult>(await api.testWebhook({ params, body: { event: 'task.created' } }));
-    const { page } = await consoles.open({ token: consoles.service().token, path: `/webhooks/${id}` });
+    const path = `/webhooks/${id}?view=attempts`;
+    const { page } = await consoles.open({ token: consoles.service().token, path });
     await page.getByText(hostile).waitFor();
     await page.locator(`a[href*="${deliveryId}"]`).click();
     await page.getByRole('definition').filter({ hasText: hostile }).waitFor();
@@ -249,7 +250,7 @@ describe.runIf(program)('the webhooks in the console', () => {
     const token = await newToken(consoles.service(), 'local', '--scopes', 'webhooks:read');
     const { page } = await consoles.open({ token, path: `/webhooks/${id}` });
     await page.getByRole('button', { name: 'Copy as curl' }).waitFor();
-    await page.getByText('No deliveries yet').waitFor();
+    await page.getByText('No events yet').waitFor();
     const names = await page.locator('main').getByRole('button').allInnerTexts();
     expect(names).toEqual(['Copy as curl']);
   });
@@ -262,6 +263,7 @@ describe.runIf(program)('the webhooks in the console', () => {
     const paths: [string, string][] = [
       ['/webhooks', 'Webhooks'],
       [`/webhooks/${id}`, 'http://127.0.0.1'],
+      [`/webhooks/${id}?view=attempts`, 'http://127.0.0.1'],
       [`/webhooks/${id}/deliveries/${deliveryId}`, 'task.created'],
     ];
     for (const [path, heading] of paths) {

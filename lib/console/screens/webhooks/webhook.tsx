@@ -82,7 +82,7 @@ function WebhookScreen({ id }: { id: string }) {
             repair={canWrite && <Repair webhook={data.webhook} recover={() => setDialog('recover')} />}
           />
           {recoveryId && <RecoveryProgress id={id} recoveryId={recoveryId} />}
-          <Deliveries id={id} />
+          <Deliveries id={id} recovers={setRecoveryId} />
           <TestDialog webhook={data.webhook} {...dialogOf('test')} />
           <EditDialog {...data} {...dialogOf('edit')} />
           <RotateDialog id={id} {...dialogOf('rotate')} />

@@ -2,15 +2,12 @@ import { Link } from '@tanstack/react-router';
 import type { DeliveryRecord } from '../../../../client/operations.ts';
 import { Status } from '../../../components/page.tsx';
 import { Ago, durationText } from '../../../components/time.tsx';
-import { useScope } from '../../../session.ts';
-import { SendAgain } from './send-again.tsx';
 
-/** Attempts, one a row, which is a link to the delivery. Failed deliveries can be sent again, except for test events. */
+/** Attempts, one a row, which is a link to the delivery. */
 export function Attempts({ id, attempts }: { id: string; attempts: readonly DeliveryRecord[] }) {
-  const canWrite = useScope('webhooks:write');
   return (
     <div className="table fitted">
-      <table className="deliveries linked-rows stacked" aria-label="Deliveries">
+      <table className="deliveries linked-rows stacked" aria-label="Attempts">
         <thead>
           <tr>
             <th>Status</th>
@@ -19,11 +16,6 @@ export function Attempts({ id, attempts }: { id: string; attempts: readonly Deli
             <th className="number if-wide">Attempt</th>
             <th className="number if-wide">Duration</th>
             <th>Error</th>
-            {canWrite && (
-              <th>
-                <span className="visually-hidden">Action</span>
-              </th>
-            )}
             <th className="number">Time</th>
           </tr>
         </thead>
@@ -47,11 +39,6 @@ export function Attempts({ id, attempts }: { id: string; attempts: readonly Deli
               <td className="wide muted" title={error}>
                 {error}
               </td>
-              {canWrite && (
-                <td className="action">
-                  {error !== undefined && !one.test && <SendAgain id={id} deliveryId={deliveryId} />}
-                </td>
-              )}
               <td className="number muted when">
                 <Ago at={one.deliveredAt} />
               </td>

@@ -40,7 +40,7 @@ export function Delivery() {
         }
       >
         <CopyAsCurl operation="getDelivery" request={{ params }} />
-        {data && canWrite && !data.test && <SendAgain {...params} className="primary" />}
+        {data && canWrite && !data.test && <SendAgain id={params.id} delivery={data} />}
       </PageHead>
       {error && <Failure error={error} retry={() => void refetch()} />}
       {!data && !error && <Skeleton rows={8} />}

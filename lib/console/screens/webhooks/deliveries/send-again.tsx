@@ -1,34 +1,37 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { CrewboardError } from '../../../../client/client.ts';
-import { messageOf } from '../../../components/failure.tsx';
-import { useNotices } from '../../../components/notices.tsx';
+import { useState } from 'react';
+import type { Delivery } from '../../../../client/operations.ts';
 import { useClient } from '../../../session.ts';
+import { SendAgainDialog } from './send-again-dialog.tsx';
+import { actionOn, type Sendable, useSendAgain } from './use-send-again.ts';
 
-type Props = { id: string; deliveryId: string; className?: string };
-
-/** A button that sends a delivery of a webhook again, and explains why that is not possible now. */
-export function SendAgain({ id, deliveryId, className }: Props) {
+/** A button that sends a delivery of a webhook again, by its state, and explains why that is not possible now. */
+export function SendAgain({ id, delivery }: { id: string; delivery: Delivery }) {
   const client = useClient();
-  const queries = useQueryClient();
-  const { say, fail } = useNotices();
-  const { mutate, isPending } = useMutation({
-    mutationFn: () => client.redeliverDelivery({ params: { id, deliveryId } }),
-    onSuccess: () => say('The delivery is sent again within about two minutes.'),
-    onError: (error) => fail(new Error(explanationOf(error))),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['webhooks', id] }),
-  });
+  const [asked, setAsked] = useState<readonly Sendable[]>([]);
+  const { send, isSending, problems } = useSendAgain(id, () => {});
+  const { deliveryId, eventId, state, event } = delivery;
+  const label = actionOn(state);
+  if (label === undefined) return null;
+  const problem = problems.get(deliveryId);
+  const act = async () => {
+    // Only a skipped event is found by its time.
+    const occurredAt =
+      state === 'skipped' && eventId ? (await client.getEvent({ params: { id: eventId } })).data.occurredAt : '';
+    const sendable = { deliveryId, state, event, occurredAt };
+    if (state === 'delivered') setAsked([sendable]);
+    else await send([sendable]);
+  };
   return (
-    <button type="button" className={className} disabled={isPending} onClick={() => mutate()}>
-      Send again
-    </button>
+    <>
+      <button type="button" className="primary" disabled={isSending} onClick={() => void act()}>
+        {label}
+      </button>
+      {problem !== undefined && (
+        <span role="alert" className="failing">
+          {problem}
+        </span>
+      )}
+      <SendAgainDialog deliveries={asked} send={send} close={() => setAsked([])} />
+    </>
   );
-}
-
-/** Returns why a delivery cannot be sent again, and what to do. */
-function explanationOf(error: unknown): string {
-  if (!(error instanceof CrewboardError)) return messageOf(error);
-  if (error.code === 'delivery_in_progress')
-    return 'An attempt of this delivery is due or running. Wait for the next attempt; then send it again.';
-  if (error.code === 'webhook_paused') return 'The webhook is paused. Resume it; then send the delivery again.';
-  return messageOf(error);
 }
