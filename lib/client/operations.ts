@@ -689,6 +689,8 @@ export type WebhookDetail = {
     projectId?: string;
     assignedAgent?: string;
   };
+  /** Whether the service recovers missed events by itself; absent if never set. */
+  autoRecover?: boolean;
   /** The maximum number of attempts that begin in any one second; absent if there is none. */
   maxPerSecond?: number;
   /** Whether deliveries are signed: the webhook has a secret. */
