@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { WebhookEvent } from '../../lib/contract/webhook-events.ts';
+import type { EventOfWebhook } from '../../lib/contract/webhook-events.ts';
 import type { Webhook } from '../../lib/contract/webhooks.ts';
 import { dataOf, successOf } from '../api.ts';
 import { until } from '../journeys/deployment.ts';
@@ -22,13 +22,13 @@ describe.runIf(program)('the events of a webhook in the console', () => {
     const id = await register(consoles.service(), { url: receiver.url, events: ['task.created'] });
     const params = { id };
     const { api } = consoles.service();
-    const events = async () => dataOf<WebhookEvent[]>(await api.listWebhookEvents({ params }));
+    const events = async () => dataOf<EventOfWebhook[]>(await api.listWebhookEvents({ params }));
     /** Creates a task, whose event leads to a state. */
-    const publish = async (state: WebhookEvent['state'], status = 204) => {
+    const publish = async (state: EventOfWebhook['state'], status = 204) => {
       answer.status = status;
       const task = await createTask(consoles.service(), 'A task');
       const find = async () => (await events()).find((event) => event.taskId === task && event.state === state);
-      return (await until(`the event is ${state}`, find)) as WebhookEvent;
+      return (await until(`the event is ${state}`, find)) as EventOfWebhook;
     };
     const pause = async (active: boolean) => successOf<Webhook>(await api.updateWebhook({ params, body: { active } }));
     const open = (token = consoles.service().token) => consoles.open({ token, path: `/webhooks/${id}` });

@@ -41,6 +41,7 @@ function inputOf(json: Json, name = '', at = 0): unknown {
     return Object.fromEntries(fields.map(([name, field]) => [name, inputOf(field, name)]));
   }
   if (json.type === 'integer') return json.maximum;
+  if (json.type === 'boolean') return false;
   return textOf(json, labels.includes(name) ? costliestOfLabels : costliest, at);
 }
 
