@@ -124,6 +124,20 @@ const largestReads: Partial<Record<Operation, unknown>> = {
     attempts: Array.from({ length: maxDetails }, () => attemptDetail),
   },
   listEvents: { items: Array.from({ length: 100 }, () => event), next: event.id },
+  listWebhookEvents: {
+    items: Array.from({ length: 100 }, () => ({
+      ...{
+        eventId: event.id,
+        event: 'task.status_changed',
+        occurredAt: time,
+        deliveryId: id('dlv'),
+        state: 'retrying',
+      },
+      ...{ attempts: most, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time, httpStatus: 403 },
+      ...{ error: sentence, hint: 'unsigned', taskId: id('tk'), executionId: id('ex') },
+    })),
+    next: event.id,
+  },
   getEvent: { ...event, deliveries: Array.from({ length: webhooksLimit }, () => eventDelivery) },
   getRecovery: {
     ...{ id: id('rc'), webhookId: id('wh'), status: 'completed' },

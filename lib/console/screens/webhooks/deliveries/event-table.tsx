@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { WebhookEvent } from '../../../../client/operations.ts';
+import type { EventOfWebhook } from '../../../../client/operations.ts';
 import { Status } from '../../../components/page.tsx';
 import { Ago, useNow } from '../../../components/time.tsx';
 import { useScope } from '../../../session.ts';
 import { needsQuestion, SendAgainDialog } from './send-again-dialog.tsx';
 import { actionOn, type Sendable, useSendAgain } from './use-send-again.ts';
 
-type Props = { id: string; events: readonly WebhookEvent[]; recovers: (recoveryId: string) => void };
+type Props = { id: string; events: readonly EventOfWebhook[]; recovers: (recoveryId: string) => void };
 
 /** Events of a webhook, one a row, which is a link to the delivery and its attempts. Selected rows are sent again together. */
 export function EventTable({ id, events, recovers }: Props) {
@@ -108,7 +108,7 @@ type RowActions = { isSelected: boolean; toggle: () => void; send: () => void; i
 
 function EventRow(props: {
   id: string;
-  event: WebhookEvent;
+  event: EventOfWebhook;
   problem: string | undefined;
   actions: RowActions | undefined;
 }) {
@@ -171,7 +171,7 @@ function EventRow(props: {
 }
 
 /** The result of the last attempt, what may help, and when the next one is due. */
-function Result({ event: { state, error, hint, nextAttemptAt } }: { event: WebhookEvent }) {
+function Result({ event: { state, error, hint, nextAttemptAt } }: { event: EventOfWebhook }) {
   const text = [
     error,
     hint === 'unsigned' && 'Not signed: the webhook has no secret.',

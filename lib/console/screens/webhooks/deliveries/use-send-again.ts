@@ -1,13 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { CrewboardError } from '../../../../client/client.ts';
-import type { DeliveryState, WebhookEvent } from '../../../../client/operations.ts';
+import type { DeliveryState, EventOfWebhook } from '../../../../client/operations.ts';
 import { messageOf } from '../../../components/failure.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { useClient } from '../../../session.ts';
 
 /** A delivery that can be sent again. */
-export type Sendable = Pick<WebhookEvent, 'deliveryId' | 'state' | 'event' | 'occurredAt'>;
+export type Sendable = Pick<EventOfWebhook, 'deliveryId' | 'state' | 'event' | 'occurredAt'>;
 
 /** Returns the label of the action on a delivery; `undefined` if its attempt is already due. */
 export function actionOn(state: DeliveryState): string | undefined {
