@@ -12,6 +12,7 @@ import { isTurnToCount } from '../../lib/table/deliveries/attempt-counts.ts';
 import { attemptKey, retryOf } from '../../lib/table/deliveries/attempt-items.ts';
 import { placeOf } from '../../lib/table/deliveries/attempt-log.ts';
 import { checkPartition } from '../../lib/table/deliveries/event-checks.ts';
+import { ownEventKind } from '../../lib/table/deliveries/own-events.ts';
 import { leaseSlowAttempt, markWebhookSlow } from '../../lib/table/deliveries/webhook-attempts.ts';
 import { leaseExecution, renewLease } from '../../lib/table/executions/executions.ts';
 import { type Key, organizationOf } from '../../lib/table/keys.ts';
@@ -27,7 +28,7 @@ import { streamed } from '../table-stream.ts';
 import { createChange } from '../webhooks/test-webhooks.ts';
 import { agentScenarios, executed, newAgent, onTask } from './agent-scenarios.ts';
 import { type TestOrganization, text } from './test-organization.ts';
-import { answeringReceiver, missedFive, register, secret } from './webhook-scenarios.ts';
+import { answeringReceiver, missedFive, register, registered, secret } from './webhook-scenarios.ts';
 
 /** A receiver that does not answer. */
 const unreachableUrl = 'https://127.0.0.1:8443/unreachable';
@@ -110,8 +111,7 @@ export function pipelineScenarios({ receive }: TestPipeline) {
   };
 
   /** Returns the message of a new task's only delivery, which does not count the attempts of its webhook. */
-  const awaited = async (caller: TestOrganization, { url, ...signed }: { url?: string; secret?: string } = {}) => {
-    await register(caller, url ? { url, ...signed } : undefined);
+  const awaitedNext = async (caller: TestOrganization) => {
     let messages: string[];
     do {
       await publish(await created(caller));
@@ -131,6 +131,22 @@ export function pipelineScenarios({ receive }: TestPipeline) {
     await deliver(messages);
     const { webhookId: id, deliveryId } = JSON.parse(messages[0] ?? '{}');
     await caller.ask('redeliverDelivery', { params: { id, deliveryId } });
+  };
+
+  /** Registers a webhook, and returns the message of a new task's delivery. */
+  const awaited = async (caller: TestOrganization, { url, ...signed }: { url?: string; secret?: string } = {}) => {
+    await register(caller, url ? { url, ...signed } : undefined);
+    return awaitedNext(caller);
+  };
+
+  /** Returns the message of the next delivery to an unreachable receiver, after a number of failed deliveries. */
+  const awaitedAfter = async (caller: TestOrganization, failed: number): Promise<string[]> => {
+    let messages = await awaited(caller, { url: unreachableUrl });
+    for (let nth = 0; nth < failed; nth++) {
+      await deliver(messages);
+      messages = await awaitedNext(caller);
+    }
+    return messages;
   };
 
   const delivering = async (awaited: Promise<string[]>) => {
@@ -226,6 +242,13 @@ export function pipelineScenarios({ receive }: TestPipeline) {
       }),
       'the start of an execution': publishing(async (caller) => (await startAndEnd(caller)).slice(0, 1)),
       'the end of an execution': publishing(async (caller) => (await startAndEnd(caller)).slice(1)),
+      'a pause of a webhook': publishing(async (caller) => {
+        const { params } = await registered(caller);
+        // Plans the check of the events.
+        await publish(await created(caller));
+        await caller.ask('updateWebhook', { params, body: { active: false } });
+        return changesOf(caller, ownEventKind);
+      }),
       'a heartbeat': publishing(async ({ service }) => {
         await runJob('heartbeat');
         return (await streamed(service, 'heartbeat')).slice(-1);
@@ -286,6 +309,8 @@ export function pipelineScenarios({ receive }: TestPipeline) {
         await publish(await changesOf(caller, 'recovery'));
         return delivering(taken(caller));
       },
+      'not delivered, the third in a row': (caller) => delivering(awaitedAfter(caller, 2)),
+      'not delivered to a failing webhook': (caller) => delivering(awaitedAfter(caller, 3)),
       'delivered before': async (caller) => {
         const messages = await awaited(caller);
         await deliver(messages);

@@ -31,7 +31,10 @@ export const register = ({ ask }: TestOrganization, fields: object = { secret })
 
 const rotation = { body: { secret: 'the next secret' } };
 
-const registered = async (caller: TestOrganization, fields?: object): Promise<Asked & { params: { id: string } }> => {
+export const registered = async (
+  caller: TestOrganization,
+  fields?: object,
+): Promise<Asked & { params: { id: string } }> => {
   const { id } = await register(caller, fields);
   return { params: { id } };
 };
@@ -144,6 +147,7 @@ export const webhookScenarios = {
       ...(await registered(caller)),
       body: { taskFilter: { projectId: 'proj_website' } },
     }),
+    'to pause it': async (caller) => ({ ...(await registered(caller)), body: { active: false } }),
     nothing: async (caller) => ({ ...(await registered(caller)), body: { url: receiver.url } }),
   },
   deleteWebhook: { one: (caller) => registered(caller) },

@@ -1,4 +1,4 @@
-import { type EventName, eventNames } from '../../contract/events.ts';
+import type { EventName } from '../../contract/events.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { LeftOutReason, MissedKind } from '../../contract/recoveries.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
@@ -48,8 +48,9 @@ export async function readSubscriptions(
   organization: Organization,
   webhook: StoredWebhook,
 ): Promise<SubscribedWebhook> {
-  const subscribers = await Promise.all(eventNames.map((event) => readSubscribers(context, organization, event)));
-  const own = eventNames.flatMap((event, at) => {
+  const { events } = webhook;
+  const subscribers = await Promise.all(events.map((event) => readSubscribers(context, organization, event)));
+  const own = events.flatMap((event, at) => {
     const subscriber = subscribers[at]?.find(({ id }) => id === webhook.id);
     return subscriber ? [[event, subscriber] as const] : [];
   });
