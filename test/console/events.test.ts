@@ -80,6 +80,28 @@ describe.runIf(program)('the event log in the console', () => {
     await page.getByText('No events match').waitFor();
   });
 
+  it('shows an event about a webhook, with a link to the webhook', async () => {
+    const { api } = consoles.service();
+    const body = {
+      url: 'https://hooks.example.com/crewboard?key=secret',
+      events: ['task.completed'],
+      description: 'CRM',
+    };
+    const { id } = successOf(await api.registerWebhook({ body }));
+    const { page } = await openLog();
+    await page.getByRole('heading', { level: 1, name: 'Events' }).waitFor();
+    successOf(await api.updateWebhook({ params: { id }, body: { active: false } }));
+    await page.getByRole('button', { name: 'webhook.paused CRM (hooks.example.com)' }).click();
+    await page.getByLabel('Event', { exact: true }).selectOption('webhook.paused');
+    await page.getByRole('button', { name: 'webhook.paused CRM (hooks.example.com)' }).click();
+    await page.getByRole('link', { name: 'Open the webhook' }).click();
+    await page.getByText(id).first().waitFor();
+    expect(page.url()).toContain(`/webhooks/${id}`);
+    await page.goto(new URL('/', page.url()).href);
+    const latest = page.getByRole('region', { name: 'Latest events' });
+    await latest.getByRole('link', { name: 'CRM' }).waitFor();
+  });
+
   it('loads earlier events, and adds new ones to a scrolled list only when they are wanted', async () => {
     const marker = 'Many';
     for (let number = 1; number <= 55; number++) await createTask(consoles.service(), `${marker} ${number}`);

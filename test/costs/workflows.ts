@@ -79,7 +79,13 @@ const renewal = 'a renewal of the lease' satisfies keyof typeof runExecution;
 /** The waits of the steps that call a receiver or a model. */
 const stepWaits: Record<string, number> = {
   ...Object.fromEntries(
-    ['delivered', 'delivered in the overlap of a rotation', 'not delivered'].map((what) => [what, receiverMs.value]),
+    [
+      'delivered',
+      'delivered in the overlap of a rotation',
+      'not delivered',
+      'not delivered, the third in a row',
+      'not delivered to a failing webhook',
+    ].map((what) => [what, receiverMs.value]),
   ),
   ...Object.fromEntries(
     ['without a task', 'with a task', 'of an agent that ran before'].map((what) => [what, modelMs.value]),
