@@ -62,12 +62,23 @@ async function succeed(): Promise<void> {
 /** Makes all attempts of a new delivery, which fail. */
 const exhaust = async () => webhooks.attemptAll(await nextMessage(), notingSender(failed).send);
 
+/** Makes the first attempts of two deliveries, which end together in two processes whose clocks differ. */
+async function attemptTogether(outcome: object): Promise<void> {
+  const messages = [await nextMessage(), await nextMessage()];
+  const begun = [];
+  for (const [nth, message] of messages.entries()) {
+    const container = { ...webhooks.createContainer(), clock: () => webhooks.clock() + nth };
+    begun.push(await webhooks.beginAttempt(message, outcome, container));
+  }
+  await Promise.all(begun.map(({ letGo }) => letGo()));
+}
+
 /** Sends a test event to a receiver with an outcome. */
 const sendTest = (outcome: object = {}) =>
   testWebhook(
     { ...webhooks, sender: notingSender(outcome).send },
     webhooks.organization,
-    { webhookId: id, event: 'webhook.failing' },
+    { webhookId: id, event: 'task.created' },
     undefined,
   );
 
@@ -104,11 +115,7 @@ describe('webhook.failing is announced', () => {
 
   it('by one of two workers that see the third failure at the same time', async () => {
     await fail(2);
-    const messages = [await nextMessage(), await nextMessage()];
-    const begun = [];
-    for (const message of messages)
-      begun.push(await webhooks.beginAttempt(message, failed, webhooks.createContainer()));
-    await Promise.all(begun.map(({ letGo }) => letGo()));
+    await attemptTogether(failed);
     expect(await announced()).toEqual(['webhook.failing']);
   });
 
@@ -133,6 +140,7 @@ describe('webhook.failing is announced', () => {
     const before = await target();
     await fail(3);
     await succeed();
+    await fail(1);
     await noteFailure(webhooks, webhooks.organization, id, before, true);
     expect(await announced()).toEqual(['webhook.failing', 'webhook.recovered']);
   });
@@ -168,10 +176,7 @@ describe('webhook.recovered is announced', () => {
   });
 
   it('by one of two attempts that succeed at the same time', async () => {
-    const messages = [await nextMessage(), await nextMessage()];
-    const begun = [];
-    for (const message of messages) begun.push(await webhooks.beginAttempt(message, {}, webhooks.createContainer()));
-    await Promise.all(begun.map(({ letGo }) => letGo()));
+    await attemptTogether({});
     expect(await announced()).toEqual(['webhook.failing', 'webhook.recovered']);
   });
 
@@ -182,10 +187,16 @@ describe('webhook.recovered is announced', () => {
     expect(await announced()).toEqual(['webhook.failing', 'webhook.recovered']);
   });
 
-  it('although a caller pauses the webhook during the attempt', async () => {
-    const { letGo } = await webhooks.beginAttempt(await nextMessage());
-    await change({ active: false });
-    await letGo();
+  it('although a caller pauses the webhook just before', async () => {
+    let isPaused = false;
+    const table = interceptTable(webhooks.table, async (send, command) => {
+      if (command instanceof TransactWriteCommand && !isPaused) {
+        isPaused = true;
+        await change({ active: false });
+      }
+      return send();
+    });
+    await webhooks.attempt(await nextMessage(), {}, { ...webhooks.createContainer(), table });
     expect(await webhooks.ownEvents()).toMatchObject([
       { event: 'webhook.failing' },
       { event: 'webhook.paused', data: { webhook: { failingSince: at(1_000) } } },
@@ -375,6 +386,22 @@ describe('an event about a webhook', () => {
     const own = await webhooks.ownEvents();
     expect(namesOf(own)).toEqual(['webhook.failing', 'webhook.failing']);
     expect(new Set(own.map(({ webhookId }) => webhookId)).size).toBe(2);
+  });
+
+  it('lets no webhook fail that receives nothing else, however often its deliveries fail', async () => {
+    const watcher = await webhooks.register({ events });
+    webhooks.clock.now += 1;
+    for (let nth = 0; nth < 4; nth++) {
+      await change({ active: false });
+      const [message] = (await webhooks.publishOwnEvent()) as [DeliveryMessage];
+      await webhooks.attemptAll(message, notingSender(failed).send);
+      webhooks.clock.now += 1_000;
+      await change({ active: true });
+    }
+    expect(new Set(await announced())).toEqual(new Set(['webhook.paused']));
+    const { data: read } = await getWebhook(webhooks, webhooks.organization, watcher.id);
+    expect(read).toHaveProperty('lastFailureAt');
+    expect(read).not.toHaveProperty('failingSince');
   });
 
   it('lets a webhook recover that receives it', async () => {
