@@ -658,7 +658,7 @@ export type Webhook = {
   lastSuccessAt?: string;
   /** End of the latest failed attempt among the newest 100. Lists have it with `include=health`. */
   lastFailureAt?: string;
-  /** End of the first failed attempt after which all have failed. Lists have it with `include=health`. */
+  /** End of the first failed attempt after which all have failed. Failed tests and failed deliveries of events about webhooks do not count. Lists have it with `include=health`. */
   failingSince?: string;
   createdAt: string;
 };
@@ -757,7 +757,7 @@ export type SecretRotated = {
   lastSuccessAt?: string;
   /** End of the latest failed attempt among the newest 100. Lists have it with `include=health`. */
   lastFailureAt?: string;
-  /** End of the first failed attempt after which all have failed. Lists have it with `include=health`. */
+  /** End of the first failed attempt after which all have failed. Failed tests and failed deliveries of events about webhooks do not count. Lists have it with `include=health`. */
   failingSince?: string;
   createdAt: string;
   /** When deliveries stop being signed with the replaced secret; absent if the webhook had no secret. */
@@ -1739,7 +1739,7 @@ export type Operations = {
    *
    * Changes only the fields in the request. `null` clears `description`, `taskFilter` or `maxPerSecond`. The rules for `url` are those of a registration. A new `url` gets all further attempts, also the waiting retries of earlier events; attempts that have already begun, for up to 30 seconds, go to the old one. `events` replaces all subscribed events. The webhook receives a new one for every change after the response, and none for earlier changes. A removed event is not sent for changes that are not yet published; deliveries that are already published, and their retries, are still sent. `taskFilter` replaces the whole filter, for every change after the response; an event is compared with the filter that the webhook had at the time of the event. `maxPerSecond` applies to all attempts that begin after the response, also to waiting ones. The history and the secret stay; to replace the secret, rotate it.
    *
-   * `active: false` pauses the webhook. Until `active: true` resumes it, nothing is sent, except test events and attempts that have already begun, for up to 30 seconds. Events of a pause are skipped: the webhook never receives them. Retries and redeliveries that are due in a pause, and first attempts that are late, wait for its end and are sent within about two minutes after it. A webhook can be paused 50 times in 90 days. `active: true` also resumes a webhook that the service has paused because it failed.
+   * `active: false` pauses the webhook. Until `active: true` resumes it, nothing is sent, except test events and attempts that have already begun, for up to 30 seconds. Events of a pause are skipped: the webhook never receives them. Retries and redeliveries that are due in a pause, and first attempts that are late, wait for its end and are sent within about two minutes after it. A webhook can be paused 50 times in 90 days. `active: true` also resumes a webhook that the service has paused because it failed. A pause publishes `webhook.paused`.
    *
    * Required scope: `webhooks:write`.
    */
@@ -1798,7 +1798,7 @@ export type Operations = {
   /**
    * Send a test event.
    *
-   * Sends a synthetic event once, signed and recorded like any other delivery, but never retried. It is also sent to a paused webhook. If it succeeds, a webhook that the service has paused because it failed is resumed. The status of the response is 200 whatever the receiver responds: `httpStatus` is the status of the receiver, 0 if it did not respond, and `error` says why the attempt failed. Takes at most 10 seconds.
+   * Sends a synthetic event once, signed and recorded like any other delivery, but never retried. It is also sent to a paused webhook. If it succeeds, a webhook that the service has paused because it failed is resumed, and `webhook.recovered` is published if the webhook was failing. The status of the response is 200 whatever the receiver responds: `httpStatus` is the status of the receiver, 0 if it did not respond, and `error` says why the attempt failed. Takes at most 10 seconds.
    *
    * Required scope: `webhooks:write`.
    */
