@@ -709,7 +709,7 @@ export type WebhookDetail = {
   lastSuccessAt?: string;
   /** End of the latest failed attempt among the newest 100. Lists have it with `include=health`. */
   lastFailureAt?: string;
-  /** End of the first failed attempt after which all have failed. Lists have it with `include=health`. */
+  /** End of the first failed attempt after which all have failed. Failed tests and failed deliveries of events about webhooks do not count. Lists have it with `include=health`. */
   failingSince?: string;
   createdAt: string;
   /** The attempts in each of the last 24 hours, the oldest hour first and the current hour last; only with `include=hours`. Test events count. In the first 24 hours after an upgrade from version 0.2.0 or an earlier one, the hours before the upgrade can be absent. */

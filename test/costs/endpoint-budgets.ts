@@ -142,17 +142,17 @@ export const endpointBudgets = {
   },
   getEvent: { 'to two webhooks': usage({ requests: 6, rounds: 4, rcu: 9 }) },
   listWebhookEvents: {
-    'the newest 20 of 25, delivered': usage({ requests: 11, rounds: 4, rcu: 14 }),
-    'the newest 20 of 25, each after four attempts': usage({ requests: 14, rounds: 7, rcu: 91 }),
-    'by a state that none of 2,100 has': usage({ requests: 87, rounds: 42, rcu: 384 }),
+    'the newest 20 of 25, delivered': usage({ requests: 6, rounds: 4, rcu: 9 }),
+    'the newest 20 of 25, each after four attempts': usage({ requests: 9, rounds: 7, rcu: 86 }),
+    'by a state that none of 2,100 has': usage({ requests: 82, rounds: 42, rcu: 379 }),
   },
   recoverWebhook: {
     'five events': usage({ requests: 8, rounds: 5, rcu: 7, wcu: 4, indexWcu: 1 }),
     'five events, a dry run': usage({ requests: 6, rounds: 3, rcu: 6 }),
   },
-  getRecovery: { one: usage({ requests: 5, rounds: 4, rcu: 5 }) },
-  listRecoveries: { one: usage({ requests: 5, rounds: 4, rcu: 5 }) },
-  cancelRecovery: { 'of five events': usage({ requests: 6, rounds: 5, rcu: 5, wcu: 1, indexWcu: 2 }) },
+  getRecovery: { one: usage({ requests: 5, rounds: 2, rcu: 5 }) },
+  listRecoveries: { one: usage({ requests: 5, rounds: 2, rcu: 5 }) },
+  cancelRecovery: { 'of five events': usage({ requests: 6, rounds: 3, rcu: 5, wcu: 1, indexWcu: 2 }) },
   redeliverDelivery: {
     'of a delivery that has ended': usage({ requests: 5, rounds: 4, rcu: 5, wcu: 1, indexWcu: 1 }),
     'in place of a retry': usage({ requests: 7, rounds: 6, rcu: 8, wcu: 4, indexWcu: 2 }),

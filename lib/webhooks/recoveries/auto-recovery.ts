@@ -5,11 +5,9 @@ import type { Organization } from '../../contract/organization.ts';
 import { maxRecoveredEvents, recoveryRates } from '../../contract/recoveries.ts';
 import { isPaused } from '../../table/deliveries/pauses.ts';
 import { readWebhook, type StoredWebhook } from '../../table/deliveries/webhooks.ts';
-import { graceMs, type SweepCall, type Swept, sweep } from '../../table/lists/due.ts';
+import { graceMs } from '../../table/lists/due.ts';
 import {
   type AutoRecovery,
-  autoRecoveryFrom,
-  autoRecoveryPartition,
   deleteAutoRecovery,
   deleteAutoRecoveryWrite,
   postponeAutoRecovery,
@@ -23,7 +21,6 @@ import {
 } from '../../table/recoveries/recoveries.ts';
 import { ignoreConflict } from '../../table/transact.ts';
 import { sendOrder } from '../orders/send-order.ts';
-import { takenMs } from './cancelled.ts';
 import { type AutoContext, longestMs, readMissedTimes, wantedOf } from './plan-auto-recovery.ts';
 import type { WalkContext } from './walk.ts';
 
@@ -86,16 +83,5 @@ async function begin(
   await inserted.catch((error) => {
     // Another recovery was first, or it was extended: the next worker begins it.
     if (!(error instanceof ApiError)) ignoreConflict(error);
-  });
-}
-
-/** Begins the recoveries that the service is to begin, whose orders were lost. */
-export async function sweepAutoRecoveries(
-  context: WalkContext & AutoContext & Pick<Context, 'ulid'>,
-  call: Required<SweepCall>,
-): Promise<Swept> {
-  return sweep(context, [autoRecoveryPartition], { ...call, againMs: takenMs }, async (items) => {
-    for (const { organization, webhookId } of items.map(autoRecoveryFrom))
-      await beginAutoRecovery(context, organization, webhookId);
   });
 }

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { timestamp } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { type SweepCall, type Swept, sweep } from '../../table/lists/due.ts';
+import { autoRecoveryFrom, autoRecoveryKind, autoRecoveryPartition } from '../../table/recoveries/auto-recoveries.ts';
 import {
   readRecovery,
   readRecoveryLock,
@@ -10,7 +11,8 @@ import {
   type StoredRecovery,
   takeRecovery,
 } from '../../table/recoveries/recoveries.ts';
-import { sweepAutoRecoveries } from './auto-recovery.ts';
+import type { Item } from '../../table/write.ts';
+import { beginAutoRecovery } from './auto-recovery.ts';
 import { takenMs } from './cancelled.ts';
 import { continueRecovery, type WalkContext } from './walk.ts';
 
@@ -22,13 +24,13 @@ export async function sweepRecoveries(
   context: WalkContext & Pick<Context, 'retrySchedule' | 'ulid'>,
   call: Required<SweepCall>,
 ): Promise<Swept> {
-  await sweepAutoRecoveries(context, call);
   let sent = 0;
-  const swept = await sweep(context, [recoveryPartition], { ...call, againMs: takenMs }, async (items) => {
+  const partitions = [recoveryPartition, autoRecoveryPartition];
+  const swept = await sweep(context, partitions, { ...call, againMs: takenMs }, async (items) => {
     let failure: { reason: unknown } | undefined;
     for (let at = 0; at < items.length && call.hasTime(); at += atOnce) {
-      const some = items.slice(at, at + atOnce).map(recoveryFrom);
-      const done = await Promise.allSettled(some.map((recovery) => continueRecovery(context, recovery, call)));
+      const some = items.slice(at, at + atOnce).map((item) => takeOver(context, item, call));
+      const done = await Promise.allSettled(some);
       // A recovery that failed does not hold up the others. It is taken again when its entry is due.
       failure ??= done.find((one) => one.status === 'rejected');
       for (const one of done) sent += one.status === 'fulfilled' ? one.value : 0;
@@ -36,6 +38,18 @@ export async function sweepRecoveries(
     if (failure) throw failure.reason;
   });
   return { ...swept, woken: sent };
+}
+
+/** Begins or continues the recovery of an item. Returns the number of messages that it has sent. */
+async function takeOver(
+  context: WalkContext & Pick<Context, 'retrySchedule' | 'ulid'>,
+  item: Item,
+  call: Required<SweepCall>,
+): Promise<number> {
+  if (item.kind !== autoRecoveryKind) return continueRecovery(context, recoveryFrom(item), call);
+  const { organization, webhookId } = autoRecoveryFrom(item);
+  await beginAutoRecovery(context, organization, webhookId);
+  return 0;
 }
 
 /**
