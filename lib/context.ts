@@ -22,6 +22,7 @@ import {
   readAttemptLimits,
 } from './webhooks/deliveries/attempt-limits.ts';
 import { type RetrySchedule, readRetrySchedule } from './webhooks/deliveries/retry-schedule.ts';
+import type { TimeRequests } from './webhooks/deliveries/time-requests.ts';
 import type { SecretsContext } from './webhooks/secrets.ts';
 import { type AllowedReceivers, readAllowedReceivers } from './webhooks/sender/allowed-receivers.ts';
 import type { ConnectionsOfWebhooks } from './webhooks/sender/kept-connections.ts';
@@ -103,6 +104,8 @@ export type Context = {
   attemptsInProgress: Map<string, Promise<unknown>>;
   /** The attempts that run and wait in this process, by the id of their webhook. */
   webhookAttempts: AttemptLimitContext['webhookAttempts'];
+  /** The attempts of this turn of the event loop that take permits, or book times, of their webhooks. */
+  timeRequests: TimeRequests;
   /** The connections to receivers that attempts in progress leave to one another, by the id of their webhook. */
   keptConnections: ConnectionsOfWebhooks;
   /** When the checks of events are due that this process has planned (Unix time, in ms). */
@@ -186,6 +189,7 @@ export function createContext({
     attemptLimits: readAttemptLimits(variables),
     attemptsInProgress: new Map(),
     webhookAttempts: new Map(),
+    timeRequests: new Map(),
     keptConnections: new Map(),
     plannedChecks: new Map(),
     startTimer,

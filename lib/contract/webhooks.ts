@@ -83,8 +83,8 @@ const taskFilter = v.pipe(
 );
 export type TaskFilter = v.InferOutput<typeof taskFilter>;
 
-/** The largest `maxPerSecond`. Each attempt in a second has a lease of its own in the item of the webhook. */
-export const maxPerSecondLimit = 50;
+/** The largest `maxPerSecond`. A process that takes 50 permits at once writes the item of the webhook up to 20 times a second. */
+export const maxPerSecondLimit = 1_000;
 const maxPerSecond = described(
   v.pipe(
     v.number('must be a number'),

@@ -50,7 +50,7 @@ const limitedKinds: readonly FaultKind[] = ['kill -9', 'kill -STOP', 'webhook pa
 /** The maximum of pauses for each webhook, on average. The service allows 50 in 90 days. */
 const pausesOfEach = 25;
 
-const rates = [1, 2, 5, 20, 50, null] as const;
+const rates = [1, 2, 5, 20, 50, 1_000, null] as const;
 
 const hourMs = 3_600_000;
 

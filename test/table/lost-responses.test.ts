@@ -12,7 +12,7 @@ import { beginAttempt, insertAttempt, placeOf, unlistAttempt } from '../../lib/t
 import { appendEvent, readEvents } from '../../lib/table/deliveries/event-log.ts';
 import { storeBooking } from '../../lib/table/deliveries/parked-attempts.ts';
 import { replaceSecret } from '../../lib/table/deliveries/secret-rotation.ts';
-import { bookAttempt, leaseSlowAttempt, updatePace } from '../../lib/table/deliveries/webhook-attempts.ts';
+import { bookTimes, leaseSlowAttempt, takePermits, updatePace } from '../../lib/table/deliveries/webhook-attempts.ts';
 import { insertWebhook, readTarget } from '../../lib/table/deliveries/webhooks.ts';
 import { leaseExecution, readExecutionHead, returnLease } from '../../lib/table/executions/executions.ts';
 import {
@@ -51,10 +51,11 @@ const context = { table: lossy, batchers: {}, clock };
 /** The context of the same table, without lost answers. */
 const reliable = { table, batchers: {} };
 
-const insertTestWebhook = async (encryptedSecret?: string): Promise<string> => {
+const insertTestWebhook = async (encryptedSecret?: string, more: { maxPerSecond?: number } = {}): Promise<string> => {
   const id = `wh_${ulidNow()}`;
   const fields = { url: 'https://example.com/', active: true, createdAt: at(0) };
-  await insertWebhook({ table }, organization, { ...fields, id, events: ['task.created'] }, encryptedSecret, undefined);
+  const webhook = { ...fields, ...more, id, events: ['task.created' as const] };
+  await insertWebhook({ table }, organization, webhook, encryptedSecret, undefined);
   return id;
 };
 const newAttempt = () => newMessage(organization, { deliveryId: `dlv_${ulidNow()}`, dueAt: at(0) });
@@ -114,30 +115,25 @@ describe('after the response to a single write was lost,', () => {
     await closeAttemptCounts(context, organization, message.webhookId, later);
     return readAttemptCounts(reliable, organization, message.webhookId, later);
   });
-  itHappensOnce('an attempt keeps its lease for a second', { 0: at(1) }, async (lose) => {
-    const id = await insertTestWebhook();
-    await leaseSlowAttempt(reliable, organization, id, { number: 0, now: at(0), until: at(20) });
+  itHappensOnce('attempts take permits', 3_050_000, async (lose) => {
+    const id = await insertTestWebhook(undefined, { maxPerSecond: 2 });
+    const block = { maxPerSecond: 2, pacedMs: 1_025, aheadMs: 2_000, longestMs: 3_000 };
+    await takePermits(reliable, organization, id, { ...block, count: 3, now: 1_000 });
     lose();
-    await updatePace(
-      context,
-      organization,
-      id,
-      { slow: false },
-      { lease: { number: 0, until: at(20), freeAt: at(1) } },
-    );
-    return (await readTarget({ table }, organization, id))?.slowLeases;
+    await takePermits(context, organization, id, { ...block, count: 1, now: 1_100 });
+    return (await readTarget({ table }, organization, id))?.permittedUntil;
   });
-  itHappensOnce('an attempt books a time', 1_300, async (lose) => {
+  itHappensOnce('attempts book times', 1_500, async (lose) => {
     const id = await insertTestWebhook();
-    await bookAttempt({ ...reliable, clock }, organization, id, { earliest: 1_000, gapMs: 100 });
+    await bookTimes({ ...reliable, clock }, organization, id, { count: 1, earliest: 1_000, gapMs: 100 });
     lose();
-    await bookAttempt(context, organization, id, { earliest: 900, gapMs: 200 });
+    await bookTimes(context, organization, id, { count: 2, earliest: 900, gapMs: 200 });
     return (await readTarget({ table }, organization, id))?.bookedUntil;
   });
   itHappensOnce('the booked time of an attempt is stored', true, async (lose) => {
     const booking = { bookedAt: at(600) };
     lose();
-    return storeBooking(context, { ...newAttempt(), ...booking }, { listedFrom: at(660), missedBefore: at(0) });
+    return storeBooking(context, { ...newAttempt(), ...booking }, { listedFrom: at(660), overUntil: at(0) });
   });
   itHappensOnce(
     'an attempt marks a webhook as slow and returns its lease',

@@ -107,22 +107,22 @@ export async function insertLostAttempt(
 /**
  * Stores the time that an attempt has booked. The sweeper's index lists the attempt for that time.
  *
- * @param times when the sweeper begins to look for it, and before which a booked time is missed; ISO 8601
+ * @param times when the sweeper begins to look for it, and up to which a time that it has booked before is over; ISO 8601
  * @returns whether it is stored: not if the attempt waits for the end of a pause, or has booked in the same pace or a later,
- *   a time that it has not missed
+ *   a time that is not over
  */
 export async function storeBooking(
   context: TableContext,
   message: DeliveryMessage & Booking,
-  { listedFrom, missedBefore }: { listedFrom: string; missedBefore: string },
+  { listedFrom, overUntil }: { listedFrom: string; overUntil: string },
 ): Promise<boolean> {
   const { bookedAt, paceVersion } = message;
   const isOfFormerPace =
     paceVersion === undefined ? '' : ' OR attribute_not_exists(paceVersion) OR paceVersion < :pace';
   const fields = { bookedAt, ...(paceVersion !== undefined && { paceVersion }) };
   return putListed(context, message, fields, listedFrom, {
-    condition: `(attribute_not_exists(bookedAt) OR bookedAt < :missed${isOfFormerPace})`,
-    values: { ':missed': missedBefore, ...(paceVersion !== undefined && { ':pace': paceVersion }) },
+    condition: `(attribute_not_exists(bookedAt) OR bookedAt <= :over${isOfFormerPace})`,
+    values: { ':over': overUntil, ...(paceVersion !== undefined && { ':pace': paceVersion }) },
   });
 }
 
@@ -131,15 +131,15 @@ export async function storeBooking(
  * time. The sweeper's index lists the attempt for the time up to which it tries.
  *
  * @param waitsUntil ISO 8601
- * @returns whether it is stored: not if the attempt waits for the end of a pause, or has booked another time
+ * @returns whether it is stored: not if the attempt waits for the end of a pause, or has booked a later time
  */
 export function storeWait(context: TableContext, message: DeliveryMessage, waitsUntil: string): Promise<boolean> {
   const { bookedAt, paceVersion } = message;
   if (bookedAt === undefined)
     return putListed(context, message, { waitsUntil }, waitsUntil, { condition: 'attribute_not_exists(bookedAt)' });
   const fields = { waitsUntil, bookedAt, ...(paceVersion !== undefined && { paceVersion }) };
-  const sameBooking = { condition: 'bookedAt = :bookedAt', values: { ':bookedAt': bookedAt } };
-  return putListed(context, message, fields, waitsUntil, sameBooking);
+  const noLater = '(attribute_not_exists(bookedAt) OR bookedAt <= :bookedAt)';
+  return putListed(context, message, fields, waitsUntil, { condition: noLater, values: { ':bookedAt': bookedAt } });
 }
 
 /**

@@ -6,7 +6,7 @@ import { keys } from '../keys.ts';
 import { leaseFree, leaseTimestamps } from '../lease.ts';
 import { getItem } from '../reads.ts';
 import { Conflict, ignoreConflict, transact } from '../transact.ts';
-import type { Write } from '../write.ts';
+import type { Item, Write } from '../write.ts';
 import { releaseWrite } from './parked-attempts.ts';
 import type { Target } from './webhooks.ts';
 
@@ -19,12 +19,9 @@ import type { Target } from './webhooks.ts';
 export type Pace = {
   /** Whether the attempt has shown that the receiver is slow, or that it is quick; absent: neither. */
   slow?: boolean | undefined;
-  /** The lease on slow attempts that the attempt had, and that it returns. */
-  lease?: ReturnedLease | undefined;
+  /** The number and the expiry (ISO 8601) of the lease on slow attempts that the attempt had, and that it returns. */
+  lease?: { number: number; until: string } | undefined;
 };
-
-/** The number of a lease and its expiry; and the expiry that it gets, if it is not free at once. ISO 8601. */
-type ReturnedLease = { number: number; until: string; freeAt?: string | undefined };
 
 /** Returns the attribute that holds the expiry of a lease on slow attempts. */
 const slowLeaseAttribute = (number: number) => `slowLease${number}`;
@@ -54,18 +51,13 @@ async function writePace(
   id: string,
   { slow, lease }: Pace,
 ): Promise<boolean> {
-  const set = [...(slow ? ['slow = :slow'] : []), ...(lease?.freeAt ? ['#lease = :freeAt'] : [])];
-  const removed = [...(slow === false ? ['slow'] : []), ...(lease && !lease.freeAt ? ['#lease'] : [])];
-  const values = {
-    ...(slow && { ':slow': true }),
-    ...(lease && { ':until': lease.until }),
-    ...(lease?.freeAt && { ':freeAt': lease.freeAt }),
-  };
+  const removed = [...(slow === false ? ['slow'] : []), ...(lease ? ['#lease'] : [])];
+  const values = { ...(slow && { ':slow': true }), ...(lease && { ':until': lease.until }) };
   const write: Write = {
     Update: {
       Key: keys.webhook(organization, ulidOf(id)),
       UpdateExpression: [
-        ...(set.length > 0 ? [`SET ${set.join(', ')}`] : []),
+        ...(slow ? ['SET slow = :slow'] : []),
         ...(removed.length > 0 ? [`REMOVE ${removed.join(', ')}`] : []),
       ].join(' '),
       ConditionExpression: `attribute_exists(pk)${lease ? ' AND #lease = :until' : ''}`,
@@ -118,26 +110,113 @@ export async function leaseSlowAttempt(
   return (await transact(table, [write]).catch(ignoreConflict)) !== undefined;
 }
 
+/** A block of permits to take. */
+export type PermitBlock = {
+  count: number;
+  maxPerSecond: number;
+  /** The time that `maxPerSecond` permits take, in milliseconds. */
+  pacedMs: number;
+  /** The present (Unix time, in ms). */
+  now: number;
+  /** How far ahead the first permit may be, and how far ahead permits can end at most; in milliseconds. */
+  aheadMs: number;
+  longestMs: number;
+  /** The end of all permits, as it was read before. */
+  permittedUntil?: number | undefined;
+};
+
+/**
+ * Takes the next permits of a webhook with a maximum of attempts in a second, which begin at the end of all permits or now. The
+ * end is counted in microseconds, so that it adds up exactly. An end that is further ahead than any can be is that of a clock that
+ * was ahead, and counts for nothing.
+ *
+ * @returns the times of the permits (Unix times, in ms, with fractions); `undefined` if the first would be too far ahead, or the
+ *   webhook is deleted or has another maximum by now
+ */
+export async function takePermits(
+  { table }: TableContext,
+  organization: Organization,
+  id: string,
+  { count, maxPerSecond, pacedMs, now, aheadMs, longestMs, permittedUntil }: PermitBlock,
+): Promise<number[] | undefined> {
+  const gap = Math.ceil((pacedMs * 1_000) / maxPerSecond);
+  const length = count * gap;
+  const earliest = now * 1_000;
+  const latest = earliest + aheadMs * 1_000;
+  const tooFar = earliest + (longestMs + clocksDifferMs) * 1_000;
+  let until = permittedUntil;
+  // Another worker may take permits between the read and the write, and once more after that.
+  for (let tries = 0; tries < 3; tries++) {
+    const isOver = until === undefined || until <= earliest || until > tooFar;
+    if (!isOver && until !== undefined && until > latest) return undefined;
+    const [next, condition, values] = isOver
+      ? [
+          ':next',
+          '(attribute_not_exists(permittedUntil) OR permittedUntil <= :earliest OR permittedUntil > :tooFar)',
+          { ':next': earliest + length, ':earliest': earliest, ':tooFar': tooFar },
+        ]
+      : [
+          'permittedUntil + :length',
+          'permittedUntil > :earliest AND permittedUntil <= :latest',
+          { ':length': length, ':earliest': earliest, ':latest': latest },
+        ];
+    let found: Item | undefined;
+    const write: Write = {
+      Update: {
+        Key: keys.webhook(organization, ulidOf(id)),
+        UpdateExpression: `SET permittedUntil = ${next}`,
+        ConditionExpression: `maxPerSecond = :max AND ${condition}`,
+        ExpressionAttributeValues: { ':max': maxPerSecond, ...values },
+        ReturnValues: 'UPDATED_NEW',
+      },
+      onConditionFailed: (item) => {
+        found = item;
+        return new Conflict();
+      },
+    };
+    const taken = await transact(table, [write]).catch(ignoreConflict);
+    if (taken) {
+      const first = (taken.permittedUntil as number) - length;
+      return Array.from({ length: count }, (_, nth) => (first + nth * gap) / 1_000);
+    }
+    if (found?.maxPerSecond !== maxPerSecond) return undefined;
+    until = found.permittedUntil as number | undefined;
+  }
+  return undefined;
+}
+
 /** The part of a context that booked times need. */
 type BookingContext = TableContext & { clock: () => number };
 
+/** Times to book, one after the other. */
+export type BookedBlock = {
+  count: number;
+  /** The earliest time (Unix time, in ms). */
+  earliest: number;
+  /** The time until the next one that can be booked, in ms. */
+  gapMs: number;
+  /** The version of the webhook's pace to which the gap belongs; absent before its first change. */
+  paceVersion?: number | undefined;
+  /** The end of the booked times, as it was read before (Unix time, in ms). */
+  bookedUntil?: number | undefined;
+};
+
 /**
- * Books the next time for an attempt of a webhook, after all times that are booked.
+ * Books the next times for attempts of a webhook, after all times that are booked.
  *
- * @param earliest the earliest time (Unix time, in ms), `gapMs` the time until the next one that can be booked, in ms, and
- *   `paceVersion` the version of the webhook's pace to which the gap belongs; absent before its first change
- * @returns the time (Unix time, in ms); `undefined` if the webhook is deleted, its pace has changed, or a clock that was ahead
+ * @returns the times (Unix times, in ms); `undefined` if the webhook is deleted, its pace has changed, or a clock that was ahead
  *   has booked, see `endTimesAhead`
  */
-export async function bookAttempt(
+export async function bookTimes(
   { table, clock }: BookingContext,
   organization: Organization,
   id: string,
-  { earliest, gapMs, paceVersion }: { earliest: number; gapMs: number; paceVersion?: number | undefined },
-): Promise<number | undefined> {
+  { count, earliest, gapMs, paceVersion, bookedUntil = 0 }: BookedBlock,
+): Promise<number[] | undefined> {
   const isSamePace = paceVersion === undefined ? 'attribute_not_exists(paceVersion)' : 'paceVersion = :pace';
   const isNotAhead = '(attribute_not_exists(latestBookingAt) OR latestBookingAt <= :latest)';
   const now = clock();
+  const length = count * gapMs;
   const book = async (set: string, condition: string, values: Record<string, number>) => {
     const write: Write = {
       Update: {
@@ -156,13 +235,16 @@ export async function bookAttempt(
       onConditionFailed: () => new Conflict(),
     };
     const item = await transact(table, [write]).catch(ignoreConflict);
-    return item && (item.bookedUntil as number) - gapMs;
+    if (!item) return undefined;
+    const first = (item.bookedUntil as number) - length;
+    return Array.from({ length: count }, (_, nth) => Math.floor(first + nth * gapMs));
   };
-  const after = () => book('bookedUntil + :gap', 'bookedUntil > :earliest', { ':gap': gapMs });
+  const after = () => book('bookedUntil + :length', 'bookedUntil > :earliest', { ':length': length });
   const first = () =>
-    book(':next', '(attribute_not_exists(bookedUntil) OR bookedUntil <= :earliest)', { ':next': earliest + gapMs });
-  // Between the first two writes another attempt may have booked.
-  return (await after()) ?? (await first()) ?? (await after());
+    book(':next', '(attribute_not_exists(bookedUntil) OR bookedUntil <= :earliest)', { ':next': earliest + length });
+  // Another worker may book between the read and the first write, and once more after that.
+  const [likely, other] = bookedUntil > earliest ? [after, first] : [first, after];
+  return (await likely()) ?? (await other()) ?? (await likely());
 }
 
 /**

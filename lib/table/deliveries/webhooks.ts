@@ -30,6 +30,8 @@ export type Target = Pausable &
     slow: boolean;
     /** The maximum number of attempts that begin in any one second; absent if there is none. */
     maxPerSecond?: number;
+    /** The end of the permits of attempts that are given out (Unix time, in microseconds), which may be over. */
+    permittedUntil?: number;
     /** The end of the times that attempts have booked (Unix time, in ms), which may be over. */
     bookedUntil?: number;
     /** When an attempt has booked last (Unix time, in ms). Absent if none has in this pace. */
@@ -59,6 +61,7 @@ export function targetFrom(webhook: Item | undefined, secret: Item | undefined):
     url: webhook.url as string,
     slow: webhook.slow === true,
     ...(webhook.maxPerSecond !== undefined && { maxPerSecond: webhook.maxPerSecond as number }),
+    ...(webhook.permittedUntil !== undefined && { permittedUntil: webhook.permittedUntil as number }),
     ...(webhook.bookedUntil !== undefined && { bookedUntil: webhook.bookedUntil as number }),
     ...(webhook.latestBookingAt !== undefined && { latestBookingAt: webhook.latestBookingAt as number }),
     ...paceVersionOf(webhook),
@@ -108,6 +111,7 @@ const internal = [
   'failing',
   'ownEvents',
   'taskFilters',
+  'permittedUntil',
   'bookedUntil',
   'latestBookingAt',
   'paceVersion',

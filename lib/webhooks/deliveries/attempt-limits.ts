@@ -62,21 +62,9 @@ export function isKnownSlow({ webhookAttempts }: AttemptLimitContext, webhookId:
   return webhookAttempts.get(webhookId)?.slow === true;
 }
 
-/** Returns whether each attempt of a webhook needs a lease, so that it is made from the queue of slow webhooks. */
-export function needsLease({ slow, maxPerSecond }: Pick<Target, 'slow' | 'maxPerSecond'>): boolean {
+/** Returns whether the attempts of a webhook wait for one another: its receiver is slow, or it has a maximum rate. */
+export function mayWait({ slow, maxPerSecond }: Pick<Target, 'slow' | 'maxPerSecond'>): boolean {
   return slow || maxPerSecond !== undefined;
-}
-
-/**
- * Returns the number of leases that the attempts of a webhook share. With a maximum of attempts in a second there is a lease
- * for each of them, and an attempt keeps its lease for a second. If the receiver is also slow, the smaller number counts.
- */
-function leaseCountOf(
-  { slow: limit }: Pick<AttemptLimits, 'slow'>,
-  { slow, maxPerSecond }: Pick<Target, 'slow' | 'maxPerSecond'>,
-): number {
-  if (maxPerSecond === undefined) return limit;
-  return slow ? Math.min(limit, maxPerSecond) : maxPerSecond;
 }
 
 /**
@@ -91,7 +79,7 @@ export function freeLeaseOf(
   { deliveryId }: Pick<DeliveryMessage, 'deliveryId'>,
   now: number,
 ): number | undefined {
-  const numbers = Array.from({ length: leaseCountOf(limits, target) }, (_, number) => number);
+  const numbers = Array.from({ length: limits.slow }, (_, number) => number);
   const free = numbers.filter((number) => {
     const until = target.slowLeases[number];
     return until === undefined || isLeaseOver(Date.parse(until), now, attemptLeaseMs);

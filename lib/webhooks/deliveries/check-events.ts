@@ -9,7 +9,7 @@ import { isAttemptParked, readParkedAttempt } from '../../table/deliveries/parke
 import { activeSince, openPauseOf, type Pausable } from '../../table/deliveries/pauses.ts';
 import { type StoredWebhook, storedFrom } from '../../table/deliveries/webhooks.ts';
 import { keys } from '../../table/keys.ts';
-import { needsLease } from './attempt-limits.ts';
+import { mayWait } from './attempt-limits.ts';
 import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';
 import { isLost } from './compare-deliveries.ts';
 import { readFirstAttempts } from './first-attempts.ts';
@@ -126,7 +126,7 @@ export async function sendLostAttempts(
       open.push(message);
       if (!isOverdue(webhook, message, now)) return;
       lost.push(message);
-      if (!needsLease(webhook) && isLost(message, now, webhook)) found.missing += 1;
+      if (!mayWait(webhook) && isLost(message, now, webhook)) found.missing += 1;
     }),
   );
   const late = open.filter(({ dueAt }) => Date.parse(dueAt) <= now);

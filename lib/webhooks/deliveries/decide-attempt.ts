@@ -2,9 +2,9 @@ import type { DeliveryMessage } from '../../deployment/messages.ts';
 import { type FoundAttempt, notBeforeOf } from '../../table/deliveries/attempt-log.ts';
 import { lastResume, openPauseOf } from '../../table/deliveries/pauses.ts';
 import type { Target } from '../../table/deliveries/webhooks.ts';
-import { freeLeaseOf, needsLease } from './attempt-limits.ts';
+import { freeLeaseOf } from './attempt-limits.ts';
 import { startOf } from './attempt-messages.ts';
-import { isBooked, withoutBooking } from './bookings.ts';
+import { hasBooking, isBooked, withoutBooking } from './bookings.ts';
 import { eventTimeOf, isSkipped, skippedAfterMs } from './paused-attempts.ts';
 import type { RetrySchedule } from './retry-schedule.ts';
 
@@ -15,6 +15,7 @@ import type { RetrySchedule } from './retry-schedule.ts';
  *   removed from the sweeper's index: `replaced` only while the item that replaces it is there.
  * - `sendAgain`: The message is sent to its queue, and not received before a time (Unix time, in ms).
  * - `park`: The attempt waits for the end of the pause that began at `pausedFrom` (ISO 8601).
+ * - `book`: The attempt waits for its turn, because its webhook has a maximum of attempts in a second.
  * - `lease`: The attempt is made with the lease of this number, or waits if there is no number, or another worker takes it.
  * - `attempt`: The attempt is made, beside a few others of its webhook in this process.
  */
@@ -22,6 +23,7 @@ export type Decision = { message: DeliveryMessage } & (
   | { kind: 'drop'; unlists: boolean | 'replaced' }
   | { kind: 'sendAgain'; notBefore: number }
   | { kind: 'park'; pausedFrom: string }
+  | ({ kind: 'book' } & AttemptToMake)
   | ({ kind: 'lease'; number?: number | undefined } & AttemptToMake)
   | ({ kind: 'attempt' } & AttemptToMake)
 );
@@ -51,7 +53,7 @@ export function decide(found: FoundAttempt, received: DeliveryMessage, circumsta
   // The row that has listed the attempt lists the one that replaces it.
   if (superseded) return { kind: 'drop', message: received, unlists: false };
   if (replaced) return { kind: 'drop', message: received, unlists: replaced.listed && 'replaced' };
-  const message = withLostItem(received, target);
+  const message = withLostItem(target && !hasBooking(received, target) ? withoutBooking(received) : received, target);
   if (made || !target || !loggedEvent) return { kind: 'drop', message, unlists: true };
 
   // A first attempt is due at the time of its event. It can only seem early, if the clock of this function is behind.
@@ -64,12 +66,12 @@ export function decide(found: FoundAttempt, received: DeliveryMessage, circumsta
   const notBefore = notBeforeOf(message.dueAt, now);
   if (notBefore) return { kind: 'sendAgain', message, notBefore };
 
-  const isApart = needsLease(target) || isKnownSlow;
+  if (isBooked(message, target, now)) return { kind: 'book', message, target, loggedEvent };
+  const isApart = target.slow || isKnownSlow;
   if (isApart && !message.slow) return { kind: 'sendAgain', message: slowMessageOf(message), notBefore: now };
   if (!isApart && message.slow) return { kind: 'sendAgain', message: promptMessageOf(message), notBefore: now };
   if (!isApart) return { kind: 'attempt', message, target, loggedEvent };
-  // Those that have booked before have the leases.
-  const number = isBooked(message, target, now) ? undefined : freeLeaseOf({ slow: slowLeases }, target, message, now);
+  const number = freeLeaseOf({ slow: slowLeases }, target, message, now);
   return { kind: 'lease', message, target, loggedEvent, number };
 }
 
@@ -107,4 +109,4 @@ function decideInPause(message: DeliveryMessage, target: Target, now: number, lo
 export const slowMessageOf = (message: DeliveryMessage): DeliveryMessage => ({ ...message, slow: true });
 
 /** Returns the message for the queue of its attempt, which needs no lease. */
-const promptMessageOf = ({ slow: _, ...message }: DeliveryMessage): DeliveryMessage => withoutBooking(message);
+const promptMessageOf = ({ slow: _, ...message }: DeliveryMessage): DeliveryMessage => message;

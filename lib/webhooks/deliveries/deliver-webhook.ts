@@ -1,27 +1,21 @@
 import type { Context } from '../../context.ts';
 import { timestamp } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { isTooFarAhead } from '../../table/clocks.ts';
 import { beginAttempt, findAttempt, unlistAttempt, unlistReplaced } from '../../table/deliveries/attempt-log.ts';
 import { removeParkedAttempt } from '../../table/deliveries/parked-attempts.ts';
-import { leaseSlowAttempt } from '../../table/deliveries/webhook-attempts.ts';
+import { leaseSlowAttempt, updatePace } from '../../table/deliveries/webhook-attempts.ts';
 import { attemptLeaseMs } from '../../table/lease.ts';
 import { isRecoveryCancelled } from '../../table/recoveries/recoveries.ts';
 import { endSharing, shareConnections } from '../sender/kept-connections.ts';
 import { signedPost } from '../sender/signed-post.ts';
 import { endAttempt, isKnownSlow, startAttempt } from './attempt-limits.ts';
 import { sendAttemptMessages } from './attempt-messages.ts';
-import { waitForBookedTime } from './bookings.ts';
 import { type AttemptToMake, type Decision, decide, slowMessageOf } from './decide-attempt.ts';
 import { type Delivered, makeAttempt, type PreparedAttempt } from './make-attempt.ts';
 import { park } from './paused-attempts.ts';
-import { minDelayMs, waitForLease } from './wait-for-lease.ts';
-
-/**
- * The longest time from a lease to the beginning of the request, in milliseconds, if its webhook has a maximum of attempts in
- * a second: a request that begins later could outlast the lease.
- */
-const prepareMs = 5_000;
+import { isInPermit, needsPermit, type PacedAttempt, permitsOfAttempt, takePermit, waitForPermit } from './permits.ts';
+import { waitForLease } from './wait-for-lease.ts';
+import { waitForTurn } from './wait-for-turn.ts';
 
 /**
  * Decides what is done with the message of an attempt (`decide`), and does it: makes the attempt, unless it was made, is not
@@ -42,22 +36,24 @@ export async function deliverWebhook(context: Context, message: DeliveryMessage)
 }
 
 async function processMessage(context: Context, message: DeliveryMessage): Promise<Delivered> {
-  const { clock, retrySchedule, attemptLimits } = context;
-  // The webhook is read after the wait: a request may change it in the meantime.
-  await waitForBookedTime(context, message);
   shareConnections(context.keptConnections, message.webhookId);
   try {
-    const found = await findAttempt(context, message);
-    const circumstances = {
-      now: clock(),
-      retrySchedule,
-      slowLeases: attemptLimits.slow,
-      isKnownSlow: isKnownSlow(context, message.webhookId),
-    };
-    return await act(context, decide(found, message, circumstances));
+    return await act(context, await decideNow(context, message));
   } finally {
     endSharing(context.keptConnections, message.webhookId);
   }
+}
+
+/** Reads what an attempt needs, and decides what is done with its message. */
+async function decideNow(context: Context, message: DeliveryMessage): Promise<Decision> {
+  const { clock, retrySchedule, attemptLimits } = context;
+  const found = await findAttempt(context, message);
+  return decide(found, message, {
+    now: clock(),
+    retrySchedule,
+    slowLeases: attemptLimits.slow,
+    isKnownSlow: isKnownSlow(context, message.webhookId),
+  });
 }
 
 /** Does what was decided. Returns the result of the attempt, if one was made. */
@@ -75,6 +71,8 @@ async function act(context: Context, decision: Decision): Promise<Delivered> {
     case 'park':
       await park(context, message, decision.pausedFrom);
       return {};
+    case 'book':
+      return act(context, await waitForTurn(context, decision));
     case 'lease':
       return attemptWithLease(context, decision, decision.number);
     case 'attempt':
@@ -84,14 +82,17 @@ async function act(context: Context, decision: Decision): Promise<Delivered> {
 
 /**
  * Makes an attempt when the other ones of its webhook in this process let it start. If one of them turns out to be slow, the
- * attempt is made from the queue of slow webhooks.
+ * attempt is made from the queue of slow webhooks. Permits alone limit those to a webhook with a maximum of attempts in a second:
+ * a permit is lost while its attempt waits for others.
  */
 async function attemptPromptly(context: Context, attempt: AttemptToMake): Promise<Delivered> {
   const { message } = attempt;
+  const connections = context.keptConnections.get(message.webhookId);
+  if (needsPermit(attempt)) return attemptAtRate(context, attempt, { connections });
   if (!(await startAttempt(context, message.webhookId)))
     return act(context, { kind: 'sendAgain', message: slowMessageOf(message), notBefore: context.clock() });
   try {
-    return await begin(context, attempt, { connections: context.keptConnections.get(message.webhookId) });
+    return (await begin(context, attempt, { connections })) ?? {};
   } finally {
     endAttempt(context, message.webhookId);
   }
@@ -107,31 +108,59 @@ async function attemptWithLease(
   number: number | undefined,
 ): Promise<Delivered> {
   const { organization, webhookId } = attempt.message;
-  const leasedAt = context.clock();
-  const until = timestamp(leasedAt + attemptLeaseMs);
+  const now = context.clock();
+  const until = timestamp(now + attemptLeaseMs);
   const isLeased =
     number !== undefined &&
-    (await leaseSlowAttempt(context, organization, webhookId, { number, now: timestamp(leasedAt), until }));
+    (await leaseSlowAttempt(context, organization, webhookId, { number, now: timestamp(now), until }));
   if (!isLeased) return act(context, await waitForLease(context, attempt));
-  return begin(context, attempt, { lease: { number, leasedAt, until } });
+  const lease = { number, until };
+  if (needsPermit(attempt)) return attemptAtRate(context, attempt, { lease });
+  return (await begin(context, attempt, { lease })) ?? {};
+}
+
+/** What a worker holds for an attempt: a lease, or the connections that its webhook has kept. */
+type Held = Pick<PreparedAttempt, 'lease' | 'connections'>;
+
+/**
+ * Makes an attempt to a webhook with a maximum of attempts in a second, in the time of a permit. While it waits for the permit,
+ * another worker may make the attempt, and the webhook may be changed, so the worker decides again. Without a permit soon, the
+ * attempt waits for its turn. Its lease is free for others then.
+ */
+async function attemptAtRate(context: Context, found: AttemptToMake & PacedAttempt, held: Held): Promise<Delivered> {
+  let attempt = found;
+  const { organization, webhookId } = attempt.message;
+  const actWithoutLease = async (decision: Decision) => {
+    if (held.lease) await updatePace(context, organization, webhookId, attempt.target, { lease: held.lease });
+    return act(context, decision);
+  };
+  for (let missed = 0; missed < permitsOfAttempt; missed++) {
+    const permit = await takePermit(context, attempt);
+    if (permit === undefined) break;
+    if (await waitForPermit(context, permit)) {
+      const decision = await decideNow(context, attempt.message);
+      const isSame = 'target' in decision && decision.target.maxPerSecond === attempt.target.maxPerSecond;
+      if (!isSame || !needsPermit(decision)) return actWithoutLease(decision);
+      attempt = decision;
+    }
+    const delivered = await begin(context, attempt, held, permit);
+    if (delivered) return delivered;
+  }
+  return actWithoutLease(await waitForTurn(context, attempt));
 }
 
 /**
- * Returns whether a lease holds until the end of an attempt that begins now. One that a clock has set which was set back in the
- * meantime is free for others.
+ * Makes an attempt, unless the log has a late one, or its recovery is cancelled.
  *
- * @param now Unix time, in ms
+ * @param permit the time of its permit (Unix time, in ms), if it needs one
+ * @returns `undefined` if it is too late for its permit
  */
-function isStillHeld({ leasedAt }: NonNullable<PreparedAttempt['lease']>, now: number): boolean {
-  return now <= leasedAt + prepareMs && !isTooFarAhead(leasedAt, now, 0);
-}
-
-/** Makes an attempt, unless the log has a late one, its recovery is cancelled, or the preparation took so long that the attempt could outlast its lease. */
 async function begin(
   context: Context,
   attempt: AttemptToMake,
-  { lease, connections }: Pick<PreparedAttempt, 'lease' | 'connections'>,
-): Promise<Delivered> {
+  { lease, connections }: Held,
+  permit?: number,
+): Promise<Delivered | undefined> {
   const { message, target, loggedEvent } = attempt;
   const { organization, webhookId, deliveryId } = message;
   const [begun, isCancelled] = await Promise.all([
@@ -143,8 +172,6 @@ async function begin(
   if ('notBefore' in begun) return act(context, { kind: 'sendAgain', message, notBefore: begun.notBefore });
   const delivery = { deliveryId, event: loggedEvent.event, data: JSON.parse(loggedEvent.data) };
   const post = await signedPost(context, delivery, target, { organization, webhook: webhookId });
-  const isPaced = target.maxPerSecond !== undefined;
-  if (isPaced && lease && !isStillHeld(lease, post.sentAt))
-    return act(context, { kind: 'sendAgain', message, notBefore: post.sentAt + minDelayMs });
+  if (permit !== undefined && !isInPermit(post.sentAt, permit)) return undefined;
   return makeAttempt(context, attempt, { place: begun.place, post, lease, connections });
 }

@@ -20,7 +20,7 @@ import type { SignedPost } from '../sender/signed-post.ts';
 import { markAttemptSlow } from './attempt-limits.ts';
 import { sendAttemptMessages } from './attempt-messages.ts';
 import { attemptResultOf, slowMs } from './attempt-result.ts';
-import { pacedMs, withoutBooking } from './bookings.ts';
+import { withoutBooking } from './bookings.ts';
 import type { AttemptToMake } from './decide-attempt.ts';
 import { exchangeOf } from './exchange.ts';
 
@@ -48,8 +48,8 @@ export type PreparedAttempt = {
   /** Its place in the log. */
   place: AttemptPlace;
   post: SignedPost;
-  /** The number of its lease, when it was taken (Unix time, in ms), and its expiry (ISO 8601); absent if it needs none. */
-  lease?: { number: number; leasedAt: number; until: string } | undefined;
+  /** The number of its lease and its expiry (ISO 8601); absent if it needs none. */
+  lease?: { number: number; until: string } | undefined;
   /** The kept connections of its webhook; absent with a lease. */
   connections?: KeptConnections | undefined;
 };
@@ -67,12 +67,11 @@ export async function makeAttempt(
   const { record, slow } = attemptResultOf({ place, event }, outcome, endedAt);
   const { sent, response } = exchangeOf(post, outcome);
   const kept = response && responseItem(place, response, responsesEnd(record.deliveredAt, context.responseDays));
-  const freeAt = target.maxPerSecond === undefined ? undefined : timestamp(post.sentAt + pacedMs);
   // Before the row: if the worker is lost in between, the attempt is made again.
   if (outcome.error === undefined) await noteSuccess(context, organization, webhookId, target);
   await Promise.all([
     insertAttempt(context, { place, record, eventId, requestId, scheduleStart, retry, sent }, kept),
-    updatePace(context, organization, webhookId, target, { slow, lease: lease && { ...lease, freeAt } }),
+    updatePace(context, organization, webhookId, target, { slow, lease }),
   ]);
   await unlistAttempt(context, message);
   if (retry) await sendAttemptMessages(context, [retryMessageOf(message, place, retry)]);

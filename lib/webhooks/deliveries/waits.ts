@@ -3,7 +3,7 @@ import type { Waits } from '../../deployment/metrics.ts';
 import type { TableContext } from '../../table/client.ts';
 import { activeSince } from '../../table/deliveries/pauses.ts';
 import { readTarget, type Target } from '../../table/deliveries/webhooks.ts';
-import { needsLease } from './attempt-limits.ts';
+import { mayWait } from './attempt-limits.ts';
 
 /** An attempt that waits, and how long a worker could have made it; negative before the first chance. */
 type Wait = { message: DeliveryMessage; lateMs: number };
@@ -31,7 +31,7 @@ export async function addWaits(context: TableContext, waits: LongestWaits, added
     const target = await targetOf(context, waits, message);
     // Nothing is sent to a deleted webhook.
     if (!target) continue;
-    const longest = needsLease(target) ? 'slowMs' : 'promptMs';
+    const longest = mayWait(target) ? 'slowMs' : 'promptMs';
     waits[longest] = Math.max(waits[longest], waitedMs(target, { message, lateMs }));
   }
 }

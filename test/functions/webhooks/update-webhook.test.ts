@@ -73,8 +73,8 @@ describe('editing a webhook', () => {
   });
 
   it('changes the maximum of attempts in a second, and removes it by null', async () => {
-    const id = await caller.put({ maxPerSecond: 50 });
-    expect(dataOf(await caller.get(id))).toMatchObject({ maxPerSecond: 50 });
+    const id = await caller.put({ maxPerSecond: 1_000 });
+    expect(dataOf(await caller.get(id))).toMatchObject({ maxPerSecond: 1_000 });
     expect((await edit(id, { maxPerSecond: 1 })).maxPerSecond).toBe(1);
     expect(await edit(id, { maxPerSecond: null })).not.toHaveProperty('maxPerSecond');
     expect(dataOf<Webhook[]>(await caller.list())[0]).not.toHaveProperty('maxPerSecond');
@@ -189,7 +189,7 @@ describe('an edit is refused, and nothing is changed,', () => {
     ['taskFilter.assignedAgent', 'invalid_value', { taskFilter: { assignedAgent: 'A B' } }],
     ['taskFilter.project', 'unknown_field', { taskFilter: { projectId: 'proj_a', project: 'proj_a' } }],
     ['maxPerSecond', 'invalid_value', { maxPerSecond: 0 }],
-    ['maxPerSecond', 'invalid_value', { maxPerSecond: 51 }],
+    ['maxPerSecond', 'invalid_value', { maxPerSecond: 1_001 }],
     ['maxPerSecond', 'invalid_value', { maxPerSecond: 1.5 }],
     ['maxPerSecond', 'invalid_type', { maxPerSecond: '5' }],
     ['active', 'invalid_type', { active: 'no' }],
@@ -233,7 +233,7 @@ describe('an edit is refused, and nothing is changed,', () => {
   it.each([
     ['a description that is too long', { description: 'd'.repeat(501) }],
     ['a filter without a value', { taskFilter: {} }],
-    ['a maximum above 50', { maxPerSecond: 51 }],
+    ['a maximum above 1,000', { maxPerSecond: 1_001 }],
     ['a filter with an unknown field', { taskFilter: { priority: 'high' } }],
   ])('with 400 for %s at the registration', async (_, fields) => {
     const body = { ...newWebhook, ...fields };

@@ -3,7 +3,7 @@ import type { EventName } from '../../../lib/contract/events.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { readSubscribers } from '../../../lib/table/deliveries/subscriptions.ts';
 import {
-  bookAttempt,
+  bookTimes,
   leaseSlowAttempt,
   markWebhookSlow,
   type Pace,
@@ -140,27 +140,24 @@ describe('a webhook with a slow receiver', () => {
     expect(await target()).toMatchObject({ slow: false, slowLeases: { 1: at(20) } });
   });
 
-  it('has times that attempts book one after the other, each in one write from the second on', async () => {
+  it('has times that attempts book one after the other, a block in one write', async () => {
     const [earliest, gapMs] = [Date.parse(at(1)), 100];
-    const book = (from = earliest) => bookAttempt(board, organization, webhook.id, { earliest: from, gapMs });
-    expect(await book()).toBe(earliest);
-    expect(await costOf(book)).toMatchObject({ requests: 1, wcu: 1 });
-    expect((await Promise.all([book(), book(), book()])).sort()).toEqual([2, 3, 4].map((nth) => earliest + nth * 100));
+    const nth = (...numbers: number[]) => numbers.map((number) => earliest + number * gapMs);
+    let bookedUntil: number | undefined;
+    const book = async (count: number, from = earliest) => {
+      const times = await bookTimes(board, organization, webhook.id, { count, earliest: from, gapMs, bookedUntil });
+      ({ bookedUntil } = (await target()) ?? {});
+      return times;
+    };
+    expect(await book(2)).toEqual(nth(0, 1));
+    expect(await costOf(() => book(50))).toMatchObject({ wcu: 1 });
+    expect((await Promise.all([book(1), book(2), book(1)])).flat().sort()).toEqual(nth(52, 53, 54, 55));
     const later = earliest + 60_000;
-    expect(await book(later)).toBe(later);
+    expect(await book(1, later)).toEqual([later]);
     const before = await readWebhook(board, organization, webhook.id);
     expect(before).not.toHaveProperty('bookedUntil');
     await removeWebhook(board, organization, webhook, Date.now());
-    expect(await book()).toBeUndefined();
-  });
-
-  it('keeps the lease of an attempt until a time, unless another worker has taken it', async () => {
-    await leaseSlowAttempt(board, organization, webhook.id, { number: 1, now: at(0), until: at(20) });
-    await pace(false, { slow: true, lease: { number: 1, until: at(20), freeAt: at(1) } });
-    expect(await target()).toMatchObject({ slow: true, slowLeases: { 1: at(1) } });
-    await leaseSlowAttempt(board, organization, webhook.id, { number: 1, now: at(1), until: at(21) });
-    await pace(true, { lease: { number: 1, until: at(20), freeAt: at(2) } });
-    expect(await target()).toMatchObject({ slowLeases: { 1: at(21) } });
+    expect(await book(1)).toBeUndefined();
   });
 
   it('has a free lease if a clock an hour ahead has taken it', async () => {

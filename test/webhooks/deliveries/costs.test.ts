@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { isTurnToCount } from '../../../lib/table/deliveries/attempt-counts.ts';
-import { leaseSlowAttempt, markWebhookSlow } from '../../../lib/table/deliveries/webhook-attempts.ts';
+import { leaseSlowAttempt, markWebhookSlow, takePermits } from '../../../lib/table/deliveries/webhook-attempts.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { releaseParked, skippedAfterMs } from '../../../lib/webhooks/deliveries/paused-attempts.ts';
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
@@ -118,24 +118,23 @@ describe('an attempt costs', () => {
     expectAtMost(await costOf(() => webhooks.attempt(third.next)), { requests: 7, rounds: 6, rcu: 7, wcu: 5 });
   });
 
-  it('five write units and two read units more if it books a time, because its webhook has a maximum rate', async () => {
+  it('a request and a write unit more for its permit, because its webhook has a maximum rate', async () => {
     await webhooks.register({ secret: 'a secret', maxPerSecond: 1 });
-    const [first, second] = [...(await publish()), ...(await publish())].map((one) => ({
-      ...one,
-      slow: true as const,
-    }));
-    const made = await costOf(() => webhooks.attempt(first as DeliveryMessage));
+    const [message] = await publish();
+    const cost = await costOf(() => webhooks.attempt(message as DeliveryMessage));
+    expectAtMost(cost, { requests: 3, rounds: 3, rcu: 4, wcu: 2 });
+  });
+
+  it('five write units and two read units more if it waits for its turn for more than five seconds', async () => {
+    const { id } = await webhooks.register({ secret: 'a secret', maxPerSecond: 1 });
+    const block = { maxPerSecond: 1, pacedMs: 1_000, aheadMs: 0, longestMs: 60_000 };
+    await takePermits(webhooks, webhooks.organization, id, { ...block, count: 6, now: webhooks.clock() });
+    const [message] = (await publish()) as [DeliveryMessage];
     const before = webhooks.queue.sent.length;
-    expectAtMost(await costOf(() => webhooks.attempt(second as DeliveryMessage)), {
-      requests: 6,
-      rounds: 6,
-      rcu: 7,
-      wcu: 3,
-    });
-    webhooks.clock.now += 1_100;
-    const { message } = webhooks.queue.sent[before] as { message: DeliveryMessage };
-    const { wcu, ...more } = made;
-    expectAtMost(await costOf(() => webhooks.attempt(message)), { ...more, requests: 5, rounds: 4, wcu: wcu + 2 });
+    expectAtMost(await costOf(() => webhooks.attempt(message)), { requests: 5, rounds: 5, rcu: 7, wcu: 3 });
+    webhooks.clock.now += 6_000;
+    const { message: booked } = webhooks.queue.sent[before] as { message: DeliveryMessage };
+    expectAtMost(await costOf(() => webhooks.attempt(booked)), { requests: 4, rounds: 4, rcu: 4, wcu: 4 });
   });
 
   it('a request and a write unit more when the webhook turns out slow', async () => {

@@ -238,13 +238,14 @@ describe('an attempt that', () => {
       again(1, { slow: undefined, bookedAt: undefined, paceVersion: undefined }),
     ],
     ['is to a slow webhook goes to the queue of slow webhooks', { target: { slow: true } }, toSlow],
-    ['is to one with a maximum goes there', { target: { maxPerSecond: 5 } }, toSlow],
+    ['is to one with a maximum stays in its own queue', { target: { maxPerSecond: 5 } }, made],
+    ['is to one with a maximum that is slow goes there', { target: { maxPerSecond: 5, slow: true } }, toSlow],
     ['is to one that this process knows as slow goes there', { isKnownSlow: true }, toSlow],
     ['is to a slow webhook takes a lease there', { message: { slow: true }, target: { slow: true } }, lease(0)],
     [
-      'is to one with a maximum takes a lease there',
+      'is to one with a maximum goes from there to its own queue',
       { message: { slow: true }, target: { maxPerSecond: 5 } },
-      lease(0),
+      again(1, { slow: undefined }),
     ],
     [
       'is to one that this process knows as slow takes a lease there',
@@ -268,37 +269,45 @@ describe('the lease of an attempt to a slow webhook', () => {
     ['can be one that a clock that was ahead has set', slow(leasesUntil(9, 82, 9)), lease(1)],
     ['is missing if all are taken', slow(leasesUntil(9, 1.001, 81)), lease(undefined)],
     ['does not depend on booked times', slow({ bookedUntil: startTime + hourMs }), lease(0)],
-    ['is one of fewer at a lower maximum', slow({ maxPerSecond: 2, ...leasesUntil(9, 9) }), lease(undefined)],
-    ['is not one of more at a higher maximum', slow({ maxPerSecond: 50, ...leasesUntil(9, 9, 9) }), lease(undefined)],
+    ['does not depend on the maximum', slow({ maxPerSecond: 1, ...leasesUntil(9, 9) }), lease(2)],
   ]);
 });
 
-describe('the lease of an attempt at a maximum rate', () => {
+describe('an attempt at a maximum rate', () => {
   const paced = (target: Partial<Target>, message: Partial<DeliveryMessage> = {}): Case => ({
-    message: { slow: true, ...message },
+    message,
     target: { maxPerSecond: 5, ...target },
   });
+  const booked = { kind: 'book' };
+  const former = { changed: { bookedAt: undefined } };
   expectDecisions([
-    ['is one of as many as the maximum', paced(leasesUntil(9, 9, 9, 9)), lease(4)],
-    ['is missing if all are taken', paced(leasesUntil(9, 9, 9, 9, 9)), lease(undefined)],
-    ['is missing while others have booked', paced({ bookedUntil: startTime + 1_001 }), lease(undefined)],
-    ['is taken when no time is booked any more', paced({ bookedUntil: startTime + 1_000 }), lease(0)],
-    ['is missing until its own time', paced({}, { bookedAt: at(1.001) }), lease(undefined)],
+    ['waits while others have booked', paced({ bookedUntil: startTime + 2_000 }), booked],
+    ['is made when no time is booked but for the next second', paced({ bookedUntil: startTime + 1_999 }), made],
+    ['waits until a second before its own time', paced({}, { bookedAt: at(2) }), booked],
     [
-      'is taken at its own time, although others have booked after it',
-      paced({ bookedUntil: startTime + 9_000 }, { bookedAt: at(1) }),
-      lease(0),
+      'is made from then on, although others have booked after it',
+      paced({ bookedUntil: startTime + 9_000 }, { bookedAt: at(1.999) }),
+      made,
     ],
     [
-      'is taken at its own time of the present pace',
+      'is made by its own time of the present pace',
       paced({ paceVersion: 2, bookedUntil: startTime + 9_000 }, { bookedAt: at(1), paceVersion: 2 }),
-      lease(0),
+      made,
     ],
-    ['does not wait for a time of an earlier pace', paced({ paceVersion: 2 }, { bookedAt: at(9) }), lease(0)],
+    [
+      'does not wait for a time of an earlier pace',
+      paced({ paceVersion: 2 }, { bookedAt: at(9) }),
+      { ...made, ...former },
+    ],
     [
       'has no turn by a time of an earlier pace',
       paced({ paceVersion: 2, bookedUntil: startTime + 9_000 }, { bookedAt: at(1), paceVersion: 1 }),
-      lease(undefined),
+      { ...booked, changed: { bookedAt: undefined, paceVersion: undefined } },
+    ],
+    [
+      'waits for its turn before it waits for a lease',
+      paced({ slow: true, bookedUntil: startTime + 2_000, ...leasesUntil(9, 9, 9) }),
+      booked,
     ],
   ]);
 });

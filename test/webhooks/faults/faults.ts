@@ -20,6 +20,7 @@ const requests = {
   'store pause': /#pauses = :new_pauses/,
   'read webhook': /"Key":\{"pk":"[^"]+#W","sk":"[^"]+"\},"ConsistentRead"/,
   park: /"PutRequest":\{"Item":\{"pk":"[^"]+#WD#[^"]+","sk":"P#/,
+  permit: /permittedUntil = /,
   book: /bookedUntil = /,
   'store waiting': /"Item":\{"pk":"[^"]+","sk":"P#/,
   'read parked': /":from":"P#"/,

@@ -14,7 +14,7 @@ import { attemptLimits, deliveryOf, type Received, type TestEvent, type TestWebh
 const minuteMs = 60_000;
 
 /** The time in which as many attempts are booked as a webhook may get in a second, in milliseconds. */
-const slotMs = 1_200;
+const slotMs = 1_080;
 const retrySchedule = readRetrySchedule(undefined);
 
 /** How long before a post its worker may have taken the lease, or read the webhook, in milliseconds. */

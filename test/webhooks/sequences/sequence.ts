@@ -63,7 +63,7 @@ const steps = {
   cancel: fc.record({ does: kind('cancel'), webhook }),
   redeliver: fc.record({ does: kind('redeliver'), webhook, event: fc.nat(7) }),
   remove: fc.record({ does: kind('delete'), webhook }),
-  rate: fc.record({ does: kind('set rate'), webhook, maxPerSecond: fc.constantFrom(null, 1, 1, 2, 5, 50) }),
+  rate: fc.record({ does: kind('set rate'), webhook, maxPerSecond: fc.constantFrom(null, 1, 1, 2, 5, 50, 1_000) }),
   answer: fc.record({ does: kind('set receiver'), webhook, mode: mode('healthy', 'failing', 'failing') }),
   fail: fc.record({ does: kind('set receiver'), webhook, mode: mode('failing') }),
   hang: fc.record({ does: kind('set receiver'), webhook, mode: mode('healthy', 'slow', 'hanging') }),

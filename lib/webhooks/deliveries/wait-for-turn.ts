@@ -1,0 +1,93 @@
+import { timestamp, ulidOf } from '../../contract/ids.ts';
+import type { DeliveryMessage } from '../../deployment/messages.ts';
+import { type BatchingContext, readInBatch } from '../../table/batchers.ts';
+import { isTooFarAhead } from '../../table/clocks.ts';
+import { unlistParked } from '../../table/deliveries/attempt-log.ts';
+import { type Booking, readParkedAttempt, storeBooking } from '../../table/deliveries/parked-attempts.ts';
+import { bookTimes, endTimesAhead } from '../../table/deliveries/webhook-attempts.ts';
+import type { Target } from '../../table/deliveries/webhooks.ts';
+import { keys } from '../../table/keys.ts';
+import { graceMs } from '../../table/lists/due.ts';
+import { earlyMs, hasBooking, isBooked, minDelayMs, waitsAsMessageMs, withoutBooking } from './bookings.ts';
+import type { AttemptToMake, Decision } from './decide-attempt.ts';
+import { requestTime, type TimeRequests } from './time-requests.ts';
+
+type BookingContext = BatchingContext & { clock: () => number; timeRequests: TimeRequests };
+
+/** The time in which as many attempts are booked as may begin in a second, in milliseconds: a little more than their permits take. */
+const bookedMs = 1_080;
+
+/** How far ahead a time can be booked without an item of the attempt, in milliseconds. Only an item is found when its webhook changes. */
+const booksAsMessageMs = 5_000;
+
+/**
+ * Returns when the message of an attempt for which there is no permit soon is received again: just before its booked time. It keeps
+ * that time if it still has to come, and books one otherwise. If it cannot book, it is received again in a second, and the worker
+ * decides anew: the webhook was deleted, paused or changed in the meantime, another worker was first, or a clock that was ahead has
+ * booked.
+ */
+export async function waitForTurn(
+  context: BookingContext,
+  { message, target }: Pick<AttemptToMake, 'message' | 'target'>,
+): Promise<Decision> {
+  const { organization, webhookId } = message;
+  const now = context.clock();
+  const again = (next: DeliveryMessage, notBefore: number): Decision => ({
+    kind: 'sendAgain',
+    message: next,
+    notBefore,
+  });
+  if (isTooFarAhead(target.latestBookingAt ?? 0, now, 0)) {
+    await endTimesAhead(context, organization, webhookId);
+    return again(withoutBooking(message), now + minDelayMs);
+  }
+  const isWaiting = hasBooking(message, target) && isBooked(message, target, now);
+  const next = isWaiting ? message : await bookTime(context, message, target);
+  return again(next, hasBooking(next, target) ? Date.parse(next.bookedAt) - earlyMs : now + minDelayMs);
+}
+
+/**
+ * Books a time for an attempt. If the attempt waits for long, the time is stored in the item of the attempt, which then lists it for
+ * the sweeper instead of any other item. All copies of the message use that time.
+ *
+ * The pace may change between these steps, and the release of the waiting attempts may not find this one. So the webhook is
+ * read again at the end.
+ *
+ * @returns the message with the booked time; without one if it could book none
+ */
+async function bookTime(context: BookingContext, message: DeliveryMessage, target: Target): Promise<DeliveryMessage> {
+  const { organization, webhookId, dueAt } = message;
+  const { maxPerSecond = 1, paceVersion } = target;
+  const stored = (await readParkedAttempt(context, message))?.message;
+  const now = context.clock();
+  if (stored && hasBooking(stored, target) && isBooked(stored, target, now))
+    return { ...message, ...bookingOf(stored.bookedAt, paceVersion), parked: true };
+  const time = await requestTime(context, `bookings ${organization} ${webhookId} ${paceVersion}`, target, {
+    take: (count, targets) => {
+      const permittedMs = Math.max(...targets.map(({ permittedUntil = 0 }) => permittedUntil)) / 1_000;
+      const isOfClockAhead = isTooFarAhead(permittedMs, now, 0);
+      return bookTimes(context, organization, webhookId, {
+        count,
+        earliest: Math.max(now + minDelayMs, isOfClockAhead ? 0 : Math.ceil(permittedMs)),
+        gapMs: bookedMs / maxPerSecond,
+        paceVersion,
+        bookedUntil: Math.max(...targets.map(({ bookedUntil = 0 }) => bookedUntil)),
+      });
+    },
+  });
+  if (time === undefined) return withoutBooking(message);
+  const booked = { ...message, ...bookingOf(timestamp(time), paceVersion) };
+  if (time < Math.min(now + booksAsMessageMs, Date.parse(dueAt) + waitsAsMessageMs)) return booked;
+  const times = { listedFrom: timestamp(time + graceMs), overUntil: timestamp(now + earlyMs) };
+  if (!(await storeBooking(context, booked, times))) return withoutBooking(message);
+  const webhook = await readInBatch(context, keys.webhook(organization, ulidOf(webhookId)));
+  const parked = { ...booked, parked: true as const };
+  if (!webhook || webhook.paceVersion !== paceVersion) return withoutBooking(parked);
+  await unlistParked(context, message);
+  return parked;
+}
+
+const bookingOf = (bookedAt: string, paceVersion: number | undefined): Booking => ({
+  bookedAt,
+  ...(paceVersion !== undefined && { paceVersion }),
+});
