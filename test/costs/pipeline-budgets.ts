@@ -74,8 +74,7 @@ export const pipelineBudgets = {
       keyUses: 2,
       ...log(725, 2),
     }),
-    'delivered at a maximum rate': usage({ requests: 4, rounds: 3, rcu: 4, wcu: 3, keyUses: 1, ...log(725, 2) }),
-    'received, to be delivered at a maximum rate': usage({ requests: 1, rounds: 1, rcu: 3, sends: 1, ...log(404) }),
+    'delivered at a maximum rate': usage({ requests: 3, rounds: 3, rcu: 3, wcu: 2, keyUses: 1, ...log(725, 2) }),
     'received again, after 100 s without a lease of its slow receiver': usage({
       requests: 3,
       rounds: 3,

@@ -275,12 +275,6 @@ export function pipelineScenarios({ receive }: TestPipeline) {
         return () => deliver(messages);
       },
       'delivered at a maximum rate': async (caller) => {
-        const [body = '{}'] = await awaited(caller);
-        const message = JSON.parse(body);
-        await caller.ask('updateWebhook', { params: { id: message.webhookId }, body: { maxPerSecond: 1 } });
-        return () => deliver([JSON.stringify({ ...message, slow: true })]);
-      },
-      'received, to be delivered at a maximum rate': async (caller) => {
         const messages = await awaited(caller);
         const [body = '{}'] = messages;
         const params = { id: JSON.parse(body).webhookId };
