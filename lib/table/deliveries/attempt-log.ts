@@ -48,7 +48,7 @@ export type FoundAttempt = {
 export const lateAfterMs = closedAfterMs - 60_000;
 
 /** The maximum duration of an attempt, in milliseconds: 10 s for the request, and less than 20 s to write its row. */
-const maxAttemptMs = 30_000;
+export const maxAttemptMs = 30_000;
 
 /**
  * Returns the time before which an attempt may not begin that has just become late; `undefined` if it may begin now. For
@@ -112,10 +112,17 @@ export async function insertAttempt(context: BatchingContext, attempt: Attempt, 
  * the stored time, so that both write the same row. If the first worker is lost, the attempt begins again with a new time.
  *
  * @param now Unix time, in ms
+ * @param isAlone whether no other worker can be making the attempt in time
  */
-export async function beginAttempt({ table }: TableContext, message: DeliveryMessage, now: number): Promise<Beginning> {
+export async function beginAttempt(
+  { table }: TableContext,
+  message: DeliveryMessage,
+  now: number,
+  isAlone = false,
+): Promise<Beginning> {
   const inTime = beginningAt(message, message.dueAt, now);
-  if (inTime) return inTime;
+  const isWaiting = inTime !== undefined && inTime !== 'made' && 'notBefore' in inTime;
+  if (inTime && !(isWaiting && isAlone)) return inTime;
   const [row, lateStart] = await getEach(table, [attemptKey(placeOf(message)), lateKey(message)]);
   if (row) return 'made';
   const begunAt = (lateStart?.at as string | undefined) ?? (await storeLateStart(table, message, timestamp(now)));

@@ -1,4 +1,5 @@
 import type { DeliveryMessage } from '../../deployment/messages.ts';
+import { lateAfterMs } from '../../table/deliveries/attempt-log.ts';
 import type { Target } from '../../table/deliveries/webhooks.ts';
 
 /**
@@ -16,6 +17,12 @@ type Pace = Pick<Target, 'paceVersion'>;
  * message that comes after its time has lost a part of it.
  */
 export const earlyMs = 999;
+
+/**
+ * How long after it was due the booked time of an attempt is one at which it is late, in milliseconds. Just before it is late, a worker
+ * with a copy of its message need not wait for a time of the next second.
+ */
+export const bookedLateMs = lateAfterMs + 2_000;
 
 /** The shortest time until the message of an attempt comes back, in milliseconds. */
 export const minDelayMs = 1_000;
@@ -42,6 +49,14 @@ export function isBookingOver(message: DeliveryMessage, { paceVersion = 0 }: Pac
 /** Returns a message without the time that its attempt has booked. */
 export function withoutBooking({ bookedAt: _, paceVersion: __, ...message }: DeliveryMessage): DeliveryMessage {
   return message;
+}
+
+/**
+ * Returns whether an attempt has booked a time at which it is late, so that no other worker can be making it in time: before, workers
+ * with copies of its message had to wait for the same time.
+ */
+export function isBookedLate(message: DeliveryMessage, target: Target): boolean {
+  return hasBooking(message, target) && Date.parse(message.bookedAt) >= Date.parse(message.dueAt) + bookedLateMs;
 }
 
 /** Returns whether an attempt must wait for the time that it has booked, or for those that have booked before it. */

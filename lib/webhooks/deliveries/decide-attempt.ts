@@ -4,7 +4,7 @@ import { lastResume, openPauseOf } from '../../table/deliveries/pauses.ts';
 import type { Target } from '../../table/deliveries/webhooks.ts';
 import { freeLeaseOf } from './attempt-limits.ts';
 import { startOf } from './attempt-messages.ts';
-import { hasBooking, isBooked, withoutBooking } from './bookings.ts';
+import { hasBooking, isBooked, isBookedLate, withoutBooking } from './bookings.ts';
 import { eventTimeOf, isSkipped, skippedAfterMs } from './paused-attempts.ts';
 import type { RetrySchedule } from './retry-schedule.ts';
 
@@ -63,7 +63,7 @@ export function decide(found: FoundAttempt, received: DeliveryMessage, circumsta
   const paused = decideInPause(message, target, now, loggedEvent.logTime);
   if (paused) return paused;
 
-  const notBefore = notBeforeOf(message.dueAt, now);
+  const notBefore = isBookedLate(message, target) ? undefined : notBeforeOf(message.dueAt, now);
   if (notBefore) return { kind: 'sendAgain', message, notBefore };
 
   if (isBooked(message, target, now)) return { kind: 'book', message, target, loggedEvent };

@@ -10,6 +10,7 @@ import { endSharing, shareConnections } from '../sender/kept-connections.ts';
 import { signedPost } from '../sender/signed-post.ts';
 import { endAttempt, isKnownSlow, startAttempt } from './attempt-limits.ts';
 import { sendAttemptMessages } from './attempt-messages.ts';
+import { isBookedLate } from './bookings.ts';
 import { type AttemptToMake, type Decision, decide, slowMessageOf } from './decide-attempt.ts';
 import { type Delivered, makeAttempt, type PreparedAttempt } from './make-attempt.ts';
 import { park } from './paused-attempts.ts';
@@ -164,7 +165,7 @@ async function begin(
   const { message, target, loggedEvent } = attempt;
   const { organization, webhookId, deliveryId } = message;
   const [begun, isCancelled] = await Promise.all([
-    beginAttempt(context, message, context.clock()),
+    beginAttempt(context, message, context.clock(), isBookedLate(message, target)),
     isRecoveryCancelled(context, message),
   ]);
   if (isCancelled) return act(context, { kind: 'drop', message, unlists: true });

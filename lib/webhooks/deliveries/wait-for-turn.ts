@@ -2,13 +2,22 @@ import { timestamp, ulidOf } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import { type BatchingContext, readInBatch } from '../../table/batchers.ts';
 import { isTooFarAhead } from '../../table/clocks.ts';
-import { unlistParked } from '../../table/deliveries/attempt-log.ts';
+import { lateAfterMs, maxAttemptMs, unlistParked } from '../../table/deliveries/attempt-log.ts';
 import { type Booking, readParkedAttempt, storeBooking } from '../../table/deliveries/parked-attempts.ts';
 import { bookTimes, endTimesAhead } from '../../table/deliveries/webhook-attempts.ts';
 import type { Target } from '../../table/deliveries/webhooks.ts';
 import { keys } from '../../table/keys.ts';
 import { graceMs } from '../../table/lists/due.ts';
-import { earlyMs, hasBooking, isBooked, minDelayMs, waitsAsMessageMs, withoutBooking } from './bookings.ts';
+import {
+  bookedLateMs,
+  earlyMs,
+  hasBooking,
+  isBooked,
+  isBookedLate,
+  minDelayMs,
+  waitsAsMessageMs,
+  withoutBooking,
+} from './bookings.ts';
 import type { AttemptToMake, Decision } from './decide-attempt.ts';
 import { requestTime, type TimeRequests } from './time-requests.ts';
 
@@ -16,6 +25,9 @@ type BookingContext = BatchingContext & { clock: () => number; timeRequests: Tim
 
 /** The time in which as many attempts are booked as may begin in a second, in milliseconds: a little more than their permits take. */
 const bookedMs = 1_080;
+
+/** How long a worker takes at most from its look at an attempt to the beginning of the request, in milliseconds. */
+const preparedMs = 3_000;
 
 /** How far ahead a time can be booked without an item of the attempt, in milliseconds. Only an item is found when its webhook changes. */
 const booksAsMessageMs = 5_000;
@@ -62,7 +74,7 @@ async function bookTime(context: BookingContext, message: DeliveryMessage, targe
   const now = context.clock();
   if (stored && hasBooking(stored, target) && isBooked(stored, target, now))
     return { ...message, ...bookingOf(stored.bookedAt, paceVersion), parked: true };
-  const time = await requestTime(context, `bookings ${organization} ${webhookId} ${paceVersion}`, target, {
+  const next = await requestTime(context, `bookings ${organization} ${webhookId} ${paceVersion}`, target, {
     take: (count, targets) => {
       const permittedMs = Math.max(...targets.map(({ permittedUntil = 0 }) => permittedUntil)) / 1_000;
       const isOfClockAhead = isTooFarAhead(permittedMs, now, 0);
@@ -75,16 +87,28 @@ async function bookTime(context: BookingContext, message: DeliveryMessage, targe
       });
     },
   });
-  if (time === undefined) return withoutBooking(message);
-  const booked = { ...message, ...bookingOf(timestamp(time), paceVersion) };
-  if (time < Math.min(now + booksAsMessageMs, Date.parse(dueAt) + waitsAsMessageMs)) return booked;
-  const times = { listedFrom: timestamp(time + graceMs), overUntil: timestamp(now + earlyMs) };
+  if (next === undefined) return withoutBooking(message);
+  const turn = isBookedLate(message, target) ? next : timeOfTurn(message, next, now);
+  const booked = { ...message, ...bookingOf(timestamp(turn), paceVersion) };
+  if (turn < Math.min(now + booksAsMessageMs, Date.parse(dueAt) + waitsAsMessageMs)) return booked;
+  const times = { listedFrom: timestamp(turn + graceMs), overUntil: timestamp(now + earlyMs) };
   if (!(await storeBooking(context, booked, times))) return withoutBooking(message);
   const webhook = await readInBatch(context, keys.webhook(organization, ulidOf(webhookId)));
   const parked = { ...booked, parked: true as const };
   if (!webhook || webhook.paceVersion !== paceVersion) return withoutBooking(parked);
   await unlistParked(context, message);
   return parked;
+}
+
+/**
+ * Returns the time at which an attempt has its turn (Unix time, in ms), instead of one at which it would have to wait because it has
+ * just become late: a worker that has a copy of its message, and does not know of the booking, may be making it in time for a while.
+ */
+function timeOfTurn({ dueAt }: DeliveryMessage, time: number, now: number): number {
+  const lateFrom = Date.parse(dueAt) + lateAfterMs;
+  if (time < lateFrom - preparedMs || time >= lateFrom + maxAttemptMs) return time;
+  const first = Math.max(time, Date.parse(dueAt) + bookedLateMs);
+  return first < now + maxAttemptMs + preparedMs ? lateFrom + maxAttemptMs : first;
 }
 
 const bookingOf = (bookedAt: string, paceVersion: number | undefined): Booking => ({

@@ -305,6 +305,16 @@ describe('an attempt at a maximum rate', () => {
       { ...booked, changed: { bookedAt: undefined, paceVersion: undefined } },
     ],
     [
+      'is made at a time at which it is late, if it has booked that: no other worker can be making it in time',
+      { ...paced({}, { bookedAt: at(62) }), after: 62 },
+      made,
+    ],
+    [
+      'waits until no other worker can be making it, if it has booked a time in time',
+      { ...paced({}, { bookedAt: at(59) }), after: 62 },
+      again(90),
+    ],
+    [
       'waits for its turn before it waits for a lease',
       paced({ slow: true, bookedUntil: startTime + 2_000, ...leasesUntil(9, 9, 9) }),
       booked,
