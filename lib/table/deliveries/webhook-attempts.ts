@@ -123,6 +123,8 @@ export type PermitBlock = {
   longestMs: number;
   /** The end of all permits, as it was read before. */
   permittedUntil?: number | undefined;
+  /** The numbers of leases that nobody takes any more; they are removed. */
+  unusedLeases?: readonly number[] | undefined;
 };
 
 /**
@@ -137,13 +139,14 @@ export async function takePermits(
   { table }: TableContext,
   organization: Organization,
   id: string,
-  { count, maxPerSecond, pacedMs, now, aheadMs, longestMs, permittedUntil }: PermitBlock,
+  { count, maxPerSecond, pacedMs, now, aheadMs, longestMs, permittedUntil, unusedLeases = [] }: PermitBlock,
 ): Promise<number[] | undefined> {
   const gap = Math.ceil((pacedMs * 1_000) / maxPerSecond);
   const length = count * gap;
   const earliest = now * 1_000;
   const latest = earliest + aheadMs * 1_000;
   const tooFar = earliest + (longestMs + clocksDifferMs) * 1_000;
+  const removed = unusedLeases.length > 0 ? ` REMOVE ${unusedLeases.map(slowLeaseAttribute).join(', ')}` : '';
   let until = permittedUntil;
   // Another worker may take permits between the read and the write, and once more after that.
   for (let tries = 0; tries < 3; tries++) {
@@ -164,7 +167,7 @@ export async function takePermits(
     const write: Write = {
       Update: {
         Key: keys.webhook(organization, ulidOf(id)),
-        UpdateExpression: `SET permittedUntil = ${next}`,
+        UpdateExpression: `SET permittedUntil = ${next}${removed}`,
         ConditionExpression: `maxPerSecond = :max AND ${condition}`,
         ExpressionAttributeValues: { ':max': maxPerSecond, ...values },
         ReturnValues: 'UPDATED_NEW',

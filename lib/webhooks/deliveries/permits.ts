@@ -1,5 +1,6 @@
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import type { TableContext } from '../../table/client.ts';
+import { clocksDifferMs } from '../../table/clocks.ts';
 import { takePermits } from '../../table/deliveries/webhook-attempts.ts';
 import type { Target } from '../../table/deliveries/webhooks.ts';
 import { hasBooking } from './bookings.ts';
@@ -77,9 +78,19 @@ export function takePermit(context: PermitContext, { message, target }: PacedAtt
         aheadMs: aheadMs[from],
         longestMs,
         permittedUntil: end,
+        unusedLeases: targets[0] && unusedLeasesOf(targets[0], context.clock()),
       });
     },
   });
+}
+
+/**
+ * Returns the numbers of the leases of a webhook that have expired long ago. Versions up to 0.2.0 left one for each attempt in a second,
+ * which would make each write of the webhook larger.
+ */
+function unusedLeasesOf({ slowLeases }: Target, now: number): number[] {
+  const leases = Object.entries(slowLeases).filter(([, until]) => Date.parse(until) < now - clocksDifferMs);
+  return leases.map(([number]) => Number(number));
 }
 
 /**

@@ -76,6 +76,20 @@ describe('a webhook with a maximum of attempts in a second', () => {
     expect(await webhooks.attempt(sent[0]?.message as DeliveryMessage)).toMatchObject({ posts: 1, sent: [] });
   });
 
+  it('loses the leases of its attempts that a former version has left', async () => {
+    const { id } = await webhooks.register({ maxPerSecond: 5 });
+    await leaseAll(id);
+    const leases = async () => (await readTarget(webhooks, webhooks.organization, id))?.slowLeases;
+    for (const [seconds, left] of [
+      [60, slowAttempts],
+      [1, 0],
+    ] as const) {
+      webhooks.clock.now += seconds * 1_000;
+      expect(await attemptEach(await publish(1))).toMatchObject({ posts: 1 });
+      expect(Object.keys((await leases()) ?? {})).toHaveLength(left);
+    }
+  });
+
   it('has its next attempt wait in the process for a permit that comes soon', async () => {
     await webhooks.register({ maxPerSecond: 2 });
     const [first, second] = (await publish(2)) as [DeliveryMessage, DeliveryMessage];
