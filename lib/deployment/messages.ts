@@ -43,7 +43,7 @@ const attemptFields = {
    * message is sent to the queue of its attempt.
    */
   slow: v.optional(v.literal(true)),
-  /** The time that the attempt has booked, if its webhook has a maximum of attempts in a second and had no free lease. */
+  /** The time that the attempt has booked, if its webhook has a maximum of attempts in a second and had no permit soon. */
   bookedAt: v.optional(Timestamp),
   /** The version of the webhook's pace in which it has booked; see `bookings.ts`. Absent before its first change. */
   paceVersion: v.optional(v.number()),
