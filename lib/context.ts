@@ -106,7 +106,7 @@ export type Context = {
   webhookAttempts: AttemptLimitContext['webhookAttempts'];
   /** The attempts of this turn of the event loop that take permits, or book times, of their webhooks. */
   timeRequests: TimeRequests;
-  /** The connections to receivers that attempts in progress leave to one another, by the id of their webhook. */
+  /** The connections to receivers that attempts leave to one another, by the id of their webhook. */
   keptConnections: ConnectionsOfWebhooks;
   /** When the checks of events are due that this process has planned (Unix time, in ms). */
   plannedChecks: EventCheckContext['plannedChecks'];

@@ -37,7 +37,8 @@ export async function deliverWebhook(context: Context, message: DeliveryMessage)
 }
 
 async function processMessage(context: Context, message: DeliveryMessage): Promise<Delivered> {
-  shareConnections(context.keptConnections, message.webhookId);
+  // Nothing freezes the one process of a machine between two messages, as Lambda freezes a container.
+  shareConnections(context.keptConnections, message.webhookId, context.ownsLogs);
   try {
     return await act(context, await decideNow(context, message));
   } finally {

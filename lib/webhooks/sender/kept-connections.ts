@@ -21,6 +21,10 @@ export type KeptConnections = {
   /** The number of attempts in progress, from their message on. */
   attempts: number;
   idle: IdleConnection[];
+  /** Whether a connection may be idle after the last attempt. */
+  outlastAttempts: boolean;
+  /** Removes the entry of the webhook if it has neither attempts nor connections. */
+  removeUnused: () => void;
 };
 
 /** A connection, and when its attempt began, in milliseconds of `performance.now()`. */
@@ -37,33 +41,54 @@ type IdleConnection = Connection & {
 /** The kept connections of this process, by the id of their webhook. */
 export type ConnectionsOfWebhooks = Map<string, KeptConnections>;
 
-/** Begins the use of the connections of a webhook by an attempt of it, and returns them; `endSharing` must follow. */
-export function shareConnections(all: ConnectionsOfWebhooks, webhookId: string): KeptConnections {
-  const connections = all.get(webhookId) ?? { attempts: 0, idle: [] };
-  all.set(webhookId, connections);
+/**
+ * Begins the use of the connections of a webhook by an attempt of it, and returns them; `endSharing` must follow.
+ *
+ * @param outlastAttempts whether the last attempt leaves its connection to one that begins within `idleMs`, for a process that
+ *   nothing freezes in between
+ */
+export function shareConnections(
+  all: ConnectionsOfWebhooks,
+  webhookId: string,
+  outlastAttempts = false,
+): KeptConnections {
+  const connections = all.get(webhookId) ?? createConnections(all, webhookId, outlastAttempts);
   connections.attempts += 1;
   return connections;
 }
 
-/** Ends the use of the connections of a webhook. The last attempt closes them, so none remains at the end of a batch. */
+function createConnections(all: ConnectionsOfWebhooks, webhookId: string, outlastAttempts: boolean): KeptConnections {
+  const removeUnused = () => {
+    if (connections.attempts === 0 && connections.idle.length === 0 && all.get(webhookId) === connections)
+      all.delete(webhookId);
+  };
+  const connections: KeptConnections = { attempts: 0, idle: [], outlastAttempts, removeUnused };
+  all.set(webhookId, connections);
+  return connections;
+}
+
+/**
+ * Ends the use of the connections of a webhook. Unless they outlast the attempts, the last attempt closes them, so none remains
+ * at the end of a batch.
+ */
 export function endSharing(all: ConnectionsOfWebhooks, webhookId: string): void {
   const connections = all.get(webhookId);
   if (!connections) return;
   connections.attempts -= 1;
   if (connections.attempts > 0) return;
-  all.delete(webhookId);
-  for (const { socket } of connections.idle) socket.destroy();
+  if (!connections.outlastAttempts) for (const { socket } of connections.idle.splice(0)) socket.destroy();
+  connections.removeUnused();
 }
 
-/** Returns whether other attempts are in progress, to which a connection can be left. */
-export const isShared = ({ attempts }: KeptConnections) => attempts > 1;
+/** Returns whether an attempt leaves its connection: others are in progress, or the connection may outlast the attempts. */
+export const isShared = ({ attempts, outlastAttempts }: KeptConnections) => outlastAttempts || attempts > 1;
 
 /**
  * Leaves the connection of an attempt to another one. It is destroyed after `idleMs`, and when the receiver sends something
  * or ends it; at once if it was opened more than `keptMs` ago.
  */
 export function leaveConnection(
-  { idle }: KeptConnections,
+  { idle, removeUnused }: KeptConnections,
   { origin }: URL,
   { socket, openedAt }: Connection,
   startTimer: StartTimer,
@@ -83,6 +108,7 @@ export function leaveConnection(
     stopTimer();
     const at = idle.indexOf(connection);
     if (at >= 0) idle.splice(at, 1);
+    removeUnused();
   };
   socket.on('data', destroy).on('end', destroy).on('close', remove).resume();
   idle.push(connection);

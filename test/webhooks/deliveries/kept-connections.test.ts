@@ -3,6 +3,7 @@ import type { Context } from '../../../lib/context.ts';
 import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
 import { getDelivery } from '../../../lib/webhooks/delivery-details.ts';
+import { idleMs } from '../../../lib/webhooks/sender/kept-connections.ts';
 import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
 import { expectClosed, openedSockets, startReceiver } from '../sender/receiver.ts';
 import { prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';
@@ -76,5 +77,30 @@ describe('the attempts of a batch', () => {
     expect(ended.map(({ status }) => status)).toEqual(Array(7).fill('rejected'));
     expect(receiver.received).toHaveLength(7);
     await expectClosed(receiver);
+  });
+});
+
+describe('attempts that follow one another on one machine', () => {
+  it('use one connection, which is closed when it was idle for 100 ms', async () => {
+    const receiver = await startReceiver();
+    await webhooks.register({ url: receiver.url });
+    const context = { ...webhooks.createContainer(), ownsLogs: true };
+    for (const message of await messagesOf(3)) await deliverWebhook(context, message);
+    expect(receiver.received.map(({ headers }) => headers.connection)).toEqual(Array(3).fill('keep-alive'));
+    expect(receiver.connections).toHaveLength(1);
+    const idle = webhooks.timers.filter(({ afterMs }) => afterMs === idleMs);
+    expect(idle.map(({ stopped }) => stopped)).toEqual([true, true, false]);
+    idle.at(-1)?.fire();
+    await expectClosed(receiver);
+    await expect.poll(() => context.keptConnections.size).toBe(0);
+  });
+
+  it('leave nothing behind if the receiver closes its connections', async () => {
+    const receiver = await startReceiver((response) => response.writeHead(204, { Connection: 'close' }).end());
+    await webhooks.register({ url: receiver.url });
+    const context = { ...webhooks.createContainer(), ownsLogs: true };
+    for (const message of await messagesOf(2)) await deliverWebhook(context, message);
+    expect(receiver.connections).toHaveLength(2);
+    expect(context.keptConnections.size).toBe(0);
   });
 });
