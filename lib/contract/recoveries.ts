@@ -46,7 +46,12 @@ const include = v.optional(
 );
 
 /** The schema of the maximum rate of a recovery. */
-const ratePerSecond = v.pipe(count, v.minValue(recoveryRates.least), v.maxValue(recoveryRates.most));
+const ratePerSecond = v.pipe(
+  v.number('must be a number'),
+  v.integer('must be a whole number'),
+  v.minValue(recoveryRates.least, `must be at least ${recoveryRates.least}`),
+  v.maxValue(recoveryRates.most, `must be at most ${recoveryRates.most}`),
+);
 
 const events = described(
   listOf(EventName, { min: 1, max: eventNames.length }),
