@@ -31,17 +31,6 @@ it.each([
   },
 );
 
-it.each(['local', 'aws'] as const)('events that wait for their turn delay no other webhook: %s', async (deployment) => {
-  const steps: Step[] = [publish(200), { after: 3_000, does: 'publish', events: 20, event: 'task.completed' }];
-  const { wrong, posts } = await runRates([5, null], steps, { deployment });
-  expect(wrong).toEqual([]);
-  const [first] = posts.filter(({ webhook }) => webhook.events.length === 1) as [Received];
-  const others = posts.filter(({ webhook }) => webhook !== first.webhook);
-  expect(others).toHaveLength(220);
-  const delays = others.map(({ begunAt }) => begunAt - first.begunAt).map((ms) => (ms < 2_500 ? ms : ms - 3_000));
-  expect(Math.max(...delays)).toBeLessThan(deployment === 'local' ? 1_000 : 100);
-});
-
 it('events that wait at a maximum of one attempt in a second are sent 1.08 s after each other', async () => {
   const { posts, bookings } = await run(1, [publish(40)]);
   expect(posts).toHaveLength(40);
