@@ -114,7 +114,10 @@ async function recoveryAfter(
     : undefined;
 }
 
-/** Resumes a webhook that the service has paused. A version before these events may not have announced that it fails. */
+/**
+ * Resumes a webhook that the service has paused, and announces that it has recovered, unless an attempt that was running in the
+ * pause has done so. Versions before 0.3.0 have announced nothing of their pauses.
+ */
 async function resumeRecovered(
   context: NoteSuccessContext,
   organization: Organization,
@@ -123,9 +126,13 @@ async function resumeRecovered(
 ): Promise<void> {
   const since = await logTimeOf(context, organization, now);
   const after = { ...before, active: true, pauses: withoutPause(before, since), version: before.version + 1 };
-  const failingSince = before.ownEvents?.failingSince ?? storedFailure(before);
+  const failingSince = before.ownEvents ? before.ownEvents.failingSince : storedFailure(before);
   const recovery = await recoveryAfter(context, organization, before, failingSince ?? openPauseOf(before)?.from);
-  const event = createOwnEvent('webhook.recovered', after, failingSince, now, recovery?.notRecovered);
+  const { notRecovered } = recovery ?? {};
+  const event =
+    failingSince === undefined
+      ? undefined
+      : createOwnEvent('webhook.recovered', after, failingSince, now, notRecovered);
   const further = recovery ? [recovery.write] : [];
   await changeWebhook(context, organization, before, after, { since: timestamp(since), now, event, further });
 }

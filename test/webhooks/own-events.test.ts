@@ -261,6 +261,20 @@ describe('webhook.paused is announced', () => {
   });
 });
 
+it('a webhook that the service has paused recovers once, by an attempt that was running, before a test resumes it', async () => {
+  for (let nth = 0; nth < 10; nth++) {
+    await exhaust();
+    webhooks.clock.now = startTime + (nth + 1) * 12 * hourMs;
+  }
+  const { letGo } = await webhooks.beginAttempt(await nextMessage());
+  await exhaust();
+  expect(await get()).toMatchObject({ disabledReason: 'failing' });
+  await letGo();
+  await sendTest();
+  expect(await announced()).toEqual(['webhook.failing', 'webhook.paused', 'webhook.recovered']);
+  expect(await get()).toMatchObject({ active: true });
+});
+
 it('a webhook that a caller resumes can fail again, and recovers once', async () => {
   await fail(3);
   await change({ active: false });

@@ -46,12 +46,12 @@ export function announcedFailure(webhook: OwnEventsHolder & Pausable): string | 
   return since !== undefined && Date.parse(since) >= lastResume(webhook) ? since : undefined;
 }
 
-/** Returns what the events about a webhook have said after one more. A pause keeps since when the webhook fails. */
+/** Returns what the events about a webhook have said after one more. A pause by the service says that the webhook fails. */
 function withEvent(before: OwnEvents | undefined, { event, data }: WebhookEvent): OwnEvents {
   const failingSince = {
     'webhook.failing': data.webhook.failingSince,
     'webhook.recovered': undefined,
-    'webhook.paused': before?.failingSince,
+    'webhook.paused': before?.failingSince ?? (data.webhook.disabledReason && data.webhook.failingSince),
   }[event];
   return { count: (before?.count ?? 0) + 1, ...(failingSince !== undefined && { failingSince }) };
 }
