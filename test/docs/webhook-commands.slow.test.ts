@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import type {
   Delivery,
   DeliveryRecord,
+  EventOfWebhook,
   SecretRotated,
   TestResult,
   Webhook,
@@ -32,13 +33,14 @@ async function answersTo(commands: string, environment: Record<string, string>):
 
 const dataOf = <Data>(answer = '') => (JSON.parse(answer) as { data: Data }).data;
 
-it('the commands for receivers register, test, list attempts, show one, recover, redeliver, rotate, change, pause and delete as written', async () => {
+it('the commands for receivers register, test, list events and attempts, show one, recover, redeliver, rotate, change, pause and delete as written', async () => {
   const [
     register = '',
     sign = '',
     test = '',
     listen = '',
     trigger = '',
+    events = '',
     lookBack = '',
     failures = '',
     lastHours = '',
@@ -89,6 +91,9 @@ it('the commands for receivers register, test, list attempts, show one, recover,
 
   await createTask(service, 'A task');
   const [delivered] = (await attemptsOf(service, id, 2)) as [DeliveryRecord];
+  const [listed] = await answersTo(events, ofIt);
+  const { deliveryId: ofTask } = delivered;
+  expect(dataOf<EventOfWebhook[]>(listed)).toMatchObject([{ deliveryId: ofTask, state: 'delivered', attempts: 1 }]);
   const [followed] = await answersTo(follow, ofIt);
   expect(JSON.parse(followed as string)).toMatchObject({
     success: true,
@@ -111,8 +116,8 @@ it('the commands for receivers register, test, list attempts, show one, recover,
     expect(await verifyWebhook({ body: raw, headers: both, secret: either })).toMatchObject({ event: 'task.created' });
 
   const [changed] = await answersTo(change, ofIt);
-  const [events, description] = [['task.created', 'task.completed'], 'Orders, production'];
-  expect(dataOf<Webhook>(changed)).toMatchObject({ id, url, events, description });
+  const [subscribed, description] = [['task.created', 'task.completed'], 'Orders, production'];
+  expect(dataOf<Webhook>(changed)).toMatchObject({ id, url, events: subscribed, description });
 
   expect(dataOf<Webhook>((await answersTo(pause, ofIt))[0])).toMatchObject({ id, active: false });
   expect(dataOf<Webhook>((await answersTo(resume, ofIt))[0])).toMatchObject({ id, active: true });
