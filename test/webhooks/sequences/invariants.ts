@@ -29,6 +29,9 @@ const leasesMs = 25_000;
 /** How long after it was due a delivery without an attempt can be requested again, in milliseconds. */
 const lostAfterMs = 2 * minuteMs;
 
+/** How much later attempts can be that an order and a sweep send at the same time, each with a delay of whole seconds, in ms. */
+const sentAgainMs = 5_000;
+
 /** How long a webhook whose receiver is slow may still have attempts from before, in milliseconds. */
 const becomesSlowMs = 35_000;
 
@@ -293,8 +296,10 @@ function faultsOfArrival(
   const from = Math.max(healedAt, dueAt, isInPause(webhook, event, 1_000) ? event.at + 91_000 : 0);
   const slackMs =
     10_000 +
-    (wasPaused || done('redeliver', 'set rate') ? minuteMs : 0) +
+    (wasPaused || done('redeliver', 'set rate') ? minuteMs + sentAgainMs : 0) +
     (done('recover', 'cancel') ? 3 * minuteMs : 0) +
+    // A recovery that the service begins can wait for ten minutes, and one of its sweeps can be lost.
+    (webhook.autoRecover ? 14 * minuteMs : 0) +
     steps.reduce((sum, step) => sum + longestDelayOf(step, deployment, wasSlow), 0) +
     clockSteps.reduce((sum, { ms }) => sum + stepDelayOf(ms, { isRetry: last !== undefined, wasSlow }), 0) +
     (wasSlow ? 0.6 * Math.max(0, healedAt - dueAt) + minuteMs / 2 : 0);

@@ -72,7 +72,10 @@ async function carryOut(world: World, sequence: Sequence): Promise<string[]> {
   return [...world.wrong, ...(await checkRecovered(world))];
 }
 
-async function register({ context, organization }: World, { id, events, rates }: TestWebhook): Promise<void> {
+async function register(
+  { context, organization }: World,
+  { id, events, rates, autoRecover }: TestWebhook,
+): Promise<void> {
   const maxPerSecond = rates[0]?.any[0];
   const webhook = {
     id,
@@ -81,6 +84,7 @@ async function register({ context, organization }: World, { id, events, rates }:
     active: true,
     createdAt: timestamp(startTime),
     ...(maxPerSecond && { maxPerSecond }),
+    ...(autoRecover && { autoRecover }),
   };
   await insertWebhook(context(createProcess(), new Map()), organization, webhook, undefined, undefined);
 }

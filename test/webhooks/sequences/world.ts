@@ -38,6 +38,8 @@ export type TestWebhook = {
   receiver: { mode: ReceiverMode; slowSince?: number };
   /** The deliveries that a caller has requested again. */
   requested: Set<string>;
+  /** Whether it recovers by itself what it has missed. */
+  autoRecover: boolean;
   /** The maximum rates that applied from a moment on: several, while a request changes it, and after two changes at once. */
   rates: { from: number; any: (number | null)[] }[];
   /** The number of requests to change the rate that run. */
@@ -106,6 +108,7 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
     secrets: [],
     receiver: { mode: 'healthy' },
     requested: new Set(),
+    autoRecover: order % 3 === 0,
     rates: [{ from: moment(), any: [rate] }],
     rateChanges: 0,
     pauses: [],
@@ -194,11 +197,12 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
   /** Adds the new items that the stream has to the changes; half of the records of AWS are lost. */
   function withStream(send: ReturnType<SendVia>): ReturnType<SendVia> {
     return async (command) => {
-      const isNew = ({ pk, sk }: Item) => !table.items().some((item) => item.pk === pk && item.sk === sk);
-      const items = putsOf(command).filter((item) => isAwaited(item) && isNew(item));
+      const itemOf = ({ pk, sk }: Item) => table.items().find((item) => item.pk === pk && item.sk === sk);
+      const isNew = kindsIn(command).filter((item) => isAwaited(item) && !itemOf(item));
       const result = await send(command);
+      const items = isNew.flatMap((item) => itemOf(item) ?? []);
       const recorded = items.filter(() => deployment === 'local' || calls.random() < 1 / 2);
-      changes.push(...recorded);
+      changes.push(...(recorded as Item[]));
       if (recorded.length > 0) world.signal();
       return result;
     };
@@ -225,9 +229,16 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
   }
 }
 
-/** Returns the items that a command puts. */
-function putsOf({ input }: { input?: { Item?: Item; TransactItems?: { Put?: { Item: Item } }[] } }): Item[] {
-  return input?.Item ? [input.Item] : (input?.TransactItems ?? []).flatMap(({ Put }) => (Put ? [Put.Item] : []));
+/** A command that writes an item of a kind: whole, or by an update. */
+type Writes = { Item?: Item; Key?: Item; ExpressionAttributeValues?: Item };
+
+/** Returns the keys of the items with a kind that a command writes, with their kinds. */
+function kindsIn({ input = {} }: { input?: Writes & { TransactItems?: Record<string, Writes>[] } }): Item[] {
+  const writes = [input, ...(input.TransactItems ?? []).flatMap(Object.values)] as Writes[];
+  return writes.flatMap(({ Item, Key, ExpressionAttributeValues }) => {
+    const kind = Item?.kind ?? (Key && ExpressionAttributeValues?.[':kind']);
+    return kind === undefined ? [] : [{ ...(Item ?? Key), kind }];
+  });
 }
 
 /** Returns whether a post has the signature of a secret. */
