@@ -4,6 +4,7 @@ import { consumeStream } from '../../lib/queue/consume.ts';
 import { meter } from '../../lib/queue/meter.ts';
 import { heartbeatKind } from '../../lib/table/deliveries/heartbeat.ts';
 import { ownEventFrom, ownEventKind } from '../../lib/table/deliveries/own-events.ts';
+import { releaseKind } from '../../lib/table/deliveries/parked-attempts.ts';
 import { executionFrom, executionKind } from '../../lib/table/executions/execution-items.ts';
 import { taskFrom } from '../../lib/table/tasks/task-items.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
@@ -15,7 +16,8 @@ export const handler = consumeStream(async ({ organization, before, after }, con
   const item = after ?? before;
   // The metric is written even if no work is late: an alarm is raised if no heartbeat arrives.
   if (item?.kind === heartbeatKind) return meter({ WorkLate: 0 });
-  if (after && isAwaited(after)) return startAwaited(context, after);
+  if (after && isAwaited(before, after)) return startAwaited(context, after);
+  if (item?.kind === releaseKind) return;
   if (item?.kind === executionKind) {
     const execution = executionFrom(item);
     const events = executionEvents(before && executionFrom(before), after && execution);

@@ -56,9 +56,9 @@ export const consumers = {
     sources: [
       {
         stream: 'table',
-        kinds: ['task', 'execution', 'webhook-event', 'heartbeat'],
+        kinds: ['task', 'execution', 'webhook-event', 'release', 'heartbeat'],
         // What users wait for begins at once, and not with the next sweep.
-        onlyNew: ['redelivery', 'release', 'recovery', 'auto-recovery'],
+        onlyNew: ['redelivery', 'recovery', 'auto-recovery'],
         quiet: { kind: 'execution', attribute: 'status', value: 'running' },
         batchSize: 100,
         concurrency: 1,

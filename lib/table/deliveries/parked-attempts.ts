@@ -273,8 +273,8 @@ function keyOf({ organization, webhookId, deliveryId, attempt }: DeliveryMessage
   return keys.parkedAttempt(organization, ulidOf(webhookId), ulidOf(deliveryId), attempt);
 }
 
-/** The kind of releases: the stream has new ones, so that the attempts are sent at once. */
-const releaseKind = 'release';
+/** The kind of releases: the stream has them, so that the attempts are sent at once. */
+export const releaseKind = 'release';
 
 /** An order to list and send the waiting attempts of a webhook, or to remove those of a deleted one. */
 export type Release = { organization: Organization; webhookId: string; version: number };

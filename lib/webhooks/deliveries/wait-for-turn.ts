@@ -70,7 +70,10 @@ export async function waitForTurn(
 async function bookTime(context: BookingContext, message: DeliveryMessage, target: Target): Promise<DeliveryMessage> {
   const { organization, webhookId, dueAt } = message;
   const { maxPerSecond = 1, paceVersion } = target;
-  const stored = (await readParkedAttempt(context, message))?.message;
+  const parkedBefore = await readParkedAttempt(context, message);
+  // The end of the pause that has parked it is not carried out yet, and sends it. A time that is booked now would be lost.
+  if (parkedBefore?.pausedFrom !== undefined && !parkedBefore.listed) return withoutBooking(message);
+  const stored = parkedBefore?.message;
   const now = context.clock();
   if (stored && hasBooking(stored, target) && isBooked(stored, target, now))
     return { ...message, ...bookingOf(stored.bookedAt, paceVersion), parked: true };

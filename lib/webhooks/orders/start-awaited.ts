@@ -1,5 +1,5 @@
 import { published } from '../../deployment/consumers.ts';
-import { releaseFrom } from '../../table/deliveries/parked-attempts.ts';
+import { releaseFrom, releaseKind } from '../../table/deliveries/parked-attempts.ts';
 import { autoRecoveryFrom, autoRecoveryKind } from '../../table/recoveries/auto-recoveries.ts';
 import { recoveryFrom, recoveryKind } from '../../table/recoveries/recoveries.ts';
 import type { Item } from '../../table/write.ts';
@@ -7,9 +7,13 @@ import { type AttemptMessageContext, sendAttemptMessages } from '../deliveries/a
 import { attemptIn } from '../deliveries/listed-attempt.ts';
 import { sendOrder } from './send-order.ts';
 
-/** Returns whether an item begins what users wait for. The stream has new ones; the sweeper is the second way. */
-export function isAwaited({ kind }: Item): boolean {
-  return published.onlyNew.includes(kind as string);
+/**
+ * Returns whether a change begins what users wait for: a new item of some kinds, or a release, which can replace one that is not
+ * carried out yet. The sweeper is the second way.
+ */
+export function isAwaited(before: Item | undefined, after: Item): boolean {
+  if (after.kind === releaseKind) return before?.version !== after.version;
+  return before === undefined && published.onlyNew.includes(after.kind as string);
 }
 
 /** Starts the work of such an item: sends the message of a requested attempt, or the order to carry on with the rest. */

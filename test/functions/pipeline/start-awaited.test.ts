@@ -73,6 +73,15 @@ describe('without a sweep, by the stream,', () => {
   });
 });
 
+it('the end of a pause starts its work although the one before is not carried out yet', async () => {
+  const { id: webhookId } = await register('https://example.com/paused-twice');
+  for (const active of [false, true, false, true])
+    await updateWebhook(processContext(), organization, webhookId, { active }, () => {});
+  expect(await publishNew('release')).toBe(2);
+  const versions = (await receive()).map((body) => JSON.parse(body).order.version);
+  expect(versions).toEqual([3, 5]);
+});
+
 describe('if the stream does not have it, by the next sweep,', () => {
   it('a redelivery is made', async () => {
     const received = await requestRedelivery();

@@ -6,14 +6,19 @@ import * as v from 'valibot';
 import { expect } from 'vitest';
 import { createContext } from '../../../lib/context.ts';
 import type { TaskEvent } from '../../../lib/contract/events.ts';
+import { ulidOf } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { missedKinds } from '../../../lib/contract/recoveries.ts';
 import type { Webhook, WebhookPatch } from '../../../lib/contract/webhooks.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { DeliveryOrOrder } from '../../../lib/deployment/messages.ts';
 import { tableSchema } from '../../../lib/deployment/table-schema.ts';
+import { isPaused } from '../../../lib/table/deliveries/pauses.ts';
+import { readWebhook } from '../../../lib/table/deliveries/webhooks.ts';
 import type { RecordResponse } from '../../../lib/table/idempotency.ts';
-import { organizationOf } from '../../../lib/table/keys.ts';
+import { organizationOf, webhookOf } from '../../../lib/table/keys.ts';
+import { recoveryPartition } from '../../../lib/table/recoveries/recoveries.ts';
+import type { Item } from '../../../lib/table/write.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
 import { type Change, publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { readRetrySchedule } from '../../../lib/webhooks/deliveries/retry-schedule.ts';
@@ -284,9 +289,15 @@ function pipelineOf(service: Service, retryLadder: string | undefined) {
   }
 
   async function earliestDue(): Promise<number> {
-    const { name, sortKey } = tableSchema.dueIndex;
+    const { name, partitionKey, sortKey } = tableSchema.dueIndex;
     const { Items = [] } = await table.client.send(new ScanCommand({ TableName: table.name, IndexName: name }));
-    const own = Items.filter(({ pk }) => organizationOf(pk as string) === organization);
+    const ids = receivers.map(({ webhook }) => webhook.id);
+    const stored = await Promise.all(ids.map((id) => readWebhook(context, organization, id)));
+    const paused = new Set(stored.flatMap((one) => (one && isPaused(one) ? [ulidOf(one.id)] : [])));
+    // A recovery waits for the end of a pause, and is looked at again and again.
+    const waits = ({ pk, [partitionKey]: due }: Item) =>
+      due === recoveryPartition && paused.has(webhookOf(pk as string));
+    const own = Items.filter((item) => organizationOf(item.pk as string) === organization && !waits(item));
     return Math.min(...own.map((item) => Date.parse(item[sortKey] as string)));
   }
 

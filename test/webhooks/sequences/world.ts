@@ -198,9 +198,12 @@ export function createWorld({ deployment, order, rates }: Sequence, via: SendVia
   function withStream(send: ReturnType<SendVia>): ReturnType<SendVia> {
     return async (command) => {
       const itemOf = ({ pk, sk }: Item) => table.items().find((item) => item.pk === pk && item.sk === sk);
-      const isNew = kindsIn(command).filter((item) => isAwaited(item) && !itemOf(item));
+      const written = kindsIn(command).map((item) => ({ item, before: itemOf(item) }));
       const result = await send(command);
-      const items = isNew.flatMap((item) => itemOf(item) ?? []);
+      const items = written.flatMap(({ item, before }) => {
+        const after = itemOf(item);
+        return after && isAwaited(before, after) ? [after] : [];
+      });
       const recorded = items.filter(() => deployment === 'local' || calls.random() < 1 / 2);
       changes.push(...(recorded as Item[]));
       if (recorded.length > 0) world.signal();

@@ -228,7 +228,7 @@ export const cases: Record<Post, Case> = {
   },
   recoverWebhook: {
     prepare: async (tenant) => ({ params: { id: (await newAttempted(tenant, 'failed')).id }, body: exhausted }),
-    otherBody: { ...exhausted, include: ['skipped'] },
+    otherBody: { ...exhausted, dryRun: true },
     otherParams: async (tenant) => ({ id: (await newAttempted(tenant, 'failed')).id }),
     counts: async ({ service: { table }, organization }, { params }) => {
       const range = keys.recoveries(organization, ulidOf(params?.id as string));
