@@ -100,13 +100,17 @@ describe('10,000 deliveries that failed permanently', () => {
     const shares: number[] = [];
     let before = 0;
     const list = queue.queues.get('deliveries') as QueueSender;
+    let isFirst = true;
     const measured: QueueSender = async (messages) => {
-      shares.push(heapInUse() - before);
+      // Once for each worker: each look at the heap collects its garbage first.
+      if (isFirst) shares.push(heapInUse() - before);
+      isFirst = false;
       await list(messages);
     };
     const context = { ...webhooks, queues: new Map(queue.queues).set('deliveries', measured) };
     let waiting: { message: DeliveryMessage; at: number }[] = [];
     const { posts, send } = notingSender();
+    before = heapInUse();
     await sweepRecoveries(context, { until: clock(), hasTime: () => true });
     for (let order = 0; order < 100; order++) {
       const [next] = queue.orders.splice(0);
@@ -126,6 +130,7 @@ describe('10,000 deliveries that failed permanently', () => {
       posts.length = 0;
       clock.now = orderAt;
       before = heapInUse();
+      isFirst = true;
       await carryOut(context, next.message);
     }
     expect(await progressOf(webhooks, id, recoveryId)).toMatchObject({
