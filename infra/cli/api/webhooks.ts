@@ -77,13 +77,14 @@ const add = apiCommand(
   .option('--project <id>', 'send only events of tasks of this project')
   .option('--agent <name>', 'send only events of tasks that are assigned to this agent')
   .option('--max-per-second <number>', 'make at most this number of attempts in a second', readMaximum)
+  .option('--auto-recover', 'recover missed events without a request')
   .addOption(
     new Option('--secret <secret>', 'the secret that signs deliveries; the variable is safer').env('WEBHOOK_SECRET'),
   )
-  .action(async (url, { events, secret, project, agent, maxPerSecond, ...options }, command) => {
+  .action(async (url, { events, secret, project, agent, maxPerSecond, autoRecover, ...options }, command) => {
     const taskFilter = filterOf(project, agent) ?? undefined;
     const { data } = await connect(options, command).registerWebhook({
-      body: { url, events, taskFilter, maxPerSecond, secret },
+      body: { url, events, taskFilter, maxPerSecond, autoRecover, secret },
     });
     if (!secret) console.error('Deliveries are not signed, because the webhook has no secret.');
     if (options.json) return printJson({ data });
@@ -99,7 +100,7 @@ function filterOf(project: string | undefined, agent: string | undefined) {
 
 const edit = apiCommand(
   'edit',
-  'Change the URL, the events, the description, the filter or the maximum of a webhook',
+  'Change the URL, the events, the description, the filter, the maximum or the recovery of a webhook',
   `webhooks edit ${exampleId} https://example.com/crewboard`,
   `webhooks edit ${exampleId} --events task.created --description ''`,
   `webhooks edit ${exampleId} --project proj_website`,
@@ -115,16 +116,26 @@ const edit = apiCommand(
   .option('--max-per-second <number>', "make at most this number of attempts in a second; '' removes it", (text) =>
     text === '' ? 0 : readMaximum(text),
   )
-  .action(async (id, url, { events, description, project, agent, maxPerSecond, ...options }, command) => {
+  .addOption(
+    new Option('--auto-recover <yes|no>', 'whether missed events are recovered without a request').choices([
+      'yes',
+      'no',
+    ] as const),
+  )
+  .action(async (id, url, { events, description, project, agent, maxPerSecond, autoRecover, ...options }, command) => {
     const taskFilter = filterOf(project, agent);
-    const named = [url, events, description, taskFilter, maxPerSecond].some((value) => value !== undefined);
+    const named = [url, events, description, taskFilter, maxPerSecond, autoRecover].some(
+      (value) => value !== undefined,
+    );
     if (!named)
-      command.error('error: Name a change: a URL, --events, --description, --project, --agent or --max-per-second.');
+      command.error(
+        'error: Name a change: a URL, --events, --description, --project, --agent, --max-per-second or --auto-recover.',
+      );
     const cleared = {
       description: description === '' ? null : description,
       maxPerSecond: maxPerSecond === 0 ? null : maxPerSecond,
     };
-    const body = { url, events, taskFilter, ...cleared };
+    const body = { url, events, taskFilter, ...cleared, autoRecover: autoRecover && autoRecover === 'yes' };
     const { data: webhook } = await connect(options, command).updateWebhook({ params: { id }, body });
     const rows = [
       ['id', webhook.id],
@@ -134,6 +145,7 @@ const edit = apiCommand(
       ['project', webhook.taskFilter?.projectId],
       ['agent', webhook.taskFilter?.assignedAgent],
       ['maximum a second', webhook.maxPerSecond?.toString()],
+      ['recovers by itself', webhook.autoRecover ? 'yes' : 'no'],
     ] as const;
     printDetail(webhook, rows, options);
   });

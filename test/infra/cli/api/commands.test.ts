@@ -289,6 +289,16 @@ describe('webhooks', () => {
     expect((await run('webhooks', 'edit', id, '--max-per-second', '1001')).code).toBe(2);
   });
 
+  it('lets a webhook recover missed events by itself, or not', async () => {
+    const added = await run('webhooks', 'add', 'http://127.0.0.1:8099/recovering', '--auto-recover');
+    const id = added.stdout.trim();
+    expect(await output('webhooks', 'edit', id, '--description', 'Recovering')).toMatch(/^recovers by itself +yes$/m);
+    expect(await output('webhooks', 'edit', id, '--auto-recover', 'no')).toMatch(/^recovers by itself +no$/m);
+    expect((await json('webhooks', 'edit', id, '--auto-recover', 'yes')).data).toMatchObject({ autoRecover: true });
+    const unset = (await run('webhooks', 'add', 'http://127.0.0.1:8099/by-hand')).stdout.trim();
+    expect(await output('webhooks', 'edit', unset, '--description', 'By hand')).toMatch(/^recovers by itself +no$/m);
+  });
+
   it('counts the events that a webhook has missed, and sends them again', async () => {
     const since = new Date(Date.now() - 3_600_000).toISOString();
     await createTask(service, 'Before the registration');
