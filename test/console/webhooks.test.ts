@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import type { Event, EventDetail } from '../../lib/contract/event-log.ts';
-import type { TestResult, Webhook } from '../../lib/contract/webhooks.ts';
+import { maxPerSecondLimit, type TestResult, type Webhook } from '../../lib/contract/webhooks.ts';
 import { dataOf, paginationOf, successOf } from '../api.ts';
 import { until } from '../journeys/deployment.ts';
 import { attemptsOf, createTask, newToken, register } from '../journeys/requests.ts';
@@ -149,7 +149,35 @@ describe.runIf(program)('the webhooks in the console', () => {
     await page.getByText('1 matched').waitFor();
     const [{ body } = expect.fail('no request')] = await receiver.next(1, redeliveredWithinMs);
     expect(body.data.task.id).toBe(task);
-    await page.getByText('1 matched, 1 sent, 1 delivered, 0 failed').waitFor({ timeout: redeliveredWithinMs });
+    await page.getByText('1 matched, 1 delivered, 0 failed').waitFor({ timeout: redeliveredWithinMs });
+  });
+
+  it('registers a webhook that recovers by itself, and changes that and its maximum', async () => {
+    const { api } = consoles.service();
+    const receiver = await startReceiver();
+    const { page } = await consoles.open({ token: consoles.service().token, path: '/webhooks' });
+    await page.getByRole('button', { name: 'Register a webhook' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('URL').fill(receiver.url);
+    await dialog.getByLabel('Recover missed events by itself').check();
+    await dialog.getByRole('button', { name: 'Register' }).click();
+    await dialog.getByRole('link', { name: 'Open the webhook' }).click();
+    await page.getByRole('definition').filter({ hasText: 'Recovered by itself' }).waitFor();
+
+    await choose(page, 'Edit…');
+    await dialog.getByLabel('Recover missed events by itself').uncheck();
+    await dialog.getByText('Limits').click();
+    const rate = dialog.getByLabel('Attempts per second');
+    await rate.fill(String(maxPerSecondLimit + 1));
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    // The browser says so at the field; no request is made.
+    await rate.and(page.locator(':invalid')).waitFor();
+    await rate.fill(String(maxPerSecondLimit));
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('definition').filter({ hasText: 'Recovered only on request' }).waitFor();
+    const id = page.url().split('/').at(-1) as string;
+    const changed = { autoRecover: false, maxPerSecond: maxPerSecondLimit };
+    expect(dataOf<Webhook>(await api.getWebhook({ params: { id } }))).toMatchObject(changed);
   });
 
   it('changes a webhook only if nothing else has changed it', async () => {

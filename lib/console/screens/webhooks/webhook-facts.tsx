@@ -45,6 +45,7 @@ export function WebhookFacts({ webhook, repair }: { webhook: Webhook; repair: Re
         )}
       </Fact>
       {maxPerSecond !== undefined && <Fact label="Limit">{maxPerSecond} attempts per second</Fact>}
+      <Fact label="Missed events">{webhook.autoRecover ? 'Recovered by itself' : 'Recovered only on request'}</Fact>
       <Fact label="Last success">{webhook.lastSuccessAt ? <Ago at={webhook.lastSuccessAt} /> : '–'}</Fact>
       <Fact label="Last failure">{webhook.lastFailureAt ? <Ago at={webhook.lastFailureAt} /> : '–'}</Fact>
       <Fact label="Registered">

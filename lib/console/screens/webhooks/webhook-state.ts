@@ -9,6 +9,9 @@ export function stateOf({ active }: Webhook, lastAttemptFailed: boolean): Webhoo
   return lastAttemptFailed ? 'failing' : 'active';
 }
 
+/** The highest maximum of attempts per second. The contract has it too, but the console does not import schemas. */
+export const highestRate = 1_000;
+
 /** The interval between two reads of the numbers of attempts, in milliseconds: attempts, unlike tasks, have no events. */
 export const attemptsIntervalMs = 30_000;
 

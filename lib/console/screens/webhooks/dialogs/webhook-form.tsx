@@ -1,9 +1,13 @@
 import { type FormEvent, type ReactNode, useId } from 'react';
 import { type EventName, eventNames, type Webhook } from '../../../../client/operations.ts';
 import { FormEnd } from '../../../components/form-end.tsx';
+import { highestRate } from '../webhook-state.ts';
 
 /** What a form of a webhook has: all fields that a registration and an update share. Empty fields are absent. */
-export type WebhookFields = Pick<Webhook, 'url' | 'events' | 'description' | 'maxPerSecond' | 'taskFilter'>;
+export type WebhookFields = Pick<
+  Webhook,
+  'url' | 'events' | 'description' | 'maxPerSecond' | 'taskFilter' | 'autoRecover'
+>;
 
 function fieldsOf(form: FormData): WebhookFields {
   const text = (name: string) => String(form.get(name) ?? '').trim() || undefined;
@@ -11,6 +15,7 @@ function fieldsOf(form: FormData): WebhookFields {
   return {
     url: text('url') ?? '',
     events: form.getAll('events') as EventName[],
+    autoRecover: form.has('autoRecover'),
     ...(description && { description }),
     ...(rate && { maxPerSecond: Number(rate) }),
     ...((projectId || assignedAgent) && {
@@ -52,12 +57,33 @@ export function WebhookForm({ webhook, action, busy, error, submit, children }: 
         ))}
       </fieldset>
       <Field label="Description" name="description" value={webhook?.description} />
+      <div className="choices one-column">
+        <label>
+          <input
+            type="checkbox"
+            name="autoRecover"
+            defaultChecked={webhook?.autoRecover}
+            aria-describedby="auto-recover-help"
+          />
+          Recover missed events by itself
+        </label>
+        <p id="auto-recover-help" className="muted field-help">
+          After a time in which deliveries failed, and when the webhook is resumed.
+        </p>
+      </div>
       <details open={webhook?.taskFilter !== undefined || webhook?.maxPerSecond !== undefined}>
         <summary>Limits</summary>
         <div className="form">
           <Field label="Only tasks of this project" name="project" value={webhook?.taskFilter?.projectId} />
           <Field label="Only tasks of this agent" name="agent" value={webhook?.taskFilter?.assignedAgent} />
-          <Field label="Attempts per second" name="rate" type="number" min={1} value={webhook?.maxPerSecond} />
+          <Field
+            label="Attempts per second"
+            name="rate"
+            type="number"
+            min={1}
+            max={highestRate}
+            value={webhook?.maxPerSecond}
+          />
         </div>
       </details>
       {children}
@@ -73,6 +99,7 @@ type FieldProps = {
   value: string | number | undefined;
   required?: boolean;
   min?: number;
+  max?: number;
   placeholder?: string;
 };
 
