@@ -12,6 +12,9 @@ import { program, useConsole } from './console.ts';
 /** The longest time until the service has sent a delivery again, in milliseconds: a recovery begins within two minutes. */
 const sentWithinMs = 150_000;
 
+/** The longest time until the new state is shown, in milliseconds: less than that between two reads of a list without changes. */
+const shownWithinMs = 20_000;
+
 describe.runIf(program)('the events of a webhook in the console', () => {
   const consoles = useConsole();
 
@@ -32,7 +35,7 @@ describe.runIf(program)('the events of a webhook in the console', () => {
     };
     const pause = async (active: boolean) => successOf<Webhook>(await api.updateWebhook({ params, body: { active } }));
     const open = (token = consoles.service().token) => consoles.open({ token, path: `/webhooks/${id}` });
-    return { answer, receiver, id, publish, pause, open };
+    return { answer, receiver, id, events, publish, pause, open };
   }
 
   const rows = (page: Page, name: string | RegExp) => page.getByRole('row', { name });
@@ -93,13 +96,43 @@ describe.runIf(program)('the events of a webhook in the console', () => {
     expect(await accessibilityProblems(page)).toEqual([]);
     expect(receiver.received).toHaveLength(1);
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
-    await page.getByText('2 deliveries are sent again within about two minutes.').waitFor();
+    await page.getByText('2 deliveries are sent again.').waitFor();
     await page.getByText('2 selected').waitFor({ state: 'detached' });
     const received = await receiver.next(3, sentWithinMs);
     const ids = received.map(({ body }) => body.deliveryId);
     expect(ids.toSorted()).toEqual([delivered.deliveryId, delivered.deliveryId, skipped.deliveryId].sort());
-    await rows(page, /delivered task.created 204 2/).waitFor({ timeout: sentWithinMs });
-    await rows(page, /delivered task.created 204 1/).waitFor({ timeout: sentWithinMs });
+    await rows(page, /delivered task.created 204 2/).waitFor({ timeout: shownWithinMs });
+    await rows(page, /delivered task.created 204 1/).waitFor({ timeout: shownWithinMs });
+  });
+
+  it('are shown with a running recovery that another client began, which can be cancelled', async () => {
+    const { id, events, pause, open } = await receive();
+    await pause(false);
+    for (let count = 0; count < 20; count++) await createTask(consoles.service(), 'Missed');
+    const isSkipped = async () => (await events()).filter(({ state }) => state === 'skipped').length === 20;
+    await until('the events are skipped', isSkipped);
+    await pause(true);
+    const body = { since: new Date(Date.now() - 3_600_000).toISOString(), ratePerSecond: 1 };
+    const { api } = consoles.service();
+    successOf(await api.recoverWebhook({ params: { id }, body }));
+    // A recovery waits during a pause, so it does not end before the page is open.
+    await pause(false);
+    const { page } = await open();
+    const recovery = page.getByRole('region', { name: 'Recovery' });
+    await recovery.getByText('running').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await recovery.getByRole('button', { name: 'Cancel the recovery' }).click();
+    await recovery.getByText('cancelled').waitFor();
+    await recovery.getByText(/^20 matched, \d+ delivered, 0 failed, \d+ not sent$/).waitFor();
+    expect(await recovery.getByRole('button').count()).toBe(0);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    const listed = page.waitForResponse((response) => response.url().includes(`${id}/recoveries?`));
+    await page.reload();
+    await (await listed).finished();
+    await rows(page, /task.created/)
+      .first()
+      .waitFor();
+    expect(await recovery.count()).toBe(0);
   });
 
   it('say at the row why one cannot be sent again', async () => {

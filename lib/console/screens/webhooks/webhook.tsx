@@ -10,6 +10,7 @@ import { PageHead, Skeleton } from '../../components/page.tsx';
 import { useClient, useScope } from '../../session.ts';
 import { Deliveries } from './deliveries/deliveries.tsx';
 import { RecoveryProgress } from './deliveries/recovery-progress.tsx';
+import { useShownRecovery } from './deliveries/use-shown-recovery.ts';
 import { DeleteDialog } from './dialogs/delete-dialog.tsx';
 import { EditDialog } from './dialogs/edit-dialog.tsx';
 import { RecoverDialog } from './dialogs/recover-dialog.tsx';
@@ -38,7 +39,7 @@ function WebhookScreen({ id }: { id: string }) {
   const client = useClient();
   const canWrite = useScope('webhooks:write');
   const [dialog, setDialog] = useState<OpenDialog>();
-  const [recoveryId, setRecoveryId] = useState<string>();
+  const [recoveryId, showRecovery] = useShownRecovery(id);
   const { data, error, refetch } = useQuery({
     queryKey: ['webhooks', id, 'facts'],
     queryFn: async ({ signal }) => {
@@ -81,8 +82,8 @@ function WebhookScreen({ id }: { id: string }) {
             webhook={data.webhook}
             repair={canWrite && <Repair webhook={data.webhook} recover={() => setDialog('recover')} />}
           />
-          {recoveryId && <RecoveryProgress id={id} recoveryId={recoveryId} />}
-          <Deliveries id={id} recovers={setRecoveryId} />
+          {recoveryId && <RecoveryProgress key={recoveryId} id={id} recoveryId={recoveryId} />}
+          <Deliveries id={id} recovers={showRecovery} />
           <TestDialog webhook={data.webhook} {...dialogOf('test')} />
           <EditDialog {...data} {...dialogOf('edit')} />
           <RotateDialog id={id} {...dialogOf('rotate')} />
@@ -91,7 +92,7 @@ function WebhookScreen({ id }: { id: string }) {
             webhook={data.webhook}
             {...dialogOf('recover')}
             started={(started) => {
-              setRecoveryId(started);
+              showRecovery(started);
               close();
             }}
           />

@@ -62,8 +62,7 @@ export function useSendAgain(id: string, recovers: (recoveryId: string) => void)
     onSuccess: (failed, deliveries) => {
       setProblems(failed);
       const sent = deliveries.length - failed.size;
-      if (sent > 0)
-        say(`${sent === 1 ? 'The delivery is' : `${sent} deliveries are`} sent again within about two minutes.`);
+      if (sent > 0) say(`${sent === 1 ? 'The delivery is' : `${sent} deliveries are`} sent again.`);
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['webhooks', id] }),
   });
