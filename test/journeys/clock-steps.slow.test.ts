@@ -1,26 +1,12 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createClient } from '../../lib/client/client.ts';
 import { startReceiver } from '../webhooks/sender/receiver.ts';
-import { type Deployment, newFolder, startDeployment, until } from './deployment.ts';
+import { newClockFile, startWithClock } from './clock.ts';
+import { type Deployment, until } from './deployment.ts';
 import { createTask, register } from './requests.ts';
 
 /** Less than the default of one machine, so that the process reports its requests to the table after 100 of them. */
 const environment = { REQUESTS_PER_MINUTE: '6000' };
-const preload = ['--import', join(import.meta.dirname, 'set-clock.ts')];
-
-/** Starts the service with a clock that the test sets. */
-async function startWithClock(clockFile: string, dataFolder = newFolder()) {
-  const options = { dataFolder, environment: { ...environment, CLOCK_FILE: clockFile }, nodeOptions: preload };
-  const service = await startDeployment(options);
-  const setClock = async (aheadMs: number) => {
-    writeFileSync(clockFile, String(aheadMs));
-    process.kill(service.pid, 'SIGUSR2');
-    await until('the step is logged', () => service.output().includes('the clock was set'));
-  };
-  return { service, setClock };
-}
 
 /** Follows the log from a position until it has the event of a task; returns the next position. */
 async function followUntil(service: Deployment, taskId: string, from: string): Promise<string> {
@@ -42,10 +28,8 @@ async function report({ api }: Deployment): Promise<void> {
 it.each([5_000, 3_600_000])(
   'a step back of %d ms, and a restart, neither lose events nor hold up requests',
   async (aheadMs) => {
-    const clockFile = join(newFolder(), 'clock');
-    writeFileSync(clockFile, String(aheadMs));
     const receiver = await startReceiver();
-    const { service, setClock } = await startWithClock(clockFile);
+    const { service, clockFile, setClock } = await startWithClock({ environment }, newClockFile(aheadMs));
     const first = await createTask(service, 'First');
     let after = await followUntil(service, first, `ev_${'0'.repeat(26)}`);
     await report(service);
@@ -59,7 +43,7 @@ it.each([5_000, 3_600_000])(
     expect(service.output()).toContain(`the clock was set back by ${aheadMs / 1_000} s`);
 
     expect((await service.stop()).code).toBe(0);
-    const { service: again } = await startWithClock(clockFile, service.dataFolder);
+    const { service: again } = await startWithClock({ environment, dataFolder: service.dataFolder }, clockFile);
     await report(again);
     const third = await createTask(again, 'Third');
     await followUntil(again, third, after);

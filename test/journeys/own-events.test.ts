@@ -5,18 +5,12 @@ import { dataOf, successOf } from '../api.ts';
 import { startReceiver } from '../webhooks/sender/receiver.ts';
 import { startDeployment, until } from './deployment.ts';
 import { attemptsOf, createTask, register } from './requests.ts';
+import { startUnreliable } from './unreliable-receiver.ts';
 
 const service = await startDeployment();
 const { api } = service;
 
 const own = ['webhook.failing', 'webhook.recovered', 'webhook.paused'];
-
-/** Starts a receiver that responds 500 while it is down. */
-async function startUnreliable() {
-  const state = { isDown: true };
-  const receiver = await startReceiver((response) => response.writeHead(state.isDown ? 500 : 204).end());
-  return { ...receiver, state };
-}
 
 /** Returns the events about a webhook in the log, oldest first, once the log has this number of them. */
 function eventsAbout(id: string, count: number): Promise<Event[]> {

@@ -26,7 +26,7 @@ export async function newToken(service: ToToken, organization: string, ...more: 
 /** Registers a webhook and returns its id. */
 export async function register(
   { api }: ToApi,
-  webhook: { url: string; events: string[]; secret?: string },
+  webhook: { url: string; events: string[]; secret?: string; autoRecover?: boolean },
   token?: string,
 ): Promise<string> {
   return successOf<{ id: string }>(await api.registerWebhook({ body: webhook, ...(token && { token }) })).id;
