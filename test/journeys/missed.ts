@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Event } from '../../lib/contract/event-log.ts';
+import type { EventName } from '../../lib/contract/events.ts';
 import type { Recovery } from '../../lib/contract/recoveries.ts';
 import { type Api, dataOf } from '../api.ts';
 import { until } from './deployment.ts';
@@ -16,10 +17,10 @@ export async function miss(service: ToApi, receiver: UnreliableReceiver, titles:
   await receiver.next(before + titles.length);
 }
 
-/** Waits until the log has this number of events `webhook.failing` about a webhook. */
-export function failingTimes({ api }: ToApi, id: string, count: number): Promise<unknown> {
-  return until(`${id} fails for the ${count}. time`, async () => {
-    const events = dataOf<Event[]>(await api.listEvents({ query: 'event=webhook.failing&limit=100' }));
+/** Waits until the log has this number of events of a name about a webhook. */
+export function announced({ api }: ToApi, id: string, event: EventName, count = 1): Promise<unknown> {
+  return until(`the log has ${event} ${count} times`, async () => {
+    const events = dataOf<Event[]>(await api.listEvents({ query: `event=${event}&limit=100` }));
     return events.filter(({ data }) => 'webhook' in data && data.webhook.id === id).length >= count;
   });
 }

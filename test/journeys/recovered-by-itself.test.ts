@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Webhook } from '../../lib/contract/webhooks.ts';
 import { successOf } from '../api.ts';
 import { startWithClock } from './clock.ts';
-import { distinct, failingTimes, miss, recoveriesOf } from './missed.ts';
+import { announced, distinct, miss, recoveriesOf } from './missed.ts';
 import { createTask, register } from './requests.ts';
 import { startUnreliable } from './unreliable-receiver.ts';
 
@@ -14,7 +14,7 @@ it('after an outage, a webhook with autoRecover gets what it missed without a re
   const receiver = await startUnreliable();
   const id = await register(service, { url: receiver.url, ...webhook });
   await miss(service, receiver, ['One', 'Two', 'Three']);
-  await failingTimes(service, id, 1);
+  await announced(service, id, 'webhook.failing');
   await setClock(31_000);
   receiver.state.isDown = false;
   await createTask(service, 'Four');
