@@ -5,7 +5,7 @@ import { type Deployment, newFolder, type Options, startDeployment, until } from
 const preload = ['--import', join(import.meta.dirname, 'set-clock.ts')];
 
 /** A started service with a clock that the test sets. The delays of its queues stay those of the machine. */
-export type ClockedDeployment = {
+type ClockedDeployment = {
   service: Deployment;
   clockFile: string;
   /** Sets the clock to this time ahead of the machine's (in ms), and waits until the service has noticed the step and sweeps. */

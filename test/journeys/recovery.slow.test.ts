@@ -40,7 +40,7 @@ it('a receiver that was down gets all that it missed by a recovery, although the
   const body = { since, include: ['exhausted'] };
   const headers = { 'Idempotency-Key': 'after-the-outage' };
   const counted = await service.api.recoverWebhook({ params, body: { ...body, dryRun: true } });
-  expect(dataOf<RecoveryStarted>(counted)).toMatchObject({ matched: number });
+  expect(dataOf<RecoveryStarted>(counted)).toMatchObject({ matched: number, matchedByKind: { exhausted: number } });
   const answer = await service.api.recoverWebhook({ params, body, headers });
   const { matched, recoveryId = '' } = successOf<RecoveryStarted>(answer);
   expect(matched).toBe(number);
