@@ -154,6 +154,17 @@ export const recoverWebhookReference = (): ApiReference<typeof recoverWebhook> =
   },
 });
 
+const exampleRecovery = {
+  id: examples.recoveryId,
+  webhookId: examples.webhookId,
+  since: examples.hired,
+  until: examples.ended,
+  include: ['exhausted', 'never_sent'] as MissedKind[],
+  ratePerSecond: 10,
+  ...{ matched: 1_800, sent: 1_200, delivered: 598, failed: 2 },
+  createdAt: examples.ended,
+};
+
 export const getRecovery = endpoint({
   method: 'GET',
   path: '/api/webhooks/:id/recoveries/:recoveryId',
@@ -169,19 +180,8 @@ export const getRecoveryReference = (): ApiReference<typeof getRecovery> => ({
     'Returns a recovery with its present progress. Recoveries are stored for 90 days. `sent` can differ from `matched`: an event that is delivered in the meantime is not sent, and one whose retries end in the meantime is.',
   params: { id: examples.webhookId, recoveryId: examples.recoveryId },
   data: {
-    id: examples.recoveryId,
-    webhookId: examples.webhookId,
-    state: 'running',
-    status: 'running',
-    since: examples.hired,
-    until: examples.ended,
-    include: ['exhausted', 'never_sent'],
-    ratePerSecond: 10,
-    matched: 1_800,
-    sent: 1_200,
-    delivered: 598,
-    failed: 2,
-    createdAt: examples.ended,
+    ...exampleRecovery,
+    ...{ state: 'running', status: 'running' },
   },
 });
 
@@ -203,19 +203,9 @@ export const listRecoveriesReference = (): ApiReference<typeof listRecoveries> =
   params: { id: examples.webhookId },
   data: [
     {
-      id: examples.recoveryId,
-      webhookId: examples.webhookId,
-      state: 'completed',
-      status: 'completed',
-      since: examples.hired,
-      until: examples.ended,
-      include: ['exhausted'],
-      ratePerSecond: 10,
-      matched: 40,
-      sent: 40,
-      delivered: 40,
-      failed: 0,
-      createdAt: examples.ended,
+      ...exampleRecovery,
+      ...{ state: 'completed', status: 'completed' },
+      ...{ sent: 1_800, delivered: 1_798, failed: 2 },
       completedAt: examples.ended,
     },
   ],
@@ -237,19 +227,8 @@ export const cancelRecoveryReference = (): ApiReference<typeof cancelRecovery> =
     'Stops a recovery: two seconds after the response, no attempt of it begins any more. Attempts that were made stay, with their retries. An event that was not sent yet is missed as before, and a delivery that was retrying has its next retry again. Another recovery can begin about a minute later; until then it is 409 `recovery_in_progress`.\n\nA recovery that is completed leads to 409 `recovery_completed`. A cancelled one can be cancelled again, which changes nothing.',
   params: { id: examples.webhookId, recoveryId: examples.recoveryId },
   data: {
-    id: examples.recoveryId,
-    webhookId: examples.webhookId,
-    state: 'cancelled',
-    status: 'cancelled',
-    since: examples.hired,
-    until: examples.ended,
-    include: ['exhausted', 'never_sent'],
-    ratePerSecond: 10,
-    matched: 1_800,
-    sent: 1_200,
-    delivered: 598,
-    failed: 2,
-    createdAt: examples.ended,
+    ...exampleRecovery,
+    ...{ state: 'cancelled', status: 'cancelled' },
     cancelledAt: examples.ended,
   },
 });

@@ -86,6 +86,7 @@ describe.runIf(program)('the console under fingers', () => {
     const { deliveryId } = successOf<TestResult>(
       await api.testWebhook({ params: { id: webhook }, body: { event: 'task.created' } }),
     );
+    await createTask(consoles.service(), 'An event of the webhook');
     const { page } = await consoles.open({ token }, touch);
     const button = (name: string) => page.getByRole('button', { name });
     /** Opens a screen, and on it a dialog, if there is one. */

@@ -105,7 +105,9 @@ describe.runIf(program)('the events of a webhook in the console', () => {
     await rows(page, /delivered task.created 204 1/).waitFor({ timeout: shownWithinMs });
   });
 
-  it('are shown with a running recovery that another client began, which can be cancelled', async () => {
+  it('are shown with a running recovery that another client began, which can be cancelled', {
+    timeout: 240_000,
+  }, async () => {
     const { id, events, pause, open } = await receive();
     await pause(false);
     for (let count = 0; count < 20; count++) await createTask(consoles.service(), 'Missed');
@@ -128,7 +130,7 @@ describe.runIf(program)('the events of a webhook in the console', () => {
     expect(await accessibilityProblems(page)).toEqual([]);
     const listed = page.waitForResponse((response) => response.url().includes(`${id}/recoveries?`));
     await page.reload();
-    await (await listed).finished();
+    await listed;
     await rows(page, /task.created/)
       .first()
       .waitFor();

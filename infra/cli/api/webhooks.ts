@@ -156,7 +156,7 @@ const pause = apiCommand('pause', 'Pause a webhook: nothing is sent to it', `web
   .action((id, options, command) => setActive(id, false, options, command));
 
 const resume = apiCommand('resume', 'Resume a paused webhook', `webhooks resume ${exampleId}`)
-  .description('Resume a paused webhook. Retries that waited are sent within about two minutes.')
+  .description('Resume a paused webhook. Retries that waited are sent right away.')
   .argument('<id>', 'the id of the webhook', readBy(WebhookId))
   .action((id, options, command) => setActive(id, true, options, command));
 

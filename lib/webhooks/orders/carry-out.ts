@@ -17,4 +17,6 @@ export async function carryOut(context: Context, { organization, webhookId, orde
   if (order.kind === 'auto-recovery') return beginAutoRecovery(context, organization, webhookId);
   await releaseParked(context, { organization, webhookId, version: order.version }, hasTime);
   await continueAfterPause(context, organization, webhookId, hasTime);
+  // Its item may have waited before the pause, so that the stream has no new one.
+  await beginAutoRecovery(context, organization, webhookId);
 }

@@ -31,14 +31,18 @@ const stepSize = 500;
 /** How long a worker counts the events that are not recovered at most, in milliseconds. */
 const countMs = 5_000;
 
+/** Returns how long after its event the last attempt of a delivery can be, in milliseconds. */
+export function longestDeliveryMs({ retrySchedule }: Pick<Context, 'retrySchedule'>): number {
+  return retrySchedule.reduce((sum, wait) => sum + wait, 0) + laterMs;
+}
+
 /** Returns the missed events of a recovery, from the first that can belong to it on. */
 export function wantedOf(
-  { retrySchedule }: Pick<Context, 'retrySchedule'>,
+  context: Pick<Context, 'retrySchedule'>,
   { missedFrom, until }: Pick<AutoRecovery, 'missedFrom' | 'until'>,
 ): Wanted & { since: number; until: number } {
   // An attempt that failed then can be the last of a delivery whose event is older.
-  const scheduleMs = retrySchedule.reduce((sum, wait) => sum + wait, 0) + laterMs;
-  return { since: missedFrom - scheduleMs, until, missedFrom, include: [...usualKinds] };
+  return { since: missedFrom - longestDeliveryMs(context), until, missedFrom, include: [...usualKinds] };
 }
 
 /** Yields the times of the missed events of a range, oldest first (Unix times, in ms). */

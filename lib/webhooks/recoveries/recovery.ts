@@ -36,6 +36,7 @@ import {
 import { retryOnConflict, transact } from '../../table/transact.ts';
 import { undoAfterMs } from './cancelled.ts';
 import { readMissed, readSubscriptions, type WalkedEvent, type Wanted, walkedEvent } from './missed-events.ts';
+import { longestDeliveryMs } from './plan-auto-recovery.ts';
 import { readMade } from './progress.ts';
 
 /** The range of a recovery (Unix times in ms, both included), and the events in it that it sends. */
@@ -46,9 +47,6 @@ type Counted = Omit<RecoveryStarted, 'recoveryId'>;
 
 /** How many deliveries are compared at the same time. */
 const atOnce = 500;
-
-/** How long the last attempt of a delivery can be later than by the retry schedule, in milliseconds. */
-const laterMs = 10 * 60_000;
 
 /**
  * Counts the events of a range that a webhook has missed, and stores a recovery that sends them, unless there are none. No
@@ -131,7 +129,7 @@ export async function listRecoveries(
 
 /**
  * Cancels a recovery. Workers that are about to begin an attempt of it read its state, so none begins after that. Its attempts
- * that were stored and not made are taken back later (`undoUnmade`), when no worker can still be making one.
+ * that were stored and not made are taken back later (`takeBack`), when no worker can still be making one.
  *
  * @throws `ApiError` `not_found`, `recovery_completed`
  */
@@ -211,7 +209,7 @@ async function countMissed(
   const last = walked.at(-1);
   const counted: Counted = { matched: 0, matchedByKind: zerosOf(missedKinds), leftOut: zerosOf(leftOutReasons) };
   if (!last) return counted;
-  const aheadMs = context.retrySchedule.reduce((sum, wait) => sum + wait, 0) + laterMs;
+  const aheadMs = longestDeliveryMs(context);
   const [subscribed, found] = await Promise.all([
     readSubscriptions(context, organization, webhook),
     readDeliveryRows(context, organization, webhook.id, { from, to: timeOf(ulidOf(last.id)), aheadMs }),
