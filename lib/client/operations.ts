@@ -2128,8 +2128,8 @@ export type Operations = {
       include: ('exhausted' | 'skipped' | 'retrying' | 'never_sent')[];
       /** Absent for a recovery that 0.2 began. */
       ratePerSecond?: number;
-      /** The service has begun it, because of `autoRecover`. */
-      auto?: true;
+      /** True if the service has begun it, because of `autoRecover`; absent otherwise. */
+      auto?: boolean;
       /** Number of events that matched when the recovery began. */
       matched: number;
       /** Number of events that were sent, or will be within about half a minute. */
@@ -2179,8 +2179,8 @@ export type Operations = {
       include: ('exhausted' | 'skipped' | 'retrying' | 'never_sent')[];
       /** Absent for a recovery that 0.2 began. */
       ratePerSecond?: number;
-      /** The service has begun it, because of `autoRecover`. */
-      auto?: true;
+      /** True if the service has begun it, because of `autoRecover`; absent otherwise. */
+      auto?: boolean;
       /** Number of events that matched when the recovery began. */
       matched: number;
       /** Number of events that were sent, or will be within about half a minute. */
@@ -2230,8 +2230,8 @@ export type Operations = {
       include: ('exhausted' | 'skipped' | 'retrying' | 'never_sent')[];
       /** Absent for a recovery that 0.2 began. */
       ratePerSecond?: number;
-      /** The service has begun it, because of `autoRecover`. */
-      auto?: true;
+      /** True if the service has begun it, because of `autoRecover`; absent otherwise. */
+      auto?: boolean;
       /** Number of events that matched when the recovery began. */
       matched: number;
       /** Number of events that were sent, or will be within about half a minute. */

@@ -109,7 +109,9 @@ export const Recovery = v.object({
   events: v.optional(v.array(EventName)),
   include: v.array(oneOf(missedKinds)),
   ratePerSecond: v.optional(described(ratePerSecond, 'Absent for a recovery that 0.2 began.')),
-  auto: v.optional(described(v.literal(true), 'The service has begun it, because of `autoRecover`.')),
+  auto: v.optional(
+    described(v.boolean(), 'True if the service has begun it, because of `autoRecover`; absent otherwise.'),
+  ),
   matched: described(count, 'Number of events that matched when the recovery began.'),
   sent: described(count, 'Number of events that were sent, or will be within about half a minute.'),
   delivered: described(count, 'Number of these events whose first attempt by the recovery succeeded.'),
