@@ -36,13 +36,14 @@ export async function beginAutoRecovery(
   organization: Organization,
   webhookId: string,
 ): Promise<void> {
-  const [webhook, auto, lock, newest] = await Promise.all([
+  // It is looked for at each end of a pause, and most have none.
+  const auto = await readAutoRecovery(context, organization, webhookId);
+  if (!auto) return;
+  const [webhook, lock, newest] = await Promise.all([
     readWebhook(context, organization, webhookId),
-    readAutoRecovery(context, organization, webhookId),
     readRecoveryLock(context, organization, webhookId),
     readRecoveryPage(context, organization, webhookId, { limit: 20, offset: 0 }),
   ]);
-  if (!auto) return;
   if (!webhook?.autoRecover) return deleteAutoRecovery(context, auto);
   // Its end puts the item again.
   if (isPaused(webhook)) return;

@@ -19,7 +19,10 @@ import { continueRecovery, type WalkContext } from './walk.ts';
 /** How many recoveries a sweep continues at the same time. */
 const atOnce = 5;
 
-/** Begins the recoveries of webhooks with `autoRecover`, and continues those that are due. Returns the number of messages that it has sent. */
+/**
+ * Begins the recoveries of webhooks with `autoRecover`, and continues those that are due. Returns the number of messages that it
+ * has sent.
+ */
 export async function sweepRecoveries(
   context: WalkContext & Pick<Context, 'retrySchedule' | 'ulid'>,
   call: Required<SweepCall>,

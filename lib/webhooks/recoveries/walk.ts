@@ -86,13 +86,7 @@ export async function continueRecovery(
   const isEnd = before.confirmed === endPosition(recovery) && !isFull;
   if (isEnd && recovery.auto && !recovery.again) await goOverAgain(context, recovery);
   else if (isEnd) await completeRecovery(context, recovery, progressOf(after), timestamp(clock()));
-  else {
-    const nextAt = continuedAt(recovery, after, isFull, clock());
-    const dueAt = timestamp(nextAt + graceMs);
-    // If another worker has taken it since, that one has sent an order.
-    if (await storeProgress(context, recovery, progressOf(after), dueAt))
-      await sendOrder(context, recovery, { kind: 'recovery', recoveryId: recovery.id, dueAt }, nextAt);
-  }
+  else await continueLater(context, recovery, progressOf(after), continuedAt(recovery, after, isFull, clock()));
   return messages;
 }
 
@@ -102,8 +96,18 @@ export async function continueRecovery(
  */
 async function goOverAgain(context: WalkContext, recovery: StoredRecovery): Promise<void> {
   const nextAt = Math.max(context.clock() + lookAgainMs, timeOf(ulidOf(recovery.id)) + replaceableAfterMs);
+  await continueLater(context, recovery, { ...progressAtStart(recovery), again: true }, nextAt);
+}
+
+/** Stores the progress of a recovery, and sends the order to continue it at `nextAt` (Unix time, in ms). */
+async function continueLater(
+  context: WalkContext,
+  recovery: StoredRecovery,
+  progress: Parameters<typeof storeProgress>[2],
+  nextAt: number,
+): Promise<void> {
   const dueAt = timestamp(nextAt + graceMs);
-  const progress = { ...progressAtStart(recovery), again: true as const };
+  // If another worker has taken it since, that one has sent an order.
   if (await storeProgress(context, recovery, progress, dueAt))
     await sendOrder(context, recovery, { kind: 'recovery', recoveryId: recovery.id, dueAt }, nextAt);
 }
