@@ -141,6 +141,12 @@ export async function transact(table: Table, writes: readonly Write[]): Promise<
   return retryWithJitter(table, attempt, writeRetries);
 }
 
+/** Makes writes that are not needed if another writer was first (`Conflict`). Returns whether they were made. */
+export async function transactIfFirst(table: Table, writes: readonly Write[]): Promise<boolean> {
+  const made = transact(table, writes).then(() => true);
+  return (await made.catch(ignoreConflict)) ?? false;
+}
+
 /**
  * Runs a function that reads, decides and writes. Runs it again after each `Conflict`.
  *

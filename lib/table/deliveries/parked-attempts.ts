@@ -7,7 +7,7 @@ import type { TableContext } from '../client.ts';
 import { type Key, keys, organizationOf, webhookOf } from '../keys.ts';
 import { dueEntry } from '../lists/due.ts';
 import { queryItems } from '../reads.ts';
-import { Conflict, ignoreConflict, transact } from '../transact.ts';
+import { Conflict, ignoreConflict, transact, transactIfFirst } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 import { redeliveryKind } from './attempt-items.ts';
 import { deliveryPartition, parkedPartition } from './delivery-partitions.ts';
@@ -165,12 +165,7 @@ async function putListed(
     },
     onConditionFailed: () => new Conflict(),
   };
-  let stored = true;
-  await transact(table, [write]).catch((error) => {
-    ignoreConflict(error);
-    stored = false;
-  });
-  return stored;
+  return transactIfFirst(table, [write]);
 }
 
 /** Returns whether an item is a parked attempt. */

@@ -16,7 +16,7 @@ import { replaceRetry, type WaitingRetry } from '../deliveries/redeliveries.ts';
 import { type Key, keys, organizationOf, webhookOf } from '../keys.ts';
 import { dueEntry, graceMs, postponeDue } from '../lists/due.ts';
 import { countItems, getItem, readRange } from '../reads.ts';
-import { Conflict, ignoreConflict, transact } from '../transact.ts';
+import { Conflict, ignoreConflict, transact, transactIfFirst } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 
 /** The kind of recoveries: the stream has new ones, so that they are continued at once. */
@@ -195,12 +195,7 @@ export async function storeProgress(
   dueAt: string,
 ): Promise<boolean> {
   const changes = { ...progress, [tableSchema.dueIndex.sortKey]: dueAt };
-  let stored = true;
-  await transact(table, [updateOf(recovery, changes)]).catch((error) => {
-    ignoreConflict(error);
-    stored = false;
-  });
-  return stored;
+  return transactIfFirst(table, [updateOf(recovery, changes)]);
 }
 
 /**
@@ -333,11 +328,7 @@ export async function insertRecoveredAttempt(
     Put: { Item: item, ConditionExpression: 'attribute_not_exists(pk)' },
     onConditionFailed: () => new Conflict(),
   };
-  let stored = true;
-  await transact(table, [write, ...(retry ? [replaceRetry(retry)] : [])]).catch((error) => {
-    ignoreConflict(error);
-    stored = false;
-  });
+  const stored = await transactIfFirst(table, [write, ...(retry ? [replaceRetry(retry)] : [])]);
   return stored ? (isLate ? retryOf(item) : recoveredMessage(item)) : undefined;
 }
 
@@ -391,11 +382,7 @@ export async function deleteRecoveredAttempt(
         },
       ]
     : [];
-  let deleted = true;
-  await transact(table, [deletion, ...listing]).catch((error) => {
-    ignoreConflict(error);
-    deleted = false;
-  });
+  const deleted = await transactIfFirst(table, [deletion, ...listing]);
   return deleted ? retry : undefined;
 }
 
