@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
@@ -44,7 +45,8 @@ describe('crewboard trigger', () => {
   it.each(loopbacks)('reaches a receiver on %s by localhost, whatever /etc/hosts has', async (host) => {
     const speak = (connection: Socket) =>
       connection.once('data', () => connection.end('HTTP/1.1 204 No Content\r\n\r\n'));
-    const { port } = await startSocket(speak, { host });
+    // A given port is none that the system chooses: there, another test could listen on the other address, and answer nothing.
+    const { port } = await startSocket(speak, { host, port: randomInt(20_000, 30_000) });
     for (const name of ['localhost', 'app.localhost']) {
       const args = ['trigger', 'task.created', '--forward-to', `http://${name}:${port}/`, '--json'];
       expect(JSON.parse((await crewboard(args)).stdout)).toMatchObject({ data: { httpStatus: 204 } });
