@@ -1,9 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { expect } from 'vitest';
 import { clientConfig } from '../../../lib/aws/client-config.ts';
 import { processContext } from '../../../lib/context.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
-import { timeOf, timestamp, ulidOf } from '../../../lib/contract/ids.ts';
+import { timeOf, timestamp, ulidFrom, ulidOf } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { NewWebhook, Webhook } from '../../../lib/contract/webhooks.ts';
 import { appendEvent } from '../../../lib/table/deliveries/event-log.ts';
@@ -88,8 +89,9 @@ function webhookCallerOf(service: Service, organization: Organization, token: st
 
     /** Makes a delivery attempt with an outcome and returns the delivery's id. */
     attempt: async (webhookId: string, outcome: Partial<Outcome> = {}): Promise<string> => {
-      const { ulid } = processContext();
-      const [eventId, deliveryId] = [`ev_${ulid()}`, `dlv_${ulid()}`];
+      const { ulid, clock } = processContext();
+      // Due a second ago: a redelivery is never requested in the millisecond of the first attempt, and their times are in their ids.
+      const [eventId, deliveryId] = [`ev_${ulid()}`, `dlv_${ulidFrom(clock() - 1000, randomBytes(10))}`];
       const event = { organization, id: eventId, event: 'task.created', item: 'tk_1', version: 1, data: '{}' } as const;
       await appendEvent(processContext(), event);
       const message = {
