@@ -37,7 +37,10 @@ it('a receiver that was down gets the event by a redelivery, although the servic
     { attempt: 5, deliveryId, httpStatus: 204, redelivery: true },
     ...[4, 3, 2, 1].map((attempt) => ({ attempt, deliveryId, httpStatus: 503, redelivery: attempt > 1 })),
   ]);
-  expect(receiver.received).toHaveLength(5);
+  // The attempt begins at once. So the kill can come after its request and before its row: then it is made once more.
+  const posts = receiver.received.length;
+  expect([5, 6]).toContain(posts);
+  expect(new Set(receiver.received.map(({ headers }) => headers['x-service-delivery']))).toEqual(new Set([deliveryId]));
   const { raw: body, headers: signed } = receiver.received[4] as Receiver['received'][number];
   expect(await verifyWebhook({ body, headers: signed, secret })).toMatchObject({ event: 'task.created', deliveryId });
 
@@ -46,5 +49,5 @@ it('a receiver that was down gets the event by a redelivery, although the servic
   successOf(await after.api.redeliverDelivery({ params }));
   expect(errorOf(await after.api.redeliverDelivery({ params }))?.code).toBe('delivery_in_progress');
   expect(await attemptsOf(after, id, 6, redeliveredWithinMs)).toHaveLength(6);
-  expect(receiver.received).toHaveLength(6);
+  expect(receiver.received).toHaveLength(posts + 1);
 });
