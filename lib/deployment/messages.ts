@@ -38,6 +38,8 @@ const attemptFields = {
   listedBy: v.optional(v.string()),
   /** The attempt has an item of its own, which lists it for the sweeper until it is made; see `parked-attempts.ts`. */
   parked: v.optional(v.literal(true)),
+  /** That item is in the partition of the attempt log, where version 0.2.0 has stored it. */
+  parkedInLog: v.optional(v.literal(true)),
   /**
    * The message was sent to the queue of slow webhooks, where attempts need leases. If its webhook needs none any more, the
    * message is sent to the queue of its attempt.

@@ -35,7 +35,7 @@ export function organizationOf(pk: string): Organization {
   return pk.split('#')[1] as Organization;
 }
 
-/** Returns the ULID of the webhook of a partition of the attempt log. */
+/** Returns the ULID of the webhook of a partition of the attempt log, or of parked attempts. */
 export function webhookOf(pk: string): string {
   return pk.split('#')[3] as string;
 }
@@ -211,14 +211,21 @@ export const keys = {
   }),
   /** The sort keys of parked attempts. */
   parkedPrefix: 'P#',
-  /** An attempt that has come due in a pause, in the partition of the attempt log. */
-  parkedAttempt: (organization: Organization, webhook: string, delivery: string, attempt: number): Key => ({
-    pk: partition(organization, 'WD', webhook),
+  /**
+   * A parked attempt, in a part of the parked attempts of its webhook, so that the attempt log keeps its write capacity. Without
+   * a part, in the partition of the attempt log, as version 0.2.0 has it.
+   */
+  parkedAttempt: (
+    organization: Organization,
+    webhook: string,
+    { part, delivery, attempt }: { part?: string | undefined; delivery: string; attempt: number },
+  ): Key => ({
+    pk: keys.parkedAttempts(organization, webhook, part).pk,
     sk: `${keys.parkedPrefix}${delivery}#${String(attempt).padStart(6, '0')}`,
   }),
-  /** The range of the parked attempts of a webhook. */
-  parkedAttempts: (organization: Organization, webhook: string) => ({
-    pk: partition(organization, 'WD', webhook),
+  /** The range of a part of the parked attempts of a webhook; without a part, of those in the attempt log. */
+  parkedAttempts: (organization: Organization, webhook: string, part?: string) => ({
+    pk: part === undefined ? partition(organization, 'WD', webhook) : partition(organization, 'WP', webhook, part),
     from: keys.parkedPrefix,
     to: `${keys.parkedPrefix}~`,
   }),

@@ -44,7 +44,11 @@ const written: [Key, string][] = [
   [keys.lateAttempt(org, 'webhook', 'delivery', 2), 'O#org#WD#webhook L#delivery#2'],
   [keys.redelivery(org, 'webhook', 'delivery', 5), 'O#org#WD#webhook R#delivery#000005'],
   [keys.response(org, 'webhook', 'attempt'), 'O#org#WB#webhook attempt'],
-  [keys.parkedAttempt(org, 'webhook', 'delivery', 2), 'O#org#WD#webhook P#delivery#000002'],
+  [
+    keys.parkedAttempt(org, 'webhook', { part: 'p1', delivery: 'delivery', attempt: 2 }),
+    'O#org#WP#webhook#p1 P#delivery#000002',
+  ],
+  [keys.parkedAttempt(org, 'webhook', { delivery: 'delivery', attempt: 2 }), 'O#org#WD#webhook P#delivery#000002'],
   [keys.parkedRelease(org, 'webhook'), 'O#org#WP webhook'],
   [keys.recovery(org, 'webhook', 'id'), 'O#org#WR#webhook id'],
   [keys.recoveryLock(org, 'webhook'), 'O#org#WR#webhook -'],

@@ -20,22 +20,25 @@ import { type Target, targetFrom } from './webhooks.ts';
  * of a delivery are its only state: no attempt yet, failed with a retry, delivered, or failed permanently.
  */
 
-/** The stored data that a worker needs before it makes an attempt. */
-export type FoundAttempt = {
+/** The stored data of an attempt that can change while it waits for a moment. */
+export type AttemptNow = {
   /** Whether the log has a row of the attempt: the attempt was made, and its message is a duplicate. */
   made: boolean;
+  /** Absent if the webhook is deleted. */
+  target?: Target | undefined;
+};
+
+/** The stored data that a worker needs before it makes an attempt. */
+export type FoundAttempt = AttemptNow & {
   /**
    * Whether another message replaces this one. The previous attempt was made twice; the second time replaced its row,
    * which now names a retry at another time, or no retry.
    */
   superseded: boolean;
-  /**
-   * Present if the item of a redelivery, or of a recovery, replaces this retry. `listed` says that the row of the previous attempt
-   * lists the retry nevertheless: that attempt was made again.
-   */
-  replaced?: { listed: boolean } | undefined;
-  /** Absent if the webhook is deleted. */
-  target?: Target | undefined;
+  /** Whether the item of a redelivery, or of a recovery, replaces this retry. */
+  replaced: boolean;
+  /** Whether an item that is not its parked one lists the attempt in the sweeper's index. */
+  listed: boolean;
   /** The event to send. Absent if the event is older than 90 days. */
   loggedEvent?: EventToSend | undefined;
 };
@@ -75,25 +78,43 @@ export async function findAttempt(
   context: BatchingContext & { ownsLogs: boolean },
   message: DeliveryMessage,
 ): Promise<FoundAttempt> {
-  const { organization, webhookId, attempt, dueAt } = message;
+  const { attempt, dueAt } = message;
   const listing = listingKey(message);
-  const [webhook, secret, source, row, before, item] = await Promise.all([
-    readInBatch(context, keys.webhook(organization, ulidOf(webhookId))),
-    readInBatch(context, keys.webhookSecret(organization, ulidOf(webhookId))),
+  const [{ made, target }, source, before, item] = await Promise.all([
+    lookAtAttempt(context, message),
     message.content ?? readInBatch(context, sourceKey(message)),
-    // Attempts for slow webhooks are often late. Look for their late row too, before they take a lease.
-    message.slow || context.ownsLogs ? findRow(context, message) : readInBatch(context, attemptKey(placeOf(message))),
     listing && readInBatch(context, listing),
     isRetry(message) ? readInBatch(context, redeliveryKey(message)) : undefined,
   ]);
-  const isDone = source && !message.eventId && isDoneByOldVersion(source as Item, attempt);
+  const oldDelivery = message.eventId ? undefined : (source as Item | undefined);
+  const isDone = oldDelivery && isDoneByOldVersion(oldDelivery, attempt);
+  const listedBy = before ?? oldDelivery;
   return {
-    made: row !== undefined || isDone === true,
+    made: made || isDone === true,
     superseded: listing !== undefined && before?.nextAttemptAt !== dueAt,
-    replaced: item ? { listed: before?.[tableSchema.dueIndex.partitionKey] !== undefined } : undefined,
-    target: targetFrom(webhook, secret),
+    replaced: item !== undefined,
+    listed: listedBy?.[tableSchema.dueIndex.partitionKey] !== undefined,
+    target,
     loggedEvent: source as FoundAttempt['loggedEvent'],
   };
+}
+
+/**
+ * Reads what can have changed while an attempt waited for a moment. Nobody replaces a retry that is due. Calls in one turn of the
+ * event loop are batched.
+ */
+export async function lookAtAttempt(
+  context: BatchingContext & { ownsLogs: boolean },
+  message: DeliveryMessage,
+): Promise<AttemptNow> {
+  const { organization, webhookId } = message;
+  const [webhook, secret, row] = await Promise.all([
+    readInBatch(context, keys.webhook(organization, ulidOf(webhookId))),
+    readInBatch(context, keys.webhookSecret(organization, ulidOf(webhookId))),
+    // Attempts for slow webhooks are often late. Look for their late row too, before they take a lease.
+    message.slow || context.ownsLogs ? findRow(context, message) : readInBatch(context, attemptKey(placeOf(message))),
+  ]);
+  return { made: row !== undefined, target: targetFrom(webhook, secret) };
 }
 
 /**
@@ -202,9 +223,16 @@ export async function readAttemptsFrom(
   return { rows, ...(next && { next }) };
 }
 
-/** Removes an attempt from the sweeper's index with its parked item, because it was made or will never be made. */
-export async function unlistAttempt(context: TableContext, message: DeliveryMessage): Promise<void> {
-  await Promise.all([unlistParked(context, message), message.parked && removeParkedAttempt(context, message)]);
+/**
+ * Removes an attempt from the sweeper's index with its parked item, because it was made or will never be made.
+ *
+ * @param listed whether another item may list it
+ */
+export async function unlistAttempt(context: TableContext, message: DeliveryMessage, listed = true): Promise<void> {
+  await Promise.all([
+    listed && unlistParked(context, message),
+    message.parked && removeParkedAttempt(context, message),
+  ]);
 }
 
 /** Removes an attempt that is parked from the sweeper's index, in which another item has listed it. */

@@ -1,3 +1,4 @@
+import { inOrder } from '../../batching/in-order.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
@@ -10,12 +11,16 @@ import { queryItems } from '../reads.ts';
 import { Conflict, ignoreConflict, transact, transactIfFirst } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 import { redeliveryKind } from './attempt-items.ts';
-import { deliveryPartition, parkedPartition } from './delivery-partitions.ts';
+import { deliveryPartition, parkedPartition, parkedPartitions } from './delivery-partitions.ts';
 import { historyExpiry } from './history-days.ts';
 
 /**
- * A parked attempt is one that waits as an item in the partition of the attempt log: because its webhook was paused when it
- * came due, because it has booked a time, because it has waited long for a lease, or because its message was lost.
+ * A parked attempt is one that waits as an item: because its webhook was paused when it came due, because it has booked a time,
+ * because it has waited long for a lease, or because its message was lost. The parked attempts of a webhook are in four partitions
+ * of their own: DynamoDB takes a limited number of writes in each, and the attempt log needs those of its own.
+ *
+ * Version 0.2.0 has stored them in the partition of the attempt log. These are found, listed and sent like others, and move when
+ * they are parked again.
  *
  * While the webhook stays paused, the sweeper's index does not list the item, so that it costs nothing. The end of the pause
  * writes a release, which is due at once: the sweeper lists all parked attempts in its index and sends their messages. An
@@ -23,6 +28,7 @@ import { historyExpiry } from './history-days.ts';
  * stays until the attempt is made, or never will be made. So no message is needed to remember it.
  */
 export type ParkedAttempt = {
+  key: Key;
   /** The message, with the time that the attempt has booked. */
   message: DeliveryMessage;
   /** The start of the pause; ISO 8601. Absent if no pause has parked the attempt. */
@@ -69,7 +75,7 @@ function parkedFieldsOf(from: ParkedFields): ParkedFields {
 export const parkedAtOnce = 50;
 
 /**
- * Parks an attempt. An attempt that is parked already is parked again, and no longer listed.
+ * Parks an attempt in a pause. An attempt that is parked already is parked again, and no longer listed.
  *
  * @param pausedFrom the start of the pause; ISO 8601
  */
@@ -80,6 +86,7 @@ export async function parkAttempt(
 ): Promise<ParkedAttempt> {
   const item = { ...itemOf(message), pausedFrom };
   await putInBatch(context, item);
+  if (message.parkedInLog) await transactIfFirst(context.table, [removal(keyInLog(message), message)]);
   return parkedFrom(item);
 }
 
@@ -156,16 +163,24 @@ async function putListed(
   replaces: { condition: string; values?: Record<string, number | string> | undefined },
 ): Promise<boolean> {
   const entry = dueEntry(parkedPartition(ulidOf(message.deliveryId)), listedFrom);
+  const names = { '#due': tableSchema.dueIndex.partitionKey };
   const write: Write = {
     Put: {
       Item: { ...itemOf(message), ...fields, ...entry },
       ConditionExpression: `attribute_not_exists(pk) OR (attribute_exists(#due) AND ${replaces.condition})`,
-      ExpressionAttributeNames: { '#due': tableSchema.dueIndex.partitionKey },
+      ExpressionAttributeNames: names,
       ...(replaces.values && { ExpressionAttributeValues: replaces.values }),
     },
     onConditionFailed: () => new Conflict(),
   };
-  return transactIfFirst(table, [write]);
+  const isListedInLog = { ConditionExpression: 'attribute_exists(#due)', ExpressionAttributeNames: names };
+  const move = { Delete: { Key: keyInLog(message), ...isListedInLog }, onConditionFailed: () => new Conflict() };
+  return transactIfFirst(table, [write, ...(message.parkedInLog ? [move] : [])]);
+}
+
+/** Returns the message of an attempt whose item was put: it is in its own place. */
+export function parkedMessage({ parkedInLog: _, ...message }: DeliveryMessage): DeliveryMessage {
+  return { ...message, parked: true };
 }
 
 /** Returns whether an item is a parked attempt. */
@@ -173,40 +188,59 @@ export function isParked({ sk }: Item): boolean {
   return (sk as string).startsWith(keys.parkedPrefix);
 }
 
-/** Returns an attempt that is parked; `undefined` if it is not. Reads in one turn of the event loop are batched. */
+/**
+ * Returns an attempt that is parked; `undefined` if it is not. Reads in one turn of the event loop are batched.
+ *
+ * @param mayBeInLog whether version 0.2.0 may have parked it
+ */
 export async function readParkedAttempt(
   context: BatchingContext,
   message: DeliveryMessage,
+  mayBeInLog = message.parkedInLog,
 ): Promise<ParkedAttempt | undefined> {
-  const item = await readInBatch(context, keyOf(message));
-  return item && parkedFrom(item);
+  const [item, inLog] = await Promise.all([
+    readInBatch(context, keyOf(message)),
+    mayBeInLog && readInBatch(context, keyInLog(message)),
+  ]);
+  const found = item ?? inLog;
+  return found && parkedFrom(found);
 }
 
 /** Returns whether an attempt is parked, so that its item leads to it. Reads in one turn of the event loop are batched. */
 export async function isAttemptParked(context: BatchingContext, message: DeliveryMessage): Promise<boolean> {
-  return (await readParkedAttempt(context, message)) !== undefined;
+  return (await readParkedAttempt(context, message, true)) !== undefined;
 }
 
 /** Returns the parked attempt of an item. */
 export function parkedFrom(item: Item): ParkedAttempt {
-  const { pk, nextAttemptAt, pausedFrom, bookedAt, paceVersion, waitsUntil, ...fields } = item as ParkedItem;
+  const { pk, sk, nextAttemptAt, pausedFrom, bookedAt, paceVersion, waitsUntil, ...fields } = item as ParkedItem;
   const [organization, webhookId] = [organizationOf(pk), `wh_${webhookOf(pk)}`];
+  const attempt = { organization, webhookId, ...parkedFieldsOf(fields), dueAt: nextAttemptAt, parked: true as const };
   const message = {
-    ...{ organization, webhookId, ...parkedFieldsOf(fields), dueAt: nextAttemptAt, parked: true as const },
+    ...attempt,
+    ...(keyInLog(attempt).pk === pk && { parkedInLog: true as const }),
     ...(bookedAt && { bookedAt }),
     ...(paceVersion !== undefined && { paceVersion }),
   };
-  return { message, pausedFrom, waitsUntil, listed: fields[tableSchema.dueIndex.partitionKey] !== undefined };
+  return {
+    key: { pk, sk },
+    message,
+    pausedFrom,
+    waitsUntil,
+    listed: fields[tableSchema.dueIndex.partitionKey] !== undefined,
+  };
 }
 
-/** Yields the parked attempts of a webhook, strongly consistent. */
+/** Yields the parked attempts of a webhook, the oldest deliveries first, strongly consistent. */
 export async function* readParkedAttempts(
   { table }: TableContext,
   organization: Organization,
   webhookId: string,
 ): AsyncGenerator<ParkedAttempt> {
-  for await (const item of queryItems(table, keys.parkedAttempts(organization, ulidOf(webhookId))))
-    yield parkedFrom(item);
+  const items = [...parkedPartitions, undefined].map((part) =>
+    queryItems(table, { ...keys.parkedAttempts(organization, ulidOf(webhookId), part), ascending: true }),
+  );
+  for await (const item of inOrder(items, ({ sk }) => sk as string)) yield parkedFrom(item);
 }
 
 /**
@@ -218,14 +252,14 @@ export async function* readParkedAttempts(
  */
 export async function listParkedAttempt(
   { table }: TableContext,
-  { message, pausedFrom }: ParkedAttempt,
+  { key, message, pausedFrom }: ParkedAttempt,
   listedFrom: string,
 ): Promise<boolean> {
   const { partitionKey, sortKey } = tableSchema.dueIndex;
   const { bookedAt } = message;
   const write: Write = {
     Update: {
-      Key: keyOf(message),
+      Key: key,
       UpdateExpression: 'SET #due = :due, #listed = :listed REMOVE bookedAt, paceVersion, waitsUntil',
       ConditionExpression: `${bookedAt ? 'bookedAt' : 'pausedFrom'} = :from`,
       ExpressionAttributeNames: { '#due': partitionKey, '#listed': sortKey },
@@ -243,15 +277,20 @@ export async function listParkedAttempt(
 
 /** Removes a parked attempt, unless a retry at another time has replaced it. */
 export async function removeParkedAttempt({ table }: TableContext, message: DeliveryMessage): Promise<void> {
-  const write: Write = {
+  const places = [keyOf(message), ...(message.parkedInLog ? [keyInLog(message)] : [])];
+  await Promise.all(places.map((key) => transactIfFirst(table, [removal(key, message)])));
+}
+
+/** Returns the write that removes a parked attempt, unless it is one of a retry at another time. */
+function removal(Key: Key, { dueAt }: DeliveryMessage): Write {
+  return {
     Delete: {
-      Key: keyOf(message),
+      Key,
       ConditionExpression: 'nextAttemptAt = :dueAt',
-      ExpressionAttributeValues: { ':dueAt': message.dueAt },
+      ExpressionAttributeValues: { ':dueAt': dueAt },
     },
     onConditionFailed: () => new Conflict(),
   };
-  await transact(table, [write]).catch(ignoreConflict);
 }
 
 /** Returns the item of an attempt, without an entry in the sweeper's index. */
@@ -264,8 +303,17 @@ function itemOf(message: DeliveryMessage): Item {
   };
 }
 
-function keyOf({ organization, webhookId, deliveryId, attempt }: DeliveryMessage): Key {
-  return keys.parkedAttempt(organization, ulidOf(webhookId), ulidOf(deliveryId), attempt);
+type ParkedPlace = Pick<DeliveryMessage, 'organization' | 'webhookId' | 'deliveryId' | 'attempt'>;
+
+function keyOf(message: ParkedPlace): Key {
+  return keyInPart(message, parkedPartition(ulidOf(message.deliveryId)));
+}
+
+/** Returns the key of an attempt that version 0.2.0 has parked. */
+const keyInLog = (message: ParkedPlace): Key => keyInPart(message);
+
+function keyInPart({ organization, webhookId, deliveryId, attempt }: ParkedPlace, part?: string): Key {
+  return keys.parkedAttempt(organization, ulidOf(webhookId), { part, delivery: ulidOf(deliveryId), attempt });
 }
 
 /** The kind of releases: the stream has them, so that the attempts are sent at once. */

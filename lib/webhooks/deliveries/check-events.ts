@@ -117,7 +117,7 @@ export async function sendLostAttempts(
       // A pause that has not ended may still end before a recent event.
       const eventTime = madeAt.get(message.eventId as string);
       if (isSkipped(webhook, message, eventTime) && now - Date.parse(message.dueAt) >= skippedAfterMs) return;
-      const parked = await readParkedAttempt(context, message);
+      const parked = await readParkedAttempt(context, message, true);
       // It is not lost, but late.
       if (parked?.waitsUntil) open.push(message);
       if (parked) return;

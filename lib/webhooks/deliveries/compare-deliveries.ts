@@ -90,7 +90,7 @@ type ExpectedAttempt = DeliveryMessage & { waitsUntil?: string | undefined };
 
 /** Returns an attempt with the time that it has booked, or up to which it waits for a lease, if there is one. */
 async function expectedForm(context: BatchingContext, message: DeliveryMessage): Promise<ExpectedAttempt> {
-  const parked = await readParkedAttempt(context, message);
+  const parked = await readParkedAttempt(context, message, true);
   return parked ? { ...parked.message, waitsUntil: parked.waitsUntil } : message;
 }
 

@@ -28,9 +28,10 @@ export type Decision = { message: DeliveryMessage } & (
   | ({ kind: 'attempt' } & AttemptToMake)
 );
 
-/** An attempt to make: its message, its webhook and its event. */
+/** An attempt to make: its message, its webhook and its event, and whether another item than its parked one may list it. */
 export type AttemptToMake = {
   message: DeliveryMessage;
+  listed: boolean;
   target: Target;
   loggedEvent: NonNullable<FoundAttempt['loggedEvent']>;
 };
@@ -48,11 +49,11 @@ export type Circumstances = {
 
 /** Decides what is done with the message of an attempt. It depends only on its parameters. The first rule that applies decides. */
 export function decide(found: FoundAttempt, received: DeliveryMessage, circumstances: Circumstances): Decision {
-  const { made, superseded, replaced, target, loggedEvent } = found;
+  const { made, superseded, replaced, listed, target, loggedEvent } = found;
   const { now, retrySchedule, slowLeases, isKnownSlow } = circumstances;
   // The row that has listed the attempt lists the one that replaces it.
   if (superseded) return { kind: 'drop', message: received, unlists: false };
-  if (replaced) return { kind: 'drop', message: received, unlists: replaced.listed && 'replaced' };
+  if (replaced) return { kind: 'drop', message: received, unlists: listed && 'replaced' };
   const message = withLostItem(target && !hasBooking(received, target) ? withoutBooking(received) : received, target);
   if (made || !target || !loggedEvent) return { kind: 'drop', message, unlists: true };
 
@@ -66,13 +67,13 @@ export function decide(found: FoundAttempt, received: DeliveryMessage, circumsta
   const notBefore = isBookedLate(message, target) ? undefined : notBeforeOf(message.dueAt, now);
   if (notBefore) return { kind: 'sendAgain', message, notBefore };
 
-  if (isBooked(message, target, now)) return { kind: 'book', message, target, loggedEvent };
+  if (isBooked(message, target, now)) return { kind: 'book', message, listed, target, loggedEvent };
   const isApart = target.slow || isKnownSlow;
   if (isApart && !message.slow) return { kind: 'sendAgain', message: slowMessageOf(message), notBefore: now };
   if (!isApart && message.slow) return { kind: 'sendAgain', message: promptMessageOf(message), notBefore: now };
-  if (!isApart) return { kind: 'attempt', message, target, loggedEvent };
+  if (!isApart) return { kind: 'attempt', message, listed, target, loggedEvent };
   const number = freeLeaseOf({ slow: slowLeases }, target, message, now);
-  return { kind: 'lease', message, target, loggedEvent, number };
+  return { kind: 'lease', message, listed, target, loggedEvent, number };
 }
 
 /** Returns a message that names its parked item, also if a worker was lost after it had parked the attempt in a pause. */

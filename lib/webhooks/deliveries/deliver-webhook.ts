@@ -1,7 +1,13 @@
 import type { Context } from '../../context.ts';
 import { timestamp } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { beginAttempt, findAttempt, unlistAttempt, unlistReplaced } from '../../table/deliveries/attempt-log.ts';
+import {
+  beginAttempt,
+  findAttempt,
+  lookAtAttempt,
+  unlistAttempt,
+  unlistReplaced,
+} from '../../table/deliveries/attempt-log.ts';
 import { removeParkedAttempt } from '../../table/deliveries/parked-attempts.ts';
 import { leaseSlowAttempt, updatePace } from '../../table/deliveries/webhook-attempts.ts';
 import { attemptLeaseMs } from '../../table/lease.ts';
@@ -11,7 +17,7 @@ import { signedPost } from '../sender/signed-post.ts';
 import { endAttempt, isKnownSlow, startAttempt } from './attempt-limits.ts';
 import { sendAttemptMessages } from './attempt-messages.ts';
 import { isBookedLate } from './bookings.ts';
-import { type AttemptToMake, type Decision, decide, slowMessageOf } from './decide-attempt.ts';
+import { type AttemptToMake, type Circumstances, type Decision, decide, slowMessageOf } from './decide-attempt.ts';
 import { type Delivered, makeAttempt, type PreparedAttempt } from './make-attempt.ts';
 import { park } from './paused-attempts.ts';
 import { isInPermit, needsPermit, type PacedAttempt, permitsOfAttempt, takePermit, waitForPermit } from './permits.ts';
@@ -48,14 +54,19 @@ async function processMessage(context: Context, message: DeliveryMessage): Promi
 
 /** Reads what an attempt needs, and decides what is done with its message. */
 async function decideNow(context: Context, message: DeliveryMessage): Promise<Decision> {
+  return decide(await findAttempt(context, message), message, circumstancesOf(context, message));
+}
+
+/** Reads what can have changed for an attempt that has waited for a moment, and decides again what is done with its message. */
+async function decideAgain(context: Context, attempt: AttemptToMake): Promise<Decision> {
+  const { message } = attempt;
+  const found = { ...attempt, superseded: false, replaced: false, ...(await lookAtAttempt(context, message)) };
+  return decide(found, message, circumstancesOf(context, message));
+}
+
+function circumstancesOf(context: Context, { webhookId }: DeliveryMessage): Circumstances {
   const { clock, retrySchedule, attemptLimits } = context;
-  const found = await findAttempt(context, message);
-  return decide(found, message, {
-    now: clock(),
-    retrySchedule,
-    slowLeases: attemptLimits.slow,
-    isKnownSlow: isKnownSlow(context, message.webhookId),
-  });
+  return { now: clock(), retrySchedule, slowLeases: attemptLimits.slow, isKnownSlow: isKnownSlow(context, webhookId) };
 }
 
 /** Does what was decided. Returns the result of the attempt, if one was made. */
@@ -140,7 +151,7 @@ async function attemptAtRate(context: Context, found: AttemptToMake & PacedAttem
     const permit = await takePermit(context, attempt);
     if (permit === undefined) break;
     if (await waitForPermit(context, permit)) {
-      const decision = await decideNow(context, attempt.message);
+      const decision = await decideAgain(context, attempt);
       const isSame = 'target' in decision && decision.target.maxPerSecond === attempt.target.maxPerSecond;
       if (!isSame || !needsPermit(decision)) return actWithoutLease(decision);
       attempt = decision;

@@ -57,7 +57,7 @@ export type PreparedAttempt = {
 /** Sends the request of an attempt, writes its result and sends the message of the retry, if there is one. */
 export async function makeAttempt(
   context: Context,
-  { message, target, loggedEvent: { event } }: AttemptToMake,
+  { message, listed, target, loggedEvent: { event } }: AttemptToMake,
   { place, post, lease, connections }: PreparedAttempt,
 ): Promise<Delivered> {
   const { organization, webhookId, deliveryId, attempt, eventId, requestId, redelivery, scheduleStart } = message;
@@ -73,7 +73,7 @@ export async function makeAttempt(
     insertAttempt(context, { place, record, eventId, requestId, scheduleStart, retry, sent }, kept),
     updatePace(context, organization, webhookId, target, { slow, lease }),
   ]);
-  await unlistAttempt(context, message);
+  await unlistAttempt(context, message, listed);
   if (retry) await sendAttemptMessages(context, [retryMessageOf(message, place, retry)]);
   // After a step back, counts may be closed up to a time of the future.
   const isTurn = isTurnToCount(deliveryId);
@@ -95,7 +95,7 @@ export async function makeAttempt(
  * neither a redelivery nor an attempt of a recovery, even if the attempt before was.
  */
 function retryMessageOf(message: DeliveryMessage, place: AttemptPlace, { dueAt }: Retry): DeliveryMessage {
-  const { slow: _, parked: __, redelivery: ___, recovery: ____, ...rest } = withoutBooking(message);
+  const { slow: _, parked: __, parkedInLog: ___, redelivery: ____, recovery: _____, ...rest } = withoutBooking(message);
   return { ...rest, attempt: message.attempt + 1, dueAt, listedBy: attemptKey(place).sk };
 }
 

@@ -4,7 +4,7 @@ import type { DeliveryMessage } from '../../deployment/messages.ts';
 import { longestDelaySeconds } from '../../deployment/queues.ts';
 import { isTooFarAhead } from '../../table/clocks.ts';
 import { unlistParked } from '../../table/deliveries/attempt-log.ts';
-import { readParkedAttempt, storeWait } from '../../table/deliveries/parked-attempts.ts';
+import { parkedMessage, readParkedAttempt, storeWait } from '../../table/deliveries/parked-attempts.ts';
 import { hasBooking, minDelayMs, waitsAsMessageMs } from './bookings.ts';
 import type { AttemptToMake, Decision } from './decide-attempt.ts';
 import { randomOf } from './derived-ids.ts';
@@ -54,7 +54,8 @@ async function parkWaiting(context: Context, message: DeliveryMessage, notBefore
   const { waitsUntil } = (await readParkedAttempt(context, message)) ?? {};
   const until = waitsUntil === undefined ? 0 : Date.parse(waitsUntil);
   const isExpected = notBefore <= until && !isTooFarAhead(until, context.clock(), maxDelayMs + triesGraceMs);
-  if (!isExpected && (await storeWait(context, message, timestamp(notBefore + triesGraceMs))))
-    await unlistParked(context, message);
-  return { ...message, parked: true };
+  if (isExpected || !(await storeWait(context, message, timestamp(notBefore + triesGraceMs))))
+    return { ...message, parked: true };
+  await unlistParked(context, message);
+  return parkedMessage(message);
 }

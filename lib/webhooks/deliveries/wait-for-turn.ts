@@ -3,7 +3,12 @@ import type { DeliveryMessage } from '../../deployment/messages.ts';
 import { type BatchingContext, readInBatch } from '../../table/batchers.ts';
 import { isTooFarAhead } from '../../table/clocks.ts';
 import { lateAfterMs, maxAttemptMs, unlistParked } from '../../table/deliveries/attempt-log.ts';
-import { type Booking, readParkedAttempt, storeBooking } from '../../table/deliveries/parked-attempts.ts';
+import {
+  type Booking,
+  parkedMessage,
+  readParkedAttempt,
+  storeBooking,
+} from '../../table/deliveries/parked-attempts.ts';
 import { bookTimes, endTimesAhead } from '../../table/deliveries/webhook-attempts.ts';
 import type { Target } from '../../table/deliveries/webhooks.ts';
 import { keys } from '../../table/keys.ts';
@@ -97,7 +102,7 @@ async function bookTime(context: BookingContext, message: DeliveryMessage, targe
   const times = { listedFrom: timestamp(turn + graceMs), overUntil: timestamp(now + earlyMs) };
   if (!(await storeBooking(context, booked, times))) return withoutBooking(message);
   const webhook = await readInBatch(context, keys.webhook(organization, ulidOf(webhookId)));
-  const parked = { ...booked, parked: true as const };
+  const parked = parkedMessage(booked);
   if (!webhook || webhook.paceVersion !== paceVersion) return withoutBooking(parked);
   await unlistParked(context, message);
   return parked;

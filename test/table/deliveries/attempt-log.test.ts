@@ -61,6 +61,8 @@ it('findAttempt returns the webhook with its secret and the event of an attempt 
   expect(await findAttempt(context, first)).toEqual({
     made: false,
     superseded: false,
+    replaced: false,
+    listed: false,
     target: { url: 'https://example.com/', slow: false, slowLeases: {}, encryptedSecret: 'ciphertext' },
     loggedEvent: expect.objectContaining({ event: 'task.created', data: '{}' }),
   });

@@ -15,7 +15,7 @@ import { failed, notingSender, prepareTestWebhooks, slowAttempts, type TestWebho
 
 const createTestWebhooks = await prepareTestWebhooks();
 let webhooks: TestWebhooks;
-const { costOf } = meter(createTestWebhooks().table);
+const { costOf, itemsIn } = meter(createTestWebhooks().table);
 beforeEach(() => {
   webhooks = createTestWebhooks();
 });
@@ -127,14 +127,65 @@ describe('an attempt costs', () => {
 
   it('five write units and two read units more if it waits for its turn for more than five seconds', async () => {
     const { id } = await webhooks.register({ secret: 'a secret', maxPerSecond: 1 });
-    const block = { maxPerSecond: 1, pacedMs: 1_000, aheadMs: 0, longestMs: 60_000 };
-    await takePermits(webhooks, webhooks.organization, id, { ...block, count: 6, now: webhooks.clock() });
+    await takeAll(id);
     const [message] = (await publish()) as [DeliveryMessage];
     const before = webhooks.queue.sent.length;
     expectAtMost(await costOf(() => webhooks.attempt(message)), { requests: 5, rounds: 5, rcu: 7, wcu: 3 });
     webhooks.clock.now += 6_000;
     const { message: booked } = webhooks.queue.sent[before] as { message: DeliveryMessage };
     expectAtMost(await costOf(() => webhooks.attempt(booked)), { requests: 4, rounds: 4, rcu: 4, wcu: 4 });
+  });
+
+  /** Takes the permits of the next six seconds, so that an attempt books a time. */
+  const takeAll = (id: string) => {
+    const block = { maxPerSecond: 1, pacedMs: 1_000, aheadMs: 0, longestMs: 60_000 };
+    return takePermits(webhooks, webhooks.organization, id, { ...block, count: 6, now: webhooks.clock() });
+  };
+  const inLog = (id: string, action: () => Promise<unknown>) =>
+    itemsIn(keys.attemptScope(webhooks.organization, ulidOf(id)).rows, action);
+
+  // DynamoDB takes 1,000 write units and 3,000 read units a second in a partition (docs/architecture.md).
+  const inTime = 2_000;
+  const late = 120_000;
+  it.each([
+    ['one write in the log of its webhook, and one read for each receipt of its message', false, inTime, 1, 1],
+    ['a write and two reads more there if it is late', false, late, 2, 1],
+    ['a write more, and three reads for each receipt, for a retry', true, inTime, 2, 3],
+    ['a write and two reads more for a late retry', true, late, 3, 3],
+  ])('%s, also if it waits for its turn', async (_, isRetry, lateMs, writes, reads) => {
+    const more = lateMs === late ? 2 : 0;
+    const { id } = await webhooks.register({ secret: 'a secret', maxPerSecond: 1 });
+    const next = async () => {
+      const [message] = (await publish()) as [DeliveryMessage];
+      // After the permit of the attempt before.
+      webhooks.clock.now += inTime;
+      const due = isRetry ? await webhooks.retry(message) : message;
+      webhooks.clock.now = Date.parse(due.dueAt) + lateMs;
+      return due;
+    };
+    const promptly = await next();
+    expect(await inLog(id, () => webhooks.attempt(promptly))).toEqual({ writes, reads: reads + more });
+
+    const message = await next();
+    await takeAll(id);
+    const before = webhooks.queue.sent.length;
+    const booked = await inLog(id, () => webhooks.attempt(message));
+    webhooks.clock.now += 6_000;
+    const { message: again } = webhooks.queue.sent[before] as { message: DeliveryMessage };
+    expect(again).toMatchObject({ parked: true });
+    const made = await inLog(id, () => webhooks.attempt(again));
+    expect([booked.writes + made.writes, booked.reads + made.reads]).toEqual([writes, 2 * reads + more]);
+  });
+
+  it('a read more in the log if it has waited for its permit', async () => {
+    const { id } = await webhooks.register({ secret: 'a secret', maxPerSecond: 2 });
+    const [first, second] = [(await publish())[0], (await publish())[0]] as [DeliveryMessage, DeliveryMessage];
+    await webhooks.attempt(first);
+    const pause = async (milliseconds: number) => {
+      webhooks.clock.now += milliseconds;
+    };
+    const container = { ...webhooks.createContainer(), pause };
+    expect(await inLog(id, () => webhooks.attempt(second, {}, container))).toEqual({ writes: 1, reads: 2 });
   });
 
   it('a request and a write unit more when the webhook turns out slow', async () => {
@@ -232,7 +283,7 @@ describe('a paused webhook costs', () => {
     await update(retry.webhookId, true);
     const release = { organization: webhooks.organization, webhookId: retry.webhookId, version: 3 };
     // Two are for the release.
-    expectAtMost(await costOf(() => releaseParked(webhooks, release)), { requests: 5, rounds: 5, rcu: 2, wcu: 5 });
+    expectAtMost(await costOf(() => releaseParked(webhooks, release)), { requests: 9, rounds: 4, rcu: 6, wcu: 5 });
   });
 
   it('nothing more for each attempt after the pause', async () => {

@@ -19,7 +19,7 @@ const requests = {
   'store redelivery': /"Item":\{"pk":"[^"]+","sk":"R#/,
   'store pause': /#pauses = :new_pauses/,
   'read webhook': /"Key":\{"pk":"[^"]+#W","sk":"[^"]+"\},"ConsistentRead"/,
-  park: /"PutRequest":\{"Item":\{"pk":"[^"]+#WD#[^"]+","sk":"P#/,
+  park: /"PutRequest":\{"Item":\{"pk":"[^"]+#WP#[^"]+","sk":"P#/,
   permit: /permittedUntil = /,
   book: /bookedUntil = /,
   'store waiting': /"Item":\{"pk":"[^"]+","sk":"P#/,

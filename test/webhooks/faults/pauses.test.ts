@@ -30,10 +30,9 @@ async function createPaused(kind: 'first attempt' | 'retry'): Promise<Paused> {
 
 /** Returns the numbers of parked attempts and of releases. */
 async function parkedIn({ table, organization }: Pipeline, id: string) {
-  const { pk } = keys.parkedAttempt(organization, ulidOf(id), '', 0);
   const items = Object.values(await dumpOf(table, organization)) as { pk: string; sk: string }[];
   return {
-    parked: items.filter((item) => item.pk === pk && item.sk.startsWith('P#')).length,
+    parked: items.filter((item) => item.pk.includes(`#WP#${ulidOf(id)}#`)).length,
     releases: items.filter((item) => item.pk === keys.parkedRelease(organization, ulidOf(id)).pk).length,
   };
 }
