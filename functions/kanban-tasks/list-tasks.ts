@@ -1,6 +1,8 @@
+import { listReadyTasks as listReadyRow } from '../../lib/contract/task-claims.ts';
 import * as rows from '../../lib/contract/tasks.ts';
 import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
+import { listReadyTasks } from '../../lib/tasks/ready-tasks.ts';
 import { countTasks } from '../../lib/tasks/task-counts.ts';
 import { listTasks } from '../../lib/tasks/tasks.ts';
 
@@ -15,4 +17,9 @@ const count = serve(rows.countTasks, async ({ query, caller }, context) => {
   return countTasks(context, caller.organization, { status, priority, agent, project }, groupBy);
 });
 
-export const handler = byRoute([rows.listTasks, list], [rows.countTasks, count]);
+const ready = serve(listReadyRow, async ({ query, caller }, context) => {
+  const { assigned_agent: agent, project_id: project, limit } = query;
+  return listReadyTasks(context, caller.organization, { agent, project }, limit);
+});
+
+export const handler = byRoute([rows.listTasks, list], [rows.countTasks, count], [listReadyRow, ready]);

@@ -74,6 +74,11 @@ const handlers = {
   getRecovery,
   listRecoveries: getRecovery,
   listSteps,
+  listReadyTasks: listTasks,
+  claimTask: updateTask,
+  claimNextTask: updateTask,
+  renewClaim: updateTask,
+  releaseTask: updateTask,
   listWebhookEvents: listDeliveries,
 };
 

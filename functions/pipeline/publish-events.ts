@@ -7,6 +7,7 @@ import { ownEventFrom, ownEventKind } from '../../lib/table/deliveries/own-event
 import { releaseKind } from '../../lib/table/deliveries/parked-attempts.ts';
 import { executionFrom, executionKind } from '../../lib/table/executions/execution-items.ts';
 import { taskFrom } from '../../lib/table/tasks/task-items.ts';
+import { dependentsFollow, orderDependents } from '../../lib/tasks/dependents.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
 import { publishEvents } from '../../lib/webhooks/deliveries/publish-events.ts';
 import { isAwaited, startAwaited } from '../../lib/webhooks/orders/start-awaited.ts';
@@ -32,7 +33,9 @@ export const handler = consumeStream(async ({ organization, before, after }, con
   }
   if (item === undefined) return;
   const task = taskFrom(item);
-  const events = taskEvents(before && taskFrom(before), after && task);
+  const former = before && taskFrom(before);
+  const events = taskEvents(former, after && task);
+  if (dependentsFollow(former, after && task)) await orderDependents(context, organization, task.id);
   // A deletion comes after the last version of a task.
   await publishEvents(context, { organization, item: task.id, version: task.version + (after ? 0 : 1), events });
 });

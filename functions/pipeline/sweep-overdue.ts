@@ -1,6 +1,7 @@
 import { sweepExecutions } from '../../lib/executions/execution-messages.ts';
 import { scheduled } from '../../lib/queue/scheduled.ts';
 import { writeHeartbeat } from '../../lib/table/deliveries/heartbeat.ts';
+import { sweepTasks } from '../../lib/tasks/due-tasks.ts';
 import { sweepDeliveries } from '../../lib/webhooks/deliveries/sweep.ts';
 import { sweepRecoveries } from '../../lib/webhooks/recoveries/sweep.ts';
 
@@ -8,6 +9,7 @@ export const handler = scheduled({
   deliveries: (call, context) => sweepDeliveries(context, call),
   recoveries: (call, context) => sweepRecoveries(context, call),
   executions: (call, context) => sweepExecutions(context, call),
+  tasks: (call, context) => sweepTasks(context, call),
   heartbeat: async (_, context) => {
     await writeHeartbeat(context);
     return {};

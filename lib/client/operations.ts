@@ -28,6 +28,48 @@ export type TaskPatch = {
   projectId?: string | null;
   /** Ids of the tasks that must be `done` first. */
   dependsOn?: string[];
+  /** The claim of the caller. While a claim lasts, `status` and `description` need it. */
+  claimId?: string;
+};
+
+export type NewClaim = {
+  /** A name for people. */
+  worker: string;
+  /** How long the claim lasts from now on, in seconds. 900 by default. */
+  leaseSeconds?: number;
+  /** A claim to renew. */
+  claimId?: string;
+};
+
+export type NextClaim = {
+  /** A name for people. */
+  worker: string;
+  /** Only tasks that are assigned to the agent with this name. */
+  assignedAgent?: string;
+  /** Only tasks of this project. */
+  projectId?: string;
+  /** How long the claim lasts from now on, in seconds. 900 by default. */
+  leaseSeconds?: number;
+};
+
+export type ClaimRenewal = {
+  /** Id of a claim. */
+  claimId: string;
+  /** How long the claim lasts from now on, in seconds. 900 by default. */
+  leaseSeconds?: number;
+  /** A note. */
+  note?: string;
+};
+
+export type ClaimRelease = {
+  /** Id of a claim. */
+  claimId: string;
+  /** By default the one before the claim. */
+  status?: TaskStatus;
+  /** A note. */
+  note?: string;
+  /** The work has failed. */
+  failed?: boolean;
 };
 
 export type NewAgent = {
@@ -171,6 +213,23 @@ export type TaskStatus = 'backlog' | 'assigned' | 'in_progress' | 'qa_review' | 
 
 export type TaskPriority = 'low' | 'medium' | 'high' | 'critical';
 
+export type Claim = {
+  /** Id of a claim. */
+  id: string;
+  worker: string;
+  /** The claim has no force from this time on, unless it is renewed before. */
+  expiresAt: string;
+  /** The latest note of the worker. */
+  note?: string;
+};
+
+export type ClaimEndReason = 'released' | 'expired' | 'taken_back' | 'failed';
+
+export type Stopped = {
+  reason: string;
+  at: string;
+};
+
 export type Task = {
   /** Id of a task. */
   id: string;
@@ -183,6 +242,21 @@ export type Task = {
   projectId?: string;
   /** Ids of the tasks that must be `done` first. */
   dependsOn: string[];
+  /** The claim of a worker, as long as it lasts. */
+  claim?: {
+    /** Id of a claim. */
+    id: string;
+    worker: string;
+    /** The claim has no force from this time on, unless it is renewed before. */
+    expiresAt: string;
+    /** The latest note of the worker. */
+    note?: string;
+  };
+  /** Why the task is not offered to workers, if it is not. */
+  stopped?: {
+    reason: string;
+    at: string;
+  };
   createdAt: string;
   /** Time of the last change of a field. */
   updatedAt: string;
@@ -216,6 +290,21 @@ export type TaskDetail = {
   projectId?: string;
   /** The tasks that must be `done` first. */
   dependsOn: TaskReference[];
+  /** The claim of a worker, as long as it lasts. */
+  claim?: {
+    /** Id of a claim. */
+    id: string;
+    worker: string;
+    /** The claim has no force from this time on, unless it is renewed before. */
+    expiresAt: string;
+    /** The latest note of the worker. */
+    note?: string;
+  };
+  /** Why the task is not offered to workers, if it is not. */
+  stopped?: {
+    reason: string;
+    at: string;
+  };
   createdAt: string;
   /** Time of the last change of a field. */
   updatedAt: string;
@@ -235,6 +324,21 @@ export type TaskListItem = {
   projectId?: string;
   /** Ids of the tasks that must be `done` first. */
   dependsOn: string[];
+  /** The claim of a worker, as long as it lasts. */
+  claim?: {
+    /** Id of a claim. */
+    id: string;
+    worker: string;
+    /** The claim has no force from this time on, unless it is renewed before. */
+    expiresAt: string;
+    /** The latest note of the worker. */
+    note?: string;
+  };
+  /** Why the task is not offered to workers, if it is not. */
+  stopped?: {
+    reason: string;
+    at: string;
+  };
   createdAt: string;
   /** Time of the last change of a field. */
   updatedAt: string;
@@ -625,7 +729,7 @@ export type Prompt = {
   systemPrompt: string;
 };
 
-export type EventName = 'task.created' | 'task.completed' | 'task.status_changed' | 'agent.spawned' | 'agent.completed' | 'agent.failed' | 'webhook.failing' | 'webhook.recovered' | 'webhook.paused';
+export type EventName = 'task.created' | 'task.completed' | 'task.status_changed' | 'task.claimed' | 'task.released' | 'agent.spawned' | 'agent.completed' | 'agent.failed' | 'webhook.failing' | 'webhook.recovered' | 'webhook.paused';
 
 export type Webhook = {
   /** Id of a webhook. */
@@ -877,6 +981,29 @@ export type TaskEventData = {
   occurredAt: string;
 };
 
+export type ClaimEventData = {
+  task: {
+    /** Id of a task. */
+    id: string;
+    title: string;
+    /** Only in `task.status_changed`. */
+    previousStatus?: TaskStatus;
+    status: TaskStatus;
+    assignedAgent?: string;
+    projectId?: string;
+  };
+  /** The version of the task after the change: a later change has a greater one. Two events of one change have the same. Absent in events from before 0.3.0. */
+  sequence?: number;
+  occurredAt: string;
+  claim: {
+    /** Id of a claim. */
+    id: string;
+    worker: string;
+  };
+  /** Why the claim has ended. Only in `task.released`. */
+  reason?: ClaimEndReason;
+};
+
 export type ExecutionEventData = {
   execution: {
     /** Id of an execution. */
@@ -1009,13 +1136,17 @@ export type CursorPagination = {
 };
 
 /** All error codes. */
-export type ErrorCode = 'invalid_json' | 'validation_failed' | 'unauthorized' | 'insufficient_scope' | 'system_agent' | 'origin_not_allowed' | 'not_found' | 'method_not_allowed' | 'name_taken' | 'has_dependents' | 'dependency_cycle' | 'agent_not_active' | 'task_blocked' | 'delegation_cycle' | 'delegation_too_deep' | 'execution_finished' | 'improvement_in_progress' | 'delivery_in_progress' | 'webhook_paused' | 'recovery_in_progress' | 'recovery_completed' | 'request_in_progress' | 'limit_reached' | 'precondition_failed' | 'payload_too_large' | 'unsupported_media_type' | 'unknown_reference' | 'range_too_large' | 'reserved_name' | 'url_not_allowed' | 'self_delegation' | 'idempotency_key_reused' | 'rate_limited' | 'internal_error' | 'unavailable';
+export type ErrorCode = 'invalid_json' | 'validation_failed' | 'unauthorized' | 'insufficient_scope' | 'system_agent' | 'origin_not_allowed' | 'not_found' | 'method_not_allowed' | 'name_taken' | 'has_dependents' | 'dependency_cycle' | 'agent_not_active' | 'task_blocked' | 'task_claimed' | 'task_not_open' | 'claim_lost' | 'execution_running' | 'delegation_cycle' | 'delegation_too_deep' | 'execution_finished' | 'improvement_in_progress' | 'delivery_in_progress' | 'webhook_paused' | 'recovery_in_progress' | 'recovery_completed' | 'request_in_progress' | 'limit_reached' | 'precondition_failed' | 'payload_too_large' | 'unsupported_media_type' | 'unknown_reference' | 'range_too_large' | 'reserved_name' | 'url_not_allowed' | 'self_delegation' | 'idempotency_key_reused' | 'rate_limited' | 'internal_error' | 'unavailable';
 
 export type ErrorDetail = {
   /** The path of a field, such as `dependsOn.0`, or the name of a query parameter or header. */
   path: string;
   code: 'required' | 'unknown_field' | 'read_only' | 'invalid_type' | 'invalid_value' | 'not_found' | 'blocking' | 'cycle' | 'limit';
   message: string;
+  /** Only for `task_claimed`: the worker that holds the claim. */
+  worker?: string;
+  /** Only for `task_claimed`: when the claim ends, unless it is renewed. */
+  expiresAt?: string;
 };
 
 export type ErrorBody = {
@@ -1061,6 +1192,24 @@ export type Deliveries = {
     /** The time of this attempt. */
     timestamp: string;
     data: TaskEventData;
+  };
+  /** A worker claims a task. */
+  'task.claimed': {
+    event: 'task.claimed';
+    /** Id of a delivery, or of an attempt. */
+    deliveryId: string;
+    /** The time of this attempt. */
+    timestamp: string;
+    data: ClaimEventData;
+  };
+  /** The claim of a worker on a task ends. */
+  'task.released': {
+    event: 'task.released';
+    /** Id of a delivery, or of an attempt. */
+    deliveryId: string;
+    /** The time of this attempt. */
+    timestamp: string;
+    data: ClaimEventData;
   };
   /** An execution starts. */
   'agent.spawned': {
@@ -2293,6 +2442,129 @@ export type Operations = {
     paged: true;
   };
   /**
+   * List ready tasks.
+   *
+   * Returns the tasks that a worker can take now: those in `backlog` or `assigned` whose dependencies are all `done`, that nobody has claimed, and that are not stopped. The highest priority comes first, and of the same priority the oldest task. Each task was read for the response, so none of them was blocked or claimed at that moment. A task that becomes ready by its own change is there at once; one whose last dependency ends, within five seconds.
+   *
+   * There is no total and no offset, and a list that does not fit into a response of 6 MB ends early: a worker takes one, with `POST /api/kanban-tasks/claim-next` or by its id.
+   *
+   * Required scope: `tasks:read`.
+   */
+  listReadyTasks: {
+    request: {
+      query?: {
+        /** Only tasks that are assigned to the agent with this name. */
+        assigned_agent?: string;
+        /** Only tasks of this project. */
+        project_id?: string;
+        /** Page size. A value above 100 counts as 100. */
+        limit?: number;
+      };
+    };
+    data: Task[];
+    paged: false;
+  };
+  /**
+   * Claim a task.
+   *
+   * Gives the task to one worker, until the claim is released, expires or is taken back. The task is `in_progress` meanwhile. Of several workers that claim a task at the same time exactly one gets it. The others get `task_claimed`, whose first detail has the `worker` and `expiresAt`.
+   *
+   * - Only a task in `backlog` or `assigned` can be claimed, not one that is stopped, and not while an execution works on it.
+   * - The claim lasts for `leaseSeconds`. From `expiresAt` on it has no force: another worker can claim the task at once. Renew it before.
+   * - While a claim lasts, nobody can change `status` or `description`, start an execution on the task or delete it; a PATCH with its `claimId` can.
+   * - With an `Idempotency-Key`, a repeated request gets the recorded response. It shows the claim as it was: whether it still lasts, its `expiresAt` and the task say.
+   *
+   * Publishes `task.claimed` and `task.status_changed`.
+   *
+   * Required scope: `tasks:write`.
+   */
+  claimTask: {
+    request: {
+      params: {
+        /** Id of a task. */
+        id: string;
+      };
+      body: NewClaim;
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
+      idempotencyKey?: string | undefined;
+    };
+    data: Task;
+    paged: false;
+  };
+  /**
+   * Take a task back.
+   *
+   * Ends the claim of whatever worker, as a person does it: the task gets the status before the claim, and the worker gets `claim_lost`. It also frees a task that is stopped. Fails with `not_found` if the task has no claim and is not stopped. Publishes `task.released` for a claim.
+   *
+   * Required scope: `tasks:write`.
+   */
+  takeBackTask: {
+    request: {
+      params: {
+        /** Id of a task. */
+        id: string;
+      };
+    };
+    data: Task;
+    paged: false;
+  };
+  /**
+   * Claim the next ready task.
+   *
+   * Claims a ready task: one of the first 20 of the highest priority, so that many workers do not fight for the same one. The response is `null` if no task is ready. With an `Idempotency-Key`, a repeated request gets the recorded response, also `null`.
+   *
+   * Required scope: `tasks:write`.
+   */
+  claimNextTask: {
+    request: {
+      body: NextClaim;
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
+      idempotencyKey?: string | undefined;
+    };
+    data: Task | null;
+    paged: false;
+  };
+  /**
+   * Renew a claim.
+   *
+   * Extends the claim, from now on, and stores a note. It changes neither the version nor `updatedAt` of the task, and publishes no event. `claim_lost` if the claim has ended: stop the work, another worker may have the task.
+   *
+   * Required scope: `tasks:write`.
+   */
+  renewClaim: {
+    request: {
+      params: {
+        /** Id of a task. */
+        id: string;
+      };
+      body: ClaimRenewal;
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
+      idempotencyKey?: string | undefined;
+    };
+    data: Task;
+    paged: false;
+  };
+  /**
+   * Release a claimed task.
+   *
+   * Ends the claim. The task gets the given status, or the one before the claim if the worker has set no other. After three releases in a row with `failed`, an open task is `stopped`: it is not offered until somebody changes its status, assigns it or takes it back. Publishes `task.released`, and `task.status_changed` if the status changes.
+   *
+   * Required scope: `tasks:write`.
+   */
+  releaseTask: {
+    request: {
+      params: {
+        /** Id of a task. */
+        id: string;
+      };
+      body: ClaimRelease;
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
+      idempotencyKey?: string | undefined;
+    };
+    data: Task;
+    paged: false;
+  };
+  /**
    * List the events of a webhook.
    *
    * Returns the events of the last 90 days that the webhook receives, newest first, each once and with the state of its delivery, however many attempts it had. Use `GET /api/webhooks/:id/deliveries` for the single attempts. For the next page, send `pagination.next` as `before`; it is null at the end of the list.
@@ -2382,6 +2654,12 @@ export const operations = {
   listRecoveries: { method: 'GET', path: '/api/webhooks/{id}/recoveries' },
   cancelRecovery: { method: 'POST', path: '/api/webhooks/{id}/recoveries/{recoveryId}/cancel' },
   listSteps: { method: 'GET', path: '/api/agents/{name}/executions/{id}/steps' },
+  listReadyTasks: { method: 'GET', path: '/api/kanban-tasks/ready' },
+  claimTask: { method: 'POST', path: '/api/kanban-tasks/{id}/claim' },
+  takeBackTask: { method: 'DELETE', path: '/api/kanban-tasks/{id}/claim' },
+  claimNextTask: { method: 'POST', path: '/api/kanban-tasks/claim-next' },
+  renewClaim: { method: 'POST', path: '/api/kanban-tasks/{id}/claim/renew' },
+  releaseTask: { method: 'POST', path: '/api/kanban-tasks/{id}/claim/release' },
   listWebhookEvents: { method: 'GET', path: '/api/webhooks/{id}/events' },
 } as const;
 
@@ -2390,6 +2668,8 @@ export const eventNames = [
   'task.created',
   'task.completed',
   'task.status_changed',
+  'task.claimed',
+  'task.released',
   'agent.spawned',
   'agent.completed',
   'agent.failed',

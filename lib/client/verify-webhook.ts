@@ -18,6 +18,31 @@ type TaskEventData = {
   occurredAt: string;
 };
 
+type ClaimEndReason = 'released' | 'expired' | 'taken_back' | 'failed';
+
+type ClaimEventData = {
+  task: {
+    /** Id of a task. */
+    id: string;
+    title: string;
+    /** Only in `task.status_changed`. */
+    previousStatus?: TaskStatus;
+    status: TaskStatus;
+    assignedAgent?: string;
+    projectId?: string;
+  };
+  /** The version of the task after the change: a later change has a greater one. Two events of one change have the same. Absent in events from before 0.3.0. */
+  sequence?: number;
+  occurredAt: string;
+  claim: {
+    /** Id of a claim. */
+    id: string;
+    worker: string;
+  };
+  /** Why the claim has ended. Only in `task.released`. */
+  reason?: ClaimEndReason;
+};
+
 type ExecutionStatus = 'running' | 'completed' | 'failed';
 
 type ExecutionEventData = {
@@ -65,6 +90,7 @@ type WebhookEventData = {
  */
 export type Delivery = { deliveryId: string; timestamp: string } & (
   | { event: 'task.created' | 'task.completed' | 'task.status_changed'; data: TaskEventData }
+  | { event: 'task.claimed' | 'task.released'; data: ClaimEventData }
   | { event: 'agent.spawned' | 'agent.completed' | 'agent.failed'; data: ExecutionEventData }
   | { event: 'webhook.failing' | 'webhook.recovered' | 'webhook.paused'; data: WebhookEventData }
 );

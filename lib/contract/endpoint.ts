@@ -33,6 +33,8 @@ export type Endpoint = {
    * without scopes. Open endpoints have none and need no token. `requiredScopes` returns them as a list.
    */
   scope?: Scope | readonly Scope[] | 'any';
+  /** The endpoint is a way for people: models get no tool for it. */
+  forPeople?: true;
   /** The endpoint calls other endpoints for a model. They check their own scopes. */
   offersTools?: true;
   /**

@@ -15,6 +15,7 @@ import * as prompts from './prompts.ts';
 import * as recoveries from './recoveries.ts';
 import * as skills from './skills.ts';
 import * as steps from './steps.ts';
+import * as taskClaims from './task-claims.ts';
 import * as tasks from './tasks.ts';
 import * as webhookEvents from './webhook-events.ts';
 import * as webhooks from './webhooks.ts';
@@ -76,6 +77,12 @@ export const endpoints = {
   listRecoveries: recoveries.listRecoveries,
   cancelRecovery: recoveries.cancelRecovery,
   listSteps: steps.listSteps,
+  listReadyTasks: taskClaims.listReadyTasks,
+  claimTask: taskClaims.claimTask,
+  claimNextTask: taskClaims.claimNextTask,
+  renewClaim: taskClaims.renewClaim,
+  releaseTask: taskClaims.releaseTask,
+  takeBackTask: taskClaims.takeBackTask,
   listWebhookEvents: webhookEvents.listWebhookEvents,
 } as const satisfies Record<string, Endpoint>;
 
@@ -136,5 +143,11 @@ export const references = {
   listRecoveries: recoveries.listRecoveriesReference,
   cancelRecovery: recoveries.cancelRecoveryReference,
   listSteps: steps.listStepsReference,
+  listReadyTasks: taskClaims.listReadyTasksReference,
+  claimTask: taskClaims.claimTaskReference,
+  claimNextTask: taskClaims.claimNextTaskReference,
+  renewClaim: taskClaims.renewClaimReference,
+  releaseTask: taskClaims.releaseTaskReference,
+  takeBackTask: taskClaims.takeBackTaskReference,
   listWebhookEvents: webhookEvents.listWebhookEventsReference,
 } as const;

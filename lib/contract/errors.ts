@@ -13,6 +13,10 @@ export const errorStatus = {
   dependency_cycle: 409,
   agent_not_active: 409,
   task_blocked: 409,
+  task_claimed: 409,
+  task_not_open: 409,
+  claim_lost: 409,
+  execution_running: 409,
   delegation_cycle: 409,
   delegation_too_deep: 409,
   execution_finished: 409,
@@ -53,8 +57,17 @@ export const detailCodes = [
   'limit',
 ] as const;
 
-/** One problem of a request. `path` is a dotted path (`dependsOn.0`) or the name of a query parameter or header. */
-export type ErrorDetail = { path: string; code: (typeof detailCodes)[number]; message: string };
+/**
+ * One problem of a request. `path` is a dotted path (`dependsOn.0`) or the name of a query parameter or header. That of
+ * `task_claimed` has the worker that holds the claim, and until when (ISO 8601).
+ */
+export type ErrorDetail = {
+  path: string;
+  code: (typeof detailCodes)[number];
+  message: string;
+  worker?: string;
+  expiresAt?: string;
+};
 
 /** The maximum number of `details` in a response; the rest is cut off. */
 export const detailsLimit = 20;
@@ -90,6 +103,7 @@ export class ApiError extends Error {
 /** A kind of resource that a path names. */
 export type Resource =
   | 'agent'
+  | 'claim'
   | 'delivery'
   | 'event'
   | 'execution'

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { ClaimEndReason, ClaimId } from './claims.ts';
 import type { Example } from './endpoint.ts';
 import * as examples from './examples.ts';
 import { ExecutionListItem, type ExecutionStatus } from './executions.ts';
@@ -26,6 +27,14 @@ export const TaskEventData = v.object({
   occurredAt: Timestamp,
 });
 export type TaskEventData = v.InferOutput<typeof TaskEventData>;
+
+/** `data` of the events of claims: that of the task events, and the claim. Only `task.released` has a `reason`. */
+export const ClaimEventData = v.object({
+  ...TaskEventData.entries,
+  claim: v.object({ id: ClaimId, worker: v.string() }),
+  reason: v.optional(described(ClaimEndReason, 'Why the claim has ended. Only in `task.released`.')),
+});
+export type ClaimEventData = v.InferOutput<typeof ClaimEventData>;
 
 /**
  * `data` of the agent events: the execution as lists return it, without its number of steps, and two fields that it has
@@ -106,8 +115,13 @@ function aTask(status: TaskStatus, previous?: { previousStatus: TaskStatus }) {
   return { id, title: 'Build the landing page', ...previous, status, assignedAgent, projectId };
 }
 
+/** What the events of a task depend on. */
+type TaskState = Pick<Task, 'status' | 'claim'>;
+
+const aClaim = { id: examples.claimId, worker: examples.worker };
+
 /** The events of tasks. If several come from one change, the last of them here is published first. */
-export const taskEventRows = rowsOf<`task.${string}`, TaskEventData, Pick<Task, 'status'>>()({
+export const taskEventRows = rowsOf<`task.${string}`, TaskEventData | ClaimEventData, TaskState>()({
   'task.created': {
     when: 'A task is created',
     data: TaskEventData,
@@ -125,6 +139,19 @@ export const taskEventRows = rowsOf<`task.${string}`, TaskEventData, Pick<Task, 
     data: TaskEventData,
     example: { task: aTask('in_progress', { previousStatus: 'assigned' }), sequence: 3, occurredAt: examples.started },
     comesFrom: hasNewStatus,
+  },
+  'task.claimed': {
+    when: 'A worker claims a task',
+    data: ClaimEventData,
+    example: { task: aTask('in_progress'), claim: aClaim, sequence: 3, occurredAt: examples.started },
+    comesFrom: (before, after) => after?.claim !== undefined && after.claim.id !== before?.claim?.id,
+  },
+  'task.released': {
+    when: 'The claim of a worker on a task ends',
+    data: ClaimEventData,
+    example: { task: aTask('assigned'), claim: aClaim, reason: 'released', sequence: 4, occurredAt: examples.ended },
+    comesFrom: (before, after) =>
+      before?.claim !== undefined && after !== undefined && after.claim?.id !== before.claim.id,
   },
 });
 
@@ -219,7 +246,11 @@ function says(event: `webhook.${string}`) {
 }
 
 /** An event of a task. */
-export type TaskEvent = { event: keyof typeof taskEventRows; data: TaskEventData };
+export type TaskEvent =
+  | { event: Exclude<keyof typeof taskEventRows, ClaimEventName>; data: TaskEventData }
+  | { event: ClaimEventName; data: ClaimEventData };
+
+type ClaimEventName = 'task.claimed' | 'task.released';
 
 /**
  * An event of an execution. Filters of webhooks match the fields of its task at the time of the event, which are not

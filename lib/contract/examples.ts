@@ -7,8 +7,8 @@ import { standardModel } from './models.ts';
  * The first example of each endpoint works on a new organization: its body names only resources that every organization
  * has. Its path names the system agent `qa-reviewer`; if it changes the agent, it names `builder`, which the example of
  * `createAgent` creates. Only ids that the service generates have to be replaced. The example of
- * `redeliverDelivery` also needs a delivery that has ended, that of `cancelExecution` an execution that is running, and that
- * of `getEvent` an event.
+ * `redeliverDelivery` also needs a delivery that has ended, that of `cancelExecution` an execution that is running, that
+ * of `getEvent` an event, and those of claims a task that waits for a worker.
  */
 export const taskId = 'tk_01K9Z3T6V0QW8E5R7T9Y1AB2CD';
 export const dependencyId = 'tk_01K9Z3P2M4N6Q8S0V2X4Z6A8BC';
@@ -21,6 +21,8 @@ export const skillId = 'sk_code-review';
 /** The system prompt of `builder`, and its hash. */
 export const systemPrompt = 'You build web pages. Answer with the whole page, in HTML and CSS alone.';
 export const promptHash = 'sha256:56de6f5a3b52160f681c21bb845e8ecdc660880303452d0fa7828eecd8606adc';
+export const claimId = 'cl_01K9Z3V2W4X6Y8Z0A2B4C6D8E0';
+export const worker = 'laptop of Ada';
 export const executionId = 'ex_01K9Z4C0D1E2F3G4H5J6K7M8N9';
 export const delegationId = 'dl_01K9Z4F2G3H4J5K6M7N8P9Q0R1';
 export const webhookId = 'wh_01K9Z1A2B3C4D5E6F7G8H9J0K1';

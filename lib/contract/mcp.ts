@@ -5,12 +5,13 @@ import { described, oneOf } from './shapes.ts';
 
 /**
  * Returns whether models can call an endpoint as a tool. Changes of webhooks are not offered, because they send data to
- * other systems. Endpoints that use secrets or ask models are not offered either: the function needs no right to do so.
+ * other systems. Endpoints that use secrets or ask models are not offered either: the function needs no right to do so. Nor are the
+ * ways for people alone.
  */
 export function isOfferedAsTool(row: Endpoint): boolean {
-  const { scope, offersTools, secrets, asksModels } = row;
+  const { scope, offersTools, forPeople, secrets, asksModels } = row;
   const changesWebhooks = requiredScopes(row).includes('webhooks:write');
-  return scope !== undefined && !changesWebhooks && !offersTools && !secrets && !asksModels;
+  return scope !== undefined && !changesWebhooks && !offersTools && !forPeople && !secrets && !asksModels;
 }
 
 /** The lists of tools that a client can choose from. */

@@ -10,7 +10,7 @@ export type ObjectSchema = Schema & { readonly entries: Readonly<Record<string, 
 
 /** Returns only the fields of a value that its schema declares, in this order, so that no other field can leak. */
 export function pick(schema: Schema, value: unknown): unknown {
-  if ('wrapped' in schema) return value === undefined ? undefined : pick(schema.wrapped as Schema, value);
+  if ('wrapped' in schema) return value === undefined || value === null ? value : pick(schema.wrapped as Schema, value);
   if ('item' in schema) return (value as unknown[]).map((item) => pick(schema.item as Schema, item));
   if (!('entries' in schema)) return value;
   const entries = schema.entries as Record<string, Schema>;

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { Claim, ClaimId, Stopped } from './claims.ts';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
 import {
@@ -55,6 +56,9 @@ export const TaskPatch = v.object({
   assignedAgent: v.nullish(assignedAgent),
   projectId: v.nullish(ProjectId),
   dependsOn: v.optional(dependsOn),
+  claimId: v.optional(
+    described(ClaimId, 'The claim of the caller. While a claim lasts, `status` and `description` need it.'),
+  ),
 });
 export type TaskPatch = v.InferOutput<typeof TaskPatch>;
 
@@ -70,6 +74,8 @@ export const Task = v.object({
   ),
   projectId: v.optional(v.string()),
   dependsOn: described(v.array(TaskId), 'Ids of the tasks that must be `done` first.'),
+  claim: v.optional(described(Claim, 'The claim of a worker, as long as it lasts.')),
+  stopped: v.optional(described(Stopped, 'Why the task is not offered to workers, if it is not.')),
   createdAt: Timestamp,
   updatedAt: described(Timestamp, 'Time of the last change of a field.'),
 });
@@ -208,8 +214,8 @@ No tasks are read. By \`status\` and \`priority\`, and with the filter \`assigne
   },
 });
 
-/** The path of `countTasks`, which is also that of a task with an impossible id. */
-const fixedBeside = { counts: 'GET' } as const;
+/** The paths beside those of tasks, which are also those of tasks with impossible ids. */
+const fixedBeside = { counts: 'GET', ready: 'GET', 'claim-next': 'POST' } as const;
 
 export const createTask = endpoint({
   method: 'POST',
@@ -253,6 +259,7 @@ export const getTask = endpoint({
   path: '/api/kanban-tasks/:id',
   scope: 'tasks:read',
   summary: 'Get a task',
+  fixedBeside: { 'claim-next': 'POST' },
   params: { id: TaskId },
   status: 200,
   data: TaskDetail,

@@ -22,7 +22,7 @@ export type QuietChange = { kind: string; attribute: string; value: string };
 export type Clock = { everySeconds: number; job: Job };
 
 /** The jobs of the schedules. */
-export const jobs = ['deliveries', 'recoveries', 'executions', 'purges', 'heartbeat'] as const;
+export const jobs = ['deliveries', 'recoveries', 'executions', 'tasks', 'purges', 'heartbeat'] as const;
 export type Job = (typeof jobs)[number];
 
 /** A function that event sources invoke. */
@@ -98,6 +98,7 @@ export const consumers = {
       { everySeconds: 60, job: 'deliveries' },
       { everySeconds: 60, job: 'recoveries' },
       { everySeconds: 60, job: 'executions' },
+      { everySeconds: 60, job: 'tasks' },
       { everySeconds: 60, job: 'heartbeat' },
     ],
     timeoutSeconds: 60,

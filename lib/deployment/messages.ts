@@ -3,6 +3,7 @@ import { EventId, EventName } from '../contract/events.ts';
 import { ExecutionId } from '../contract/executions.ts';
 import { Organization } from '../contract/organization.ts';
 import { Timestamp, WebhookId } from '../contract/shapes.ts';
+import { TaskId } from '../contract/tasks.ts';
 import { DeliveryId } from '../contract/webhooks.ts';
 
 /** The id of the request that caused a message, if it is known. It is passed on in every message and every log line. */
@@ -99,8 +100,17 @@ export const Order = v.object({
 });
 export type Order = v.InferOutput<typeof Order>;
 
+/** An order in the queue of first attempts, which is always taken at once: to let the dependents of a task follow it. */
+export const TaskOrder = v.object({
+  organization: Organization,
+  taskId: TaskId,
+  order: v.object({ kind: v.literal('dependents') }),
+  requestId,
+});
+export type TaskOrder = v.InferOutput<typeof TaskOrder>;
+
 /** The schema of all messages in the queues of deliveries. */
-export const DeliveryOrOrder = v.union([Order, DeliveryMessage]);
+export const DeliveryOrOrder = v.union([Order, TaskOrder, DeliveryMessage]);
 
 /** A message in the queue of executions: an execution to run. */
 export const ExecutionMessage = v.object({ organization: Organization, executionId: ExecutionId, requestId });

@@ -16,7 +16,9 @@ import { graceMs } from '../table/lists/due.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { readTasks } from '../table/tasks/tasks.ts';
 import { retryOnConflict } from '../table/transact.ts';
-import { moveOnStart, rejectWhileBlocked } from './task-moves.ts';
+import { asOf, liveClaim, taskClaimed } from '../tasks/claim-decisions.ts';
+import { rejectWhileBlocked } from '../tasks/decisions.ts';
+import { moveOnStart } from './task-moves.ts';
 
 /** The part of a context that starts an execution. */
 export type ExecutionStartContext = AgentContext & StartContext & { ulid: () => string; clock: () => number };
@@ -35,7 +37,7 @@ export type Order = {
  * worker.
  *
  * @param decide reads the agent and the task, and rejects the start; called again after a conflict
- * @throws `ApiError` `agent_not_active`, `task_blocked`, `rate_limited`, and the errors of `decide`
+ * @throws `ApiError` `agent_not_active`, `task_claimed`, `task_blocked`, `rate_limited`, and the errors of `decide`
  */
 export async function startExecution(
   context: ExecutionStartContext,
@@ -77,7 +79,7 @@ export async function startExecution(
 /**
  * Returns the move of the task that goes with the start.
  *
- * @throws `ApiError` `task_blocked`
+ * @throws `ApiError` `task_claimed`, `task_blocked`
  */
 async function moveOf(
   context: ExecutionStartContext,
@@ -85,12 +87,16 @@ async function moveOf(
   execution: RunningExecution,
 ): Promise<TaskMove | undefined> {
   const { organization } = execution;
+  const now = context.clock();
+  const claim = liveClaim(task, now);
+  if (claim) throw taskClaimed(claim);
   const [dependencies, owner] = await Promise.all([
     readTasks(context, organization, task.dependsOn),
     task.owner === undefined ? undefined : readExecutionHead(context, { organization, id: task.owner }),
   ]);
   rejectWhileBlocked(dependencies);
-  return moveOnStart(task, execution, owner?.status === 'running', timestamp(context.clock()));
+  const move = moveOnStart(asOf(task, now), execution, owner?.status === 'running', timestamp(now));
+  return move && { ...move, before: task };
 }
 
 function notActive({ name, status }: AgentHead): ApiError {

@@ -1,7 +1,7 @@
-import { ApiError } from '../contract/errors.ts';
 import type { TaskStatus } from '../contract/tasks.ts';
 import type { TaskMove } from '../table/executions/executions.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
+import { withoutFailures } from '../tasks/claim-decisions.ts';
 
 /**
  * The statuses in which a task moves with the start of an execution (docs/architecture.md#the-task-of-an-execution).
@@ -9,7 +9,8 @@ import type { StoredTask } from '../table/tasks/task-items.ts';
 const takenFrom: readonly TaskStatus[] = ['backlog', 'assigned', 'in_progress'];
 
 /**
- * Returns the move of a task with the start of an execution: it is in progress, has an agent, and the execution owns it. A
+ * Returns the move of a task with the start of an execution: it is in progress, has an agent, and the execution owns it. A task
+ * that was stopped is not any more, and it is not held, because it can start. A
  * task that is assigned to the name of the agent is assigned to this agent then, also if a deleted one had the name.
  * `undefined` if its status is a later one, or if another running execution owns it.
  */
@@ -22,8 +23,9 @@ export function moveOnStart(
   if (isOwnerRunning || !takenFrom.includes(task.status)) return undefined;
   const { agentId, agentName } = execution;
   const { assignedAgent = agentName } = task;
+  const { held: _, ...offered } = withoutFailures(task);
   const after: StoredTask = {
-    ...task,
+    ...(task.stopped ? offered : task),
     status: 'in_progress',
     assignedAgent,
     ...(assignedAgent === agentName && { assignedAgentId: agentId }),
@@ -47,23 +49,4 @@ export function moveOnEnd(
   if (task.status !== 'in_progress' || task.owner !== executionId) return undefined;
   const { owner: _, ...rest } = task;
   return { before: task, after: { ...rest, status, version: task.version + 1, updatedAt: now } };
-}
-
-/**
- * Rejects the start of an execution on a task that is blocked.
- *
- * @throws `ApiError` `task_blocked`, whose details name the dependencies that are not done
- */
-export function rejectWhileBlocked(dependencies: readonly StoredTask[]): void {
-  const blockers = dependencies.filter(({ status }) => status !== 'done');
-  if (blockers.length === 0) return;
-  throw new ApiError(
-    'task_blocked',
-    `The task waits for ${blockers.length} ${blockers.length === 1 ? 'other that is' : 'others that are'} not done; finish ${blockers.length === 1 ? 'it' : 'them'} or remove the dependency first.`,
-    blockers.map(({ id, status }, at) => ({
-      path: `blockedBy.${at}`,
-      code: 'blocking',
-      message: `${id} is ${status}.`,
-    })),
-  );
 }

@@ -85,6 +85,32 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
     message: 'The task waits for 1 other that is not done; finish it or remove the dependency first.',
     details: [{ path: 'blockedBy.0', code: 'blocking', message: `${examples.dependencyId} is backlog.` }],
   },
+  task_claimed: {
+    when: 'A worker has claimed the task. The first entry of `details` has its name and when the claim ends, unless it is renewed.',
+    message:
+      'A worker has claimed the task; wait for its release, name its claimId, or take the task back with DELETE …/claim.',
+    details: [
+      {
+        path: 'claim',
+        code: 'blocking',
+        message: 'The task is claimed by the worker in this detail, until the time in it.',
+        worker: examples.worker,
+        expiresAt: examples.ended,
+      },
+    ],
+  },
+  task_not_open: {
+    when: 'The task is not in `backlog` or `assigned`, or it is stopped.',
+    message: 'The task is done; only a task in backlog or assigned can be claimed.',
+  },
+  claim_lost: {
+    when: 'The claim has ended, or it is not the claim of this task.',
+    message: 'This claim has ended, or the task has another one; stop the work, and claim the task again.',
+  },
+  execution_running: {
+    when: 'An execution is working on the task.',
+    message: 'An execution is working on the task; wait for its end, or cancel it.',
+  },
   delegation_cycle: {
     when: 'The agent is already in this chain of delegations.',
     message: 'builder has delegated this already; delegate it to another agent.',

@@ -12,9 +12,10 @@ import {
   SkillAssignment,
   SoulUpdate,
 } from '../contract/agents.ts';
+import { Claim, ClaimEndReason, Stopped } from '../contract/claims.ts';
 import { detailCodes, errorStatus } from '../contract/errors.ts';
 import { Event, EventDelivery, EventDetail } from '../contract/event-log.ts';
-import { EventName, ExecutionEventData, TaskEventData, WebhookEventData } from '../contract/events.ts';
+import { ClaimEventData, EventName, ExecutionEventData, TaskEventData, WebhookEventData } from '../contract/events.ts';
 import {
   Delegation,
   DelegationStatus,
@@ -39,6 +40,7 @@ import { Me } from '../contract/me.ts';
 import { Prompt, PromptListItem, PromptSource } from '../contract/prompts.ts';
 import { CursorPagination, Pagination, type Schema } from '../contract/shapes.ts';
 import { Skill } from '../contract/skills.ts';
+import { ClaimRelease, ClaimRenewal, NewClaim, NextClaim } from '../contract/task-claims.ts';
 import {
   NewTask,
   Task,
@@ -77,6 +79,10 @@ export type Json = { [key: string]: unknown };
 const requestSchemas = {
   NewTask,
   TaskPatch,
+  NewClaim,
+  NextClaim,
+  ClaimRenewal,
+  ClaimRelease,
   NewAgent,
   AgentPatch,
   SoulUpdate,
@@ -96,6 +102,9 @@ const requestSchemas = {
 const responseSchemas = {
   TaskStatus,
   TaskPriority,
+  Claim,
+  ClaimEndReason,
+  Stopped,
   Task,
   TaskCreated,
   TaskReference,
@@ -142,6 +151,7 @@ const responseSchemas = {
   Delivery,
   TestResult,
   TaskEventData,
+  ClaimEventData,
   ExecutionEventData,
   WebhookEventData,
   Event,
@@ -238,6 +248,12 @@ const errorDetail: Json = {
     },
     code: { type: 'string', enum: detailCodes },
     message: { type: 'string' },
+    worker: { type: 'string', description: 'Only for `task_claimed`: the worker that holds the claim.' },
+    expiresAt: {
+      type: 'string',
+      format: 'date-time',
+      description: 'Only for `task_claimed`: when the claim ends, unless it is renewed.',
+    },
   },
 };
 

@@ -34,7 +34,7 @@ type Update = {
 /**
  * Returns the parts of an update that sets attributes, and removes those that are `undefined`.
  *
- * @param attributes at least one of them is set
+ * @param attributes at least one
  */
 export function updateOf(attributes: Readonly<Record<string, unknown>>): Update {
   const names = Object.keys(attributes);
@@ -42,7 +42,7 @@ export function updateOf(attributes: Readonly<Record<string, unknown>>): Update 
   const removed = names.filter((name) => attributes[name] === undefined);
   return {
     UpdateExpression: [
-      `SET ${set.map((name) => `#${name} = :new_${name}`).join(', ')}`,
+      ...(set.length > 0 ? [`SET ${set.map((name) => `#${name} = :new_${name}`).join(', ')}`] : []),
       ...(removed.length > 0 ? [`REMOVE ${removed.map((name) => `#${name}`).join(', ')}`] : []),
     ].join(' '),
     ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),

@@ -1,9 +1,11 @@
 import { ApiError } from '../contract/errors.ts';
 import { timeOf, ulidOf } from '../contract/ids.ts';
-import type { TaskDetail, TaskPatch, TaskReference } from '../contract/tasks.ts';
+import { pick } from '../contract/shapes.ts';
+import { TaskDetail, type TaskPatch, type TaskReference } from '../contract/tasks.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
 import { applyPatch } from '../table/patch.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
+import { withoutFailures } from './claim-decisions.ts';
 
 /**
  * Returns a task after a patch; the same object if nothing changes.
@@ -12,13 +14,16 @@ import type { StoredTask } from '../table/tasks/task-items.ts';
  */
 export function patched(
   task: StoredTask,
-  patch: TaskPatch & Pick<StoredTask, 'assignedAgentId'>,
+  patch: Omit<TaskPatch, 'claimId'> & Pick<StoredTask, 'assignedAgentId'>,
   now: string,
 ): StoredTask {
   const { assignedAgent } = patch;
   const isOther = assignedAgent !== undefined && assignedAgent !== task.assignedAgent;
   const next = applyPatch(task, { ...patch, assignedAgentId: patch.assignedAgentId ?? (isOther ? null : undefined) });
-  return next === task ? task : { ...next, version: task.version + 1, updatedAt: now };
+  if (next === task) return task;
+  const isOfferedAgain = next.status !== task.status || next.assignedAgentId !== task.assignedAgentId || isOther;
+  const changed = isOfferedAgain ? withoutFailures(next) : next;
+  return { ...changed, version: task.version + 1, updatedAt: now };
 }
 
 /**
@@ -38,11 +43,10 @@ export function blockersIn(dependencies: readonly TaskReference[]): TaskReferenc
   return dependencies.filter(({ status }) => status !== 'done').map(referenceTo);
 }
 
-/** Returns the task as its own endpoint shows it: with its dependencies and those of them that are not done. */
+/** Returns the task with its dependencies and those of them that are not done, as its own endpoint shows it. */
 export function detailed(stored: StoredTask, dependencies: readonly StoredTask[]): TaskDetail {
-  const { version: _, dependents: __, owner: ___, createdBy: ____, requestId: _____, ...rest } = stored;
-  const { assignedAgentId: ______, ...task } = rest;
-  return { ...task, dependsOn: dependencies.map(referenceTo), blockedBy: blockersIn(dependencies) };
+  const whole = { ...stored, dependsOn: dependencies.map(referenceTo), blockedBy: blockersIn(dependencies) };
+  return pick(TaskDetail, whole) as TaskDetail;
 }
 
 /**
@@ -64,6 +68,25 @@ export function checkDependentsDone(dependents: readonly StoredTask[]): void {
       path: `dependents.${at}`,
       code: 'blocking',
       message: `${id} depends on this task and is ${status}.`,
+    })),
+  );
+}
+
+/**
+ * Rejects work on a task that is blocked.
+ *
+ * @throws `ApiError` `task_blocked`, whose details name the dependencies that are not done
+ */
+export function rejectWhileBlocked(dependencies: readonly StoredTask[]): void {
+  const blockers = dependencies.filter(({ status }) => status !== 'done');
+  if (blockers.length === 0) return;
+  throw new ApiError(
+    'task_blocked',
+    `The task waits for ${blockers.length} ${blockers.length === 1 ? 'other that is' : 'others that are'} not done; finish ${blockers.length === 1 ? 'it' : 'them'} or remove the dependency first.`,
+    blockers.map(({ id, status }, at) => ({
+      path: `blockedBy.${at}`,
+      code: 'blocking',
+      message: `${id} is ${status}.`,
     })),
   );
 }

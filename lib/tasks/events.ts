@@ -5,7 +5,7 @@ import type { StoredTask } from '../table/tasks/task-items.ts';
 const names = Object.keys(taskEventRows) as TaskEvent['event'][];
 
 /** A task with its version, as its item has it. */
-type VersionedTask = Task & Pick<StoredTask, 'version'>;
+type VersionedTask = Task & Pick<StoredTask, 'version' | 'claimEnd'>;
 
 /**
  * Returns the public events of a change of a task (docs/architecture.md#events).
@@ -16,7 +16,14 @@ type VersionedTask = Task & Pick<StoredTask, 'version'>;
 export function taskEvents(before: VersionedTask | undefined, after: VersionedTask | undefined): TaskEvent[] {
   const changed = after ?? before;
   if (changed === undefined) return [];
-  const { id, title, status, assignedAgent, projectId, version, updatedAt } = changed;
+  const { id, title, status, assignedAgent, projectId, version, updatedAt, claim, claimEnd } = changed;
+  const fieldsOfClaim: Partial<Record<TaskEvent['event'], object>> = {
+    'task.claimed': claim && { claim: { id: claim.id, worker: claim.worker } },
+    'task.released': before?.claim && {
+      claim: { id: before.claim.id, worker: before.claim.worker },
+      reason: claimEnd?.id === before.claim.id ? claimEnd.reason : 'expired',
+    },
+  };
   return names
     .filter((name) => taskEventRows[name].comesFrom(before, after))
     .toReversed()
@@ -27,9 +34,10 @@ export function taskEvents(before: VersionedTask | undefined, after: VersionedTa
         event,
         data: {
           task: { id, title, ...previous, status, assignedAgent, projectId },
+          ...fieldsOfClaim[event],
           sequence: version,
           occurredAt: updatedAt,
         },
-      };
+      } as TaskEvent;
     });
 }

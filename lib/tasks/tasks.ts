@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
 import type { Page, Precondition, Versioned } from '../contract/endpoint.ts';
 import { ApiError, notFound } from '../contract/errors.ts';
@@ -5,8 +6,11 @@ import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { NewTask, Task, TaskDetail, TaskListItem, TaskPatch } from '../contract/tasks.ts';
 import type { TableContext } from '../table/client.ts';
+import { type FormerListsContext, usesFormerLists } from '../table/executions/former-lists.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { graceMs } from '../table/lists/due.ts';
+import { isHeld, withHeld } from '../table/tasks/held-tasks.ts';
+import type { GraphLock } from '../table/tasks/task-edges.ts';
 import type { StoredTask, TaskFilter } from '../table/tasks/task-items.ts';
 import { purgeTask } from '../table/tasks/task-removal.ts';
 import {
@@ -22,6 +26,7 @@ import {
   removeTask,
 } from '../table/tasks/tasks.ts';
 import { retryOnConflict, transact } from '../table/transact.ts';
+import { asOf, claimLost, liveClaim, taskClaimed, withoutDeadClaim } from './claim-decisions.ts';
 import { blockersIn, checkDependentsDone, detailed, isAssignedTo, patched } from './decisions.ts';
 import { checkNoCycle } from './graph.ts';
 
@@ -44,13 +49,15 @@ export type ChangeOptions = {
  * @param include `blockedBy` also reads the tasks that they depend on
  */
 export async function listTasks(
-  context: TableContext,
+  context: Pick<Context, 'table' | 'clock'>,
   organization: Organization,
   filter: TaskFilter,
   page: { limit: number; offset: number },
   include?: 'blockedBy',
 ): Promise<Page<TaskListItem>> {
-  const { items, total } = await readTaskPage(context, organization, filter, page);
+  const { items: found, total } = await readTaskPage(context, organization, filter, page);
+  const now = context.clock();
+  const items = found.map((task) => withoutDeadClaim(task, now));
   if (include === undefined) return { items, total };
   const ids = new Set(items.flatMap(({ dependsOn }) => dependsOn));
   const dependencies = new Map((await readTasks(context, organization, [...ids])).map((task) => [task.id, task]));
@@ -65,7 +72,7 @@ export async function listTasks(
  * @throws `ApiError` `unknown_reference` for an agent or a dependency that does not exist, `limit_reached`
  */
 export async function createTask(
-  context: Pick<Context, 'table' | 'ulid'>,
+  context: FormerListsContext & Pick<Context, 'ulid'>,
   organization: Organization,
   { dependsOn, ...fields }: NewTask & Pick<StoredTask, 'createdBy'>,
   recordResponse: RecordResponse,
@@ -84,8 +91,16 @@ export async function createTask(
     updatedAt: createdAt,
   };
   await checkAssignedAgent(context, organization, undefined, task, assignee);
-  await insertTask(context, organization, task, recordResponse);
-  return task;
+  if (dependsOn.length === 0) {
+    await insertTask(context, organization, task, [], recordResponse);
+    return task;
+  }
+  return retryOnConflict(context.table, async () => {
+    const dependencies = await readTasks(context, organization, dependsOn);
+    const created = await withHold(context, organization, task, dependencies);
+    await insertTask(context, organization, created, dependencies, recordResponse);
+    return created;
+  });
 }
 
 /**
@@ -94,11 +109,11 @@ export async function createTask(
  * @throws `ApiError` `not_found`
  */
 export async function getTask(
-  context: TableContext,
+  context: Pick<Context, 'table' | 'clock'>,
   organization: Organization,
   id: string,
 ): Promise<Versioned<TaskDetail>> {
-  const task = await requireTask(context, organization, id);
+  const task = withoutDeadClaim(await requireTask(context, organization, id), context.clock());
   const dependencies = await readTasks(context, organization, task.dependsOn);
   return { data: detailed(task, dependencies), version: task.version };
 }
@@ -106,34 +121,40 @@ export async function getTask(
 /**
  * Changes the fields of a task that a patch names. Equal values write nothing but the record of the response.
  *
- * @throws `ApiError` `not_found`, `precondition_failed`, `unknown_reference`, `dependency_cycle`, `limit_reached`, and
- *   the errors of `authorize`
+ * @throws `ApiError` `not_found`, `precondition_failed`, `unknown_reference`, `dependency_cycle`, `limit_reached`,
+ *   `task_claimed`, `claim_lost`, and the errors of `authorize`
  */
 export function updateTask(
-  context: Pick<Context, 'table' | 'clock'>,
+  context: FormerListsContext & Pick<Context, 'clock'>,
   organization: Organization,
   id: string,
-  patch: TaskPatch,
+  { claimId, ...patch }: TaskPatch,
   ifMatch: Precondition,
   { authorize, recordResponse }: ChangeOptions = {},
 ): Promise<Versioned<Task>> {
   return retryOnConflict(context.table, async () => {
+    const now = context.clock();
     const before = await requireTask(context, organization, id);
     ifMatch(before);
+    checkClaim(before, claimId, patch, now);
+    const task = asOf(before, now);
     const assignee = await readNewAssignee(context, organization, before, patch.assignedAgent);
     const change = { ...patch, ...(assignee && { assignedAgentId: assignee.id }) };
-    const after = patched(before, change, timestamp(context.clock()));
-    await authorize?.(before, after);
-    if (after !== before) await checkAndChange(context, organization, before, after, assignee, recordResponse);
-    else if (recordResponse) await transact(context.table, recordResponse(after));
-    return { data: after, version: after.version };
+    const after = patched(task, change, timestamp(now));
+    await authorize?.(task, after);
+    if (after === task) {
+      if (recordResponse) await transact(context.table, recordResponse(after));
+      return { data: task, version: task.version };
+    }
+    const changed = await checkAndChange(context, organization, before, after, assignee, recordResponse);
+    return { data: changed, version: changed.version };
   });
 }
 
 /**
  * Deletes a task, and removes it from the `dependsOn` of its dependents.
  *
- * @throws `ApiError` `not_found`, `precondition_failed`, `has_dependents`
+ * @throws `ApiError` `not_found`, `precondition_failed`, `task_claimed`, `has_dependents`
  */
 export async function deleteTask(
   context: Pick<Context, 'table' | 'clock'>,
@@ -146,6 +167,8 @@ export async function deleteTask(
   const purge = await retryOnConflict(context.table, async () => {
     const task = await requireTask(context, organization, id);
     ifMatch(task);
+    const claim = liveClaim(task, now);
+    if (claim) throw taskClaimed(claim);
     const dependents = await readTasks(context, organization, task.dependents);
     checkDependentsDone(dependents);
     return removeTask(context, organization, task, dependents, { updatedAt, purgeDueAt: timestamp(now + graceMs) });
@@ -154,7 +177,8 @@ export async function deleteTask(
   if (purge) await purgeTask(context, purge, updatedAt).catch(ignoreApiError);
 }
 
-async function requireTask(context: TableContext, organization: Organization, id: string): Promise<StoredTask> {
+/** Reads a task. Throws `ApiError` `not_found`. */
+export async function requireTask(context: TableContext, organization: Organization, id: string): Promise<StoredTask> {
   const task = await readTask(context, organization, id);
   if (!task) throw notFound('task');
   return task;
@@ -166,20 +190,67 @@ async function requireTask(context: TableContext, organization: Organization, id
  * changed (docs/architecture.md#dependencies).
  */
 async function checkAndChange(
-  context: TableContext,
+  context: FormerListsContext & Pick<Context, 'clock'>,
   organization: Organization,
   before: StoredTask,
   after: StoredTask,
   assignee: Assignee | undefined,
   recordResponse: RecordResponse,
-): Promise<void> {
+): Promise<StoredTask> {
   await checkAssignedAgent(context, organization, before, after, assignee);
   const added = after.dependsOn.filter((id) => !before.dependsOn.includes(id));
-  if (added.length === 0) return changeTask(context, organization, before, after, { recordResponse });
-  const lock = await readGraphLock(context, organization);
-  await checkReferences(context, organization, undefined, after.dependsOn);
-  await checkNoCycle(after.id, added, after.dependsOn, (ids) => readTasks(context, organization, ids));
-  return changeTask(context, organization, before, after, { lock: { read: lock }, recordResponse });
+  const lock = added.length > 0 ? { read: await readGraphLock(context, organization) } : undefined;
+  if (lock) {
+    await checkReferences(context, organization, undefined, after.dependsOn);
+    await checkNoCycle(after.id, added, after.dependsOn, (ids) => readTasks(context, organization, ids));
+  }
+  return changeWithHold(context, organization, before, after, { lock, recordResponse });
+}
+
+/**
+ * Changes a task, and decides anew whether it is held if the change can make a difference: other dependencies, no failures any
+ * more, or another status of a task that is held. The last is not needed, but it corrects a task that was left behind.
+ */
+export async function changeWithHold(
+  context: FormerListsContext,
+  organization: Organization,
+  before: StoredTask,
+  after: StoredTask,
+  options: { lock?: { read: GraphLock } | undefined; recordResponse: RecordResponse },
+): Promise<StoredTask> {
+  const isSame = isDeepStrictEqual(before.dependsOn, after.dependsOn) && before.stopped === after.stopped;
+  if (isSame && (!before.held || before.status === after.status)) {
+    await changeTask(context, organization, before, after, options);
+    return after;
+  }
+  const dependencies = await readTasks(context, organization, after.dependsOn);
+  const changed = await withHold(context, organization, after, dependencies);
+  await changeTask(context, organization, before, changed, { ...options, dependencies });
+  return changed;
+}
+
+/** Returns a task as it is held or not with its dependencies. While functions of 0.2.0 can run, none is: they would not find it. */
+async function withHold(
+  context: FormerListsContext,
+  organization: Organization,
+  task: StoredTask,
+  dependencies: readonly StoredTask[],
+): Promise<StoredTask> {
+  const held = isHeld(task, dependencies);
+  if (!held || task.held) return withHeld(task, held);
+  return withHeld(task, !(await usesFormerLists(context, organization, Date.parse(task.updatedAt))));
+}
+
+/**
+ * Checks that a patch respects the claim on a task.
+ *
+ * @throws `ApiError` `claim_lost` if it names another claim than that of the task, `task_claimed` if it names none
+ */
+function checkClaim(task: StoredTask, claimId: string | undefined, patch: TaskPatch, now: number): void {
+  const claim = liveClaim(task, now);
+  if (claimId !== undefined && claimId !== claim?.id) throw claimLost();
+  if (claim && claimId === undefined && (patch.status !== undefined || patch.description !== undefined))
+    throw taskClaimed(claim);
 }
 
 /**

@@ -16,7 +16,7 @@ export function sampleOf(event: EventName, ulid: () => string, now: number): Pub
   if ('task' in example) {
     const belongs = { assignedAgent: agentName, projectId: 'proj_sample' };
     const task = { ...example.task, id: taskId, title: 'A sample task', ...belongs };
-    return { event, data: { task, sequence: example.sequence, occurredAt } } as PublicEvent;
+    return { event, data: { ...example, task, occurredAt } } as PublicEvent;
   }
   const moved = (time: string) => timestamp(now + Date.parse(time) - Date.parse(example.occurredAt));
   if ('webhook' in example) {

@@ -28,11 +28,12 @@ export const importTable: Readonly<Record<string, string>> = {
 
   // The behaviour, by noun.
   'lib/agents': 'lib/context.ts lib/contract lib/table node:* js-yaml valibot',
-  'lib/tasks': 'lib/context.ts lib/contract lib/table',
+  'lib/tasks':
+    'lib/batching lib/context.ts lib/contract lib/deployment lib/request-context.ts lib/sqs lib/table node:*',
   'lib/webhooks':
-    'lib/batching lib/context.ts lib/contract lib/deployment lib/kms lib/request-context.ts lib/sqs lib/table node:* ipaddr.js',
+    'lib/batching lib/context.ts lib/contract lib/deployment lib/kms lib/request-context.ts lib/sqs lib/table lib/tasks node:* ipaddr.js',
   'lib/executions':
-    'lib/agents lib/context.ts lib/contract lib/deployment lib/model lib/request-context.ts lib/sqs lib/table node:*',
+    'lib/agents lib/context.ts lib/contract lib/deployment lib/model lib/request-context.ts lib/sqs lib/table lib/tasks node:*',
   'lib/improvements': 'lib/agents lib/context.ts lib/contract lib/executions lib/table valibot',
   'lib/reconcile': 'lib/contract lib/table node:* @aws-sdk/lib-dynamodb',
   'lib/start-checks': 'lib/aws lib/deployment lib/log.ts node:* @aws-sdk/client-lambda aws-lambda',

@@ -1,8 +1,17 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../lib/contract/event-log.ts';
-import { deliveryId, dependencyId, eventId, recoveryId, webhookId } from '../../lib/contract/examples.ts';
+import {
+  claimId,
+  deliveryId,
+  dependencyId,
+  eventId,
+  recoveryId,
+  taskId,
+  webhookId,
+} from '../../lib/contract/examples.ts';
 import type { RecoveryStarted } from '../../lib/contract/recoveries.ts';
+import type { Task } from '../../lib/contract/tasks.ts';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
 import { dataOf } from '../api.ts';
 import { sendRequest } from '../api-over-http.ts';
@@ -26,6 +35,9 @@ const ofRecovery = ({ path }: ExampleRequest) => path.includes('/recoveries/');
 
 /** It needs an event, which the service publishes after a change. */
 const isEvent = ({ path }: ExampleRequest) => path.startsWith('/api/webhooks/events/');
+
+/** They need a task that waits for a worker, and its claim. */
+const ofClaim = ({ path }: ExampleRequest) => path.startsWith('/api/kanban-tasks/') && path.includes('/claim');
 
 /** The ids in the examples, each with the id that the service generated for it. */
 const generated = new Map<string, string>();
@@ -51,7 +63,7 @@ async function send({ method, path, query, body, status, success }: ExampleReque
 }
 
 describe('the first example of each operation works on a new service', () => {
-  const dependent = [isDelete, isRedelivery, isCancellation, isEvent, ofRecovery];
+  const dependent = [isDelete, isRedelivery, isCancellation, isEvent, ofRecovery, ofClaim];
   const independent = first.filter((request) => !dependent.some((is) => is(request)));
   it.each(independent)('$method $path', async (request) => {
     const { body } = await send(request);
@@ -64,6 +76,25 @@ describe('the first example of each operation works on a new service', () => {
 describe('the further examples work after the first ones', async () => {
   generated.set(dependencyId, await createTask(service, 'Draw the landing page'));
   it.each(further)('$method $path, $title', async (request) => void (await send(request)));
+});
+
+it('the examples of claims work for a task that waits for a worker', async () => {
+  const before = generated.get(taskId) ?? taskId;
+  generated.set(taskId, await createTask(service, 'Build the landing page'));
+  const [claim, renew, release, takeBack, next] = ['/claim', '/renew', '/release', 'DELETE', '/claim-next'].map((end) =>
+    first.find(
+      (one) => ofClaim(one) && (one.method === end || one.path.endsWith(end)) && (end === 'DELETE') === isDelete(one),
+    ),
+  ) as [ExampleRequest, ExampleRequest, ExampleRequest, ExampleRequest, ExampleRequest];
+  const claimIt = async () => generated.set(claimId, dataOf<Task>(await send(claim)).claim?.id as string);
+  await claimIt();
+  await send(renew);
+  await send(release);
+  await service.api.updateTask({ params: { id: generated.get(taskId) as string }, body: { status: 'backlog' } });
+  await claimIt();
+  await send(takeBack);
+  await send(next);
+  generated.set(taskId, before);
 });
 
 it('the example of a redelivery works for a delivery that has ended', async () => {
@@ -109,7 +140,10 @@ it('the example of If-Match has the form of the ETag of an item', async () => {
 });
 
 describe('the deletions work after all others, in reverse order', () => {
-  it.each(first.filter(isDelete).toReversed())('$method $path', async (request) => void (await send(request)));
+  it.each(first.filter((one) => isDelete(one) && !ofClaim(one)).toReversed())(
+    '$method $path',
+    async (request) => void (await send(request)),
+  );
 });
 
 it('every response has the documented form, without further fields', async () => {

@@ -26,14 +26,17 @@ async function newOrganization(scopes?: readonly Scope[]) {
 
 const offered = routes.filter(([, row]) => isOfferedAsTool(row));
 
-it('every operation is offered as a tool but those that use secrets, ask models or change webhooks', () => {
+it('every operation is offered as a tool but those that use secrets, ask models, change webhooks or are for people', () => {
   const others = routes.filter(
     ([, row]: readonly [string, Endpoint]) => row.scope && !row.offersTools && !isOfferedAsTool(row),
   );
   const names = others.map(([operation]) => operation);
   expect(names).toEqual(
     routes
-      .filter(([, { scope, secrets, asksModels }]) => scope === 'webhooks:write' || secrets || asksModels)
+      .filter(
+        ([, { scope, secrets, asksModels, forPeople }]) =>
+          scope === 'webhooks:write' || secrets || asksModels || forPeople,
+      )
       .map(([operation]) => operation),
   );
   expect(names).toEqual(expect.arrayContaining(['registerWebhook', 'rotateWebhookSecret', 'selfImproveAgent']));
@@ -49,8 +52,8 @@ describe('the list of tools', () => {
 
   it.each([
     ['?tools=board', 2_500],
-    ['?tools=all', 6_500],
-    ['', 6_500],
+    ['?tools=all', 7_200],
+    ['', 7_200],
   ])('%j takes a model at most so many tokens: %i', async (query, tokens) => {
     const tools = await listed(query);
     expect(Buffer.byteLength(JSON.stringify({ tools })) / 4).toBeLessThanOrEqual(tokens);
@@ -257,8 +260,8 @@ describe.each(revisions)('a client of revision %s', (revision, negotiation) => {
     expect(prompts.map(({ name }) => name)).toEqual(['work_on_next_task']);
     const textFor = async (args: Record<string, string>) =>
       JSON.stringify((await client.getPrompt({ name: 'work_on_next_task', arguments: args })).messages);
-    expect(await textFor({})).not.toContain('assigned_agent');
-    expect(await textFor({ agent: 'builder' })).toContain('assigned_agent');
+    expect(await textFor({})).not.toContain('assignedAgent');
+    expect(await textFor({ agent: 'builder' })).toContain('assignedAgent');
     await expect(client.getPrompt({ name: 'other' })).rejects.toMatchObject({ code: -32602 });
   });
 
@@ -266,9 +269,9 @@ describe.each(revisions)('a client of revision %s', (revision, negotiation) => {
     const { address } = await newOrganization();
     const client = await connect(address, negotiation);
     const { messages } = await client.getPrompt({ name: 'work_on_next_task', arguments: { agent: 'builder' } });
-    const named = new Set(JSON.stringify(messages).match(/\b(list|get|create|update)_task(s)?\b/g));
+    const named = new Set(JSON.stringify(messages).match(/\b[a-z]+_([a-z]+_)?(task|claim)s?\b/g));
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining([...named]));
-    expect(named.size).toBe(4);
+    expect(named.size).toBe(5);
   });
 });

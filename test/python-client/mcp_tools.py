@@ -56,7 +56,7 @@ async def work(revision: str, mode: str) -> str:
             assert "in_progress" in str(read.contents), read
 
             prompt = await client.get_prompt("work_on_next_task", {"agent": "builder"})
-            assert "list_tasks" in str(prompt.messages), prompt
+            assert "claim_next_task" in str(prompt.messages), prompt
             return task_id
 
 

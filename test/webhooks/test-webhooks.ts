@@ -10,7 +10,7 @@ import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { DeliveryRecord, NewWebhook, Webhook } from '../../lib/contract/webhooks.ts';
 import { environment } from '../../lib/deployment/environment.ts';
-import { type DeliveryMessage, DeliveryOrOrder, type Order } from '../../lib/deployment/messages.ts';
+import { type DeliveryMessage, DeliveryOrOrder, type Order, type TaskOrder } from '../../lib/deployment/messages.ts';
 import type { Counts } from '../../lib/deployment/metrics.ts';
 import type { DelayedMessage, QueueSender } from '../../lib/sqs/queue.ts';
 import { type OwnEvent, ownEventFrom, ownEventKind } from '../../lib/table/deliveries/own-events.ts';
@@ -182,7 +182,7 @@ function testWebhooksOf({ table, changes }: Pick<Service, 'table' | 'changes'>) 
 function listingQueue() {
   const contents: DeliveryMessage['content'][] = [];
   const sent: (DelayedMessage<DeliveryMessage> & { to: DeliveryQueue })[] = [];
-  const orders: DelayedMessage<Order>[] = [];
+  const orders: DelayedMessage<Order | TaskOrder>[] = [];
   const senderOf =
     (to: DeliveryQueue): QueueSender =>
     async (messages) => {
@@ -202,7 +202,7 @@ function listingQueue() {
 
 export function createChange(organization: Organization, event: TaskEvent['event'], now: number, item: string): Change {
   const data = { task: { id: item, title: 'A task', status: 'backlog' as const }, occurredAt: timestamp(now) };
-  return { organization, item, version: 1, events: [{ event, data }] };
+  return { organization, item, version: 1, events: [{ event, data } as TaskEvent] };
 }
 
 /** Creates a sender that only lists its posts, with this outcome. `meanwhile` runs during each post. */

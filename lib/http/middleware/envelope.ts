@@ -66,8 +66,13 @@ function responseOf(row: Endpoint, event: ApiEvent, result: unknown): ApiResult 
   }
   if (!row.data) return successResponse(row, event, {});
   if (!row.versioned) {
-    const whole = successResponse(row, event, { data: pick(row.data, result) });
-    return fitted(event, whole) ?? whole;
+    const respond = (data: unknown) => successResponse(row, event, { data });
+    const data = pick(row.data, result);
+    const whole = respond(data);
+    const fitting = fitted(event, whole);
+    if (fitting) return fitting;
+    // A list without a total: its first items, which the reader takes first.
+    return Array.isArray(data) ? respond(data.slice(0, fittingItems(data, respond([])))) : whole;
   }
   const { data, version } = result as Versioned<unknown>;
   return successResponse(row, event, { data: pick(row.data, data) }, etagHeader(data, version));

@@ -116,6 +116,8 @@ export type ListQuery = {
   list: ListScope;
   /** The facets that match the filters. `undefined` means all items, in a list that has rows of `everything`. */
   facets?: readonly string[] | undefined;
+  /** Further facets that match the filters, which most lists have no items of. They are read only if the counters count some. */
+  rareFacets?: readonly string[] | undefined;
   limit: number;
   offset: number;
   /** The least ULID to read, at the start of a period. Older rows have expired, but may not be deleted yet. */
@@ -137,17 +139,20 @@ export type Row = { ulid: string; entry: Item };
  * at the same time as the rows. At other offsets they are read first, to skip whole periods.
  */
 export async function readPage(table: Table, query: ListQuery): Promise<{ rows: Row[]; total: number }> {
-  const { limit, offset, count = () => countPeriods(table, query), others = [] } = query;
+  const { limit, offset, others = [] } = query;
   if (offset === 0) {
-    const [counts, rows] = await Promise.all([count(), readRows(table, query, undefined, limit)]);
-    return { rows: rows.slice(0, limit), total: totalOf(counts) + others.length };
+    const [{ counts, rare }, rows] = await Promise.all([count(table, query), readRows(table, query, undefined, limit)]);
+    const rareRows = rare.length > 0 ? await readRows(table, { ...query, facets: rare }, undefined, limit) : [];
+    return { rows: newestOf([...rows, ...rareRows]).slice(0, limit), total: totalOf(counts) + others.length };
   }
-  const counts = withOthers(await count(), others);
+  const { counts: counted, rare } = await count(table, query);
+  const counts = withOthers(counted, others);
   const total = totalOf(counts);
   if (offset >= total) return { rows: [], total };
   const { newest, oldest, newer } = periodsOfPage(counts, offset, limit);
   const skip = offset - newer;
-  const rows = await readRows(table, { ...query, since: oldest.first }, newest.last, skip + limit);
+  const facets = query.facets && [...query.facets, ...rare];
+  const rows = await readRows(table, { ...query, facets, since: oldest.first }, newest.last, skip + limit);
   return { rows: rows.slice(skip, skip + limit), total };
 }
 
@@ -161,8 +166,8 @@ export async function readItemPage(
   list: ListScope & { items: string },
   { limit, offset }: Pick<ListQuery, 'limit' | 'offset'>,
 ): Promise<{ items: Item[]; total: number }> {
-  const [counts, items] = await Promise.all([
-    countPeriods(table, { list }),
+  const [{ counts }, items] = await Promise.all([
+    count(table, { list }),
     readRange(table, { pk: list.items, limit: offset + limit }),
   ]);
   return { items: items.slice(offset), total: totalOf(counts) };
@@ -212,24 +217,33 @@ export async function countFacets(
   return counts;
 }
 
-/** Returns the number of items with the queried facets in each period, newest period first. */
-async function countPeriods(table: Table, query: Pick<ListQuery, 'list' | 'facets'>): Promise<PeriodCount[]> {
-  const { list, facets = [everything] } = query;
+/** Returns the number of items with the queried facets in each period, newest first, and the rare facets that have items. */
+async function count(
+  table: Table,
+  query: Pick<ListQuery, 'list' | 'facets' | 'rareFacets' | 'count'>,
+): Promise<{ counts: PeriodCount[]; rare: string[] }> {
+  if (query.count) return { counts: await query.count(), rare: [] };
+  const { list, facets: common = [everything], rareFacets = [] } = query;
+  const facets = [...common, ...rareFacets];
+  const counters = await readCounters(table, list, facets);
   const counts = new Map<string, number>();
-  for (const counter of await readCounters(table, list, facets)) {
+  for (const counter of counters) {
     const [period] = (counter.sk as string).split('#') as [string];
     for (const facet of facets) counts.set(period, (counts.get(period) ?? 0) + numberOf(counter, facet));
   }
-  return [...counts].map(([period, number]) => ({
-    number,
-    first: ulidPeriods.first(period),
-    last: ulidPeriods.last(period),
-  }));
+  return {
+    counts: [...counts].map(([period, number]) => ({
+      number,
+      first: ulidPeriods.first(period),
+      last: ulidPeriods.last(period),
+    })),
+    rare: rareFacets.filter((facet) => counters.some((counter) => numberOf(counter, facet) > 0)),
+  };
 }
 
 /**
  * Returns the counters of a list, newest period first, with only their sort keys and the numbers of the facets: a counter has
- * up to 25 numbers.
+ * up to 33 numbers.
  */
 function readCounters(table: Table, list: ListScope, facets: readonly string[]): Promise<Item[]> {
   return readRange(table, { pk: list.counters, only: facets });
@@ -253,6 +267,11 @@ async function readRows(table: Table, query: ListQuery, from: string | undefined
     }),
   );
   const further = others.filter(({ ulid }) => ulid >= since && ulid <= (from ?? '~'));
-  const unique = new Map([...rowsByFacet.flat(), ...further].map((row) => [row.ulid, row]));
+  return newestOf([...rowsByFacet.flat(), ...further]);
+}
+
+/** Returns rows without those that are there twice, newest first. */
+function newestOf(rows: readonly Row[]): Row[] {
+  const unique = new Map(rows.map((row) => [row.ulid, row]));
   return [...unique.values()].sort((a, b) => (a.ulid < b.ulid ? 1 : -1));
 }

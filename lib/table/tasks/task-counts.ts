@@ -2,7 +2,7 @@ import type { Organization } from '../../contract/organization.ts';
 import { type TaskPriority, type TaskStatus, taskPriorities, taskStatuses } from '../../contract/tasks.ts';
 import type { TableContext } from '../client.ts';
 import { countFacets } from '../lists/listing.ts';
-import { allFacets, facetOf, facetsOf, type TaskFilter, taskListOf } from './task-items.ts';
+import { bothFacetsOf, facetsOf, type TaskFilter, taskListOf } from './task-items.ts';
 
 /** The number of tasks with a status and a priority. */
 export type FacetCount = { status: TaskStatus; priority: TaskPriority; count: number };
@@ -16,8 +16,14 @@ export async function readTaskCounts(
   organization: Organization,
   filter: TaskFilter,
 ): Promise<FacetCount[]> {
-  const counts = await countFacets(table, taskListOf(organization, filter), facetsOf(filter) ?? allFacets);
+  const { facets, rareFacets } = facetsOf(filter);
+  const counts = await countFacets(table, taskListOf(organization, filter), [...facets, ...rareFacets]);
+  const countOf = (facet: string) => counts.get(facet) ?? 0;
   return taskStatuses.flatMap((status) =>
-    taskPriorities.map((priority) => ({ status, priority, count: counts.get(facetOf(status, priority)) ?? 0 })),
+    taskPriorities.map((priority) => ({
+      status,
+      priority,
+      count: bothFacetsOf(status, priority).reduce((sum, facet) => sum + countOf(facet), 0),
+    })),
   );
 }

@@ -3,7 +3,7 @@ import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { keys } from '../keys.ts';
 import { Conflict } from '../transact.ts';
-import type { Write } from '../write.ts';
+import type { Item, Write } from '../write.ts';
 import type { StoredTask } from './task-items.ts';
 
 /** The graph lock of an organization; `undefined` until a change of a task adds a first edge. */
@@ -15,33 +15,80 @@ const dependentsLimit = 500;
 /** Returns the error of a failed condition on a version. */
 export const conflict = () => new Conflict();
 
-/** Returns the names and values of the condition `#version = :version`. */
-export const versionCondition = (task: StoredTask) => ({
+/**
+ * Returns the condition that a task has not changed since it was read: `held` changes without the version, because callers do not see
+ * it.
+ */
+export const unchanged = (task: StoredTask) => ({
+  condition: `#version = :version AND ${task.held ? 'attribute_exists' : 'attribute_not_exists'}(held)`,
   names: { '#version': 'version' },
   values: { ':version': task.version },
 });
+
+/** Returns the condition that a dependency is done, or is not, as it was read. */
+const asDoneAs = ({ status }: Pick<StoredTask, 'status'>) => ({
+  condition: `#status ${status === 'done' ? '=' : '<>'} :done`,
+  names: { '#status': 'status' },
+  values: { ':done': 'done' },
+});
+
+/**
+ * Returns the checks that dependencies of a task are as done as they were read. So whoever changes one of them later finds
+ * the task as this transaction leaves it.
+ */
+export function checkDependencies(organization: Organization, dependencies: readonly StoredTask[]): Write[] {
+  return dependencies.map((dependency) => {
+    const { condition, names, values } = asDoneAs(dependency);
+    return {
+      ConditionCheck: {
+        Key: keys.task(organization, ulidOf(dependency.id)),
+        ConditionExpression: condition,
+        ExpressionAttributeNames: names,
+        ExpressionAttributeValues: values,
+      },
+      onConditionFailed: conflict,
+    };
+  });
+}
 
 /**
  * Returns the write that adds a dependent to a task. Its condition checks that the task exists, and a deletion of the
  * task conflicts with it. It does not change version and `updatedAt` of the task.
  *
  * @param at the index in the `dependsOn` of the dependent, for the path of an error
+ * @param read the task as it was read, which must still be as done
  */
-export function addEdge(organization: Organization, id: string, dependent: string, at: number): Write {
+export function addEdge(
+  organization: Organization,
+  id: string,
+  dependent: string,
+  at: number,
+  read: StoredTask | undefined,
+): Write {
   const path = `dependsOn.${at}`;
+  const room = 'attribute_exists(pk) AND (attribute_not_exists(dependents) OR size(dependents) < :limit)';
+  const asDone = read && asDoneAs(read);
+  const isFull = (found: Item) => ((found.dependents as Set<string> | undefined)?.size ?? 0) >= dependentsLimit;
   return {
     Update: {
       Key: keys.task(organization, ulidOf(id)),
       UpdateExpression: 'ADD dependents :dependent',
-      ConditionExpression: 'attribute_exists(pk) AND (attribute_not_exists(dependents) OR size(dependents) < :limit)',
-      ExpressionAttributeValues: { ':dependent': new Set([dependent]), ':limit': dependentsLimit },
+      ConditionExpression: asDone ? `${room} AND ${asDone.condition}` : room,
+      ...(asDone && { ExpressionAttributeNames: asDone.names }),
+      ExpressionAttributeValues: {
+        ...{ ':dependent': new Set([dependent]), ':limit': dependentsLimit },
+        ...asDone?.values,
+      },
     },
-    onConditionFailed: (found) =>
-      found
-        ? new ApiError('limit_reached', `A task has at most ${dependentsLimit} dependents; remove one of them first.`, [
-            { path, code: 'limit', message: `${id} has ${dependentsLimit} dependents.` },
-          ])
-        : unknownTask(id, path),
+    onConditionFailed: (found) => {
+      if (!found) return unknownTask(id, path);
+      if (!isFull(found)) return conflict();
+      return new ApiError(
+        'limit_reached',
+        `A task has at most ${dependentsLimit} dependents; remove one of them first.`,
+        [{ path, code: 'limit', message: `${id} has ${dependentsLimit} dependents.` }],
+      );
+    },
   };
 }
 
@@ -86,12 +133,12 @@ export const detachLimit = 35;
 
 /** Returns the write that removes a deleted task from the `dependsOn` of a dependent that has not changed. */
 export function detach(organization: Organization, dependent: StoredTask, id: string, updatedAt: string): Write {
-  const { names, values } = versionCondition(dependent);
+  const { condition, names, values } = unchanged(dependent);
   return {
     Update: {
       Key: keys.task(organization, ulidOf(dependent.id)),
       UpdateExpression: 'SET dependsOn = :dependsOn, updatedAt = :updatedAt, #version = :next',
-      ConditionExpression: '#version = :version',
+      ConditionExpression: condition,
       ExpressionAttributeNames: names,
       ExpressionAttributeValues: {
         ...values,

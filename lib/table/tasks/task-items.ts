@@ -1,3 +1,4 @@
+import type { Claim, ClaimEndReason } from '../../contract/claims.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { type Task, type TaskPriority, type TaskStatus, taskPriorities, taskStatuses } from '../../contract/tasks.ts';
@@ -21,9 +22,26 @@ export type StoredTask = Task & {
   assignedAgentId?: string;
   /** The id of the agent that created the task in one of its executions; absent if a request created it. */
   createdBy?: string;
+  /**
+   * Present if the task is not offered to workers while it is open: one of its dependencies is not done, or it is stopped. It
+   * follows changes of the dependencies within seconds; see `lib/tasks/dependents.ts`.
+   */
+  held?: true;
+  /** The status before the claim, which the task gets again after it. Only while it has a claim, which may be over. */
+  claimFrom?: TaskStatus;
+  /** How many claims in a row were released as failed. */
+  failedClaims?: number;
+  /** How the last claim ended, for its event. */
+  claimEnd?: ClaimEnd;
   /** The id of the request that made the last change, if it is known. */
   requestId?: string;
+  /** The entry in the sweeper's index: when it looks at the claim, or at the dependents. */
+  due?: string;
+  dueAt?: string;
 };
+
+/** The end of a claim: which one it was, why it ended, and the note of the worker, if it left one. */
+export type ClaimEnd = Pick<Claim, 'id' | 'worker' | 'note'> & { reason: ClaimEndReason };
 
 /** The filters of a list of tasks. */
 export type TaskFilter = {
@@ -41,21 +59,30 @@ const statusLetters: Record<TaskStatus, string> = {
   up_for_review: 'u',
   done: 'd',
 };
+
+/** The letters of open tasks that are not offered to workers, so that a search for work does not read their rows. */
+const heldLetters: Partial<Record<TaskStatus, string>> = { backlog: 'w', assigned: 'v' };
+
 const priorityLetters: Record<TaskPriority, string> = { low: 'l', medium: 'm', high: 'h', critical: 'c' };
 
-/** Returns the facet of a status and a priority: two letters, because a counter has an attribute for each of 24. */
+/** Returns the facet of a status and a priority: two letters, because a counter has an attribute for each of 32. */
 export const facetOf = (status: TaskStatus, priority: TaskPriority) =>
   statusLetters[status] + priorityLetters[priority];
 
-/** The facets of all tasks. */
-export const allFacets = taskStatuses.flatMap((status) => taskPriorities.map((priority) => facetOf(status, priority)));
+/** Returns the facets of a status and a priority: also that of the tasks that are held, if there can be some. */
+export function bothFacetsOf(status: TaskStatus, priority: TaskPriority): string[] {
+  return [statusLetters[status], heldLetters[status] ?? []].flat().map((letter) => letter + priorityLetters[priority]);
+}
 
-/** Returns the facets that match a filter; `undefined` if it has neither status nor priority. */
-export function facetsOf({ status, priority }: TaskFilter): string[] | undefined {
-  if (!status && !priority) return undefined;
+/** The facets of a query: those that any task can have, and those of held tasks, which are read only if there are some. */
+export type QueriedFacets = { facets: string[]; rareFacets: string[] };
+
+/** Returns the facets that match a filter. */
+export function facetsOf({ status, priority }: TaskFilter): QueriedFacets {
   const statuses = status ? [status] : taskStatuses;
   const priorities = priority ? [priority] : taskPriorities;
-  return statuses.flatMap((one) => priorities.map((other) => facetOf(one, other)));
+  const all = statuses.flatMap((one) => priorities.map((other) => bothFacetsOf(one, other)));
+  return { facets: all.flatMap(([facet = '']) => facet), rareFacets: all.flatMap(([, held]) => held ?? []) };
 }
 
 /** Returns the smallest list that has all tasks that match a filter. */
@@ -64,7 +91,7 @@ export function taskListOf(organization: Organization, { agent, project }: TaskF
 }
 
 /** Returns the lists of a task: all tasks, those of its agent, of its project, and of its agent in its project. */
-export function taskMembership(organization: Organization, task: Task): ListMembership {
+export function taskMembership(organization: Organization, task: Task & Pick<StoredTask, 'held'>): ListMembership {
   const { assignedAgent: agent, projectId: project } = task;
   const filters = [
     {},
@@ -74,7 +101,7 @@ export function taskMembership(organization: Organization, task: Task): ListMemb
   ];
   return {
     ulid: ulidOf(task.id),
-    facet: facetOf(task.status, task.priority),
+    facet: ((task.held && heldLetters[task.status]) ?? statusLetters[task.status]) + priorityLetters[task.priority],
     lists: filters.map((filter) => keys.taskScope(organization, filter)),
   };
 }

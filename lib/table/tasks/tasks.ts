@@ -1,7 +1,6 @@
 import type { Page } from '../../contract/endpoint.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { Task } from '../../contract/tasks.ts';
 import { requestFields } from '../../request-context.ts';
 import type { AgentHead } from '../agents/agent-items.ts';
 import { unknownAgent } from '../agents/agents.ts';
@@ -14,19 +13,20 @@ import { type TaskPurge, taskPurgeWrite } from '../purges/purge-items.ts';
 import { getItem, getItems } from '../reads.ts';
 import { Conflict, merged, transact } from '../transact.ts';
 import type { Write } from '../write.ts';
+import { withEntry } from './due-tasks.ts';
 import {
   addEdge,
+  checkDependencies,
   conflict,
   detach,
   detachLimit,
   type GraphLock,
   removeEdge,
   takeLock,
+  unchanged,
   unknownTask,
-  versionCondition,
 } from './task-edges.ts';
 import {
-  allFacets,
   facetsOf,
   matches,
   type StoredTask,
@@ -75,15 +75,16 @@ export async function readTaskPage(
   organization: Organization,
   filter: TaskFilter,
   page: { limit: number; offset: number },
-): Promise<Page<Task>> {
+): Promise<Page<StoredTask>> {
   const { table } = context;
   const { items, ...list } = taskListOf(organization, filter);
-  const facets = facetsOf(filter);
-  if (items && !facets && page.offset + page.limit <= maxTasksRead) {
+  const isByFacet = filter.status !== undefined || filter.priority !== undefined;
+  if (items && !isByFacet && page.offset + page.limit <= maxTasksRead) {
     const found = await readItemPage(table, { ...list, items }, page);
     return { items: found.items.map(taskFrom), total: found.total };
   }
-  const { rows, total } = await readPage(table, { list, facets: facets ?? (items ? allFacets : undefined), ...page });
+  // A list whose items are a partition of their own has no rows of all of them.
+  const { rows, total } = await readPage(table, { list, ...((isByFacet || items) && facetsOf(filter)), ...page });
   const tasks = await readTasks(
     context,
     organization,
@@ -92,17 +93,24 @@ export async function readTaskPage(
   return { items: tasks.filter((task) => matches(task, filter)), total };
 }
 
-/** Inserts a task with its rows, counters, edges and idempotency record in one transaction. */
+/**
+ * Inserts a task with its rows, counters, edges and idempotency record in one transaction.
+ *
+ * @param dependencies its dependencies as they were read
+ * @throws `Conflict` if one of them has been finished or reopened since
+ */
 export async function insertTask(
   { table }: TableContext,
   organization: Organization,
   task: StoredTask,
+  dependencies: readonly StoredTask[],
   recordResponse: RecordResponse,
 ): Promise<void> {
+  const read = new Map(dependencies.map((one) => [one.id, one]));
   await transact(table, [
     { Put: { Item: taskItem(organization, task), ConditionExpression: 'attribute_not_exists(pk)' } },
     ...listingWrites(undefined, taskMembership(organization, task)),
-    ...task.dependsOn.map((id, at) => addEdge(organization, id, task.id, at)),
+    ...task.dependsOn.map((id, at) => addEdge(organization, id, task.id, at, read.get(id))),
     ...(recordResponse?.(task) ?? []),
   ]);
 }
@@ -112,20 +120,34 @@ export async function insertTask(
  *
  * @param before the task as it was read
  * @param options.lock for a change that adds an edge: the graph lock as it was read before the search for cycles
- * @throws `Conflict` if the task or the lock has changed since it was read
+ * @param options.dependencies for a change that decides whether the task is held: its dependencies as they were read
+ * @throws `Conflict` if the task, a dependency or the lock has changed since it was read
  */
 export async function changeTask(
   context: TableContext,
   organization: Organization,
   before: StoredTask,
   after: StoredTask,
-  { lock, recordResponse }: { lock?: { read: GraphLock }; recordResponse?: RecordResponse } = {},
+  {
+    lock,
+    dependencies = [],
+    recordResponse,
+  }: {
+    lock?: { read: GraphLock } | undefined;
+    dependencies?: readonly StoredTask[] | undefined;
+    recordResponse?: RecordResponse;
+  } = {},
 ): Promise<void> {
+  const read = new Map(dependencies.map((one) => [one.id, one]));
   const added = after.dependsOn.filter((id) => !before.dependsOn.includes(id));
   const removed = before.dependsOn.filter((id) => !after.dependsOn.includes(id));
   await transactEndingEdges(context, organization, before, removed, [
     ...changeWrites(organization, before, after),
-    ...added.map((id) => addEdge(organization, id, after.id, after.dependsOn.indexOf(id))),
+    ...added.map((id) => addEdge(organization, id, after.id, after.dependsOn.indexOf(id), read.get(id))),
+    ...checkDependencies(
+      organization,
+      dependencies.filter(({ id }) => !added.includes(id)),
+    ),
     ...(lock ? [takeLock(organization, lock.read)] : []),
     ...(recordResponse?.(after) ?? []),
   ]);
@@ -224,7 +246,7 @@ export async function readGraphLock({ table }: TableContext, organization: Organ
 /** Returns the writes that change a task with its rows and counters, but without its edges. */
 export function changeWrites(organization: Organization, before: StoredTask, after: StoredTask): Write[] {
   return [
-    changeFields(organization, before, after),
+    changeFields(organization, before, withEntry(before, after)),
     ...listingWrites(taskMembership(organization, before), taskMembership(organization, after)),
   ];
 }
@@ -235,13 +257,13 @@ export function changeWrites(organization: Organization, before: StoredTask, aft
  */
 function changeFields(organization: Organization, before: StoredTask, after: StoredTask): Write {
   const changed = changedFields(before, { ...after, ...requestFields() }, ['id', 'createdAt', 'dependents']);
-  const { names, values } = versionCondition(before);
+  const { condition, names, values } = unchanged(before);
   const update = updateOf(changed);
   return {
     Update: {
       Key: keys.task(organization, ulidOf(before.id)),
       ...update,
-      ConditionExpression: '#version = :version',
+      ConditionExpression: condition,
       ExpressionAttributeNames: { ...names, ...update.ExpressionAttributeNames },
       ExpressionAttributeValues: { ...values, ...update.ExpressionAttributeValues },
     },
@@ -251,14 +273,12 @@ function changeFields(organization: Organization, before: StoredTask, after: Sto
 
 function deleteUnchanged(organization: Organization, task: StoredTask): Write {
   const { dependents } = task;
-  const { names, values } = versionCondition(task);
+  const { condition, names, values } = unchanged(task);
   const none = dependents.length === 0;
   return {
     Delete: {
       Key: keys.task(organization, ulidOf(task.id)),
-      ConditionExpression: `#version = :version AND ${
-        none ? 'attribute_not_exists(dependents)' : 'dependents = :dependents'
-      }`,
+      ConditionExpression: `${condition} AND ${none ? 'attribute_not_exists(dependents)' : 'dependents = :dependents'}`,
       ExpressionAttributeNames: names,
       ExpressionAttributeValues: { ...values, ...(none ? {} : { ':dependents': new Set(dependents) }) },
     },

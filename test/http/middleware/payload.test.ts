@@ -97,6 +97,7 @@ const metrics = {
 const largestReads: Partial<Record<Operation, unknown>> = {
   getTask: { data: { ...task, dependsOn: references, blockedBy: references }, version: most },
   getAgent: { data: agent, version: most },
+  listReadyTasks: Array.from({ length: 100 }, () => task),
   listSkills: skills,
   listSkillCatalogue: skills,
   getExecution: execution,

@@ -66,6 +66,7 @@ it('a schedule calls the function of each job every minute, without retries, by 
     deliveries: 'SweepOverdue',
     recoveries: 'SweepOverdue',
     executions: 'SweepOverdue',
+    tasks: 'SweepOverdue',
     heartbeat: 'SweepOverdue',
     purges: 'PurgeAgent',
   };

@@ -56,10 +56,8 @@ describe('an event', () => {
     await webhooks.register();
     const { events, ...change } = webhooks.change();
     const [event] = events as [TaskEvent];
-    const withTitle = (title: string): TaskEvent => ({
-      ...event,
-      data: { ...event.data, task: { ...event.data.task, title } },
-    });
+    const withTitle = (title: string) =>
+      ({ ...event, data: { ...event.data, task: { ...event.data.task, title } } }) as TaskEvent;
     const room = 1024 - Buffer.byteLength(JSON.stringify(withTitle('').data));
     for (const [version, left] of [room - (room % 2), room + 2].entries())
       await webhooks.publish({ ...change, version, events: [withTitle(titleOf(left))] });

@@ -25,7 +25,7 @@ const ofProject = { taskFilter: { projectId } };
 function taskChange(fields: TaskFields): Change {
   const change = webhooks.change();
   const [{ event, data }] = change.events as [Extract<PublicEvent, { event: `task.${string}` }>];
-  return { ...change, events: [{ event, data: { ...data, task: { ...data.task, ...fields } } }] };
+  return { ...change, events: [{ event, data: { ...data, task: { ...data.task, ...fields } } } as PublicEvent] };
 }
 
 /** Returns the change that starts an execution now; `taskFields` are those of its task. */

@@ -94,7 +94,7 @@ describe('a recovery sends', () => {
       const change = webhooks.change();
       const [event] = change.events as [TaskEvent];
       const task = { ...event.data.task, projectId };
-      return { ...change, events: [{ ...event, data: { ...event.data, task } }] };
+      return { ...change, events: [{ ...event, data: { ...event.data, task } } as TaskEvent] };
     };
     const publishBoth = async () => {
       for (const projectId of ['proj_a', 'proj_b']) await webhooks.publish(of(projectId));

@@ -7,6 +7,7 @@ import type { ErrorCode } from '../../../../lib/contract/errors.ts';
 import { ulidOf } from '../../../../lib/contract/ids.ts';
 import type { RecoveryStarted } from '../../../../lib/contract/recoveries.ts';
 import type { Operation } from '../../../../lib/contract/routes.ts';
+import type { Task } from '../../../../lib/contract/tasks.ts';
 import { hashOf } from '../../../../lib/table/agents/agent-items.ts';
 import { insertAttempt } from '../../../../lib/table/deliveries/attempt-log.ts';
 import { appendEvent } from '../../../../lib/table/deliveries/event-log.ts';
@@ -38,12 +39,15 @@ type Case = {
   prepare: (tenant: Tenant) => Promise<Request>;
   /** Absent for an operation without a body, which has `otherParams`. */
   otherBody?: Record<string, unknown>;
-  otherParams?: (tenant: Tenant) => Promise<Record<string, string>>;
+  otherParams?: (tenant: Tenant, request: Request) => Promise<Record<string, string>>;
   /** Returns numbers that each say how often the request was carried out. */
   counts: (tenant: Tenant, request: Request) => Promise<number[]>;
-  /** Changes the state so that the request fails with the code `refused`; returns the function that changes it back. */
-  close: (tenant: Tenant, request: Request) => Promise<() => Promise<unknown>>;
-  refused: ErrorCode;
+  /**
+   * Changes the state so that the request fails with the code `refused`; returns the function that changes it back. Absent for a
+   * request that no state makes fail.
+   */
+  close?: (tenant: Tenant, request: Request) => Promise<() => Promise<unknown>>;
+  refused?: ErrorCode;
   /** Deletes the created resource, or the resource that it belongs to. */
   remove: (tenant: Tenant, request: Request, answer: Answer) => Promise<Answer>;
 };
@@ -85,6 +89,36 @@ async function full({ organization, service: { table } }: Tenant) {
 /** The body of a recovery of all deliveries that have failed. */
 const exhausted = { since: '2026-01-01T00:00:00Z', include: ['exhausted'] };
 
+/** Prepares a task that a worker has claimed, and returns the request that names the claim. */
+async function claimed({ tasks }: Tenant, more: object = {}): Promise<Request> {
+  const params = { id: await tasks.put() };
+  const answer = await tasks.claimTask({ params, body: { worker: 'a worker' } });
+  return { params, body: { claimId: dataOf<Task>(answer).claim?.id, ...more } };
+}
+
+/** Takes the task back, if it is claimed, and deletes it. */
+async function removeTask({ tasks }: Tenant, { params = {} }: Request) {
+  await tasks.takeBackTask({ params });
+  return tasks.deleteTask({ params });
+}
+
+const taskOf = (tenant: Tenant, { params }: Request) => keys.task(tenant.organization, ulidOf(params?.id as string));
+
+/** Puts a copy of the task, with the same claim, and returns the parameters of its path. */
+async function copyOfTask(tenant: Tenant, request: Request) {
+  const { table } = tenant.service;
+  const key = taskOf(tenant, request);
+  const sk = processContext().ulid();
+  const Item = { ...(await getItem(table, key)), ...key, sk };
+  await table.client.send(new PutCommand({ TableName: table.name, Item }));
+  return { id: `tk_${sk}` };
+}
+
+/** Returns by how much the version of the task is greater than the given one. */
+async function versionsAfter(version: number, { tasks }: Tenant, { params = {} }: Request): Promise<number> {
+  return (versionOf(await tasks.getTask({ params })) ?? version) - version;
+}
+
 export const cases: Record<Post, Case> = {
   createTask: {
     prepare: async ({ agents }) => {
@@ -96,6 +130,39 @@ export const cases: Record<Post, Case> = {
     close: (tenant) => withoutAgent(tenant, 'helper'),
     refused: 'unknown_reference',
     remove: ({ tasks }, _, answer) => tasks.deleteTask({ params: { id: dataOf(answer).id } }),
+  },
+  claimTask: {
+    prepare: async ({ tasks }) => ({ params: { id: await tasks.put() }, body: { worker: 'a worker' } }),
+    otherParams: async ({ tasks }) => ({ id: await tasks.put() }),
+    counts: async (tenant, request) => [await versionsAfter(1, tenant, request)],
+    close: (tenant, request) => withoutItem(tenant, taskOf(tenant, request)),
+    refused: 'not_found',
+    remove: removeTask,
+  },
+  claimNextTask: {
+    prepare: async ({ tasks }) => {
+      await Promise.all([tasks.put(), tasks.put()]);
+      return { body: { worker: 'a worker' } };
+    },
+    otherBody: { worker: 'another worker' },
+    counts: async (tenant) => [await taskMoves(tenant)],
+    remove: (tenant, _, answer) => removeTask(tenant, { params: { id: dataOf(answer).id } }),
+  },
+  renewClaim: {
+    prepare: (tenant) => claimed(tenant, { note: 'Half of it.' }),
+    otherParams: copyOfTask,
+    counts: async ({ tasks }, { params = {} }) => [dataOf<Task>(await tasks.getTask({ params })).claim?.note ? 1 : 0],
+    close: (tenant, request) => withoutItem(tenant, taskOf(tenant, request)),
+    refused: 'not_found',
+    remove: removeTask,
+  },
+  releaseTask: {
+    prepare: (tenant) => claimed(tenant, { status: 'qa_review' }),
+    otherParams: copyOfTask,
+    counts: async (tenant, request) => [await versionsAfter(2, tenant, request)],
+    close: (tenant, request) => withoutItem(tenant, taskOf(tenant, request)),
+    refused: 'not_found',
+    remove: removeTask,
   },
   createAgent: {
     prepare: async () => ({ body: newAgent }),

@@ -26,6 +26,11 @@ type Case = {
 type Sent = { key?: string; ifMatch?: string };
 
 const task = async () => ({ id: await tenant.tasks.put() });
+const claimedTask = async () => {
+  const params = await task();
+  await tenant.tasks.claimTask({ params, body: { worker: 'a worker' } });
+  return params;
+};
 const agent = async () => ({ name: await tenant.agents.put({ soul: 'Old.' }) });
 const assigned = async () => {
   const { name } = await agent();
@@ -61,6 +66,7 @@ const changes: Record<Change, ReturnType<typeof casesOf>> = {
     { title: 'New', description: 'New', assignedAgent: 'qa-reviewer', projectId: 'proj_new' },
   ]),
   deleteTask: casesOf(task, 'getTask'),
+  takeBackTask: casesOf(claimedTask, 'getTask', 3),
   updateAgent: casesOf(agent, 'getAgent', 2, [{ displayName: 'New' }, { systemPrompt: 'New.' }, { status: 'draft' }]),
   updateSoul: casesOf(agent, 'getAgent', 2, [{ soul: 'New.' }, { soul: '' }]),
   deleteAgent: casesOf(agent, 'getAgent'),

@@ -26,9 +26,9 @@ describe.each(posts)('%s with an Idempotency-Key', (operation, one) => {
   }
 
   /** Sends a request that must fail, and checks that nothing has changed. */
-  async function refuses(refused: () => Promise<Answer>, code: string) {
+  async function refuses(sent: () => Promise<Answer>, code: string) {
     const before = await left();
-    const answer = await refused();
+    const answer = await sent();
     expect(errorOf(answer)?.code).toBe(code);
     expect(answer.headers).not.toHaveProperty('Idempotency-Replayed');
     expect(await left()).toEqual(before);
@@ -53,18 +53,6 @@ describe.each(posts)('%s with an Idempotency-Key', (operation, one) => {
     expect(await left()).toEqual(before);
   });
 
-  it('gets the same response for 24 hours, even if a new request would fail by now', async () => {
-    const first = await send();
-    await one.close(tenant, request);
-    await refuses(() => send({}, {}), one.refused);
-    const before = await left();
-    vi.setSystemTime(start + day - 1_000);
-    await expectReplay(first);
-    expect(await left()).toEqual(before);
-    vi.setSystemTime(start + day);
-    expect(errorOf(await send())?.code).toBe(one.refused);
-  });
-
   it('gets the same response after its resource is deleted, and does not create it again', async () => {
     const first = await send();
     expect((await one.remove(tenant, request, first)).status).toBe(200);
@@ -74,7 +62,7 @@ describe.each(posts)('%s with an Idempotency-Key', (operation, one) => {
   });
 
   it('leads to 422 idempotency_key_reused for another body or path, and the first request can still be repeated', async () => {
-    const otherParams = await one.otherParams?.(tenant);
+    const otherParams = await one.otherParams?.(tenant, request);
     const other = one.otherBody ? { body: one.otherBody } : otherParams && { params: otherParams };
     const first = await send();
     await refuses(async () => {
@@ -96,9 +84,24 @@ describe.each(posts)('%s with an Idempotency-Key', (operation, one) => {
     expect([theirs.status, replayed(theirs)]).toEqual([endpoints[operation].status, undefined]);
   });
 
+  const { close, refused } = one;
+  if (!close || !refused) return;
+
+  it('gets the same response for 24 hours, even if a new request would fail by now', async () => {
+    const first = await send();
+    await close(tenant, request);
+    await refuses(() => send({}, {}), refused);
+    const before = await left();
+    vi.setSystemTime(start + day - 1_000);
+    await expectReplay(first);
+    expect(await left()).toEqual(before);
+    vi.setSystemTime(start + day);
+    expect(errorOf(await send())?.code).toBe(refused);
+  });
+
   it('does not use up the key if it fails: it can be sent again and is then carried out', async () => {
-    const reopen = await one.close(tenant, request);
-    await refuses(send, one.refused);
+    const reopen = await close(tenant, request);
+    await refuses(send, refused);
     await reopen();
     const answer = await send();
     expect([answer.status, replayed(answer)]).toEqual([endpoints[operation].status, undefined]);

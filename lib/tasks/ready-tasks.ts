@@ -1,0 +1,105 @@
+import { inGroups } from '../batching/in-groups.ts';
+import type { Context } from '../context.ts';
+import { ApiError, type ErrorCode } from '../contract/errors.ts';
+import type { Organization } from '../contract/organization.ts';
+import type { Task } from '../contract/tasks.ts';
+import { readExecutionHead } from '../table/executions/executions.ts';
+import type { FormerListsContext } from '../table/executions/former-lists.ts';
+import type { RecordResponse } from '../table/idempotency.ts';
+import { readOpenIds } from '../table/tasks/ready-rows.ts';
+import type { StoredTask, TaskFilter } from '../table/tasks/task-items.ts';
+import { readTasks } from '../table/tasks/tasks.ts';
+import { Conflict, retryOnConflict, transact } from '../table/transact.ts';
+import { isOffered, liveClaim } from './claim-decisions.ts';
+import { type ClaimContext, type NewClaim, take } from './claims.ts';
+import { settle } from './dependents.ts';
+
+type ReadyContext = FormerListsContext & Pick<Context, 'clock'>;
+type ReadyFilter = Pick<TaskFilter, 'agent' | 'project'>;
+
+/** Of how many tasks a worker takes one. */
+const candidatesLimit = 20;
+
+/**
+ * Returns tasks that a worker can take now, by priority and then by age. Rows lead to them; the tasks and their dependencies,
+ * strongly consistent, decide.
+ */
+export async function listReadyTasks(
+  context: ReadyContext,
+  organization: Organization,
+  filter: ReadyFilter,
+  limit: number,
+): Promise<StoredTask[]> {
+  const found: StoredTask[] = [];
+  for await (const ids of inGroups(readOpenIds(context, organization, filter, limit), limit)) {
+    found.push(...(await readyAmong(context, organization, ids)));
+    if (found.length >= limit) break;
+  }
+  return found.slice(0, limit);
+}
+
+/** Returns those of some tasks that are ready, in their order. */
+async function readyAmong(
+  context: ReadyContext,
+  organization: Organization,
+  ids: readonly string[],
+): Promise<StoredTask[]> {
+  const now = context.clock();
+  const open = (await readTasks(context, organization, ids)).filter((task) => isOffered(task) && !liveClaim(task, now));
+  const dependencyIds = new Set(open.flatMap(({ dependsOn }) => dependsOn));
+  const owners = open.flatMap(({ owner }) => owner ?? []);
+  const [dependencies, heads] = await Promise.all([
+    readTasks(context, organization, [...dependencyIds]),
+    Promise.all(owners.map((id) => readExecutionHead(context, { organization, id }))),
+  ]);
+  const unfinished = new Set(dependencies.filter(({ status }) => status !== 'done').map(({ id }) => id));
+  const running = new Set(heads.filter((head) => head?.status === 'running').map((head) => head?.id));
+  const isBlocked = ({ dependsOn }: StoredTask) => dependsOn.some((id) => unfinished.has(id));
+  // Those of versions up to 0.2.0, and those whose dependency was just reopened.
+  const left = open.filter((task) => isBlocked(task) && !task.held);
+  await Promise.all(left.map(({ id }) => settle(context, organization, id)));
+  return open.filter((task) => !isBlocked(task) && !running.has(task.owner ?? ''));
+}
+
+/** Errors that say that another worker was first, or that a task is not ready any more. */
+const otherWasFirst: readonly ErrorCode[] = ['task_claimed', 'task_blocked', 'task_not_open', 'execution_running'];
+
+/**
+ * Gives one of the ready tasks of the highest priority to a worker: a random one of the first, so that workers who ask at the same
+ * time want different ones.
+ *
+ * @returns `null` if no task is ready
+ */
+export function claimNextTask(
+  context: ClaimContext,
+  organization: Organization,
+  { assignedAgent: agent, projectId: project, ...claim }: NewClaim & { assignedAgent?: string; projectId?: string },
+  recordResponse: RecordResponse,
+): Promise<Task | null> {
+  return retryOnConflict(context.table, async () => {
+    const ready = await listReadyTasks(context, organization, { agent, project }, candidatesLimit);
+    const candidates = ready.filter(({ priority }) => priority === ready[0]?.priority);
+    if (candidates.length === 0) {
+      const records = recordResponse?.(null) ?? [];
+      if (records.length > 0) await transact(context.table, records);
+      return null;
+    }
+    for (const task of shuffled(candidates)) {
+      const taken = await take(context, organization, task, claim, recordResponse).catch(ignoreOther);
+      if (taken) return taken;
+    }
+    throw new Conflict();
+  });
+}
+
+function ignoreOther(error: unknown): undefined {
+  const isOther = error instanceof ApiError && otherWasFirst.includes(error.code);
+  if (!isOther && !(error instanceof Conflict && !error.responseLost)) throw error;
+}
+
+function shuffled<Entry>(entries: readonly Entry[]): Entry[] {
+  return entries
+    .map((entry) => ({ entry, order: Math.random() }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ entry }) => entry);
+}
