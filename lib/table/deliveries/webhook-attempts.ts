@@ -132,6 +132,10 @@ export type PermitBlock = {
  * end is counted in microseconds, so that it adds up exactly. An end that is further ahead than any can be is that of a clock that
  * was ahead, and counts for nothing.
  *
+ * When permits begin now, the write keeps the end of the permits before them as `permittedBefore`. If a clock steps by an hour and
+ * back while workers wait for permits, the end that is set in between is over or counts for nothing. Then the next permits begin at
+ * the end from before the first step.
+ *
  * @returns the times of the permits (Unix times, in ms, with fractions); `undefined` if the first would be too far ahead, or the
  *   webhook is deleted or has another maximum by now
  */
@@ -147,29 +151,36 @@ export async function takePermits(
   const latest = earliest + aheadMs * 1_000;
   const tooFar = earliest + (longestMs + clocksDifferMs) * 1_000;
   const removed = unusedLeases.length > 0 ? ` REMOVE ${unusedLeases.map(slowLeaseAttribute).join(', ')}` : '';
+  const isOver = (end: number | undefined) => end === undefined || end <= earliest || end > tooFar;
+  const over = (end: string) => `(attribute_not_exists(${end}) OR ${end} <= :earliest OR ${end} > :tooFar)`;
+  const soon = (end: string) => `${end} > :earliest AND ${end} <= :latest`;
   let until = permittedUntil;
+  let before: number | undefined;
   // Another worker may take permits between the read and the write, and once more after that.
   for (let tries = 0; tries < 3; tries++) {
-    const isOver = until === undefined || until <= earliest || until > tooFar;
-    if (!isOver && until !== undefined && until > latest) return undefined;
-    const [next, condition, values] = isOver
-      ? [
-          ':next',
-          '(attribute_not_exists(permittedUntil) OR permittedUntil <= :earliest OR permittedUntil > :tooFar)',
-          { ':next': earliest + length, ':earliest': earliest, ':tooFar': tooFar },
-        ]
-      : [
-          'permittedUntil + :length',
-          'permittedUntil > :earliest AND permittedUntil <= :latest',
-          { ':length': length, ':earliest': earliest, ':latest': latest },
-        ];
+    const last = [until, before].find((end) => !isOver(end));
+    if (last !== undefined && last > latest) return undefined;
+    const following = { ':length': length, ':latest': latest };
+    const [set, condition, values] = !isOver(until)
+      ? ['permittedUntil = permittedUntil + :length', soon('permittedUntil'), following]
+      : last !== undefined
+        ? [
+            'permittedUntil = permittedBefore + :length, permittedBefore = permittedUntil',
+            `${over('permittedUntil')} AND ${soon('permittedBefore')}`,
+            { ...following, ':tooFar': tooFar },
+          ]
+        : [
+            'permittedUntil = :next, permittedBefore = if_not_exists(permittedUntil, :earliest)',
+            `${over('permittedUntil')} AND ${over('permittedBefore')}`,
+            { ':next': earliest + length, ':tooFar': tooFar },
+          ];
     let found: Item | undefined;
     const write: Write = {
       Update: {
         Key: keys.webhook(organization, ulidOf(id)),
-        UpdateExpression: `SET permittedUntil = ${next}${removed}`,
+        UpdateExpression: `SET ${set}${removed}`,
         ConditionExpression: `maxPerSecond = :max AND ${condition}`,
-        ExpressionAttributeValues: { ':max': maxPerSecond, ...values },
+        ExpressionAttributeValues: { ':max': maxPerSecond, ':earliest': earliest, ...values },
         ReturnValues: 'UPDATED_NEW',
       },
       onConditionFailed: (item) => {
@@ -184,6 +195,7 @@ export async function takePermits(
     }
     if (found?.maxPerSecond !== maxPerSecond) return undefined;
     until = found.permittedUntil as number | undefined;
+    before = found.permittedBefore as number | undefined;
   }
   return undefined;
 }

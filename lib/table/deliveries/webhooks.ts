@@ -112,6 +112,7 @@ const internal = [
   'ownEvents',
   'taskFilters',
   'permittedUntil',
+  'permittedBefore',
   'bookedUntil',
   'latestBookingAt',
   'paceVersion',

@@ -170,6 +170,28 @@ describe('a webhook with a maximum', () => {
     expect(all).toBeGreaterThan(500);
   });
 
+  it.each([3_600_000, -3_600_000])(
+    'gets no more if the clock steps by %i ms and back while workers wait for permits',
+    async (ms) => {
+      const scene = createScene(5);
+      const worker = scene.createWorker();
+      const attempts = () => Promise.all(Array.from({ length: 5 }, () => worker.attempt()));
+      let afterSteps: boolean[] = [];
+      const carryOut = async () => {
+        const before = attempts();
+        await scene.time.wait(100);
+        scene.step(ms);
+        const between = attempts();
+        await scene.time.wait(400);
+        scene.step(-ms);
+        [afterSteps] = await Promise.all([attempts(), before, between]);
+      };
+      await scene.time.run(carryOut());
+      expect(afterSteps).toEqual(Array(5).fill(true));
+      expect(tooFull(scene.begun)).toEqual([]);
+    },
+  );
+
   it.each([
     [1, 3, 1],
     [50, 120, 1],
