@@ -45,24 +45,25 @@ export function claimTask(
   recordResponse: RecordResponse,
 ): Promise<StoredTask> {
   return retryOnConflict(context.table, async () => {
-    const before = await requireTask(context, organization, id);
-    if (claimId !== undefined) return renew(context, organization, before, { claimId, ...claim }, recordResponse);
-    return take(context, organization, before, claim, recordResponse);
+    if (claimId === undefined) return claimOnce(context, organization, id, claim, recordResponse);
+    const task = await requireTask(context, organization, id);
+    return renew(context, organization, task, { claimId, ...claim }, recordResponse);
   });
 }
 
 /**
- * Gives a task that was read to a worker.
+ * Gives a task to a worker, in one try.
  *
  * @throws `Conflict` if the task has changed since it was read; `ApiError` as `claimTask`
  */
-export async function take(
+export async function claimOnce(
   context: ClaimContext,
   organization: Organization,
-  before: StoredTask,
+  id: string,
   { worker, leaseSeconds = claimSeconds.usual }: NewClaim,
   recordResponse: RecordResponse,
 ): Promise<StoredTask> {
+  const before = await requireTask(context, organization, id);
   const now = context.clock();
   const live = liveClaim(before, now);
   if (live) throw taskClaimed(live);

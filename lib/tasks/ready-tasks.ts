@@ -6,12 +6,12 @@ import type { Task } from '../contract/tasks.ts';
 import { readExecutionHead } from '../table/executions/executions.ts';
 import type { FormerListsContext } from '../table/executions/former-lists.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
-import { readOpenIds } from '../table/tasks/ready-rows.ts';
+import { type OpenRow, readOpenRows } from '../table/tasks/ready-rows.ts';
 import type { StoredTask, TaskFilter } from '../table/tasks/task-items.ts';
 import { readTasks } from '../table/tasks/tasks.ts';
 import { Conflict, retryOnConflict, transact } from '../table/transact.ts';
 import { isOffered, liveClaim } from './claim-decisions.ts';
-import { type ClaimContext, type NewClaim, take } from './claims.ts';
+import { type ClaimContext, claimOnce, type NewClaim } from './claims.ts';
 import { settle } from './dependents.ts';
 
 type ReadyContext = FormerListsContext & Pick<Context, 'clock'>;
@@ -31,7 +31,8 @@ export async function listReadyTasks(
   limit: number,
 ): Promise<StoredTask[]> {
   const found: StoredTask[] = [];
-  for await (const ids of inGroups(readOpenIds(context, organization, filter, limit), limit)) {
+  for await (const rows of inGroups(readOpenRows(context, organization, filter, limit), limit)) {
+    const ids = rows.map(({ id }) => id);
     found.push(...(await readyAmong(context, organization, ids)));
     if (found.length >= limit) break;
   }
@@ -62,7 +63,13 @@ async function readyAmong(
 }
 
 /** Errors that say that another worker was first, or that a task is not ready any more. */
-const otherWasFirst: readonly ErrorCode[] = ['task_claimed', 'task_blocked', 'task_not_open', 'execution_running'];
+const otherWasFirst: readonly ErrorCode[] = [
+  'not_found',
+  'task_claimed',
+  'task_blocked',
+  'task_not_open',
+  'execution_running',
+];
 
 /**
  * Gives one of the ready tasks of the highest priority to a worker: a random one of the first, so that workers who ask at the same
@@ -77,24 +84,44 @@ export function claimNextTask(
   recordResponse: RecordResponse,
 ): Promise<Task | null> {
   return retryOnConflict(context.table, async () => {
-    const ready = await listReadyTasks(context, organization, { agent, project }, candidatesLimit);
-    const candidates = ready.filter(({ priority }) => priority === ready[0]?.priority);
-    if (candidates.length === 0) {
-      const records = recordResponse?.(null) ?? [];
-      if (records.length > 0) await transact(context.table, records);
-      return null;
+    let conflict: Conflict | undefined;
+    const rows = readOpenRows(context, organization, { agent, project }, candidatesLimit);
+    for await (const candidates of ofOnePriority(rows)) {
+      for (const { id } of shuffled(candidates)) {
+        const taken = await claimOnce(context, organization, id, claim, recordResponse).catch(otherwise);
+        if (taken instanceof Conflict) conflict = taken;
+        else if (taken === 'task_blocked') await settle(context, organization, id);
+        else if (typeof taken === 'object') return taken;
+      }
     }
-    for (const task of shuffled(candidates)) {
-      const taken = await take(context, organization, task, claim, recordResponse).catch(ignoreOther);
-      if (taken) return taken;
-    }
-    throw new Conflict();
+    // Some task has changed meanwhile, and may be ready as before.
+    if (conflict) throw conflict;
+    const records = recordResponse?.(null) ?? [];
+    if (records.length > 0) await transact(context.table, records);
+    return null;
   });
 }
 
-function ignoreOther(error: unknown): undefined {
-  const isOther = error instanceof ApiError && otherWasFirst.includes(error.code);
-  if (!isOther && !(error instanceof Conflict && !error.responseLost)) throw error;
+/** Returns why a task could not be taken, if another one may be. */
+function otherwise(error: unknown): Conflict | ErrorCode {
+  if (error instanceof ApiError && otherWasFirst.includes(error.code)) return error.code;
+  if (error instanceof Conflict && !error.responseLost) return error;
+  throw error;
+}
+
+/** Yields groups of rows with the same priority. */
+async function* ofOnePriority(rows: AsyncIterable<OpenRow>): AsyncGenerator<OpenRow[]> {
+  let group: OpenRow[] = [];
+  for await (const row of rows) {
+    if (group[0] && group[0].priority !== row.priority) {
+      yield group;
+      group = [];
+    }
+    if (group.push(row) < candidatesLimit) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
 }
 
 function shuffled<Entry>(entries: readonly Entry[]): Entry[] {

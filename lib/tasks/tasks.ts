@@ -199,31 +199,36 @@ async function checkAndChange(
 ): Promise<StoredTask> {
   await checkAssignedAgent(context, organization, before, after, assignee);
   const added = after.dependsOn.filter((id) => !before.dependsOn.includes(id));
-  const lock = added.length > 0 ? { read: await readGraphLock(context, organization) } : undefined;
-  if (lock) {
-    await checkReferences(context, organization, undefined, after.dependsOn);
-    await checkNoCycle(after.id, added, after.dependsOn, (ids) => readTasks(context, organization, ids));
-  }
-  return changeWithHold(context, organization, before, after, { lock, recordResponse });
+  if (added.length === 0) return changeWithHold(context, organization, before, after, { recordResponse });
+  const lock = { read: await readGraphLock(context, organization) };
+  const dependencies = await checkReferences(context, organization, undefined, after.dependsOn);
+  await checkNoCycle(after.id, added, after.dependsOn, (ids) => readTasks(context, organization, ids));
+  return changeWithHold(context, organization, before, after, { lock, dependencies, recordResponse });
 }
 
 /**
  * Changes a task, and decides anew whether it is held if the change can make a difference: other dependencies, no failures any
  * more, or another status of a task that is held. The last is not needed, but it corrects a task that was left behind.
+ *
+ * @param options.dependencies if they were read already
  */
 export async function changeWithHold(
   context: FormerListsContext,
   organization: Organization,
   before: StoredTask,
   after: StoredTask,
-  options: { lock?: { read: GraphLock } | undefined; recordResponse: RecordResponse },
+  options: {
+    lock?: { read: GraphLock };
+    dependencies?: readonly StoredTask[];
+    recordResponse: RecordResponse;
+  },
 ): Promise<StoredTask> {
   const isSame = isDeepStrictEqual(before.dependsOn, after.dependsOn) && before.stopped === after.stopped;
   if (isSame && (!before.held || before.status === after.status)) {
     await changeTask(context, organization, before, after, options);
     return after;
   }
-  const dependencies = await readTasks(context, organization, after.dependsOn);
+  const dependencies = options.dependencies ?? (await readTasks(context, organization, after.dependsOn));
   const changed = await withHold(context, organization, after, dependencies);
   await changeTask(context, organization, before, changed, { ...options, dependencies });
   return changed;

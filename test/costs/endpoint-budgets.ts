@@ -28,12 +28,31 @@ export const endpointBudgets = {
     'by status, with an agent': usage({ requests: 1, rounds: 1, rcu: 1 }),
     'by agent, of 25': usage({ requests: 27, rounds: 2, rcu: 31 }),
   },
+  listReadyTasks: {
+    '20 of 100': usage({ requests: 9, rounds: 2, rcu: 28 }),
+    '20, each of five dependencies': usage({ requests: 10, rounds: 3, rcu: 33 }),
+  },
+  claimTask: {
+    bare: usage({ requests: 2, rounds: 2, rcu: 1, wcu: 8, indexWcu: 1 }),
+    'with an agent': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 14, indexWcu: 1 }),
+    'with both': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 26, indexWcu: 1 }),
+  },
+  claimNextTask: {
+    'of 20': usage({ requests: 10, rounds: 3, rcu: 9, wcu: 14, indexWcu: 1 }),
+    'of none': usage({ requests: 8, rounds: 1, rcu: 8 }),
+  },
+  renewClaim: { bare: usage({ requests: 2, rounds: 2, rcu: 1, wcu: 1, indexWcu: 2 }) },
+  releaseTask: {
+    bare: usage({ requests: 2, rounds: 2, rcu: 1, wcu: 8, indexWcu: 1 }),
+    'with both': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 26, indexWcu: 1 }),
+  },
+  takeBackTask: { bare: usage({ requests: 2, rounds: 2, rcu: 1, wcu: 8, indexWcu: 1 }) },
   createTask: {
     bare: usage({ requests: 1, rounds: 1, wcu: 6 }),
     'with an agent': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 12 }),
     'with a project': usage({ requests: 1, rounds: 1, wcu: 12 }),
     'with both': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 24 }),
-    'with five dependencies': usage({ requests: 1, rounds: 1, wcu: 16 }),
+    'with five dependencies': usage({ requests: 2, rounds: 2, rcu: 5, wcu: 16 }),
     'with an Idempotency-Key': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 8 }),
   },
   getTask: {
@@ -45,7 +64,7 @@ export const endpointBudgets = {
     'its status': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 8 }),
     'its status, with an agent': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 14 }),
     'its status, with both': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 26 }),
-    'a new dependency': usage({ requests: 5, rounds: 5, rcu: 4, wcu: 6 }),
+    'a new dependency': usage({ requests: 5, rounds: 5, rcu: 4, wcu: 12 }),
     nothing: usage({ requests: 1, rounds: 1, rcu: 1 }),
   },
   deleteTask: {

@@ -1,4 +1,4 @@
-import { taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
+import { type Task, taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
 import { randomFrom } from '../soak/random.ts';
 import { bareTasks, seed } from '../table/tasks/seed.ts';
 import { type Asked, type TestOrganization, text } from './test-organization.ts';
@@ -47,6 +47,17 @@ const listing = (query: string) => async (caller: TestOrganization) => {
   return { query };
 };
 
+const worker = 'laptop of Ada';
+
+/** Creates a task, lets a worker claim it, and returns a request of that worker. */
+const ofClaim =
+  (fields: object, body: object = {}) =>
+  async (caller: TestOrganization) => {
+    const { params } = await one(caller, fields);
+    const { claim } = (await caller.ask('claimTask', { params, body: { worker } })) as unknown as Task;
+    return { params, body: { claimId: claim?.id, ...body } };
+  };
+
 /** For each budget of a task's row: creates the items in the table, and returns the measured request. */
 export const taskScenarios = {
   listTasks: {
@@ -70,6 +81,30 @@ export const taskScenarios = {
       return listing('group_by=assigned_agent')(caller);
     },
   },
+  listReadyTasks: {
+    '20 of 100': listing(''),
+    '20, each of five dependencies': async (caller) => {
+      const dependsOn = await putMany(caller, 5);
+      for (const id of dependsOn) await caller.ask('updateTask', { params: { id }, body: { status: 'done' } });
+      for (let created = 0; created < 20; created++) await put(caller, { ...bare, projectId: 'proj_two', dependsOn });
+      return { query: 'project_id=proj_two' };
+    },
+  },
+  claimTask: {
+    bare: async (caller) => ({ ...(await one(caller)), body: { worker } }),
+    'with an agent': async (caller) => ({ ...(await one(caller, { ...bare, assignedAgent })), body: { worker } }),
+    'with both': async (caller) => ({ ...(await one(caller, both)), body: { worker } }),
+  },
+  claimNextTask: {
+    'of 20': async (caller) => {
+      for (let created = 0; created < 20; created++) await put(caller, { ...bare, projectId: 'proj_three' });
+      return { body: { worker, projectId: 'proj_three' } };
+    },
+    'of none': async () => ({ body: { worker, projectId: 'proj_none' } }),
+  },
+  renewClaim: { bare: ofClaim(bare) },
+  releaseTask: { bare: ofClaim(bare, { status: 'qa_review' }), 'with both': ofClaim(both, { status: 'qa_review' }) },
+  takeBackTask: { bare: async (caller) => ({ params: (await ofClaim(bare)(caller)).params }) },
   createTask: {
     bare: async () => ({ body: bare }),
     'with an agent': async () => ({ body: { ...bare, assignedAgent } }),

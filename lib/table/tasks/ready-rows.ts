@@ -9,31 +9,34 @@ import { facetOf, type TaskFilter, taskListOf } from './task-items.ts';
 /** The statuses of tasks that wait for a worker. */
 export const openStatuses: readonly TaskStatus[] = ['backlog', 'assigned'];
 
+/** An open task that is not held, as its row has it. */
+export type OpenRow = { id: string; priority: TaskPriority };
+
 /**
- * Yields the ids of open tasks that are not held, by priority and then by age, as their rows have them. The first pages of all
- * priorities are read at the same time.
+ * Yields the open tasks that are not held, by priority and then by age. The first pages of all priorities are read at the same
+ * time.
  *
  * @param pageItems how many rows a page has
  */
-export async function* readOpenIds(
+export async function* readOpenRows(
   { table }: TableContext,
   organization: Organization,
   filter: Pick<TaskFilter, 'agent' | 'project'>,
   pageItems: number,
-): AsyncGenerator<string> {
+): AsyncGenerator<OpenRow> {
   const list = taskListOf(organization, filter);
   const started = taskPriorities.toReversed().map((priority) => {
     const ids = idsOf(table, list, priority, pageItems);
     const first = ids.next();
     // A reader may need none of the lower priorities.
     first.catch(() => {});
-    return { ids, first };
+    return { priority, ids, first };
   });
-  for (const { ids, first } of started) {
+  for (const { priority, ids, first } of started) {
     const { done, value } = await first;
     if (done) continue;
-    yield value;
-    yield* ids;
+    yield { id: value, priority };
+    for await (const id of ids) yield { id, priority };
   }
 }
 

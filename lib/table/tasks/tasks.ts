@@ -220,7 +220,7 @@ export async function readAssignee(
 }
 
 /**
- * Checks that the agent and the dependencies of a task exist.
+ * Checks that the agent and the dependencies of a task exist, and returns the dependencies.
  *
  * @throws `ApiError` `unknown_reference` with a detail for each one that does not exist
  */
@@ -229,13 +229,14 @@ export async function checkReferences(
   organization: Organization,
   agent: string | undefined,
   dependsOn: readonly string[],
-): Promise<void> {
+): Promise<StoredTask[]> {
   const known = await readTasks(context, organization, dependsOn);
   const unknown = dependsOn.flatMap((id, at) =>
     known.some((task) => task.id === id) ? [] : unknownTask(id, `dependsOn.${at}`),
   );
   if (agent && !(await readAssignee(context, organization, agent))) unknown.push(unknownAgent(agent, 'assignedAgent'));
   if (unknown.length > 0) throw merged(unknown);
+  return known;
 }
 
 /** Returns the graph lock, strongly consistent, for a change that adds an edge. */

@@ -108,6 +108,7 @@ describe('the bundles', () => {
       'count_tasks',
       'get_task',
       'get_me',
+      'list_ready_tasks',
     ]);
   });
 
