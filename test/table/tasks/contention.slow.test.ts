@@ -6,41 +6,10 @@ import { maxShards, shardsAfterConflict } from '../../../lib/table/lists/shards.
 import { createTask, updateTask } from '../../../lib/tasks/tasks.ts';
 import { lockWindowMs, startConflictingTable } from '../../bench/conflicting-table.ts';
 import { type Random, randomFrom } from '../../soak/random.ts';
+import { createVirtualTime, type VirtualTime } from '../../virtual-time.ts';
 import { projects } from './model.ts';
 import { bareTasks, seed } from './seed.ts';
 import { agents, always, createTestTable, newTask } from './test-table.ts';
-
-/** A simulated time. It passes only while all participants wait, so that their work takes no time. */
-type VirtualTime = ReturnType<typeof virtualTime>;
-
-/** Creates a time that advances to the end of the shortest wait when all participants wait: one runs at a time. */
-function virtualTime() {
-  const waiting: { until: number; resume: () => void }[] = [];
-  let joined = 0;
-  let now = 0;
-  const pass = () => {
-    if (waiting.length < joined) return;
-    const next = waiting.sort((a, b) => a.until - b.until).shift();
-    if (!next) return;
-    now = next.until;
-    next.resume();
-  };
-  return {
-    /** Waits for a time in milliseconds. */
-    sleep: (milliseconds: number): Promise<void> =>
-      new Promise((resolve) => {
-        waiting.push({ until: now + milliseconds, resume: resolve });
-        pass();
-      }),
-    join: () => {
-      joined += 1;
-    },
-    leave: () => {
-      joined -= 1;
-      pass();
-    },
-  };
-}
 
 const writesOfEach = 15;
 
@@ -62,7 +31,7 @@ const writersOfShard = ({ writers, pauseMs }: Load, shards: number) => (writers 
 let time: VirtualTime;
 let random: Random;
 beforeEach(() => {
-  time = virtualTime();
+  time = createVirtualTime();
   random = randomFrom(1);
   vi.spyOn(Math, 'random').mockImplementation(random);
 });
