@@ -122,10 +122,19 @@ it('takes a task back from its worker', async () => {
   expect(await messageOf('tasks', 'take-back', id)).toMatch(/no such claim/);
 });
 
-it('lets the worker that has claimed a task change it', async () => {
+it('says who has claimed a task, until when and what to do, and lets the worker change it', async () => {
   const id = await add('Build it');
-  const own = await claimOf(id);
+  const { claim } = await json('claim', id, '--worker', 'Red\u202E\nuntil: never');
+  const message = [
+    'A worker has claimed the task; wait for its release, or take it back with: tasks take-back ID. The worker itself changes it with --claim-id.',
+    '  worker: Red until: never',
+    `  until: ${claim.expiresAt}`,
+  ].join('\n');
+  expect(await messageOf('tasks', 'done', id)).toBe(message);
+  expect(await messageOf('tasks', 'move', id, 'backlog')).toBe(message);
+  expect(await messageOf('claim', id, ...worker)).toBe(message);
   expect(await messageOf('tasks', 'done', id, ...lostClaim)).toBe(claimLost);
+  const own = ['--claim-id', claim.id];
   expect(await output('tasks', 'move', id, 'qa_review', ...own)).toBe(`${id} is qa_review: Build it`);
   expect(await output('tasks', 'done', id, ...own)).toBe(`${id} is done: Build it`);
 });
