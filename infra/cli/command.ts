@@ -39,11 +39,11 @@ export function jsonOption() {
   return new Option('--json', 'print JSON, with the result in `data`');
 }
 
-/** Returns a parser of whole numbers in decimal digits from 1 to `most`. */
-export function wholeNumber(most: number): (given: string) => number {
+/** Returns a parser of whole numbers in decimal digits from `least`, at least 1, to `most`. */
+export function wholeNumber(most: number, least = 1): (given: string) => number {
   return (given) => {
-    if (!/^[1-9]\d*$/.test(given) || Number(given) > most)
-      throw new InvalidArgumentError(`It must be a whole number from 1 to ${most}.`);
+    if (!/^[1-9]\d*$/.test(given) || Number(given) < least || Number(given) > most)
+      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
     return Number(given);
   };
 }

@@ -1,5 +1,5 @@
 import { CrewboardError } from '../../../lib/client/client.ts';
-import { multipleLines } from '../printable.ts';
+import { multipleLines, singleLine } from '../printable.ts';
 import { Failure } from '../run-program.ts';
 import { startHint } from './connection.ts';
 
@@ -12,12 +12,25 @@ export function apiErrorText(error: unknown): string | undefined {
 }
 
 /** Returns the message of an error response, the details that it does not contain, and the id that operators find it by. */
-function responseText({ message, details, requestId }: CrewboardError): string {
+function responseText(error: CrewboardError): string {
+  const { message, details, requestId } = error;
   return [
-    message,
-    ...details
-      .filter((detail) => !message.includes(detail.message))
-      .map((detail) => `  ${detail.path}: ${detail.message}`),
+    ...(claimText(error) ?? [
+      message,
+      ...details
+        .filter((detail) => !message.includes(detail.message))
+        .map((detail) => `  ${detail.path}: ${detail.message}`),
+    ]),
     ...(requestId ? [`Request id: ${requestId}`] : []),
   ].join('\n');
+}
+
+/** Returns who has claimed a task, and what to do on the command line; `undefined` for any other error. */
+function claimText({ code, details: [claim] }: CrewboardError): string[] | undefined {
+  if (code !== 'task_claimed' || claim?.worker === undefined) return undefined;
+  return [
+    'A worker has claimed the task; wait for its release, or take it back with: tasks take-back ID. The worker itself changes it with --claim-id.',
+    `  worker: ${singleLine(claim.worker)}`,
+    `  until: ${claim.expiresAt}`,
+  ];
 }

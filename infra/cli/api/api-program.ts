@@ -4,6 +4,7 @@ import { listen } from '../listen/listen.ts';
 import { trigger } from '../listen/trigger.ts';
 import { version } from '../version.ts';
 import { agents } from './agents.ts';
+import { claim, next, release, renew } from './claims.ts';
 import { executions } from './executions.ts';
 import { tasks } from './tasks.ts';
 import { webhooks } from './webhooks.ts';
@@ -25,6 +26,10 @@ export function createApiProgram(summary: string, ...examples: string[]): Comman
     .addHelpText('after', exitCodesText)
     .commandsGroup('Commands that call the API:')
     .addCommand(tasks)
+    .addCommand(next)
+    .addCommand(claim)
+    .addCommand(renew)
+    .addCommand(release)
     .addCommand(agents)
     .addCommand(executions)
     .addCommand(webhooks)

@@ -1,6 +1,7 @@
 import { Argument, Option } from '@commander-js/extra-typings';
 import { everyItem } from '../../../lib/client/client.ts';
 import type { Task, TaskReference, TaskStatus } from '../../../lib/client/operations.ts';
+import { ClaimId } from '../../../lib/contract/claims.ts';
 import { AgentName, ProjectId } from '../../../lib/contract/shapes.ts';
 import { TaskId, taskPriorities, taskStatuses } from '../../../lib/contract/tasks.ts';
 import { readBy } from '../command.ts';
@@ -19,6 +20,7 @@ const taskShape: Shape<Task> = {
     status: ({ status }) => status,
     priority: ({ priority }) => priority,
     agent: ({ assignedAgent }) => assignedAgent,
+    worker: ({ claim }) => claim?.worker,
     title: ({ title }) => title,
   },
   flexible: 'title',
@@ -45,6 +47,25 @@ const list = apiCommand(
       () => everyItem(client.listTasks, { query }),
     );
     printPage(page, 'task', taskShape, options);
+  });
+
+const ready = apiCommand(
+  'ready',
+  'List the tasks that a worker can take now, the highest priority first',
+  'tasks ready',
+  'tasks ready --agent builder --limit 5 --json',
+)
+  .description(
+    'List the tasks that a worker can take now, the highest priority first, then the oldest. It lists --limit of them, without a total.',
+  )
+  .option('--agent <name>', 'only tasks that are assigned to this agent', readBy(AgentName))
+  .option('--project <id>', 'only tasks of this project', readBy(ProjectId))
+  .addOption(limitOption())
+  .action(async ({ agent, project, limit, ...options }, command) => {
+    const query = { assigned_agent: agent, project_id: project, limit };
+    const { data } = await connect(options, command).listReadyTasks({ query });
+    if (options.json) return printJson({ data });
+    printPage({ data, pagination: { limit: data.length, offset: 0, total: data.length } }, 'task', taskShape, {});
   });
 
 const add = apiCommand(
@@ -78,6 +99,10 @@ const show = apiCommand('show', 'Show a task', `tasks show ${exampleId}`)
       ['priority', task.priority],
       ['agent', task.assignedAgent],
       ['project', task.projectId],
+      ['worker', task.claim?.worker],
+      ['claim until', task.claim?.expiresAt],
+      ['claim note', task.claim?.note],
+      ['stopped', task.stopped && `since ${task.stopped.at}: ${task.stopped.reason}`],
       ['depends on', task.dependsOn.map(referenceText).join('\n')],
       ['blocked by', task.blockedBy.map(referenceText).join('\n')],
       ['created', task.createdAt],
@@ -90,29 +115,58 @@ const show = apiCommand('show', 'Show a task', `tasks show ${exampleId}`)
 const move = apiCommand('move', 'Change the status of a task', `tasks move ${exampleId} in_progress`)
   .argument('<id>', 'the id of the task', readBy(TaskId))
   .addArgument(new Argument('<status>', 'the new status').choices(taskStatuses))
+  .addOption(claimIdOption())
   .action((id, status, options, command) => moveTask(id, status, options, command));
 
 const done = apiCommand('done', 'Change the status of a task to done', `tasks done ${exampleId}`)
   .argument('<id>', 'the id of the task', readBy(TaskId))
+  .addOption(claimIdOption())
   .action((id, options, command) => moveTask(id, 'done', options, command));
 
+const takeBack = apiCommand(
+  'take-back',
+  'Take a claimed task back from its worker, or free a stopped task',
+  `tasks take-back ${exampleId}`,
+)
+  .argument('<id>', 'the id of the task', readBy(TaskId))
+  .action(async (id, options, command) => {
+    const { data } = await connect(options, command).takeBackTask({ params: { id } });
+    printStatus(data, options);
+  });
+
 /** `crewboard tasks`: the tasks of the board. */
-export const tasks = apiGroup('tasks', 'List, create, show and move tasks', 'tasks list --status in_progress')
+export const tasks = apiGroup(
+  'tasks',
+  'List, create, show, move and take back tasks',
+  'tasks list --status in_progress',
+)
   .addCommand(list)
+  .addCommand(ready)
   .addCommand(add)
   .addCommand(show)
   .addCommand(move)
-  .addCommand(done);
+  .addCommand(done)
+  .addCommand(takeBack);
 
 async function moveTask(
   id: string,
   status: TaskStatus,
-  options: ConnectionOptions & { json?: true | undefined },
+  { claimId, ...options }: ConnectionOptions & { claimId?: string | undefined; json?: true | undefined },
   command: Reporter,
 ): Promise<void> {
-  const { data } = await connect(options, command).updateTask({ params: { id }, body: { status } });
-  if (options.json) return printJson({ data });
-  console.log(`${data.id} is ${data.status}: ${singleLine(data.title)}`);
+  const { data } = await connect(options, command).updateTask({ params: { id }, body: { status, claimId } });
+  printStatus(data, options);
+}
+
+/** Returns the option `--claim-id` of commands that change a task. */
+export function claimIdOption(description = 'your claim on the task, as next and claim print it') {
+  return new Option('--claim-id <id>', description).argParser(readBy(ClaimId));
+}
+
+/** Prints a task after a change: as JSON, or its status in one line. */
+export function printStatus(task: Task, { json }: { json?: true | undefined }): void {
+  if (json) printJson({ data: task });
+  else console.log(`${task.id} is ${task.status}${task.stopped ? ', stopped' : ''}: ${singleLine(task.title)}`);
 }
 
 function referenceText({ id, status, title }: TaskReference): string {

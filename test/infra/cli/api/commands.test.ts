@@ -65,9 +65,9 @@ describe('tasks', () => {
     const filters = ['--project', 'proj_list', '--status', 'qa_review', '--priority', 'medium'];
     const lines = (await output('tasks', 'list', ...filters, '--limit', '2')).split('\n');
     expect(lines).toEqual([
-      'id                             status     priority  agent  title',
-      `${ids[2]}  qa_review  medium           Three`,
-      `${ids[1]}  qa_review  medium           Two`,
+      'id                             status     priority  agent  worker  title',
+      `${ids[2]}  qa_review  medium                   Three`,
+      `${ids[1]}  qa_review  medium                   Two`,
       '2 of 3 tasks. --all lists all of them.',
     ]);
     const all = await json('tasks', 'list', ...filters, '--all');
