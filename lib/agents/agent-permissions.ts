@@ -20,6 +20,18 @@ export function authorizeTools(
 }
 
 /**
+ * Checks that a caller may let the tasks of an agent be done without a person, which changes tasks.
+ *
+ * @throws `ApiError` `insufficient_scope`
+ */
+export function authorizeAutoAccept(
+  scopes: readonly Scope[],
+  { name, autoAccept }: Pick<StoredAgent, 'name' | 'autoAccept'>,
+): void {
+  if (autoAccept) requireScopes(scopes, ['tasks:write'], `the tasks that ${name} finishes without a review`);
+}
+
+/**
  * Checks that a caller may make a change of an agent. A change that does not concern the tools needs no further scope, so
  * an agent can always be set inactive. Both the tools before the change and those after it count.
  *
@@ -29,4 +41,5 @@ export function authorizeChange(scopes: readonly Scope[], before: StoredAgent, a
   const isGuided = guidingFields.some((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
   const capabilities = [...before.capabilities, ...after.capabilities];
   if (isGuided) authorizeTools(scopes, { name: before.name, capabilities });
+  if (!before.autoAccept) authorizeAutoAccept(scopes, after);
 }

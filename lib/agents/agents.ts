@@ -34,7 +34,7 @@ import { markExecutions } from '../table/executions/running-executions.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { readSettings } from '../table/organizations/settings.ts';
 import { retryOnConflict, transact } from '../table/transact.ts';
-import { authorizeChange, authorizeTools } from './agent-permissions.ts';
+import { authorizeAutoAccept, authorizeChange, authorizeTools } from './agent-permissions.ts';
 import { losesRights, matching, patched } from './decisions.ts';
 import { newSystemAgents } from './system-agents.ts';
 
@@ -66,6 +66,7 @@ export async function createAgent(
   if (reservedNames.includes(fields.name)) throw reservedName(fields.name);
   const chosen = await chooseModel(context, organization, model);
   authorizeTools(scopes, fields);
+  authorizeAutoAccept(scopes, fields);
   const id = context.ulid();
   const createdAt = timestamp(timeOf(id));
   const agent = {

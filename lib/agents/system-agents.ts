@@ -1,4 +1,4 @@
-import type { NewAgent } from '../contract/agents.ts';
+import { type NewAgent, standardConduct } from '../contract/agents.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import type { StoredAgent } from '../table/agents/agent-items.ts';
 
@@ -45,6 +45,7 @@ export function newSystemAgents(ulid: () => string, model: string): StoredAgent[
       model,
       soul: '',
       capabilities: [],
+      ...standardConduct,
       status: 'active',
       isSystem: true,
       version: 1,

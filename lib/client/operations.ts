@@ -94,6 +94,16 @@ export type NewAgent = {
   maxSteps?: number;
   /** Tokens after which an execution calls the model no more, if below the deployment's. */
   maxTokens?: number;
+  /** The service starts executions on the ready tasks of the agent. */
+  autoRun?: boolean;
+  /** With this many running executions, the service starts no further one. */
+  maxRunning?: number;
+  /** How often the service starts again on a task after a failure. */
+  autoRetry?: number;
+  /** A task goes to `done`, not to `up_for_review`, if both quality gates passed. Setting it needs `tasks:write`. */
+  autoAccept?: boolean;
+  /** Executions get the outputs of finished dependencies. */
+  dependencyResults?: boolean;
 };
 
 export type AgentPatch = {
@@ -116,6 +126,16 @@ export type AgentPatch = {
   maxSteps?: number | null;
   /** Tokens after which an execution calls the model no more, if below the deployment's. */
   maxTokens?: number | null;
+  /** The service starts executions on the ready tasks of the agent. */
+  autoRun?: boolean;
+  /** With this many running executions, the service starts no further one. */
+  maxRunning?: number;
+  /** How often the service starts again on a task after a failure. */
+  autoRetry?: number;
+  /** A task goes to `done`, not to `up_for_review`, if both quality gates passed. Setting it needs `tasks:write`. */
+  autoAccept?: boolean;
+  /** Executions get the outputs of finished dependencies. */
+  dependencyResults?: boolean;
 };
 
 export type SoulUpdate = {
@@ -381,6 +401,16 @@ export type Agent = {
   maxSteps?: number;
   /** Tokens after which an execution calls the model no more, if below the deployment's. */
   maxTokens?: number;
+  /** The service starts executions on the ready tasks of the agent. */
+  autoRun: boolean;
+  /** With this many running executions, the service starts no further one. */
+  maxRunning: number;
+  /** How often the service starts again on a task after a failure. */
+  autoRetry: number;
+  /** A task goes to `done`, not to `up_for_review`, if both quality gates passed. Setting it needs `tasks:write`. */
+  autoAccept: boolean;
+  /** Executions get the outputs of finished dependencies. */
+  dependencyResults: boolean;
   /** Whether this is a system agent, created with the organization. System agents cannot be deleted. */
   isSystem: boolean;
   createdAt: string;

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
-import { AgentName, described, grouped, id, label, listOf, oneOf, pageQuery, Timestamp, text } from './shapes.ts';
+import { AgentName, described, flag, grouped, id, label, listOf, oneOf, pageQuery, Timestamp, text } from './shapes.ts';
 import { exampleSkill, Skill, SkillId } from './skills.ts';
 
 const AgentId = id('ag', 'an agent');
@@ -57,14 +57,17 @@ const capabilities = described(
 /** The highest numbers of steps and of tokens that a deployment or an agent can allow its executions. */
 export const highestStepLimits = { steps: 200, tokens: 10_000_000 };
 
-/** Returns the schema of a lower limit of executions: a whole number from 1. */
-const lowerLimit = (highest: number) =>
+/** Returns the schema of a whole number. */
+const wholeNumber = (least: number, highest: number) =>
   v.pipe(
     v.number('must be a number'),
     v.integer('must be a whole number'),
-    v.minValue(1, 'must be at least 1'),
+    v.minValue(least, `must be at least ${least}`),
     v.maxValue(highest, `must be at most ${grouped(highest)}`),
   );
+
+/** Returns the schema of a lower limit of executions. */
+const lowerLimit = (highest: number) => wholeNumber(1, highest);
 
 const maxSteps = described(
   lowerLimit(highestStepLimits.steps),
@@ -74,6 +77,26 @@ const maxTokens = described(
   lowerLimit(highestStepLimits.tokens),
   "Tokens after which an execution calls the model no more, if below the deployment's.",
 );
+/** How an agent works on its tasks without being asked, and the values of an agent that says nothing of it. */
+export const standardConduct = {
+  autoRun: false,
+  maxRunning: 1,
+  autoRetry: 0,
+  autoAccept: false,
+  dependencyResults: true,
+} as const;
+
+const conduct = {
+  autoRun: described(flag, 'The service starts executions on the ready tasks of the agent.'),
+  maxRunning: described(wholeNumber(1, 50), 'With this many running executions, the service starts no further one.'),
+  autoRetry: described(wholeNumber(0, 3), 'How often the service starts again on a task after a failure.'),
+  autoAccept: described(
+    flag,
+    'A task goes to `done`, not to `up_for_review`, if both quality gates passed. Setting it needs `tasks:write`.',
+  ),
+  dependencyResults: described(flag, 'Executions get the outputs of finished dependencies.'),
+};
+
 const status = described(AgentStatus, 'Only an `active` agent can be executed or delegated to.');
 
 /** The body of `createAgent`. Without a model, the agent gets the organization's current default model. */
@@ -89,6 +112,11 @@ export const NewAgent = v.object({
   status: v.optional(status, 'active'),
   maxSteps: v.optional(maxSteps),
   maxTokens: v.optional(maxTokens),
+  autoRun: v.optional(conduct.autoRun, standardConduct.autoRun),
+  maxRunning: v.optional(conduct.maxRunning, standardConduct.maxRunning),
+  autoRetry: v.optional(conduct.autoRetry, standardConduct.autoRetry),
+  autoAccept: v.optional(conduct.autoAccept, standardConduct.autoAccept),
+  dependencyResults: v.optional(conduct.dependencyResults, standardConduct.dependencyResults),
 });
 export type NewAgent = v.InferOutput<typeof NewAgent>;
 
@@ -107,6 +135,11 @@ export const AgentPatch = v.object({
   status: v.optional(status),
   maxSteps: v.nullish(maxSteps),
   maxTokens: v.nullish(maxTokens),
+  autoRun: v.optional(conduct.autoRun),
+  maxRunning: v.optional(conduct.maxRunning),
+  autoRetry: v.optional(conduct.autoRetry),
+  autoAccept: v.optional(conduct.autoAccept),
+  dependencyResults: v.optional(conduct.dependencyResults),
 });
 export type AgentPatch = v.InferOutput<typeof AgentPatch>;
 
@@ -127,6 +160,7 @@ export const Agent = v.object({
   status: AgentStatus,
   maxSteps: v.optional(maxSteps),
   maxTokens: v.optional(maxTokens),
+  ...conduct,
   isSystem: described(
     v.boolean(),
     'Whether this is a system agent, created with the organization. System agents cannot be deleted.',
@@ -189,6 +223,7 @@ export const exampleAgent = {
   soul: 'You are careful, and say so when you are not sure.',
   capabilities: ['html', 'css'],
   status: 'active',
+  ...standardConduct,
   isSystem: false,
   createdAt: examples.hired,
   updatedAt: examples.hired,
@@ -205,6 +240,7 @@ const exampleSystemAgent = {
   soul: '',
   capabilities: [],
   status: 'active',
+  ...standardConduct,
   isSystem: true,
   createdAt: examples.founded,
   updatedAt: examples.founded,
@@ -214,8 +250,8 @@ const exampleSystemAgent = {
 export const needsToolScopes = 'For an agent with tools, the access token also needs the scopes of these tools.';
 
 function exampleAgentListItem() {
-  const { systemPrompt: _, soul: __, isSystem: ___, updatedAt: ____, ...listed } = exampleAgent;
-  return listed;
+  const { id, name, displayName, description, category, model, status, capabilities, createdAt } = exampleAgent;
+  return { id, name, displayName, description, category, model, status, capabilities, createdAt };
 }
 
 export const listAgents = endpoint({

@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { assignSkill, createAgent, listAgents, updateAgent, updateSoul } from '../../lib/contract/agents.ts';
+import {
+  assignSkill,
+  createAgent,
+  listAgents,
+  standardConduct,
+  updateAgent,
+  updateSoul,
+} from '../../lib/contract/agents.ts';
 import { validate } from '../../lib/requests/validate.ts';
 import { agentNames, errorsOf, testFields, testPage, texts, wide, words } from './fields.ts';
 
 const required = { name: 'writer', displayName: 'Writer', category: 'business' };
 const capabilities = (count: number) => Array.from({ length: count }, (_, at) => `capability ${at}`);
 
+const flags = { valid: [true, false], invalid: [], ofOtherType: ['true', 1] };
 const fields = {
   displayName: texts(200, { label: true }),
   description: texts(10_000, { blank: true }),
@@ -21,12 +29,20 @@ const fields = {
   status: words('active', 'inactive', 'draft'),
   maxSteps: { valid: [1, 200], invalid: [0, 201, 1.5], ofOtherType: ['20', true] },
   maxTokens: { valid: [1, 10_000_000], invalid: [0, 10_000_001, 1.5], ofOtherType: ['200000', true] },
+  autoRun: flags,
+  maxRunning: { valid: [1, 50], invalid: [0, 51, 1.5], ofOtherType: ['1', true] },
+  autoRetry: { valid: [0, 3], invalid: [-1, 4, 0.5], ofOtherType: ['0', false] },
+  autoAccept: flags,
+  dependencyResults: flags,
 };
 
 describe('a create', () => {
   it('with only the required fields gets the defaults, but no model', () => {
     const { output } = validate(createAgent.body, required);
-    expect(output).toEqual({ ...required, systemPrompt: '', soul: '', capabilities: [], status: 'active' });
+    expect(output).toEqual({
+      ...{ ...required, systemPrompt: '', soul: '', capabilities: [], status: 'active' },
+      ...standardConduct,
+    });
     expect(errorsOf(createAgent.body, {})).toEqual(Object.keys(required).map((field) => `${field} required`));
   });
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAgent, deleteAgent } from '../../lib/agents/agents.ts';
 import type { Context } from '../../lib/context.ts';
+import { standardConduct } from '../../lib/contract/agents.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import { consumers } from '../../lib/deployment/consumers.ts';
 import { runDuePurges } from '../../lib/executions/purges.ts';
@@ -31,7 +32,7 @@ const dump = () => dumpOf(board.table, board.organization) as Promise<Record<str
 
 /** Creates an agent with a prompt and a soul, and deletes it. */
 async function deleted(name: string): Promise<void> {
-  const texts = { systemPrompt: 'Write.', soul: 'Calm.', capabilities: [] };
+  const texts = { systemPrompt: 'Write.', soul: 'Calm.', capabilities: [], ...standardConduct };
   const agent = { name, displayName: name, category: 'business', status: 'active', ...texts } as const;
   await createAgent(board, board.organization, agent, undefined, []);
   await deleteAgent(board, board.organization, name, always);

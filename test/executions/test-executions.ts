@@ -1,6 +1,6 @@
 import { createAgent, deleteAgent, updateAgent } from '../../lib/agents/agents.ts';
 import type { Context } from '../../lib/context.ts';
-import type { Agent, NewAgent } from '../../lib/contract/agents.ts';
+import { type Agent, type NewAgent, standardConduct } from '../../lib/contract/agents.ts';
 import { scopes } from '../../lib/contract/endpoint.ts';
 import type { NewDelegation, NewExecution } from '../../lib/contract/executions.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
@@ -37,7 +37,7 @@ export const opening = Date.parse('2026-03-01T12:00:00.000Z');
 /** The fields of `writer`. */
 const agentFields: NewAgent = {
   ...{ name: 'writer', displayName: 'Writer', category: 'business', model: 'writer.model' },
-  ...{ systemPrompt: 'Write.', soul: 'Calm.', capabilities: [], status: 'active' },
+  ...{ systemPrompt: 'Write.', soul: 'Calm.', capabilities: [], status: 'active', ...standardConduct },
 };
 
 export type TestExecutions = Awaited<ReturnType<typeof createTestExecutions>>;

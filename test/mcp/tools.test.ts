@@ -52,8 +52,8 @@ describe('the list of tools', () => {
 
   it.each([
     ['?tools=board', 2_500],
-    ['?tools=all', 7_200],
-    ['', 7_200],
+    ['?tools=all', 7_500],
+    ['', 7_500],
   ])('%j takes a model at most so many tokens: %i', async (query, tokens) => {
     const tools = await listed(query);
     expect(Buffer.byteLength(JSON.stringify({ tools })) / 4).toBeLessThanOrEqual(tokens);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Agent } from '../../contract/agents.ts';
+import { type Agent, standardConduct } from '../../contract/agents.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { requestTokenId } from '../../request-context.ts';
@@ -99,6 +99,7 @@ export function agentFrom({ pk: _, sk: __, kind: ___, ...rest }: Item, defaultMo
   return {
     model: defaultModel,
     capabilities: [],
+    ...standardConduct,
     promptHash: emptyHash,
     soulHash: emptyHash,
     ...rest,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { standardConduct } from '../../../lib/contract/agents.ts';
 import { errorOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { agentOf, createTestAgents, defaultModel, newAgent, sendConcurrently } from './test-agents.ts';
@@ -23,7 +24,7 @@ describe('a create', () => {
     const { id, createdAt } = agentOf(await api.create());
     expect(agentOf(await api.get('writer'))).toEqual({
       ...{ id, ...newAgent, model: defaultModel, systemPrompt: '', soul: '', capabilities: [] },
-      ...{ status: 'active', isSystem: false, createdAt, updatedAt: createdAt },
+      ...{ status: 'active', ...standardConduct, isSystem: false, createdAt, updatedAt: createdAt },
     });
   });
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { standardConduct } from '../../../lib/contract/agents.ts';
 import { versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { agentOf, createTestAgents } from './test-agents.ts';
@@ -7,7 +8,15 @@ const { newAgentsApi } = await createTestAgents();
 const api = newForEachTest(newAgentsApi);
 
 const texts = ['id', 'name', 'displayName', 'description', 'category', 'model', 'systemPrompt', 'soul'];
-const keysInOrder = [...texts, 'capabilities', 'status', 'isSystem', 'createdAt', 'updatedAt'];
+const keysInOrder = [
+  ...texts,
+  'capabilities',
+  'status',
+  ...Object.keys(standardConduct),
+  'isSystem',
+  'createdAt',
+  'updatedAt',
+];
 
 it('a read returns the whole agent, in the order of the contract, with the ETag of its version', async () => {
   await api.put({ description: 'Writes', systemPrompt: 'Write.', soul: 'Kind.' });

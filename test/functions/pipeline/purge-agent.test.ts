@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAgent, deleteAgent } from '../../../lib/agents/agents.ts';
 import { processContext } from '../../../lib/context.ts';
+import { standardConduct } from '../../../lib/contract/agents.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import { detachLimit } from '../../../lib/table/tasks/task-edges.ts';
 import type { StoredTask } from '../../../lib/table/tasks/task-items.ts';
@@ -19,7 +20,7 @@ const dump = () => dumpOf(service.table, organization) as Promise<Record<string,
 
 /** Deletes an agent, whose texts are left; returns whether they still are. */
 async function deleteOneAgent() {
-  const texts = { systemPrompt: 'Write.', soul: 'Calm.', capabilities: [] };
+  const texts = { systemPrompt: 'Write.', soul: 'Calm.', capabilities: [], ...standardConduct };
   const agent = { name: 'writer', displayName: 'Writer', category: 'business', status: 'active', ...texts } as const;
   const before = Object.keys(await dump()).length;
   await createAgent(processContext(), organization, agent, undefined, []);

@@ -1,4 +1,5 @@
 import { ulid } from 'ulid';
+import { standardConduct } from '../../../lib/contract/agents.ts';
 import { timeOf, timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { agentItem, headOf, type StoredAgent, textItems } from '../../../lib/table/agents/agent-items.ts';
@@ -11,7 +12,7 @@ export function storedAgent(fields: Partial<StoredAgent> = {}, createdMs = Date.
   const createdAt = timestamp(timeOf(id));
   return {
     ...{ id: `ag_${id}`, name: 'writer', displayName: 'Writer', category: 'business', model: 'some.model' },
-    ...{ systemPrompt: '', soul: '', capabilities: [], status: 'active', isSystem: false },
+    ...{ systemPrompt: '', soul: '', capabilities: [], ...standardConduct, status: 'active', isSystem: false },
     ...{ version: 1, createdAt, updatedAt: createdAt },
     ...fields,
   };
