@@ -306,6 +306,7 @@ describe.runIf(program)('the board', () => {
     const task = await create({ projectId, dependsOn: parts });
     const { page } = await openBoard(projectId, `&task=${task.id}`, { viewport: screens.phone });
     const panel = page.getByRole('dialog', { name: task.title });
+    await panel.getByText('Starts when 8 tasks are done: Part 1., Part 2., Part 3. and 5 more').waitFor();
     const direct = panel.getByRole('list', { name: 'Dependencies', exact: true }).getByRole('link');
     await panel.getByRole('button', { name: '2 more' }).click();
     await expect.poll(() => direct.count()).toBe(8);

@@ -14,6 +14,7 @@ import { Neighbours } from './neighbours.tsx';
 import { DeleteTask, RunTask } from './task-actions.tsx';
 import { TaskEvents } from './task-events.tsx';
 import { TaskFacts } from './task-facts.tsx';
+import { WaitsFor } from './waits-for.tsx';
 
 type Props = { id: string; filters: Filters; onClose: () => void };
 
@@ -52,6 +53,7 @@ export function TaskPanel({ id, filters, onClose }: Props) {
             <CopyAsCurl operation="getTask" request={{ params: { id: task.id } }} />
             {canWrite && <DeleteTask task={task} etag={data.etag} onDeleted={onClose} />}
           </div>
+          <WaitsFor task={task} />
           <TaskFacts task={task} />
           {task.description ? <Markdown text={task.description} /> : <p className="muted">No description.</p>}
           <Dependencies task={task} />
