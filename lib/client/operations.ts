@@ -1080,7 +1080,7 @@ export type Event = {
   /** When the change was made. */
   occurredAt: string;
   /** The `data` of its deliveries. */
-  data: TaskEventData | ExecutionEventData | WebhookEventData;
+  data: ClaimEventData | TaskEventData | ExecutionEventData | WebhookEventData;
 };
 
 export type EventDelivery = {
@@ -1101,7 +1101,7 @@ export type EventDetail = {
   /** When the change was made. */
   occurredAt: string;
   /** The `data` of its deliveries. */
-  data: TaskEventData | ExecutionEventData | WebhookEventData;
+  data: ClaimEventData | TaskEventData | ExecutionEventData | WebhookEventData;
   deliveries: EventDelivery[];
 };
 

@@ -1,7 +1,7 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
-import { messageOf } from './components/failure.tsx';
+import { messageOf } from './components/message-of.ts';
 import { Notices } from './components/notices.tsx';
 import { createQueryClient } from './queries.ts';
 import { createConsoleRouter } from './router.tsx';

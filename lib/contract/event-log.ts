@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type ApiReference, endpoint } from './endpoint.ts';
-import { EventId, EventName, ExecutionEventData, TaskEventData, WebhookEventData } from './events.ts';
+import { ClaimEventData, EventId, EventName, ExecutionEventData, TaskEventData, WebhookEventData } from './events.ts';
 import * as examples from './examples.ts';
 import { ExecutionId } from './executions.ts';
 import { count, described, pageLimit, rangeEnd, Timestamp, WebhookId } from './shapes.ts';
@@ -15,7 +15,10 @@ export const Event = v.object({
   id: EventId,
   event: EventName,
   occurredAt: described(Timestamp, 'When the change was made.'),
-  data: described(v.union([TaskEventData, ExecutionEventData, WebhookEventData]), 'The `data` of its deliveries.'),
+  data: described(
+    v.union([ClaimEventData, TaskEventData, ExecutionEventData, WebhookEventData]),
+    'The `data` of its deliveries.',
+  ),
 });
 export type Event = v.InferOutput<typeof Event>;
 

@@ -306,6 +306,7 @@ describe.runIf(program)('the board', () => {
     const task = await create({ projectId, dependsOn: parts });
     const { page } = await openBoard(projectId, `&task=${task.id}`, { viewport: screens.phone });
     const panel = page.getByRole('dialog', { name: task.title });
+    await panel.getByText('Starts when 8 tasks are done: Part 1., Part 2., Part 3. and 5 more').waitFor();
     const direct = panel.getByRole('list', { name: 'Dependencies', exact: true }).getByRole('link');
     await panel.getByRole('button', { name: '2 more' }).click();
     await expect.poll(() => direct.count()).toBe(8);
@@ -390,7 +391,11 @@ describe.runIf(program)('the board', () => {
   });
 
   it('fits on a phone, where columns are side by side in a scroll of their own', async () => {
-    const task = await create({ projectId: 'proj_phone', title: 'Unbreakable'.repeat(20) });
+    const claimed = await create({ projectId: 'proj_phone', title: 'Indivisible'.repeat(20) });
+    const dependsOn = [claimed.id];
+    const task = await create({ projectId: 'proj_phone', title: 'Unbreakable'.repeat(20), dependsOn });
+    const claim = { params: { id: claimed.id }, body: { worker: 'w'.repeat(100) } };
+    successOf(await consoles.service().api.claimTask(claim));
     const { page } = await openBoard('proj_phone', '', { viewport: screens.phone });
     await cardIn(page, 'Backlog', task.title).waitFor();
     const overflowOf = (part: Locator) => part.evaluate((element) => element.scrollWidth - element.clientWidth);
@@ -400,6 +405,10 @@ describe.runIf(program)('the board', () => {
     const panel = page.getByRole('dialog', { name: task.title });
     await panel.getByText('No description').waitFor();
     expect(await overflowOf(panel)).toBe(0);
+    await panel.getByText('Starts when 1 task is done').getByRole('link').click();
+    const panelOfClaimed = page.getByRole('dialog', { name: claimed.title });
+    await panelOfClaimed.getByRole('region', { name: 'Claim' }).waitFor();
+    expect(await overflowOf(panelOfClaimed)).toBe(0);
   });
 
   it('shows hostile titles and descriptions as text', async () => {

@@ -87,6 +87,8 @@ describe.runIf(program)('the console under fingers', () => {
       await api.testWebhook({ params: { id: webhook }, body: { event: 'task.created' } }),
     );
     await createTask(consoles.service(), 'An event of the webhook');
+    const claimed = await createTask(consoles.service(), 'Claimed');
+    successOf(await api.claimTask({ params: { id: claimed }, body: { worker: 'laptop '.repeat(14) } }));
     const { page } = await consoles.open({ token }, touch);
     const button = (name: string) => page.getByRole('button', { name });
     /** Opens a screen, and on it a dialog, if there is one. */
@@ -112,6 +114,7 @@ describe.runIf(program)('the console under fingers', () => {
     await visit(`/board?task=${task}`, '.graph');
     await visit(`/board?task=${task}`, '.graph', 'Edit');
     await visit(`/board?task=${task}`, '.graph', 'Delete');
+    await visit(`/board?task=${claimed}`, '.task-claim');
     await visit('/runs', '.row-link');
     await visit(`/runs/${agent}/${execution}`, '.step');
     await visit('/agents', 'td');

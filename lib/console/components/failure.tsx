@@ -1,8 +1,11 @@
 import { CrewboardError } from '../../client/client.ts';
+import { messageOf } from './message-of.ts';
 
 /** Shows why a part of a screen has no data, or why a form was not accepted, with the problem of each field. */
 export function Failure({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
-  const { details = [], requestId } = error instanceof CrewboardError ? error : {};
+  const { details: all = [], requestId } = error instanceof CrewboardError ? error : {};
+  // The message names the worker that has claimed a task.
+  const details = all.filter(({ worker }) => worker === undefined);
   return (
     <div role="alert" className="failure">
       <p>{messageOf(error)}</p>
@@ -27,12 +30,4 @@ export function Failure({ error, retry }: { error: unknown; retry?: (() => void)
       )}
     </div>
   );
-}
-
-/** Returns the text of an error for people. A file of an older page is missing after an upgrade of the service. */
-export function messageOf(error: unknown): string {
-  if (error instanceof CrewboardError) return error.message;
-  if (error instanceof TypeError && /import/i.test(error.message))
-    return 'The service has a newer version of the console. Reload the page.';
-  return error instanceof Error ? error.message : String(error);
 }

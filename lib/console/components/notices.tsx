@@ -1,5 +1,5 @@
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
-import { messageOf } from './failure.tsx';
+import { messageOf } from './message-of.ts';
 
 type Notice = { id: number; text: string; isError: boolean };
 

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { exactTime } from './exact-time.ts';
 
 /** Calls its subscribers each second while the page is visible, so that all relative times change together. */
 function subscribe(changed: () => void): () => void {
@@ -14,7 +15,6 @@ export function useNow(): number {
 }
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' });
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
 const units = [
   ['day', 86_400],
@@ -35,7 +35,7 @@ function relativeTime(at: number, now: number): string {
 export function Ago({ at }: { at: string }) {
   const now = useNow();
   return (
-    <time dateTime={at} title={exact.format(new Date(at))}>
+    <time dateTime={at} title={exactTime(at)}>
       {relativeTime(Date.parse(at), now)}
     </time>
   );

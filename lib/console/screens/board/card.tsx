@@ -27,7 +27,7 @@ type Props = {
 
 /** A task on the board. It is rendered only if it changes, because a column is rendered at each step of a scroll. */
 export const Card = memo(function Card({ task, runningSince, move }: Props) {
-  const { id, title, status, priority, assignedAgent, projectId, blockedBy = [] } = task;
+  const { id, title, status, priority, assignedAgent, projectId, blockedBy = [], claim, stopped } = task;
   const ref = useRef<HTMLDivElement>(null);
   const [isDragged, setDragged] = useState(false);
   useEffect(() => {
@@ -56,6 +56,17 @@ export const Card = memo(function Card({ task, runningSince, move }: Props) {
       </div>
       <p className="card-facts">
         <span className={`priority priority-${priority}`}>{priority}</span>
+        {claim && (
+          <span className="claimed ellipsis" title={`Claimed by ${claim.worker}`}>
+            <span className="visually-hidden">claimed by </span>
+            {claim.worker}
+          </span>
+        )}
+        {stopped && (
+          <span className="stopped" title={`No worker gets the task. ${stopped.reason}`}>
+            stopped
+          </span>
+        )}
         {blockedBy.length > 0 && status !== 'done' && (
           <span className="blocked" title={`Must be done first: ${blockedBy.map((one) => one.title).join(', ')}`}>
             blocked by {blockedBy.length}

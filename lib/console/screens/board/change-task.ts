@@ -20,8 +20,12 @@ export type TaskChanges = {
   dismiss: () => void;
 };
 
-/** Returns the function of all changes of tasks: they send `If-Match`, so they never overwrite what the user has not seen. */
-export function useTaskChanges(): TaskChanges {
+/**
+ * Returns the function of all changes of tasks: they send `If-Match`, so they never overwrite what the user has not seen.
+ *
+ * @param showError shows why a change was not made; a notice if unset
+ */
+export function useTaskChanges(showError?: (error: unknown, patch: TaskPatch) => void): TaskChanges {
   const client = useClient();
   const queries = useQueryClient();
   const { fail } = useNotices();
@@ -42,11 +46,11 @@ export function useTaskChanges(): TaskChanges {
   }
 
   /** Runs a change, and waits until all lists show its result. */
-  async function run(change: () => Promise<boolean>): Promise<boolean> {
+  async function run(patch: TaskPatch, change: () => Promise<boolean>): Promise<boolean> {
     try {
       return await change();
     } catch (error) {
-      fail(error);
+      (showError ?? fail)(error, patch);
       return false;
     } finally {
       // Lists of executions have the titles of tasks, and a new title has no event.
@@ -57,7 +61,7 @@ export function useTaskChanges(): TaskChanges {
 
   return {
     change: (seen, patch) =>
-      run(async () => {
+      run(patch, async () => {
         // Lists have no ETag. The time of the last change says whether that of the task belongs to what the list shows.
         const { data: now, etag } = await client.getTask({ params: { id: seen.id } });
         if (now.updatedAt === seen.updatedAt) return send(seen, etag, patch);
@@ -69,7 +73,7 @@ export function useTaskChanges(): TaskChanges {
       if (!conflict) return false;
       const { now, etag, patch } = conflict;
       setConflict(undefined);
-      return run(() => send(now, etag, patch));
+      return run(patch, () => send(now, etag, patch));
     },
     dismiss: () => setConflict(undefined),
   };

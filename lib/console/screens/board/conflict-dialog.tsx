@@ -6,6 +6,7 @@ import { type SeenTask, statusLabels } from './tasks.ts';
 const fields: Readonly<Record<string, (task: SeenTask) => string>> = {
   Title: ({ title }) => title,
   Status: ({ status }) => statusLabels[status],
+  Worker: ({ claim }) => claim?.worker ?? 'none',
   Priority: ({ priority }) => priority,
   Agent: ({ assignedAgent }) => assignedAgent ?? 'none',
   Project: ({ projectId }) => projectId ?? 'none',

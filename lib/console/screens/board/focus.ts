@@ -20,6 +20,18 @@ export function focusCard(id: string | undefined, column?: TaskStatus): () => vo
   return () => clearTimeout(timer);
 }
 
+/** Gives the focus to the open panel when a part of the panel disappears with the element that has the focus. */
+export function useFocusOfPanel(): void {
+  useEffect(
+    () => () => {
+      setTimeout(() => {
+        if (document.activeElement === document.body) document.querySelector<HTMLElement>('.side-panel')?.focus();
+      }, settlingMs);
+    },
+    [],
+  );
+}
+
 /**
  * Returns the place for the id of a task that is moved by its menu. Its card is another element in each column, so it gets
  * the focus again when the move begins, and when it ends.

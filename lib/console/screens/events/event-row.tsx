@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import type { Event } from '../../../client/operations.ts';
+import { claimText } from '../../components/claim-text.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Skeleton, Status } from '../../components/page.tsx';
 import { TextBlock } from '../../components/text-block.tsx';
@@ -29,8 +30,8 @@ export function EventRow({ event, isOpen, toggle }: { event: Event; isOpen: bool
 }
 
 /** Returns whether an event says that something does not work. */
-function isFailure({ event }: Event): boolean {
-  return event === 'agent.failed' || event === 'webhook.failing';
+function isFailure({ event, data }: Event): boolean {
+  return event === 'agent.failed' || event === 'webhook.failing' || ('claim' in data && data.reason === 'failed');
 }
 
 /** Returns what an event is about, in a line. */
@@ -45,6 +46,7 @@ function subjectOf({ data }: Event): string {
     return disabledReason === undefined ? subject : `${subject}: all deliveries have failed`;
   }
   const { title, previousStatus, status } = data.task;
+  if ('claim' in data) return `${title} (${claimText(data)})`;
   const change = previousStatus === undefined ? status : `${previousStatus} → ${status}`;
   return `${title} (${change.replaceAll('_', ' ')})`;
 }

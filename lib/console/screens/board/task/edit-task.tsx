@@ -4,15 +4,18 @@ import { FormEnd } from '../../../components/form-end.tsx';
 import { useTaskChanges } from '../change-task.ts';
 import { ConflictDialog } from '../conflict-dialog.tsx';
 import { type EnteredTask, TaskFields, taskIn } from '../fields.tsx';
+import { isOfEndedClaim } from './task-claim.tsx';
 
 /** The form that changes a task. It compares with the task that it began with, also if that changes in the meantime. */
 export function EditTask({ task, onClose }: { task: TaskDetail; onClose: () => void }) {
   const [seen] = useState(task);
   const [isSaving, setSaving] = useState(false);
-  const { change, conflict, overwrite, dismiss } = useTaskChanges();
+  const [error, setError] = useState<unknown>();
+  const { change, conflict, overwrite, dismiss } = useTaskChanges(setError);
 
   async function save(send: () => Promise<boolean>): Promise<void> {
     setSaving(true);
+    setError(undefined);
     const isSaved = await send();
     setSaving(false);
     if (isSaved) onClose();
@@ -26,7 +29,12 @@ export function EditTask({ task, onClose }: { task: TaskDetail; onClose: () => v
   return (
     <form className="form" onSubmit={submit}>
       <TaskFields task={seen} />
-      <FormEnd label="Save" isDisabled={isSaving} cancel={onClose} />
+      <FormEnd
+        label="Save"
+        isDisabled={isSaving}
+        error={isOfEndedClaim(error, task) ? undefined : error}
+        cancel={onClose}
+      />
       {conflict && (
         <ConflictDialog
           conflict={conflict}

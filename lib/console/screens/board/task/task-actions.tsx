@@ -34,9 +34,9 @@ export function DeleteTask(props: { task: TaskDetail; etag: string | undefined; 
   );
 }
 
-/** A button that runs the assigned agent on a task. A blocked task and one without an agent cannot run. */
+/** A button that runs the assigned agent on a task. A blocked or claimed task and one without an agent cannot run. */
 export function RunTask({ task }: { task: TaskDetail }) {
-  const { id, title, assignedAgent: name, blockedBy } = task;
+  const { id, title, assignedAgent: name } = task;
   const client = useClient();
   const queries = useQueryClient();
   const { say } = useNotices();
@@ -53,15 +53,10 @@ export function RunTask({ task }: { task: TaskDetail }) {
     },
   });
   if (!canRun || !name) return null;
-  const isBlocked = blockedBy.length > 0;
+  const obstacle = obstacleTo(task);
   return (
     <>
-      <button
-        type="button"
-        disabled={isBlocked}
-        title={isBlocked ? 'The dependencies must be done first.' : undefined}
-        onClick={() => setOpen(true)}
-      >
+      <button type="button" disabled={obstacle !== undefined} title={obstacle} onClick={() => setOpen(true)}>
         Run {name}
       </button>
       <Modal title={`Run ${name} on this task`} open={isOpen} onClose={() => setOpen(false)}>
@@ -81,4 +76,10 @@ export function RunTask({ task }: { task: TaskDetail }) {
       </Modal>
     </>
   );
+}
+
+/** Returns why an execution cannot start on a task. */
+function obstacleTo({ blockedBy, claim }: TaskDetail): string | undefined {
+  if (claim) return 'A worker has claimed the task.';
+  return blockedBy.length > 0 ? 'The dependencies must be done first.' : undefined;
 }

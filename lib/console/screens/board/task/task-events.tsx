@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Event } from '../../../../client/operations.ts';
+import { claimText } from '../../../components/claim-text.ts';
 import { Failure } from '../../../components/failure.tsx';
 import { Skeleton } from '../../../components/page.tsx';
 import { Ago } from '../../../components/time.tsx';
@@ -43,9 +44,10 @@ export function TaskEvents({ id }: { id: string }) {
   );
 }
 
-/** What an event is about: the new status of the task, or the execution. */
+/** What an event is about: the claim, the new status of the task, or the execution. */
 function EventSubject({ event: { data } }: { event: Event }) {
   const canReadAgents = useScope('agents:read');
+  if ('claim' in data) return <span className="ellipsis">{claimText(data)}</span>;
   if ('task' in data) return <span className="ellipsis">{statusLabels[data.task.status]}</span>;
   // The events of a task are those of the task and of the executions on it.
   if (!('execution' in data)) return null;

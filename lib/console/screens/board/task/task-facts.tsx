@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useRef, useState } from 'react';
 import type { TaskDetail, TaskPatch, TaskPriority, TaskStatus } from '../../../../client/operations.ts';
 import { CopyableId } from '../../../components/copyable-id.tsx';
+import { Failure } from '../../../components/failure.tsx';
 import { oneTask } from '../../../components/one-task.ts';
 import { Status } from '../../../components/page.tsx';
 import { Ago } from '../../../components/time.tsx';
@@ -11,6 +12,7 @@ import { useTaskChanges } from '../change-task.ts';
 import { ConflictDialog } from '../conflict-dialog.tsx';
 import { AgentField } from '../fields.tsx';
 import { priorities, statuses, statusLabels } from '../tasks.ts';
+import { isOfEndedClaim } from './task-claim.tsx';
 
 /** The facts of a task. Its status, its priority and its agent can be changed here, if the token may. */
 export function TaskFacts({ task }: { task: TaskDetail }) {
@@ -67,7 +69,9 @@ function FixedFacts({ task: { status, priority, assignedAgent } }: { task: TaskD
 function ChangeableFacts({ task }: { task: TaskDetail }) {
   const client = useClient();
   const queries = useQueryClient();
-  const { change, conflict, overwrite, dismiss } = useTaskChanges();
+  // Why the latest change was not made, and of which fields.
+  const [failed, setFailed] = useState<{ error: unknown; patch: TaskPatch }>();
+  const { change, conflict, overwrite, dismiss } = useTaskChanges((error, patch) => setFailed({ error, patch }));
   const changes = useRef(Promise.resolve());
   // The chosen values until the service has confirmed or rejected them.
   const [chosen, setChosen] = useState<TaskPatch>({});
@@ -75,6 +79,7 @@ function ChangeableFacts({ task }: { task: TaskDetail }) {
 
   /** Makes a change after those before it, so that it does not conflict with them. */
   function save(patch: TaskPatch, send: () => Promise<boolean>): void {
+    setFailed(undefined);
     setChosen((before) => ({ ...before, ...patch }));
     changes.current = changes.current.then(async () => {
       await send();
@@ -86,6 +91,9 @@ function ChangeableFacts({ task }: { task: TaskDetail }) {
   }
   const choose = (patch: TaskPatch) =>
     save(patch, () => change(queries.getQueryData(oneTask(client, task.id).queryKey)?.data ?? task, patch));
+
+  const shown = failed && !isOfEndedClaim(failed.error, task) ? failed : undefined;
+  const failureOf = (name: keyof TaskPatch) => shown && name in shown.patch && <Failure error={shown.error} />;
 
   return (
     <>
@@ -102,6 +110,7 @@ function ChangeableFacts({ task }: { task: TaskDetail }) {
             </option>
           ))}
         </select>
+        {failureOf('status')}
       </dd>
       <dt>Priority</dt>
       <dd>
@@ -114,6 +123,7 @@ function ChangeableFacts({ task }: { task: TaskDetail }) {
             <option key={one}>{one}</option>
           ))}
         </select>
+        {failureOf('priority')}
       </dd>
       <dt>Agent</dt>
       <dd className="with-link">
@@ -124,6 +134,7 @@ function ChangeableFacts({ task }: { task: TaskDetail }) {
           onChange={(name) => choose({ assignedAgent: name === '' ? null : name })}
         />
         {task.assignedAgent && <AgentLink name={task.assignedAgent}>Open {task.assignedAgent}</AgentLink>}
+        {failureOf('assignedAgent')}
         {conflict && (
           <ConflictDialog conflict={conflict} overwrite={() => save(conflict.patch, overwrite)} dismiss={dismiss} />
         )}

@@ -12,8 +12,13 @@ import { Dependencies } from './dependencies.tsx';
 import { EditTask } from './edit-task.tsx';
 import { Neighbours } from './neighbours.tsx';
 import { DeleteTask, RunTask } from './task-actions.tsx';
+import { TaskClaim } from './task-claim.tsx';
 import { TaskEvents } from './task-events.tsx';
 import { TaskFacts } from './task-facts.tsx';
+import { WaitsFor } from './waits-for.tsx';
+
+/** The interval between two reads of a claimed task, in milliseconds: a renewal of a claim has no event. */
+const claimIntervalMs = 10_000;
 
 type Props = { id: string; filters: Filters; onClose: () => void };
 
@@ -27,6 +32,7 @@ export function TaskPanel({ id, filters, onClose }: Props) {
     ...oneTask(client, id),
     // The panel shows the task before until it can show the next one.
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data?.data.claim ? claimIntervalMs : false),
   });
   const task = data?.data;
   const isEditing = task !== undefined && task.id === edited;
@@ -39,6 +45,7 @@ export function TaskPanel({ id, filters, onClose }: Props) {
     >
       {error && <Failure error={error} retry={() => void refetch()} />}
       {!task && !error && <Skeleton />}
+      {task && <TaskClaim task={task} />}
       {isEditing && <EditTask task={task} onClose={() => setEdited(undefined)} />}
       {task && !isEditing && (
         <div key={task.id} className="task">
@@ -52,6 +59,7 @@ export function TaskPanel({ id, filters, onClose }: Props) {
             <CopyAsCurl operation="getTask" request={{ params: { id: task.id } }} />
             {canWrite && <DeleteTask task={task} etag={data.etag} onDeleted={onClose} />}
           </div>
+          <WaitsFor task={task} />
           <TaskFacts task={task} />
           {task.description ? <Markdown text={task.description} /> : <p className="muted">No description.</p>}
           <Dependencies task={task} />

@@ -1,0 +1,17 @@
+import { CrewboardError } from '../../client/client.ts';
+import { exactTime } from './exact-time.ts';
+
+/**
+ * Returns the text of an error for people. A file of an older page is missing after an upgrade of the service. The service does
+ * not name the worker that has claimed a task in its message, but in a detail.
+ */
+export function messageOf(error: unknown): string {
+  if (error instanceof CrewboardError) {
+    const { worker, expiresAt } = error.details[0] ?? {};
+    if (worker === undefined || expiresAt === undefined) return error.message;
+    return `“${worker}” has claimed the task until ${exactTime(expiresAt)}. Wait for its release, or take the task back.`;
+  }
+  if (error instanceof TypeError && /import/i.test(error.message))
+    return 'The service has a newer version of the console. Reload the page.';
+  return error instanceof Error ? error.message : String(error);
+}

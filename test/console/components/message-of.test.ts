@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { CrewboardError } from '../../../lib/client/client.ts';
+import { messageOf } from '../../../lib/console/components/message-of.ts';
+
+it('the text of an error names the worker that has claimed the task, and until when', () => {
+  const message = 'A worker has claimed the task; name its claimId.';
+  const detail = { path: 'claim', code: 'blocking', message: 'By the worker in this detail.' } as const;
+  const of = { worker: 'laptop 1', expiresAt: '2026-11-14T09:30:00.000Z' };
+  const code = 'task_claimed';
+  expect(messageOf(new CrewboardError(409, { code, message, details: [{ ...detail, ...of }] }))).toMatch(
+    /^“laptop 1” has claimed the task until .*2026.*:30.*\. Wait for its release, or take the task back\.$/,
+  );
+  expect(messageOf(new CrewboardError(409, { code, message }))).toBe(message);
+});
+
+it('the text of a script that an upgrade has removed asks to reload the page', () => {
+  expect(messageOf(new TypeError('error loading dynamically imported module'))).toContain('Reload the page.');
+  expect(messageOf(new Error('Something else.'))).toBe('Something else.');
+});
