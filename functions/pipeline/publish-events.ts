@@ -1,12 +1,15 @@
+import { orderLook, wakeAgent } from '../../lib/executions/auto-run.ts';
 import { executionEvents } from '../../lib/executions/execution-events.ts';
 import { sendExecutionMessages } from '../../lib/executions/execution-messages.ts';
 import { consumeStream } from '../../lib/queue/consume.ts';
 import { meter } from '../../lib/queue/meter.ts';
+import { wakeFrom, wakeKind } from '../../lib/table/agents/wake-ups.ts';
 import { heartbeatKind } from '../../lib/table/deliveries/heartbeat.ts';
 import { ownEventFrom, ownEventKind } from '../../lib/table/deliveries/own-events.ts';
 import { releaseKind } from '../../lib/table/deliveries/parked-attempts.ts';
 import { executionFrom, executionKind } from '../../lib/table/executions/execution-items.ts';
 import { taskFrom } from '../../lib/table/tasks/task-items.ts';
+import { becomesReady } from '../../lib/tasks/claim-decisions.ts';
 import { dependentsFollow, orderDependents } from '../../lib/tasks/dependents.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
 import { publishEvents } from '../../lib/webhooks/deliveries/publish-events.ts';
@@ -24,7 +27,15 @@ export const handler = consumeStream(async ({ organization, before, after }, con
     const events = executionEvents(before && executionFrom(before), after && execution);
     // A start is a change in the stream too, so its message to a worker is sent as reliably as its event.
     if (execution.status === 'running' && events.length > 0) await sendExecutionMessages(context, [execution]);
+    // Another execution of the agent may start now.
+    if (execution.status !== 'running' && events.length > 0)
+      await wakeAgent(context, organization, execution.agentName);
     return publishEvents(context, { organization, item: execution.id, version: 1, events });
+  }
+  if (item?.kind === wakeKind) {
+    const { name, asked } = wakeFrom(item);
+    if (after && asked !== (before?.asked ?? 0)) await orderLook(context, organization, name);
+    return;
   }
   if (item?.kind === ownEventKind) {
     const { webhookId, number: version } = ownEventFrom(item);
@@ -36,6 +47,8 @@ export const handler = consumeStream(async ({ organization, before, after }, con
   const former = before && taskFrom(before);
   const events = taskEvents(former, after && task);
   if (dependentsFollow(former, after && task)) await orderDependents(context, organization, task.id);
+  if (task.assignedAgent && after && becomesReady(former, task))
+    await wakeAgent(context, organization, task.assignedAgent);
   // A deletion comes after the last version of a task.
   await publishEvents(context, { organization, item: task.id, version: task.version + (after ? 0 : 1), events });
 });

@@ -1,5 +1,6 @@
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
-import { ExecutionMessage } from '../../lib/deployment/messages.ts';
+import { ExecutionOrOrder } from '../../lib/deployment/messages.ts';
+import { lookAtAgent } from '../../lib/executions/auto-run.ts';
 import { runExecution } from '../../lib/executions/run-execution.ts';
 import { answeringModel, createBedrockModel } from '../../lib/model/bedrock.ts';
 import { consumeQueue } from '../../lib/queue/consume.ts';
@@ -15,6 +16,8 @@ const tools = {
   agentTools: { grantedTools, callTool },
 };
 
-export const handler = consumeQueue(ExecutionMessage, async (message, context) =>
-  metering(() => runExecution(context, message, tools)),
-);
+export const handler = consumeQueue(ExecutionOrOrder, async (message, context) => {
+  if ('executionId' in message) return metering(() => runExecution(context, message, tools));
+  await lookAtAgent(context, message.organization, message.agentName);
+  return {};
+});

@@ -1,3 +1,4 @@
+import { sweepAgents } from '../../lib/executions/auto-run.ts';
 import { sweepExecutions } from '../../lib/executions/execution-messages.ts';
 import { scheduled } from '../../lib/queue/scheduled.ts';
 import { writeHeartbeat } from '../../lib/table/deliveries/heartbeat.ts';
@@ -9,7 +10,13 @@ export const handler = scheduled({
   deliveries: (call, context) => sweepDeliveries(context, call),
   recoveries: (call, context) => sweepRecoveries(context, call),
   executions: (call, context) => sweepExecutions(context, call),
-  tasks: (call, context) => sweepTasks(context, call),
+  tasks: async (call, context) => {
+    const swept = [await sweepTasks(context, call), await sweepAgents(context, call)];
+    return {
+      woken: swept.reduce((sum, { woken }) => sum + woken, 0),
+      unfinished: swept.some(({ unfinished }) => unfinished),
+    };
+  },
   heartbeat: async (_, context) => {
     await writeHeartbeat(context);
     return {};

@@ -29,13 +29,14 @@ import {
   removeAgent,
   removeAgentSkill,
 } from '../table/agents/agents.ts';
+import { askWrite } from '../table/agents/wake-ups.ts';
 import { unlistExecutions } from '../table/executions/execution-removal.ts';
 import { markExecutions } from '../table/executions/running-executions.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { readSettings } from '../table/organizations/settings.ts';
 import { retryOnConflict, transact } from '../table/transact.ts';
 import { authorizeAutoAccept, authorizeChange, authorizeTools } from './agent-permissions.ts';
-import { losesRights, matching, patched } from './decisions.ts';
+import { losesRights, matching, mayStartMore, patched } from './decisions.ts';
 import { newSystemAgents } from './system-agents.ts';
 
 /** Returns a page of the agents that match a filter, newest first, and their exact number. */
@@ -128,7 +129,8 @@ export async function updateAgent(
     const model = named === undefined ? undefined : await chooseModel(context, organization, named ?? undefined);
     const after = patched(before, { ...patch, model }, timestamp(context.clock()));
     authorizeChange(scopes, before, after);
-    if (after !== before) await changeAgent(context, organization, before, after);
+    const also = mayStartMore(before, after) ? [askWrite(organization, after, after.updatedAt)] : [];
+    if (after !== before) await changeAgent(context, organization, before, after, { why: 'changed', also });
     return { before, after };
   });
   if (losesRights(before, after))

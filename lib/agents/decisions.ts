@@ -19,6 +19,13 @@ export function patched(
   return next === agent ? agent : { ...next, version: agent.version + 1, updatedAt: now };
 }
 
+/** Returns whether the service may start more executions of an agent by itself after a change of it. */
+export function mayStartMore(before: StoredAgent, after: StoredAgent): boolean {
+  const startsItself = ({ autoRun, status }: StoredAgent) => autoRun && status === 'active';
+  if (!startsItself(after)) return false;
+  return !startsItself(before) || after.maxRunning > before.maxRunning || after.autoRetry > before.autoRetry;
+}
+
 /** Returns whether a change takes rights from an agent: it is not active any more, or has lost a capability with tools. */
 export function losesRights(before: StoredAgent, after: StoredAgent): boolean {
   const isLost = (capability: string) =>

@@ -330,6 +330,16 @@ export type TaskDetail = {
   updatedAt: string;
   /** The tasks in `dependsOn` that are not `done`. */
   blockedBy: TaskReference[];
+  /** Only for a task that waits for an agent with `autoRun`. */
+  autoRun?: {
+    state: 'waiting' | 'held' | 'stopped';
+    /** `waiting`: for dependencies, for an execution of the agent to end, or for a limit of the organization. `held`: agents have passed the task on too often or to one that had it, or the last of them may not delegate; a person has to start it. */
+    reason?: 'dependencies' | 'running' | 'limit' | 'chain' | 'no_delegate';
+    /** `stopped`: the execution that has failed. */
+    executionId?: string;
+    /** `stopped`: its error. */
+    error?: string;
+  };
 };
 
 export type TaskListItem = {
@@ -486,6 +496,10 @@ export type Execution = {
   /** Present, and `true`, if `tokensUsed` contains estimates: a model call that was aborted counts its input, estimated from its length, and nothing of its answer. Lists have it with `include=results`. */
   tokensEstimated?: boolean;
   qualityGates: QualityGates;
+  startedBy?: {
+    /** `auto_run`: the service, on a ready task of an agent with `autoRun`. */
+    kind: 'request' | 'auto_run' | 'delegation';
+  };
   input: string;
   /** The generated text; only present if the execution is completed. */
   output?: string;

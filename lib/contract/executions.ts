@@ -176,6 +176,14 @@ const CurrentStep = v.object({
 /** An execution as `getExecution` returns it. */
 export const Execution = v.object({
   ...executionFields,
+  startedBy: v.optional(
+    v.object({
+      kind: described(
+        oneOf(['request', 'auto_run', 'delegation']),
+        '`auto_run`: the service, on a ready task of an agent with `autoRun`.',
+      ),
+    }),
+  ),
   input: v.string(),
   output: v.optional(described(v.string(), 'The generated text; only present if the execution is completed.')),
   model: described(v.string(), 'The model that the execution asks; `simulator` if the built-in simulator answered.'),

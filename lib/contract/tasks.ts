@@ -85,11 +85,25 @@ export type Task = v.InferOutput<typeof Task>;
 export const TaskReference = v.object({ id: TaskId, title: v.string(), status: TaskStatus });
 export type TaskReference = v.InferOutput<typeof TaskReference>;
 
+/** Whether the service starts an agent on a task by itself, and why not. */
+const AutoRunState = v.object({
+  state: oneOf(['waiting', 'held', 'stopped']),
+  reason: v.optional(
+    described(
+      oneOf(['dependencies', 'running', 'limit', 'chain', 'no_delegate']),
+      '`waiting`: for dependencies, for an execution of the agent to end, or for a limit of the organization. `held`: agents have passed the task on too often or to one that had it, or the last of them may not delegate; a person has to start it.',
+    ),
+  ),
+  executionId: v.optional(described(v.string(), '`stopped`: the execution that has failed.')),
+  error: v.optional(described(v.string(), '`stopped`: its error.')),
+});
+
 /** A task as `getTask` returns it. */
 export const TaskDetail = v.object({
   ...Task.entries,
   dependsOn: described(v.array(TaskReference), 'The tasks that must be `done` first.'),
   blockedBy: described(v.array(TaskReference), 'The tasks in `dependsOn` that are not `done`.'),
+  autoRun: v.optional(described(AutoRunState, 'Only for a task that waits for an agent with `autoRun`.')),
 });
 export type TaskDetail = v.InferOutput<typeof TaskDetail>;
 

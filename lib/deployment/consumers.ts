@@ -56,7 +56,7 @@ export const consumers = {
     sources: [
       {
         stream: 'table',
-        kinds: ['task', 'execution', 'webhook-event', 'release', 'heartbeat'],
+        kinds: ['task', 'execution', 'webhook-event', 'release', 'agent-wake', 'heartbeat'],
         // What users wait for begins at once, and not with the next sweep.
         onlyNew: ['redelivery', 'recovery', 'auto-recovery'],
         quiet: { kind: 'execution', attribute: 'status', value: 'running' },

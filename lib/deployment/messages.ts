@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { EventId, EventName } from '../contract/events.ts';
 import { ExecutionId } from '../contract/executions.ts';
 import { Organization } from '../contract/organization.ts';
-import { Timestamp, WebhookId } from '../contract/shapes.ts';
+import { AgentName, Timestamp, WebhookId } from '../contract/shapes.ts';
 import { TaskId } from '../contract/tasks.ts';
 import { DeliveryId } from '../contract/webhooks.ts';
 
@@ -115,3 +115,13 @@ export const DeliveryOrOrder = v.union([Order, TaskOrder, DeliveryMessage]);
 /** A message in the queue of executions: an execution to run. */
 export const ExecutionMessage = v.object({ organization: Organization, executionId: ExecutionId, requestId });
 export type ExecutionMessage = v.InferOutput<typeof ExecutionMessage>;
+
+/**
+ * An order in the queue of executions to look whether an agent starts by itself. It may wait for a worker: so would the executions
+ * that it starts.
+ */
+export const AgentOrder = v.object({ organization: Organization, agentName: AgentName, requestId });
+export type AgentOrder = v.InferOutput<typeof AgentOrder>;
+
+/** The schema of all messages in the queue of executions. */
+export const ExecutionOrOrder = v.union([ExecutionMessage, AgentOrder]);

@@ -24,7 +24,7 @@ import { retryOnConflict } from '../table/transact.ts';
 import type { Write } from '../table/write.ts';
 import { requireAgent, startAndRespond } from './executions.ts';
 import type { ExecutionStartContext } from './start-execution.ts';
-import { moveOnEnd } from './task-moves.ts';
+import { moveOnCancel } from './task-moves.ts';
 
 /** The part of a context that cancelling needs. */
 type CancelContext = AgentContext & { clock: () => number };
@@ -79,7 +79,7 @@ async function cancelOne(
   execution: RunningExecution,
   recordsOf: (ended: ExecutionHead) => readonly Write[],
 ): Promise<void> {
-  const { organization, id, taskId } = execution;
+  const { organization, taskId } = execution;
   const task = taskId === undefined ? undefined : await readTask(context, organization, taskId);
   const end = cancelled(execution, context.clock());
   const ending = {
@@ -88,7 +88,7 @@ async function cancelOne(
     ...(task && { taskFields: taskFieldsOf(task) }),
   };
   await cancelRunning(context, execution, ending, {
-    task: task && moveOnEnd(task, id, 'assigned', ending.completedAt),
+    task: task && moveOnCancel(task, execution, ending.completedAt),
     records: recordsOf({ ...execution, ...ending }),
   });
 }

@@ -4,6 +4,7 @@ import type { GateReasons, QualityGates } from '../contract/executions.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { ExecutionMessage } from '../deployment/messages.ts';
 import type { Counts } from '../deployment/metrics.ts';
+import { readAgentHead } from '../table/agents/agents.ts';
 import { endingTokens, type RunningExecution, stepCountOf, taskFieldsOf } from '../table/executions/execution-items.ts';
 import {
   endExecution,
@@ -245,7 +246,11 @@ async function end(
   let { late } = execution;
   const hasEnded = await retryWrite(lease, async () => {
     const found = await readTaskOf(context, execution);
-    const move = found && moveTries <= maxMoveTries ? moveOf(found, execution, result, ending.completedAt) : undefined;
+    const autoAccepts = found && hasPassed(result) && (await acceptsItself(context, execution));
+    const move =
+      found && moveTries <= maxMoveTries
+        ? moveOf(found, execution, result, ending.completedAt, autoAccepts)
+        : undefined;
     const current = { ...execution, ...(late && { late }) };
     const whole = {
       ...ending,
@@ -310,12 +315,32 @@ async function readTaskOf(
  */
 function moveOf(
   task: StoredTask,
-  { id }: RunningExecution,
-  { status, selfTest, qaReview }: Pick<Result, 'status' | 'selfTest' | 'qaReview'>,
+  { id, autoRun }: RunningExecution,
+  result: Pick<Result, 'status' | 'selfTest' | 'qaReview'> & { error?: string },
   now: string,
+  autoAccepts = false,
 ): TaskMove | undefined {
-  const passed = selfTest === 'passed' && qaReview === 'passed';
-  return moveOnEnd(task, id, status === 'failed' ? 'assigned' : passed ? 'up_for_review' : 'qa_review', now);
+  if (result.status === 'failed') {
+    const move = moveOnEnd(task, id, 'assigned', now);
+    const autoRunFailure = { executionId: id, error: String(result.error ?? '') };
+    return move && autoRun ? { ...move, after: { ...move.after, autoRunFailure } } : move;
+  }
+  if (!hasPassed(result)) return moveOnEnd(task, id, 'qa_review', now);
+  if (!autoAccepts) return moveOnEnd(task, id, 'up_for_review', now);
+  const move = moveOnEnd(task, id, 'done', now);
+  return move && { ...move, after: { ...move.after, accepted: { by: 'gates', executionId: id } } };
+}
+
+const hasPassed = ({ selfTest, qaReview }: Pick<Result, 'selfTest' | 'qaReview'>) =>
+  selfTest === 'passed' && qaReview === 'passed';
+
+/** Returns whether the gates decide for a person that a task of the agent is done. */
+async function acceptsItself(
+  context: Context,
+  { organization, agentName, agentId }: RunningExecution,
+): Promise<boolean> {
+  const agent = await readAgentHead(context, organization, agentName);
+  return agent?.id === agentId && agent.autoAccept;
 }
 
 function countsOf(result: { status: Result['status']; error?: string }, throttles: number): Counts {

@@ -28,6 +28,8 @@ export type Order = {
   agent: AgentHead;
   input: ExecutionInput;
   task: StoredTask | undefined;
+  /** Whether the service starts it for its agent. */
+  byService?: true;
   /** The fields of an execution that a delegation starts. */
   delegated?: Pick<ExecutionHead, 'delegationId' | 'delegatedBy' | 'ancestors' | 'depth' | 'delegatedIn'>;
 };
@@ -49,7 +51,7 @@ export async function startExecution(
   const startedAt = timestamp(timeOf(ulid));
   const dueAt = timestamp(timeOf(ulid) + graceMs);
   return retryOnConflict(context.table, async () => {
-    const { agent, input, task, delegated } = await decide();
+    const { agent, input, task, delegated, byService } = await decide();
     if (agent.status !== 'active') throw notActive(agent);
     const execution: RunningExecution = {
       organization,
@@ -65,6 +67,7 @@ export async function startExecution(
       qaReview: 'pending',
       claims: 0,
       ...delegated,
+      ...(byService && { autoRun: byService, ...chainOf(task) }),
     };
     const move = task && (await moveOf(context, task, execution));
     const started = { ...execution, ...(task && { taskFields: taskFieldsOf(move?.after ?? task) }) };
@@ -97,6 +100,12 @@ async function moveOf(
   rejectWhileBlocked(dependencies);
   const move = moveOnStart(asOf(task, now), execution, owner?.status === 'running', timestamp(now));
   return move && { ...move, before: task };
+}
+
+/** Returns the chain that an execution continues which the service starts. */
+function chainOf(task: StoredTask | undefined): Pick<ExecutionHead, 'ancestors' | 'depth'> {
+  const { chain } = task ?? {};
+  return chain ? { ancestors: chain, depth: chain.length } : {};
 }
 
 function notActive({ name, status }: AgentHead): ApiError {

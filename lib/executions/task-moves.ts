@@ -1,7 +1,9 @@
 import type { TaskStatus } from '../contract/tasks.ts';
+import type { RunningExecution } from '../table/executions/execution-items.ts';
 import type { TaskMove } from '../table/executions/executions.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { withoutFailures } from '../tasks/claim-decisions.ts';
+import { mostAutoRuns } from '../tasks/rounds.ts';
 
 /**
  * The statuses in which a task moves with the start of an execution (docs/architecture.md#the-task-of-an-execution).
@@ -16,7 +18,7 @@ const takenFrom: readonly TaskStatus[] = ['backlog', 'assigned', 'in_progress'];
  */
 export function moveOnStart(
   task: StoredTask,
-  execution: { id: string; agentId: string; agentName: string },
+  execution: Pick<RunningExecution, 'id' | 'agentId' | 'agentName' | 'autoRun'>,
   isOwnerRunning: boolean,
   now: string,
 ): TaskMove | undefined {
@@ -24,8 +26,10 @@ export function moveOnStart(
   const { agentId, agentName } = execution;
   const { assignedAgent = agentName } = task;
   const { held: _, ...offered } = withoutFailures(task);
+  const started = task.stopped ? offered : task;
   const after: StoredTask = {
-    ...(task.stopped ? offered : task),
+    // A run by hand goes on after the failures of the service's own.
+    ...(execution.autoRun ? { ...started, autoRuns: (task.autoRuns ?? 0) + 1 } : withoutAutoRuns(started)),
     status: 'in_progress',
     assignedAgent,
     ...(assignedAgent === agentName && { assignedAgentId: agentId }),
@@ -36,6 +40,10 @@ export function moveOnStart(
   return { before: task, after };
 }
 
+function withoutAutoRuns({ autoRuns: _, autoRunFailure: __, ...rest }: StoredTask): StoredTask {
+  return rest;
+}
+
 /**
  * Returns the move of a task with the end of the execution that owns it. `undefined` if the task was moved in the
  * meantime, or if another execution owns it.
@@ -43,10 +51,24 @@ export function moveOnStart(
 export function moveOnEnd(
   task: StoredTask,
   executionId: string,
-  status: 'up_for_review' | 'qa_review' | 'assigned',
+  status: 'done' | 'up_for_review' | 'qa_review' | 'assigned',
   now: string,
 ): TaskMove | undefined {
   if (task.status !== 'in_progress' || task.owner !== executionId) return undefined;
   const { owner: _, ...rest } = task;
   return { before: task, after: { ...rest, status, version: task.version + 1, updatedAt: now } };
+}
+
+/**
+ * Returns the move of a task with the cancellation of the execution that owns it. The service does not start another one in this
+ * round: whoever cancels it does not want that.
+ */
+export function moveOnCancel(
+  task: StoredTask,
+  { id, autoRun }: Pick<RunningExecution, 'id' | 'autoRun'>,
+  now: string,
+): TaskMove | undefined {
+  const move = moveOnEnd(task, id, 'assigned', now);
+  const stopped = { autoRuns: mostAutoRuns, autoRunFailure: { executionId: id, error: 'cancelled' } };
+  return move && autoRun ? { ...move, after: { ...move.after, ...stopped } } : move;
 }

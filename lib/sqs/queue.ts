@@ -3,7 +3,7 @@ import { callLimitConfig, callLimitsOf } from '../aws/call-limits.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { inBatches } from '../batching/in-batches.ts';
 import { environment } from '../deployment/environment.ts';
-import type { ExecutionMessage, Order, SentDelivery, TaskOrder } from '../deployment/messages.ts';
+import type { AgentOrder, ExecutionMessage, Order, SentDelivery, TaskOrder } from '../deployment/messages.ts';
 import { longestDelaySeconds, type QueueName, queues as rows } from '../deployment/queues.ts';
 
 /** A message and its delay in whole seconds, from 0 to 900. */
@@ -15,7 +15,7 @@ export type QueueSender = (messages: readonly DelayedMessage[]) => Promise<void>
 /** The message of each queue. */
 type MessageOf = Record<'slowDeliveries' | 'firstRetry' | 'secondRetry' | 'thirdRetry', SentDelivery> & {
   deliveries: SentDelivery | Order | TaskOrder;
-  executions: ExecutionMessage;
+  executions: ExecutionMessage | AgentOrder;
   deadLetters: unknown;
 };
 

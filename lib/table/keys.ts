@@ -138,6 +138,8 @@ export const keys = {
     pk: partition(organization, 'D'),
     sk: delegation,
   }),
+  /** When the service looks whether an agent starts by itself. */
+  agentWake: (organization: Organization, agent: string): Key => ({ pk: partition(organization, 'AW'), sk: agent }),
   /** The running self-improvement of an agent, in the partition of its passes. */
   improvement: (organization: Organization, agent: string): Key => ({
     pk: partition(organization, 'AI', agent),

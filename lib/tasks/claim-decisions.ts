@@ -10,11 +10,19 @@ import type { ClaimEnd, StoredTask } from '../table/tasks/task-items.ts';
  */
 
 /** Returns whether a task waits for a worker, as far as its status says. */
-const isOpen = ({ status }: Pick<StoredTask, 'status'>): boolean => openStatuses.includes(status);
+export const isOpen = ({ status }: Pick<StoredTask, 'status'>): boolean => openStatuses.includes(status);
 
 /** Returns whether a task is offered to workers, as far as the task alone says. */
 export function isOffered(task: StoredTask): boolean {
   return isOpen(task) && task.stopped === undefined;
+}
+
+/** Returns whether a change of a task lets its agent take it: as far as the two states say, it was not offered to this agent. */
+export function becomesReady(before: StoredTask | undefined, after: StoredTask): boolean {
+  const waitsFor = (task: StoredTask | undefined) =>
+    task && isOffered(task) && !task.held ? (task.assignedAgentId ?? task.assignedAgent) : undefined;
+  const agent = waitsFor(after);
+  return agent !== undefined && agent !== waitsFor(before);
 }
 
 /**

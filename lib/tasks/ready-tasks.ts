@@ -31,12 +31,26 @@ export async function listReadyTasks(
   limit: number,
 ): Promise<StoredTask[]> {
   const found: StoredTask[] = [];
-  for await (const rows of inGroups(readOpenRows(context, organization, filter, limit), limit)) {
-    const ids = rows.map(({ id }) => id);
-    found.push(...(await readyAmong(context, organization, ids)));
+  for await (const tasks of readReadyTasks(context, organization, filter, limit)) {
+    found.push(...tasks);
     if (found.length >= limit) break;
   }
   return found.slice(0, limit);
+}
+
+/** Yields the ready tasks by priority and then by age, those of a page of rows together. */
+export async function* readReadyTasks(
+  context: ReadyContext,
+  organization: Organization,
+  filter: ReadyFilter,
+  pageItems: number,
+): AsyncGenerator<StoredTask[]> {
+  for await (const rows of inGroups(readOpenRows(context, organization, filter, pageItems), pageItems))
+    yield await readyAmong(
+      context,
+      organization,
+      rows.map(({ id }) => id),
+    );
 }
 
 /** Returns those of some tasks that are ready, in their order. */

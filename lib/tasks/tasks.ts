@@ -26,9 +26,11 @@ import {
   removeTask,
 } from '../table/tasks/tasks.ts';
 import { retryOnConflict, transact } from '../table/transact.ts';
+import { readAutoRunState } from './auto-run-state.ts';
 import { asOf, claimLost, liveClaim, taskClaimed, withoutDeadClaim } from './claim-decisions.ts';
 import { blockersIn, checkDependentsDone, detailed, isAssignedTo, patched } from './decisions.ts';
 import { checkNoCycle } from './graph.ts';
+import { type Handover, handedOver, inRound } from './rounds.ts';
 
 /** What a change by an agent has in addition to a request. */
 export type ChangeOptions = {
@@ -39,6 +41,8 @@ export type ChangeOptions = {
    * @throws `ApiError`
    */
   authorize?: (before: StoredTask, after: StoredTask) => Promise<void>;
+  /** Of the execution that makes the change: the chain that tasks carry which it assigns. */
+  handover?: Handover;
   /** Returns the writes that record the response, for the transaction of the change. */
   recordResponse?: RecordResponse;
 };
@@ -69,6 +73,7 @@ export async function listTasks(
  * Creates a task.
  *
  * @param input the fields of the task, and the id of the agent that creates it, if an agent does
+ * @param handover of the execution that creates it: the chain that the task carries
  * @throws `ApiError` `unknown_reference` for an agent or a dependency that does not exist, `limit_reached`
  */
 export async function createTask(
@@ -76,11 +81,12 @@ export async function createTask(
   organization: Organization,
   { dependsOn, ...fields }: NewTask & Pick<StoredTask, 'createdBy'>,
   recordResponse: RecordResponse,
+  handover?: Handover,
 ): Promise<Task> {
   const id = context.ulid();
   const createdAt = timestamp(timeOf(id));
   const assignee = await readNewAssignee(context, organization, undefined, fields.assignedAgent);
-  const task = {
+  const fresh: StoredTask = {
     ...fields,
     ...(assignee && { assignedAgentId: assignee.id }),
     id: `tk_${id}`,
@@ -90,6 +96,7 @@ export async function createTask(
     createdAt,
     updatedAt: createdAt,
   };
+  const task = handover ? handedOver(fresh, handover) : fresh;
   await checkAssignedAgent(context, organization, undefined, task, assignee);
   if (dependsOn.length === 0) {
     await insertTask(context, organization, task, [], recordResponse);
@@ -114,8 +121,14 @@ export async function getTask(
   id: string,
 ): Promise<Versioned<TaskDetail>> {
   const task = withoutDeadClaim(await requireTask(context, organization, id), context.clock());
-  const dependencies = await readTasks(context, organization, task.dependsOn);
-  return { data: detailed(task, dependencies), version: task.version };
+  const [dependencies, autoRun] = await Promise.all([
+    readTasks(context, organization, task.dependsOn),
+    readAutoRunState(context, organization, task),
+  ]);
+  const data = detailed(task, dependencies);
+  const isWaiting = autoRun && autoRun.state === 'waiting' && data.blockedBy.length > 0;
+  const state = isWaiting ? { ...autoRun, reason: 'dependencies' as const } : autoRun;
+  return { data: { ...data, ...(state && { autoRun: state }) }, version: task.version };
 }
 
 /**
@@ -130,7 +143,7 @@ export function updateTask(
   id: string,
   { claimId, ...patch }: TaskPatch,
   ifMatch: Precondition,
-  { authorize, recordResponse }: ChangeOptions = {},
+  { authorize, handover, recordResponse }: ChangeOptions = {},
 ): Promise<Versioned<Task>> {
   return retryOnConflict(context.table, async () => {
     const now = context.clock();
@@ -146,7 +159,8 @@ export function updateTask(
       if (recordResponse) await transact(context.table, recordResponse(after));
       return { data: task, version: task.version };
     }
-    const changed = await checkAndChange(context, organization, before, after, assignee, recordResponse);
+    const next = inRound(task, after, handover);
+    const changed = await checkAndChange(context, organization, before, next, assignee, recordResponse);
     return { data: changed, version: changed.version };
   });
 }

@@ -12,6 +12,7 @@ import type { PreparedAgent } from '../table/agents/prepared-agents.ts';
 import type { RunningExecution } from '../table/executions/execution-items.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import type { Write } from '../table/write.ts';
+import type { Handover } from '../tasks/rounds.ts';
 import { createTask, getTask, listTasks, updateTask } from '../tasks/tasks.ts';
 import { withNearestAgents } from './nearest-agents.ts';
 import { readSentInput } from './sent-input.ts';
@@ -83,13 +84,16 @@ const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
   createTask: {
     input: 'createTask',
     definition: () => narrowed('createTask', 'You can change the task later.'),
-    actOf: (context, { execution: { organization }, agent }, input) => {
+    actOf: (context, caller, input) => {
+      const { organization } = caller.execution;
+      const { agent } = caller;
+      const handover = handoverOf(caller);
       const { body } = inputOf('createTask', input);
       return {
         data: endpoints.createTask.data,
         change: async (recordResponse) => {
           authorizeStatus(body.status);
-          return createTask(context, organization, { ...body, createdBy: agent.id }, recordResponse);
+          return createTask(context, organization, { ...body, createdBy: agent.id }, recordResponse, handover);
         },
       };
     },
@@ -101,13 +105,15 @@ const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
         'updateTask',
         'You can change only tasks that you created or that are assigned to you, and no task that is done. You cannot change status, title and description while an execution works on the task, also yours, and not the status of a task in review.',
       ),
-    actOf: (context, { execution, agent }, input) => {
+    actOf: (context, caller, input) => {
+      const { execution, agent } = caller;
       const { params, body } = inputOf('updateTask', input);
       return {
         data: endpoints.updateTask.data,
         change: async (recordResponse) => {
           const { data } = await updateTask(context, execution.organization, params.id, body, () => {}, {
             authorize: (task, after) => authorizeChange(context, execution, agent, task, body, after),
+            handover: handoverOf(caller),
             recordResponse,
           });
           return data;
@@ -158,6 +164,11 @@ const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
     },
   },
 };
+
+/** Returns the chain that the tasks carry which an execution creates or assigns. */
+function handoverOf({ execution: { ancestors = [], agentId }, agent }: Caller): Handover {
+  return { chain: [...ancestors, agentId], mayDelegate: agent.capabilities.includes('delegate') };
+}
 
 /** Returns the tools that capabilities grant, in a fixed order; none for an agent without a known capability. */
 export function grantedTools(capabilities: readonly string[]): ToolDefinition[] {

@@ -31,7 +31,7 @@ export const importTable: Readonly<Record<string, string>> = {
   'lib/tasks':
     'lib/batching lib/context.ts lib/contract lib/deployment lib/request-context.ts lib/sqs lib/table node:*',
   'lib/webhooks':
-    'lib/batching lib/context.ts lib/contract lib/deployment lib/kms lib/request-context.ts lib/sqs lib/table lib/tasks node:* ipaddr.js',
+    'lib/batching lib/context.ts lib/contract lib/deployment lib/kms lib/request-context.ts lib/sqs lib/table node:* ipaddr.js',
   'lib/executions':
     'lib/agents lib/context.ts lib/contract lib/deployment lib/model lib/request-context.ts lib/sqs lib/table lib/tasks node:*',
   'lib/improvements': 'lib/agents lib/context.ts lib/contract lib/executions lib/table valibot',

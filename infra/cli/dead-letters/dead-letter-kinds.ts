@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { DeliveryMessage, ExecutionMessage } from '../../../lib/deployment/messages.ts';
+import { DeliveryOrOrder, ExecutionOrOrder } from '../../../lib/deployment/messages.ts';
 
 /** A record of the table's stream. Only its id is checked here. */
 const ChangeRecord = v.looseObject({ eventID: v.string() });
@@ -7,8 +7,8 @@ export type ChangeRecord = v.InferOutput<typeof ChangeRecord>;
 
 /** The schema of each kind that can be redriven: messages, named after their queue, and changes. */
 const schemas = {
-  deliveries: DeliveryMessage,
-  executions: ExecutionMessage,
+  deliveries: DeliveryOrOrder,
+  executions: ExecutionOrOrder,
   changes: ChangeRecord,
 };
 

@@ -80,10 +80,13 @@ export function agentItem(
   organization: Organization,
   { createdAt: _, promptHash, soulHash, ...head }: AgentHead,
 ): Item {
+  // Only what differs: a list reads all agents of an organization.
+  const isStandard = (name: string, value: unknown) => (standardConduct as Record<string, unknown>)[name] === value;
+  const stored = Object.entries(head).filter(([name, value]) => !isStandard(name, value));
   return {
     ...keys.agent(organization, head.name),
     kind: 'agent',
-    ...head,
+    ...Object.fromEntries(stored),
     ...(promptHash !== emptyHash && { promptHash }),
     ...(soulHash !== emptyHash && { soulHash }),
   };

@@ -34,7 +34,12 @@ export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates' 
   qaReview: GateResult;
   /** The name of the delegating agent, if the execution was delegated. */
   delegatedBy?: string;
-  /** The ids of the agents in its chain of delegations, from the first on. None of them may get the task again. */
+  /** Present if the service has started it on a task of its agent. */
+  autoRun?: true;
+  /**
+   * The ids of the agents in its chain of delegations, and of tasks that one agent creates or assigns for another, from the first
+   * on. None of them may get the task again.
+   */
   ancestors?: string[];
   /** The number of delegations in its chain. */
   depth?: number;
@@ -331,6 +336,12 @@ export function wholeExecution(items: readonly Item[]): (Execution & { agentId: 
   };
 }
 
+/** Returns who has started an execution. */
+function startOf({ autoRun, delegationId }: ExecutionHead): NonNullable<Execution['startedBy']>['kind'] {
+  if (autoRun) return 'auto_run';
+  return delegationId === undefined ? 'request' : 'delegation';
+}
+
 /** Returns an execution that is not completed, as `getExecution` returns it. */
 export function withoutOutput(execution: ExecutionHead, { input }: ExecutionInput): Execution & { agentId: string } {
   const { selfTest, qaReview, step: _, ...rest } = execution;
@@ -339,6 +350,7 @@ export function withoutOutput(execution: ExecutionHead, { input }: ExecutionInpu
   const isWaiting = isRunning(execution) && (execution.progress?.waits ?? 0) > 0;
   return {
     ...rest,
+    startedBy: { kind: startOf(execution) },
     ...(errorReason !== undefined && { errorReason }),
     ...(isWaiting && { waitingForModel: true }),
     input,

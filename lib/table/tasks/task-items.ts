@@ -33,6 +33,19 @@ export type StoredTask = Task & {
   failedClaims?: number;
   /** How the last claim ended, for its event. */
   claimEnd?: ClaimEnd;
+  /** How many executions the service has started on the task in its round; see `lib/tasks/rounds.ts`. */
+  autoRuns?: number;
+  /** The failure of the last of them. */
+  autoRunFailure?: { executionId: string; error: string };
+  /**
+   * The ids of the agents in whose executions the task came to its agent, from the first on. Absent if a caller has created or
+   * assigned it.
+   */
+  chain?: string[];
+  /** Present if the last of these agents may not delegate, so that a person has to start the task. */
+  noDelegate?: true;
+  /** Who has accepted the task in place of a person, and the execution whose output was accepted. */
+  accepted?: { by: 'gates'; executionId: string };
   /** The id of the request that made the last change, if it is known. */
   requestId?: string;
   /** The entry in the sweeper's index: when it looks at the claim, or at the dependents. */

@@ -208,7 +208,7 @@ async function transactEndingEdges(
 }
 
 /** An agent to which tasks are assigned. */
-export type Assignee = Pick<AgentHead, 'id' | 'name'>;
+export type Assignee = Pick<AgentHead, 'id' | 'name' | 'status'> & Partial<Pick<AgentHead, 'autoRun' | 'autoRetry'>>;
 
 /** Returns the agent with a name, as far as the assignment of a task needs it; `undefined` if there is none. */
 export async function readAssignee(

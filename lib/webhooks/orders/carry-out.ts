@@ -1,6 +1,5 @@
 import type { Context } from '../../context.ts';
-import type { Order, TaskOrder } from '../../deployment/messages.ts';
-import { settleDependents } from '../../tasks/dependents.ts';
+import type { Order } from '../../deployment/messages.ts';
 import { releaseParked } from '../deliveries/paused-attempts.ts';
 import { beginAutoRecovery } from '../recoveries/auto-recovery.ts';
 import { continueAfterPause, continueOrdered } from '../recoveries/sweep.ts';
@@ -11,9 +10,7 @@ const workMs = 15_000;
 /**
  * Carries out an order. It may be received twice, or after the sweeper has done the work: both are safe, as two sweeps are.
  */
-export async function carryOut(context: Context, ordered: Order | TaskOrder): Promise<void> {
-  if ('taskId' in ordered) return settleDependents(context, ordered.organization, ordered.taskId);
-  const { organization, webhookId, order } = ordered;
+export async function carryOut(context: Context, { organization, webhookId, order }: Order): Promise<void> {
   const end = context.clock() + workMs;
   const hasTime = () => context.clock() < end;
   if (order.kind === 'recovery') return continueOrdered(context, { organization, webhookId, ...order }, hasTime);

@@ -26,7 +26,7 @@ const forbidden = {
   'lib/webhooks': ['../queue/consume.ts', '../tasks/tasks.ts', '../model/converse.ts'],
   'lib/webhooks/sender': ['../../queue/consume.ts', '@aws-sdk/client-sqs'],
   'lib/agents': ['aws-lambda', '../executions/executions.ts', '../tasks/tasks.ts', '../model/converse.ts'],
-  'lib/executions': ['@aws-sdk/client-bedrock-runtime', '../improvements/improvements.ts', '../tasks/tasks.ts'],
+  'lib/executions': ['@aws-sdk/client-bedrock-runtime', '../improvements/improvements.ts', '../webhooks/webhooks.ts'],
   'lib/improvements': ['../model/bedrock.ts', '../tasks/tasks.ts'],
   'lib/sqs': ['../table/keys.ts'],
   'lib/batching': ['../aws/call-limits.ts'],

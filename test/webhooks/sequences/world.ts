@@ -8,7 +8,7 @@ import type { TaskEvent } from '../../../lib/contract/events.ts';
 import { ulidFrom } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
-import { type DeliveryMessage, DeliveryOrOrder } from '../../../lib/deployment/messages.ts';
+import { type DeliveryMessage, DeliveryOrOrder, type Order } from '../../../lib/deployment/messages.ts';
 import type { QueueName } from '../../../lib/deployment/queues.ts';
 import type { QueueSender } from '../../../lib/sqs/queue.ts';
 import { storeStepsBeforeWrites } from '../../../lib/table/events/log-clock.ts';
@@ -260,7 +260,7 @@ export async function handleMessages(
     const message = v.parse(DeliveryOrOrder, JSON.parse(body));
     if ('order' in message) {
       const failed = [{ itemIdentifier: messageId }];
-      return carryOut(context, message).then(
+      return carryOut(context, message as Order).then(
         () => [],
         () => failed,
       );
