@@ -14,7 +14,7 @@ import {
   type TimedCall,
   type Timings,
 } from '../table/executions/execution-items.ts';
-import { readMaterial } from '../table/executions/execution-material.ts';
+import { readDependencyResults, readMaterial } from '../table/executions/execution-material.ts';
 import { readStoredOutput, storeProgress } from '../table/executions/executions.ts';
 import { LeaseLost } from '../table/executions/lease-writes.ts';
 import { type AgentTools, type Ended, runSteps, startedQuestions, storeTokens } from './agent-loop.ts';
@@ -137,13 +137,14 @@ export async function generateOutput(
     readMaterial(context, execution, qaReviewer),
     readStoredOutput(context, execution),
   ]);
-  const [prepared, reviewer] = await Promise.all([
+  const [prepared, reviewer, dependencies] = await Promise.all([
     heads.agent && readPreparedAgent(context, organization, agentName, heads.agent),
     heads.reviewer && readPreparedAgent(context, organization, qaReviewer, heads.reviewer),
+    task && heads.agent?.dependencyResults ? readDependencyResults(context, organization, task.dependsOn) : [],
   ]);
   if (!input || prepared?.agent.id !== agentId) return undefined;
 
-  const instructions = { ...input, task, delegatedBy: execution.delegatedBy };
+  const instructions = { ...input, task, dependencies, delegatedBy: execution.delegatedBy };
   const call: ModelCall = { model, signal, handOver, spending };
   const question = {
     model: execution.model,

@@ -46,7 +46,9 @@ function withoutAutoRuns({ autoRuns: _, autoRunFailure: __, ...rest }: StoredTas
 
 /**
  * Returns the move of a task with the end of the execution that owns it. `undefined` if the task was moved in the
- * meantime, or if another execution owns it.
+ * meantime, or if another execution owns it. The task keeps the id of a completed execution for its dependents.
+ *
+ * @param status `assigned` if the execution did not complete
  */
 export function moveOnEnd(
   task: StoredTask,
@@ -56,7 +58,14 @@ export function moveOnEnd(
 ): TaskMove | undefined {
   if (task.status !== 'in_progress' || task.owner !== executionId) return undefined;
   const { owner: _, ...rest } = task;
-  return { before: task, after: { ...rest, status, version: task.version + 1, updatedAt: now } };
+  const after: StoredTask = {
+    ...rest,
+    status,
+    ...(status !== 'assigned' && { lastExecution: executionId }),
+    version: task.version + 1,
+    updatedAt: now,
+  };
+  return { before: task, after };
 }
 
 /**

@@ -127,6 +127,14 @@ export const pipelineBudgets = {
   runExecution: {
     'without a task': usage({ requests: 11, rounds: 7, rcu: 9, wcu: 24, indexWcu: 1, ...log(850, 3) }),
     'with a task': usage({ requests: 12, rounds: 8, rcu: 11, wcu: 38, indexWcu: 1, ...log(850, 3) }),
+    'with a task that depends on two finished ones': usage({
+      requests: 8,
+      rounds: 8,
+      rcu: 11,
+      wcu: 38,
+      indexWcu: 1,
+      ...log(850, 3),
+    }),
     'of an agent that ran before': usage({
       requests: 5,
       rounds: 5,

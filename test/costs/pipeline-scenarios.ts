@@ -165,6 +165,15 @@ export function pipelineScenarios({ receive }: TestPipeline) {
     return [JSON.stringify({ organization: caller.organization, executionId })];
   };
 
+  /** Adds a task that is done after an execution, and returns its id. */
+  const finishedTask = async (caller: TestOrganization): Promise<string> => {
+    const asked = await onTask({ assignedAgent: 'writer' })(caller);
+    await run(await accepted(caller, Promise.resolve(asked)));
+    const { taskId } = asked.body;
+    await caller.ask('updateTask', { params: { id: taskId }, body: { status: 'done' } });
+    return taskId;
+  };
+
   const running = async (accepted: Promise<string[]>) => {
     const messages = await accepted;
     return () => run(messages);
@@ -321,6 +330,10 @@ export function pipelineScenarios({ receive }: TestPipeline) {
     runExecution: {
       'without a task': (caller) => running(accepted(caller)),
       'with a task': (caller) => running(accepted(caller, onTask({ assignedAgent: 'writer' })(caller))),
+      'with a task that depends on two finished ones': async (caller) => {
+        const dependsOn = [await finishedTask(caller), await finishedTask(caller)];
+        return running(accepted(caller, onTask({ assignedAgent: 'writer', dependsOn })(caller)));
+      },
       'of an agent that ran before': async (caller) => {
         await newAgent(caller);
         await executed(caller, 1);

@@ -88,7 +88,12 @@ const stepWaits: Record<string, number> = {
     ].map((what) => [what, receiverMs.value]),
   ),
   ...Object.fromEntries(
-    ['without a task', 'with a task', 'of an agent that ran before'].map((what) => [what, modelMs.value]),
+    [
+      'without a task',
+      'with a task',
+      'with a task that depends on two finished ones',
+      'of an agent that ran before',
+    ].map((what) => [what, modelMs.value]),
   ),
 };
 

@@ -33,7 +33,8 @@ describe('the page on agents', () => {
 
   it('lists the parts of a user message in their order', () => {
     const task = { title: 'title', description: 'description' };
-    const message = userPromptOf({ input: 'input', context: { a: 1 }, task, delegatedBy: 'lead' });
+    const dependencies = [{ title: 'title', status: 'done' as const }];
+    const message = userPromptOf({ input: 'input', context: { a: 1 }, task, dependencies, delegatedBy: 'lead' });
     const tags = [...message.matchAll(/^<[a-z-]+>$/gm)].map(([tag]) => `\`${tag}\``);
     expect(firstColumnOf(sectionOf('## The prompt'))).toEqual(tags);
   });

@@ -5,7 +5,7 @@ import { generateOutput, type Tools } from '../../lib/executions/generate-output
 import type { Answer } from '../../lib/model/converse.ts';
 import type { RunningExecution } from '../../lib/table/executions/execution-items.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { deleteTask } from '../../lib/tasks/tasks.ts';
+import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
 
 const fixture = await createTestExecutions({ cap: 1_000 });
@@ -180,6 +180,57 @@ describe('the question', () => {
     await fixture.update('changing', { systemPrompt: 'Rewrite.', model: 'newer.model' });
     const { asked } = await generate({}, execution);
     expect([asked[0]?.system, asked[0]?.model]).toEqual(['Calm.\n\nRewrite.', 'writer.model']);
+  });
+
+  describe('on a task with dependencies', () => {
+    /** Adds a task that is done, after an execution with this output if one is given; returns its id. */
+    async function addDone(title: string, output?: string): Promise<string> {
+      const { id } = await fixture.addTask({ title, ...(output === undefined && { status: 'done' }) });
+      if (output === undefined) return id;
+      fixture.clock.now += 1_000;
+      await fixture.finish(await fixture.start({ taskId: id }), scriptedModel({ work: text(output) }).tools);
+      await updateTask(fixture.app, organization, id, { status: 'done' }, () => {});
+      return id;
+    }
+    const resultsIn = (user = '') =>
+      [...user.matchAll(/^<dependency-result>\nTitle: (.*)\nStatus: done(?:\n\n(.*))?\n</gm)].map(
+        ([, title, output]) => [title, output],
+      );
+
+    it('has their titles and outputs, for the work and for both gates', async () => {
+      // Not in the order of their ends.
+      const dependsOn = [await addDone('By hand'), await addDone('Old', 'One.'), await addDone('New', 'Two.')];
+      const { id: taskId } = await fixture.addTask({ dependsOn });
+      const { asked } = await generate({}, await fixture.leased({ taskId }));
+      expect(asked.map(({ purpose }) => purpose)).toEqual(['work', 'selfTest', 'qaReview']);
+      for (const { user } of asked)
+        expect(resultsIn(user)).toEqual([
+          ['New', 'Two.'],
+          ['Old', 'One.'],
+          ['By hand', undefined],
+        ]);
+    });
+
+    it('has only the title of one whose execution was deleted, and nothing of one that is not done any more', async () => {
+      await fixture.addAgent('leaving');
+      const { id } = await fixture.addTask({ title: 'Deleted' });
+      await fixture.finish(await fixture.start({ taskId: id }, 'leaving'), scriptedModel().tools);
+      await updateTask(fixture.app, organization, id, { status: 'done' }, () => {});
+      await fixture.deleteAgent('leaving');
+      const reopened = await addDone('Reopened', 'Done.');
+      const { id: taskId } = await fixture.addTask({ dependsOn: [id, reopened] });
+      const execution = await fixture.leased({ taskId });
+      await updateTask(fixture.app, organization, reopened, { status: 'backlog' }, () => {});
+      const { asked } = await generate({}, execution);
+      expect(resultsIn(asked[0]?.user)).toEqual([['Deleted', undefined]]);
+    });
+
+    it('has nothing of them if the agent does not get results', async () => {
+      await fixture.addAgent('alone', { dependencyResults: false });
+      const { id: taskId } = await fixture.addTask({ title: 'Own', dependsOn: [await addDone('Other', 'Two.')] });
+      const { asked } = await generate({}, await fixture.leased({ taskId }, 'alone'));
+      expect(asked[0]?.user).toBe('<task>\nOwn\n</task>\n\n<input>\nDo it.\n</input>');
+    });
   });
 
   it('does not contain a task that was deleted after the start', async () => {

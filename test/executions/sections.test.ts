@@ -5,7 +5,7 @@ import { choiceQuestion, proposalQuestion } from '../../lib/improvements/improve
 import { fc } from '../seeded.ts';
 
 const names = [
-  ...['delegated-by', 'task', 'context', 'input', 'work'],
+  ...['delegated-by', 'task', 'dependency-result', 'context', 'input', 'work'],
   ...['prompt', 'executions', 'focus', 'answer-1', 'answer-2'],
 ];
 
@@ -47,15 +47,19 @@ describe('no text can end its section or begin another:', () => {
       description: text,
       value: text,
       delegatedBy: text,
+      result: text,
       output: text,
     });
     fc.assert(
-      fc.property(given, ({ input, title, description, value, delegatedBy, output }) => {
+      fc.property(given, ({ input, title, description, value, delegatedBy, result, output }) => {
         const context = { value };
-        const instructions = { input, context, task: { title, description }, delegatedBy };
+        const execution = { completedAt: '2026-01-01T00:00:00.000Z', output: result };
+        const dependencies = [{ title, status: 'done' as const, execution }];
+        const instructions = { input, context, task: { title, description }, dependencies, delegatedBy };
         const own = [
           ...(delegatedBy === '' ? [] : [['delegated-by', delegatedBy]]),
           ['task', [title, description].filter((one) => one.trim() !== '').join('\n\n')],
+          ['dependency-result', `Title: ${title}\nStatus: done${result.trim() === '' ? '' : `\n\n${result}`}`],
           ['context', JSON.stringify(context, null, 2)],
           ['input', input],
         ];

@@ -49,6 +49,16 @@ it.each([
   expect(task).not.toHaveProperty('owner');
 });
 
+it('a task keeps the id of the last execution on it that completed', async () => {
+  const { task, execution } = await runOnTask({});
+  expect(task?.lastExecution).toBe(execution?.id);
+  const taskId = task?.id as string;
+  await patch(taskId, { status: 'assigned' });
+  const says = { work: { kind: 'failed', error: 'No.', tokens: 1 } } as const;
+  await fixture.finish(await fixture.start({ taskId }), scriptedModel(says).tools);
+  expect(await fixture.task(taskId)).toMatchObject({ status: 'assigned', lastExecution: execution?.id });
+});
+
 it('the task of an execution moves even if its other fields have changed', async () => {
   const { task } = await runOnTask({}, (id) => patch(id, { title: 'Renamed', priority: 'critical' }));
   expect(task).toMatchObject({ title: 'Renamed', priority: 'critical', status: 'up_for_review' });

@@ -16,6 +16,11 @@ export type StoredTask = Task & {
   /** The id of the last execution that started on the task. It may have ended. */
   owner?: string;
   /**
+   * The id of the last execution that completed and moved the task. Executions on dependents of the task get its output. It may
+   * be deleted. Absent on tasks whose executions ended in an earlier version.
+   */
+  lastExecution?: string;
+  /**
    * The id of the agent that the task is assigned to: another agent can get the name after a deletion. Absent on tasks that
    * an earlier version assigned.
    */
