@@ -19,7 +19,7 @@ export const mostAutoRuns = 4;
 export type Handover = { chain: string[]; mayDelegate: boolean };
 
 /** Returns the task at the beginning of a round. */
-export function newRound(task: StoredTask): StoredTask {
+function newRound(task: StoredTask): StoredTask {
   const { autoRuns: _, autoRunFailure: __, chain: ___, noDelegate: ____, ...rest } = task;
   return rest;
 }
