@@ -28,9 +28,12 @@ export const handler = consumeStream(async ({ organization, before, after }, con
     // A start is a change in the stream too, so its message to a worker is sent as reliably as its event.
     if (execution.status === 'running' && events.length > 0) await sendExecutionMessages(context, [execution]);
     // Another execution of the agent may start now.
-    if (execution.status !== 'running' && events.length > 0)
-      await wakeAgent(context, organization, execution.agentName);
-    return publishEvents(context, { organization, item: execution.id, version: 1, events });
+    const isEnd = execution.status !== 'running' && events.length > 0;
+    await Promise.all([
+      isEnd && wakeAgent(context, organization, execution.agentName),
+      publishEvents(context, { organization, item: execution.id, version: 1, events }),
+    ]);
+    return;
   }
   if (item?.kind === wakeKind) {
     const { name, asked } = wakeFrom(item);
@@ -46,9 +49,10 @@ export const handler = consumeStream(async ({ organization, before, after }, con
   const task = taskFrom(item);
   const former = before && taskFrom(before);
   const events = taskEvents(former, after && task);
-  if (dependentsFollow(former, after && task)) await orderDependents(context, organization, task.id);
-  if (task.assignedAgent && after && becomesReady(former, task))
-    await wakeAgent(context, organization, task.assignedAgent);
-  // A deletion comes after the last version of a task.
-  await publishEvents(context, { organization, item: task.id, version: task.version + (after ? 0 : 1), events });
+  await Promise.all([
+    dependentsFollow(former, after && task) && orderDependents(context, organization, task.id),
+    task.assignedAgent && after && becomesReady(former, task) && wakeAgent(context, organization, task.assignedAgent),
+    // A deletion comes after the last version of a task.
+    publishEvents(context, { organization, item: task.id, version: task.version + (after ? 0 : 1), events }),
+  ]);
 });

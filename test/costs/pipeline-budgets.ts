@@ -50,7 +50,7 @@ export const pipelineBudgets = {
     'a new task that its only subscriber filters out': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 1 }),
     'a change that is no event': usage({}),
     'the start of an execution': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 1, sends: 1 }),
-    'the end of an execution': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 1 }),
+    'the end of an execution': usage({ requests: 3, rounds: 1, rcu: 2, wcu: 1 }),
     'a pause of a webhook': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 1 }),
     'a heartbeat': usage({ ...log(196) }),
     'a redelivery': usage({ sends: 1 }),
@@ -148,7 +148,7 @@ export const pipelineBudgets = {
   },
   purgeAgent: {
     'no purge due': usage({ requests: 1, rounds: 1, rcu: 0.5, ...log(152) }),
-    'without executions': usage({ requests: 18, rounds: 16, rcu: 14.5, wcu: 6, indexWcu: 3, ...log(419, 2) }),
-    'with an execution': usage({ requests: 25, rounds: 23, rcu: 20.5, wcu: 18, indexWcu: 3, ...log(419, 2) }),
+    'without executions': usage({ requests: 19, rounds: 17, rcu: 14.5, wcu: 7, indexWcu: 3, ...log(419, 2) }),
+    'with an execution': usage({ requests: 26, rounds: 24, rcu: 20.5, wcu: 19, indexWcu: 3, ...log(419, 2) }),
   },
 } as const satisfies Record<ConsumerName, Record<string, Usage>>;
