@@ -2555,7 +2555,7 @@ export type Operations = {
   /**
    * Claim the next ready task.
    *
-   * Claims a ready task: one of the first 20 of the highest priority, so that many workers do not fight for the same one. The response is `null` if no task is ready. With an `Idempotency-Key`, a repeated request gets the recorded response, also `null`.
+   * Claims a ready task: one of the first 20 of the highest priority, so that many workers do not fight for the same one. Tasks of agents with `autoRun` are left out, unless `assignedAgent` names the agent. The response is `null` if no task is ready. With an `Idempotency-Key`, a repeated request gets the recorded response, also `null`.
    *
    * Required scope: `tasks:write`.
    */

@@ -54,6 +54,7 @@ export function claimTask(
 /**
  * Gives a task to a worker, in one try.
  *
+ * @param leavesOut whether the worker does not get this task, as if it were not open
  * @throws `Conflict` if the task has changed since it was read; `ApiError` as `claimTask`
  */
 export async function claimOnce(
@@ -62,6 +63,7 @@ export async function claimOnce(
   id: string,
   { worker, leaseSeconds = claimSeconds.usual }: NewClaim,
   recordResponse: RecordResponse,
+  leavesOut: (task: StoredTask) => Promise<boolean> = async () => false,
 ): Promise<StoredTask> {
   const before = await requireTask(context, organization, id);
   const now = context.clock();
@@ -69,6 +71,7 @@ export async function claimOnce(
   if (live) throw taskClaimed(live);
   const task = asOf(before, now);
   if (!isOffered(task)) throw await whyNotOffered(context, organization, task);
+  if (await leavesOut(task)) throw taskNotOpen(task);
   const [dependencies, isRunning] = await Promise.all([
     readTasks(context, organization, task.dependsOn),
     hasRunningExecution(context, organization, task),

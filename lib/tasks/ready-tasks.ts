@@ -8,10 +8,11 @@ import type { FormerListsContext } from '../table/executions/former-lists.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { type OpenRow, readOpenRows } from '../table/tasks/ready-rows.ts';
 import type { StoredTask, TaskFilter } from '../table/tasks/task-items.ts';
-import { readTasks } from '../table/tasks/tasks.ts';
+import { type Assignee, readAssignee, readTasks } from '../table/tasks/tasks.ts';
 import { Conflict, retryOnConflict, transact } from '../table/transact.ts';
 import { isOffered, liveClaim } from './claim-decisions.ts';
 import { type ClaimContext, claimOnce, type NewClaim } from './claims.ts';
+import { isAssignedTo } from './decisions.ts';
 import { settle } from './dependents.ts';
 
 type ReadyContext = FormerListsContext & Pick<Context, 'clock'>;
@@ -19,6 +20,9 @@ type ReadyFilter = Pick<TaskFilter, 'agent' | 'project'>;
 
 /** Of how many tasks a worker takes one. */
 const candidatesLimit = 20;
+
+/** How many tasks a request for the next one tries at most: those of agents that start by themselves can be in front. */
+const triedAtMost = 1_000;
 
 /**
  * Returns tasks that a worker can take now, by priority and then by age. Rows lead to them; the tasks and their dependencies,
@@ -87,7 +91,7 @@ const otherWasFirst: readonly ErrorCode[] = [
 
 /**
  * Gives one of the ready tasks of the highest priority to a worker: a random one of the first, so that workers who ask at the same
- * time want different ones.
+ * time want different ones. Tasks of agents that start by themselves are left out, unless the request names the agent.
  *
  * @returns `null` if no task is ready
  */
@@ -99,10 +103,14 @@ export function claimNextTask(
 ): Promise<Task | null> {
   return retryOnConflict(context.table, async () => {
     let conflict: Conflict | undefined;
+    let tried = 0;
+    const leavesOut = agent === undefined ? startingByThemselves(context, organization) : undefined;
     const rows = readOpenRows(context, organization, { agent, project }, candidatesLimit);
     for await (const candidates of ofOnePriority(rows)) {
+      tried += candidates.length;
+      if (tried > triedAtMost) break;
       for (const { id } of shuffled(candidates)) {
-        const taken = await claimOnce(context, organization, id, claim, recordResponse).catch(otherwise);
+        const taken = await claimOnce(context, organization, id, claim, recordResponse, leavesOut).catch(otherwise);
         if (taken instanceof Conflict) conflict = taken;
         else if (taken === 'task_blocked') await settle(context, organization, id);
         else if (typeof taken === 'object') return taken;
@@ -114,6 +122,19 @@ export function claimNextTask(
     if (records.length > 0) await transact(context.table, records);
     return null;
   });
+}
+
+/** Returns a function that says whether a task is one of an agent that starts by itself. It reads each agent once. */
+function startingByThemselves({ table }: ClaimContext, organization: Organization) {
+  const read = new Map<string, Promise<Assignee | undefined>>();
+  return async (task: StoredTask): Promise<boolean> => {
+    const { assignedAgent: name } = task;
+    if (name === undefined) return false;
+    const known = read.get(name) ?? readAssignee({ table }, organization, name);
+    read.set(name, known);
+    const agent = await known;
+    return agent?.autoRun === true && agent.status === 'active' && isAssignedTo(task, agent);
+  };
 }
 
 /** Returns why a task could not be taken, if another one may be. */

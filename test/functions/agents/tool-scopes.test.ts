@@ -126,3 +126,21 @@ it('a recorded response is replayed to a token without the scopes of the tools',
   const again = await restore('Before.', { headers, token: tokens.agents });
   expect([again.status, again.headers['Idempotency-Replayed'], agentOf(again)]).toEqual([200, 'true', agentOf(first)]);
 });
+
+describe('autoAccept, which lets tasks be done without a person,', () => {
+  it.each<[string, Change]>([
+    ['of a new agent', (more) => api.create({ ...newAgent, name: 'new', autoAccept: true }, more)],
+    ['of an agent', (more) => api.update('unarmed', { autoAccept: true }, more)],
+  ])('%s is refused to a token without tasks:write', async (_, change) => {
+    const { message } = await api.refuses(() => change({ token: tokens.reader }), 403, 'insufficient_scope');
+    expect(message).toContain('tasks:write');
+    expect((await change({})).status).toBeLessThan(300);
+  });
+
+  it('can be switched off by any token that may change the agent, and stays as it is in other changes', async () => {
+    await api.update('unarmed', { autoAccept: true });
+    const token = tokens.reader;
+    expect((await api.update('unarmed', { displayName: 'Other' }, { token })).status).toBe(200);
+    expect((await api.update('unarmed', { autoAccept: false }, { token })).status).toBe(200);
+  });
+});

@@ -169,6 +169,15 @@ describe('the next task', () => {
     expect(await next({ assignedAgent: 'qa-reviewer' })).toBeNull();
   });
 
+  it('is none of an agent that starts by itself, unless the request names it', async () => {
+    await caller.updateAgent({ params: { name: 'qa-reviewer' }, body: { autoRun: true } });
+    const own = await put({ assignedAgent: 'qa-reviewer', priority: 'critical' });
+    const other = await put();
+    expect(await next()).toMatchObject({ id: other });
+    expect(await next()).toBeNull();
+    expect(await next({ assignedAgent: 'qa-reviewer' })).toMatchObject({ id: own });
+  });
+
   it('is another one for each of thirty workers that ask at the same time, as long as there are some', async () => {
     const created = await Promise.all(Array.from({ length: 25 }, () => put()));
     const answers = await Promise.all(Array.from({ length: 30 }, (_, nth) => next({ worker: `worker ${nth}` })));
