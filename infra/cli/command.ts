@@ -39,10 +39,10 @@ export function jsonOption() {
   return new Option('--json', 'print JSON, with the result in `data`');
 }
 
-/** Returns a parser of whole numbers in decimal digits from `least`, at least 1, to `most`. */
+/** Returns a parser of whole numbers in decimal digits from `least`, at least 0, to `most`. */
 export function wholeNumber(most: number, least = 1): (given: string) => number {
   return (given) => {
-    if (!/^[1-9]\d*$/.test(given) || Number(given) < least || Number(given) > most)
+    if (!/^(0|[1-9]\d*)$/.test(given) || Number(given) < least || Number(given) > most)
       throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
     return Number(given);
   };

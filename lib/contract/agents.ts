@@ -86,10 +86,19 @@ export const standardConduct = {
   dependencyResults: true,
 } as const;
 
+/** The highest numbers of an agent that starts by itself. */
+export const highestConduct = { maxRunning: 50, autoRetry: 3 };
+
 const conduct = {
   autoRun: described(flag, 'The service starts executions on the ready tasks of the agent.'),
-  maxRunning: described(wholeNumber(1, 50), 'With this many running executions, the service starts no further one.'),
-  autoRetry: described(wholeNumber(0, 3), 'How often the service starts again on a task after a failure.'),
+  maxRunning: described(
+    wholeNumber(1, highestConduct.maxRunning),
+    'With this many running executions, the service starts no further one.',
+  ),
+  autoRetry: described(
+    wholeNumber(0, highestConduct.autoRetry),
+    'How often the service starts again on a task after a failure.',
+  ),
   autoAccept: described(
     flag,
     'A task goes to `done`, not to `up_for_review`, if both quality gates passed. Setting it needs `tasks:write`.',

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Agent } from '../../lib/contract/agents.ts';
 import { successOf } from '../api.ts';
+import { createAgent, newToken } from '../journeys/requests.ts';
 import { accessibilityProblems } from './axe.ts';
 import { program, useConsole } from './console.ts';
 
@@ -79,6 +80,40 @@ describe.runIf(program)('the editor of an agent', () => {
     expect({ description, capabilities, maxSteps, maxTokens }).toEqual({
       ...{ description: undefined, capabilities: ['delegate'], maxSteps: undefined, maxTokens: 5_000 },
     });
+  });
+
+  it('lets an agent start by itself, and shows it in the overview', async () => {
+    const { page } = await openAgent('autonomous', 'prompt');
+    expect(await page.getByLabel(/^Runs at a time/).count()).toBe(0);
+    await page.getByLabel('Starts by itself').check();
+    await page.getByLabel(/^Runs at a time/).fill('3');
+    await page.getByLabel(/^Retries/).fill('1');
+    await page.getByLabel('Accepts by itself').check();
+    await page.getByText('No person reads the output before').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await save(page).click();
+    await page.getByText('The agent is saved.').waitFor();
+    expect(await read('autonomous')).toMatchObject({ autoRun: true, maxRunning: 3, autoRetry: 1, autoAccept: true });
+    await page.getByRole('navigation', { name: 'Parts of the agent' }).getByRole('link', { name: 'Overview' }).click();
+    const facts = page.getByRole('region', { name: 'Facts' });
+    await facts.getByText('yes, 3 runs at a time, 1 retry', { exact: true }).waitFor();
+    await facts.getByText('yes, if both gates pass', { exact: true }).waitFor();
+    await facts.getByText('gets their results', { exact: true }).waitFor();
+  });
+
+  it('does not let a token without tasks:write accept outputs, but lets it switch that off', async () => {
+    await createAgent(consoles.service(), 'careful');
+    await createAgent(consoles.service(), 'trusting', { autoAccept: true });
+    const token = await newToken(consoles.service(), 'local', '--scopes', 'agents:read,agents:write');
+    const { page } = await consoles.open({ token, path: '/agents/careful?tab=prompt' });
+    await page.getByText('needs the scope tasks:write').waitFor();
+    expect(await page.getByLabel('Accepts by itself').isDisabled()).toBe(true);
+    await page.goto(`${consoles.service().url}/#/agents/trusting?tab=prompt`);
+    await page.getByRole('heading', { level: 1, name: /trusting/ }).waitFor();
+    await page.getByLabel('Accepts by itself').uncheck();
+    await save(page).click();
+    await page.getByText('The agent is saved.').waitFor();
+    expect((await read('trusting')).autoAccept).toBe(false);
   });
 
   it('shows at its field what the service does not accept, until the field is changed', async () => {

@@ -1,11 +1,11 @@
 import { text } from 'node:stream/consumers';
 import { Option } from '@commander-js/extra-typings';
 import { everyItem } from '../../../lib/client/client.ts';
-import type { AgentListItem } from '../../../lib/client/operations.ts';
-import { AgentCategory, AgentStatus } from '../../../lib/contract/agents.ts';
+import type { Agent, AgentListItem } from '../../../lib/client/operations.ts';
+import { AgentCategory, AgentStatus, highestConduct } from '../../../lib/contract/agents.ts';
 import { AgentName } from '../../../lib/contract/shapes.ts';
 import { TaskId } from '../../../lib/contract/tasks.ts';
-import { readBy } from '../command.ts';
+import { readBy, wholeNumber } from '../command.ts';
 import { allOption, apiCommand, apiGroup, limitOption, waitOption } from './api-command.ts';
 import { connect } from './connection.ts';
 import { printDetail } from './detail.ts';
@@ -58,6 +58,7 @@ const show = apiCommand('show', 'Show an agent with its system prompt and its so
       ['model', agent.model],
       ['system agent', agent.isSystem ? 'yes' : undefined],
       ['capabilities', agent.capabilities.join(', ')],
+      ...conductRows(agent),
       ['created', agent.createdAt],
       ['updated', agent.updatedAt],
       ['description', agent.description],
@@ -65,6 +66,55 @@ const show = apiCommand('show', 'Show an agent with its system prompt and its so
       ['soul', agent.soul],
     ] as const;
     printDetail(agent, rows, options);
+  });
+
+/** Returns how an agent works on its tasks, as labels and values. */
+function conductRows({ autoRun, maxRunning, autoRetry, autoAccept, dependencyResults }: Agent) {
+  return [
+    ['auto run', yesOrNo(autoRun)],
+    ['max running', String(maxRunning)],
+    ['auto retry', String(autoRetry)],
+    ['auto accept', yesOrNo(autoAccept)],
+    ['dependency results', yesOrNo(dependencyResults)],
+  ] as const;
+}
+
+const yesOrNo = (value: boolean) => (value ? 'yes' : 'no');
+
+const set = apiCommand(
+  'set',
+  'Change whether an agent starts by itself on its ready tasks, and how',
+  'agents set builder --auto-run --max-running 3 --auto-retry 1',
+  'agents set builder --no-auto-run',
+)
+  .description('Change whether an agent starts by itself on its ready tasks, and how. Leave out what stays.')
+  .argument('<name>', 'the name of the agent', readBy(AgentName))
+  .option('--auto-run', 'the service starts executions on the ready tasks of the agent')
+  .option('--no-auto-run', 'only requests start executions')
+  .addOption(
+    new Option(
+      '--max-running <number>',
+      `with as many running executions the service starts no further one, 1 to ${highestConduct.maxRunning}`,
+    ).argParser(wholeNumber(highestConduct.maxRunning)),
+  )
+  .addOption(
+    new Option(
+      '--auto-retry <number>',
+      `how often the service starts again on a task after a failure, 0 to ${highestConduct.autoRetry}`,
+    ).argParser(wholeNumber(highestConduct.autoRetry, 0)),
+  )
+  .option('--auto-accept', 'a task is done if both quality gates pass, and no person reads the output before')
+  .option('--no-auto-accept', 'a person accepts the output')
+  .option('--dependency-results', 'executions get the outputs of finished dependencies')
+  .option('--no-dependency-results', 'executions get nothing of the dependencies')
+  .action(async (name, { autoRun, maxRunning, autoRetry, autoAccept, dependencyResults, ...options }, command) => {
+    const body = { autoRun, maxRunning, autoRetry, autoAccept, dependencyResults };
+    if (Object.values(body).every((value) => value === undefined))
+      command.error(
+        'error: Name a change: --auto-run, --max-running, --auto-retry, --auto-accept, --dependency-results, or a --no- of them.',
+      );
+    const { data: agent } = await connect(options, command).updateAgent({ params: { name }, body });
+    printDetail(agent, [['name', agent.name], ...conductRows(agent)], options);
   });
 
 const run = apiCommand(
@@ -85,7 +135,8 @@ const run = apiCommand(
   });
 
 /** `crewboard agents`: the agents of the organization. */
-export const agents = apiGroup('agents', 'List, show and run agents', 'agents list')
+export const agents = apiGroup('agents', 'List, show, change and run agents', 'agents list')
   .addCommand(list)
   .addCommand(show)
+  .addCommand(set)
   .addCommand(run);

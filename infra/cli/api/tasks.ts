@@ -1,6 +1,6 @@
 import { Argument, Option } from '@commander-js/extra-typings';
 import { everyItem } from '../../../lib/client/client.ts';
-import type { Task, TaskReference, TaskStatus } from '../../../lib/client/operations.ts';
+import type { Task, TaskDetail, TaskReference, TaskStatus } from '../../../lib/client/operations.ts';
 import { ClaimId } from '../../../lib/contract/claims.ts';
 import { AgentName, ProjectId } from '../../../lib/contract/shapes.ts';
 import { TaskId, taskPriorities, taskStatuses } from '../../../lib/contract/tasks.ts';
@@ -103,6 +103,7 @@ const show = apiCommand('show', 'Show a task', `tasks show ${exampleId}`)
       ['claim until', task.claim?.expiresAt],
       ['claim note', task.claim?.note],
       ['stopped', task.stopped && `since ${task.stopped.at}: ${task.stopped.reason}`],
+      ['auto run', autoRunText(task)],
       ['depends on', task.dependsOn.map(referenceText).join('\n')],
       ['blocked by', task.blockedBy.map(referenceText).join('\n')],
       ['created', task.createdAt],
@@ -167,6 +168,29 @@ export function claimIdOption(description = 'your claim on the task, as next and
 export function printStatus(task: Task, { json }: { json?: true | undefined }): void {
   if (json) printJson({ data: task });
   else console.log(`${task.id} is ${task.status}${task.stopped ? ', stopped' : ''}: ${singleLine(task.title)}`);
+}
+
+const waitingTexts = {
+  dependencies: 'Starts by itself when its dependencies are done.',
+  running: 'Starts by itself now, or when another execution of its agent ends.',
+  limit: 'Starts by itself when a limit of the organization allows it.',
+} as const;
+const heldTexts = {
+  chain: 'A person has to start it: agents have passed it on.',
+  no_delegate: 'A person has to start it: the agent that passed it on may not delegate.',
+} as const;
+
+/** Returns whether a task starts by itself, or why not; `undefined` if it does not wait for an agent that does. */
+export function autoRunText({ autoRun }: Pick<TaskDetail, 'autoRun'>): string | undefined {
+  if (!autoRun) return undefined;
+  const { state, reason = '', executionId, error } = autoRun;
+  if (state === 'stopped') {
+    if (executionId === undefined) return 'Stopped: the service starts no further execution on it.';
+    return `Stopped after ${executionId}: ${singleLine(error || 'it failed')}`;
+  }
+  // A reason of a later version has no text here.
+  const texts: Record<string, string> = state === 'held' ? heldTexts : waitingTexts;
+  return texts[reason] ?? (state === 'held' ? 'A person has to start it.' : 'Starts by itself.');
 }
 
 function referenceText({ id, status, title }: TaskReference): string {

@@ -74,12 +74,13 @@ export function versionedAgentOf({ data, etag }: Answer<'getAgent' | 'updateAgen
   return { agent: data, etag };
 }
 
-/** Stores an agent that a change returned, and reads everything else about agents again. */
+/** Stores an agent that a change returned, and reads everything else about agents again. A task says whether its agent starts by itself. */
 export async function storeAgent(queries: QueryClient, versioned: VersionedAgent): Promise<void> {
   const queryKey = agentKey(versioned.agent.name);
   await queries.cancelQueries({ queryKey });
   queries.setQueryData(queryKey, versioned);
   void queries.invalidateQueries({ queryKey: ['agents'], predicate: ({ queryKey }) => queryKey[2] !== 'agent' });
+  void queries.invalidateQueries({ queryKey: ['tasks', 'one'] });
 }
 
 /** Reads the metrics of an agent over a period, in total and by day. */

@@ -4,6 +4,7 @@ import { Failure } from '../../components/failure.tsx';
 import { Empty, Skeleton, Status } from '../../components/page.tsx';
 import { Ago, durationText } from '../../components/time.tsx';
 import { useScope } from '../../session.ts';
+import { editedFields } from './agent-fields.ts';
 import { useMetrics } from './agent-queries.ts';
 import { DailyChart, type Series } from './daily-chart.tsx';
 
@@ -84,6 +85,12 @@ function Facts({ agent }: { agent: Agent }) {
             <dd>{whole(maxTokens)}</dd>
           </>
         )}
+        <dt>{editedFields.autoRun}</dt>
+        <dd>{agent.autoRun ? `yes, ${startsText(agent)}` : 'no'}</dd>
+        <dt>{editedFields.autoAccept}</dt>
+        <dd>{agent.autoAccept ? 'yes, if both gates pass' : 'no'}</dd>
+        <dt>Dependencies</dt>
+        <dd>{agent.dependencyResults ? 'gets their results' : 'does not get their results'}</dd>
         <dt>Created</dt>
         <dd>
           <Ago at={createdAt} />
@@ -95,6 +102,12 @@ function Facts({ agent }: { agent: Agent }) {
       </dl>
     </section>
   );
+}
+
+/** Returns the numbers of an agent that starts by itself, such as `2 runs at a time, 1 retry`. */
+function startsText({ maxRunning, autoRetry }: Agent): string {
+  const runs = maxRunning === 1 ? '1 run at a time' : `${maxRunning} runs at a time`;
+  return `${runs}, ${autoRetry === 0 ? 'no retry' : autoRetry === 1 ? '1 retry' : `${autoRetry} retries`}`;
 }
 
 function NoRuns({ name, period }: { name: string; period: string }) {

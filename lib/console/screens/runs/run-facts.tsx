@@ -11,7 +11,7 @@ import { useClient, useScope } from '../../session.ts';
 
 /** The facts of an execution, as names and values. */
 export function RunFacts({ execution }: { execution: Execution }) {
-  const { id, agentName, taskId, startedAt, durationMs, model, promptHash, delegationId } = execution;
+  const { id, agentName, taskId, startedAt, durationMs, model, promptHash, delegationId, startedBy } = execution;
   return (
     <dl className="panel run-facts">
       <Fact name="Agent">
@@ -20,7 +20,7 @@ export function RunFacts({ execution }: { execution: Execution }) {
         </Link>
       </Fact>
       <Fact name="Task">{taskId ? <TaskLink id={taskId} /> : none}</Fact>
-      <Fact name="Started">
+      <Fact name={startedBy?.kind === 'auto_run' ? 'Started by itself' : 'Started'}>
         <Ago at={startedAt} />
       </Fact>
       <Fact name="Duration">

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Agent } from '../../../../lib/client/operations.ts';
 import {
+  conductNumbers,
   highestLimits,
   patchOf,
   standardLimits,
+  textOf,
   valuesOf,
 } from '../../../../lib/console/screens/agents/agent-fields.ts';
-import { exampleAgent, highestStepLimits } from '../../../../lib/contract/agents.ts';
+import { exampleAgent, highestConduct, highestStepLimits, standardConduct } from '../../../../lib/contract/agents.ts';
 import { numberSettings } from '../../../../lib/deployment/number-settings.ts';
 
 const agent = { ...exampleAgent, capabilities: [...exampleAgent.capabilities], maxSteps: 9 } satisfies Agent;
@@ -17,6 +19,22 @@ describe('the fields of the editor of an agent', () => {
     expect(highestLimits).toEqual({ maxSteps: steps, maxTokens: tokens });
     const { executionSteps, executionTokens } = numberSettings;
     expect(standardLimits).toEqual({ maxSteps: executionSteps.standard, maxTokens: executionTokens.standard });
+  });
+
+  it('name the range and the defaults of the numbers of an agent that starts by itself', () => {
+    for (const field of ['maxRunning', 'autoRetry'] as const) {
+      const { highest, standard } = conductNumbers[field];
+      expect({ highest, standard }).toEqual({ highest: highestConduct[field], standard: standardConduct[field] });
+    }
+  });
+
+  it('send how an agent starts by itself, and the default of a number that is empty', () => {
+    const values = valuesOf({ ...agent, maxRunning: 4 });
+    expect(values).toMatchObject({ autoRun: false, maxRunning: '4', autoRetry: '0', dependencyResults: true });
+    const draft = { autoRun: true, maxRunning: '', autoRetry: '2', autoAccept: false, dependencyResults: false };
+    const patch = { autoRun: true, maxRunning: 1, autoRetry: 2, dependencyResults: false };
+    expect(patchOf(draft, values)).toEqual(patch);
+    expect([textOf(true), textOf(false)]).toEqual(['yes', 'no']);
   });
 
   it('send limits as numbers, and null for what is empty', () => {

@@ -98,6 +98,45 @@ describe('agents and executions', () => {
     expect((await json('agents', 'list', '--all')).pagination).toEqual({ limit: 3, offset: 0, total: 3 });
   });
 
+  it('changes how an agent starts by itself, and shows it', async () => {
+    await createAgent(service, 'autonomous');
+    const shown = async () => (await output('agents', 'show', 'autonomous')).split('\n').slice(6, 11);
+    const lines = (values: readonly string[]) => [
+      `auto run            ${values[0]}`,
+      `max running         ${values[1]}`,
+      `auto retry          ${values[2]}`,
+      `auto accept         ${values[3]}`,
+      `dependency results  ${values[4]}`,
+    ];
+    expect(await shown()).toEqual(lines(['no', '1', '0', 'no', 'yes']));
+    const all = ['--auto-run', '--max-running', '3', '--auto-retry', '2', '--auto-accept', '--no-dependency-results'];
+    const changed = await output('agents', 'set', 'autonomous', ...all);
+    expect(changed.split('\n')).toEqual(['name                autonomous', ...lines(['yes', '3', '2', 'yes', 'no'])]);
+    // What is left out stays.
+    await output('agents', 'set', 'autonomous', '--auto-retry', '0');
+    expect(await shown()).toEqual(lines(['yes', '3', '0', 'yes', 'no']));
+    const none = ['--no-auto-run', '--no-auto-accept', '--dependency-results'];
+    expect((await json('agents', 'set', 'autonomous', ...none)).data).toMatchObject({
+      ...{ autoRun: false, maxRunning: 3, autoRetry: 0, autoAccept: false, dependencyResults: true },
+    });
+  });
+
+  it('shows whether a task starts by itself, and the failure after which it does not', async () => {
+    await createAgent(service, 'by-itself', { autoRun: true });
+    const first = await createTask(service, 'First');
+    const blocked = await output('tasks', 'add', 'Then', '--agent', 'by-itself', '--depends-on', first);
+    const line = /^auto run +(.*)$/m;
+    expect(line.exec(await output('tasks', 'show', blocked))?.[1]).toBe(
+      'Starts by itself when its dependencies are done.',
+    );
+    const failing = await output('tasks', 'add', 'Do the impossible', '--agent', 'by-itself');
+    const stopped = /^Stopped after ex_\w{26}: \S.*/;
+    await expect
+      .poll(async () => line.exec(await output('tasks', 'show', failing))?.[1], { timeout: 10_000 })
+      .toMatch(stopped);
+    expect(await output('tasks', 'show', first)).not.toMatch(line);
+  });
+
   it('runs an agent, and prints the id of the execution, which can be watched and shown', async () => {
     const task = await createTask(service, 'Build it');
     const started = await run('agents', 'run', 'builder', 'Build the page.', '--task', task);

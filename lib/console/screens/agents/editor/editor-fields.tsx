@@ -1,21 +1,11 @@
-import { type ReactNode, useId } from 'react';
-import {
-  type AgentValues,
-  agentCategories,
-  agentStatuses,
-  editedFields,
-  highestLimits,
-  standardLimits,
-} from '../agent-fields.ts';
+import { useId } from 'react';
+import { agentCategories, agentStatuses, editedFields, highestLimits, standardLimits } from '../agent-fields.ts';
 import { CapabilitiesField } from './capabilities-field.tsx';
-
-/** Why the service does not accept fields, by their names. */
-export type Problems = Readonly<Record<string, string | undefined>>;
-
-type Props = { values: AgentValues; problems: Problems; change: (changes: Partial<AgentValues>) => void };
+import { ConductFields } from './conduct-fields.tsx';
+import { Field, type FieldsProps } from './field.tsx';
 
 /** The long texts of an agent. */
-export function TextFields({ values, problems, change }: Props) {
+export function TextFields({ values, problems, change }: FieldsProps) {
   return (
     <div className="form">
       <Field
@@ -52,7 +42,7 @@ export function TextFields({ values, problems, change }: Props) {
 }
 
 /** The other fields of an agent. */
-export function FactFields({ values, problems, change }: Props) {
+export function FactFields({ values, problems, change }: FieldsProps) {
   return (
     <div className="form">
       <Field label="Display name" problem={problems.displayName}>
@@ -100,12 +90,13 @@ export function FactFields({ values, problems, change }: Props) {
       <LimitFields {...{ values, problems, change }} />
       <CapabilitiesField values={values.capabilities} change={(capabilities) => change({ capabilities })} />
       {problems.capabilities && <p className="failing">{problems.capabilities}</p>}
+      <ConductFields {...{ values, problems, change }} />
     </div>
   );
 }
 
 /** The limits of an agent's executions. The browser checks the range; the service checks it again. */
-function LimitFields({ values, problems, change }: Props) {
+function LimitFields({ values, problems, change }: FieldsProps) {
   const help = useId();
   const whole = (value: number) => value.toLocaleString('en');
   return (
@@ -154,37 +145,5 @@ function Choice<Value extends string>({ label, values, value, choose }: ChoicePr
         ))}
       </select>
     </label>
-  );
-}
-
-/** The attributes of an input that connect it with its label, its help and its problem. */
-type Described = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean };
-
-type FieldProps = {
-  label: string;
-  /** The id of the text that helps. */
-  help?: string;
-  problem: string | undefined;
-  children: (described: Described) => ReactNode;
-};
-
-/** An input with its label, and below it why the service does not accept its value. */
-function Field({ label, help, problem, children }: FieldProps) {
-  const id = useId();
-  const isInvalid = problem !== undefined;
-  return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      {children({
-        id,
-        'aria-describedby': [help, isInvalid && `${id}-problem`].filter(Boolean).join(' ') || undefined,
-        'aria-invalid': isInvalid,
-      })}
-      {isInvalid && (
-        <p id={`${id}-problem`} className="failing field-help">
-          {problem}
-        </p>
-      )}
-    </div>
   );
 }

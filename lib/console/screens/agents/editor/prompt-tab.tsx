@@ -6,7 +6,8 @@ import { useNotices } from '../../../components/notices.tsx';
 import { useClient, useScope } from '../../../session.ts';
 import { type AgentValues, changedFields, patchOf, valuesOf } from '../agent-fields.ts';
 import { storeAgent, type VersionedAgent, versionedAgentOf } from '../agent-queries.ts';
-import { FactFields, type Problems, TextFields } from './editor-fields.tsx';
+import { FactFields, TextFields } from './editor-fields.tsx';
+import type { Problems } from './field.tsx';
 import { PromptConflict } from './prompt-conflict.tsx';
 
 /** The changes that the user has made, and the version of the agent that they began with. */

@@ -11,6 +11,7 @@ import type { Filters } from '../tasks.ts';
 import { Dependencies } from './dependencies.tsx';
 import { EditTask } from './edit-task.tsx';
 import { Neighbours } from './neighbours.tsx';
+import { NextStart } from './next-start.tsx';
 import { DeleteTask, RunTask } from './task-actions.tsx';
 import { TaskClaim } from './task-claim.tsx';
 import { TaskEvents } from './task-events.tsx';
@@ -60,6 +61,7 @@ export function TaskPanel({ id, filters, onClose }: Props) {
             {canWrite && <DeleteTask task={task} etag={data.etag} onDeleted={onClose} />}
           </div>
           <WaitsFor task={task} />
+          <NextStart task={task} />
           <TaskFacts task={task} />
           {task.description ? <Markdown text={task.description} /> : <p className="muted">No description.</p>}
           <Dependencies task={task} />
