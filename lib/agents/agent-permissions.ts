@@ -1,4 +1,5 @@
 import { toolScopesOf } from '../contract/agent-operations.ts';
+import { standardConduct } from '../contract/agents.ts';
 import type { Scope } from '../contract/endpoint.ts';
 import { requireScopes } from '../contract/required-scopes.ts';
 import type { StoredAgent } from '../table/agents/agent-items.ts';
@@ -19,16 +20,25 @@ export function authorizeTools(
   requireScopes(scopes, toolScopesOf(capabilities), `the tools of ${name}`);
 }
 
+/** The fields by which an agent works without being asked. */
+type Conduct = Pick<StoredAgent, 'autoRun' | 'autoAccept'>;
+
 /**
- * Checks that a caller may let the tasks of an agent be done without a person, which changes tasks.
+ * Checks that a caller may let an agent start by itself, which runs it, and let its tasks be done without a person, which changes
+ * tasks.
  *
+ * @param before of a new agent: neither
  * @throws `ApiError` `insufficient_scope`
  */
-export function authorizeAutoAccept(
+export function authorizeConduct(
   scopes: readonly Scope[],
-  { name, autoAccept }: Pick<StoredAgent, 'name' | 'autoAccept'>,
+  after: Conduct & Pick<StoredAgent, 'name'>,
+  before: Conduct = standardConduct,
 ): void {
-  if (autoAccept) requireScopes(scopes, ['tasks:write'], `the tasks that ${name} finishes without a review`);
+  if (after.autoRun && !before.autoRun)
+    requireScopes(scopes, ['agents:execute'], `the executions that ${after.name} starts by itself`);
+  if (after.autoAccept && !before.autoAccept)
+    requireScopes(scopes, ['tasks:write'], `the tasks that ${after.name} finishes without a review`);
 }
 
 /**
@@ -41,5 +51,5 @@ export function authorizeChange(scopes: readonly Scope[], before: StoredAgent, a
   const isGuided = guidingFields.some((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
   const capabilities = [...before.capabilities, ...after.capabilities];
   if (isGuided) authorizeTools(scopes, { name: before.name, capabilities });
-  if (!before.autoAccept) authorizeAutoAccept(scopes, after);
+  authorizeConduct(scopes, after, before);
 }

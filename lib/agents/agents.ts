@@ -35,7 +35,7 @@ import { markExecutions } from '../table/executions/running-executions.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { readSettings } from '../table/organizations/settings.ts';
 import { retryOnConflict, transact } from '../table/transact.ts';
-import { authorizeAutoAccept, authorizeChange, authorizeTools } from './agent-permissions.ts';
+import { authorizeChange, authorizeConduct, authorizeTools } from './agent-permissions.ts';
 import { losesRights, matching, mayStartMore, patched } from './decisions.ts';
 import { newSystemAgents } from './system-agents.ts';
 
@@ -67,7 +67,7 @@ export async function createAgent(
   if (reservedNames.includes(fields.name)) throw reservedName(fields.name);
   const chosen = await chooseModel(context, organization, model);
   authorizeTools(scopes, fields);
-  authorizeAutoAccept(scopes, fields);
+  authorizeConduct(scopes, fields);
   const id = context.ulid();
   const createdAt = timestamp(timeOf(id));
   const agent = {

@@ -94,7 +94,7 @@ export type NewAgent = {
   maxSteps?: number;
   /** Tokens after which an execution calls the model no more, if below the deployment's. */
   maxTokens?: number;
-  /** The service starts executions on the ready tasks of the agent. */
+  /** The service starts executions on the ready tasks of the agent. Setting it needs `agents:execute`. */
   autoRun?: boolean;
   /** With this many running executions, the service starts no further one. */
   maxRunning?: number;
@@ -126,7 +126,7 @@ export type AgentPatch = {
   maxSteps?: number | null;
   /** Tokens after which an execution calls the model no more, if below the deployment's. */
   maxTokens?: number | null;
-  /** The service starts executions on the ready tasks of the agent. */
+  /** The service starts executions on the ready tasks of the agent. Setting it needs `agents:execute`. */
   autoRun?: boolean;
   /** With this many running executions, the service starts no further one. */
   maxRunning?: number;
@@ -411,7 +411,7 @@ export type Agent = {
   maxSteps?: number;
   /** Tokens after which an execution calls the model no more, if below the deployment's. */
   maxTokens?: number;
-  /** The service starts executions on the ready tasks of the agent. */
+  /** The service starts executions on the ready tasks of the agent. Setting it needs `agents:execute`. */
   autoRun: boolean;
   /** With this many running executions, the service starts no further one. */
   maxRunning: number;

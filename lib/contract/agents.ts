@@ -90,7 +90,10 @@ export const standardConduct = {
 export const highestConduct = { maxRunning: 50, autoRetry: 3 };
 
 const conduct = {
-  autoRun: described(flag, 'The service starts executions on the ready tasks of the agent.'),
+  autoRun: described(
+    flag,
+    'The service starts executions on the ready tasks of the agent. Setting it needs `agents:execute`.',
+  ),
   maxRunning: described(
     wholeNumber(1, highestConduct.maxRunning),
     'With this many running executions, the service starts no further one.',

@@ -88,7 +88,7 @@ async function cancelOne(
     ...(task && { taskFields: taskFieldsOf(task) }),
   };
   await cancelRunning(context, execution, ending, {
-    task: task && moveOnCancel(task, execution, ending.completedAt),
+    task: task && moveOnCancel(task, execution.id, ending.completedAt),
     records: recordsOf({ ...execution, ...ending }),
   });
 }

@@ -69,15 +69,11 @@ export function moveOnEnd(
 }
 
 /**
- * Returns the move of a task with the cancellation of the execution that owns it. The service does not start another one in this
- * round: whoever cancels it does not want that.
+ * Returns the move of a task with the cancellation of the execution that owns it. The service starts no other one in this round:
+ * whoever cancels one does not want that.
  */
-export function moveOnCancel(
-  task: StoredTask,
-  { id, autoRun }: Pick<RunningExecution, 'id' | 'autoRun'>,
-  now: string,
-): TaskMove | undefined {
-  const move = moveOnEnd(task, id, 'assigned', now);
-  const stopped = { autoRuns: mostAutoRuns, autoRunFailure: { executionId: id, error: 'cancelled' } };
-  return move && autoRun ? { ...move, after: { ...move.after, ...stopped } } : move;
+export function moveOnCancel(task: StoredTask, executionId: string, now: string): TaskMove | undefined {
+  const move = moveOnEnd(task, executionId, 'assigned', now);
+  const stopped = { autoRuns: mostAutoRuns, autoRunFailure: { executionId, error: 'cancelled' } };
+  return move && { ...move, after: { ...move.after, ...stopped } };
 }

@@ -4,7 +4,7 @@ import type { TaskDetail } from '../contract/tasks.ts';
 import { readWakeUp } from '../table/agents/wake-ups.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { readAssignee } from '../table/tasks/tasks.ts';
-import { isOffered } from './claim-decisions.ts';
+import { isOffered, liveClaim } from './claim-decisions.ts';
 import { isAssignedTo } from './decisions.ts';
 import { hindranceOf } from './rounds.ts';
 
@@ -17,7 +17,7 @@ export async function readAutoRunState(
   organization: Organization,
   task: StoredTask,
 ): Promise<TaskDetail['autoRun']> {
-  if (task.assignedAgent === undefined || !isOffered(task)) return undefined;
+  if (task.assignedAgent === undefined || !isOffered(task) || liveClaim(task, context.clock())) return undefined;
   const agent = await readAssignee(context, organization, task.assignedAgent);
   if (!agent?.autoRun || agent.status !== 'active' || !isAssignedTo(task, agent)) return undefined;
   const hindrance = hindranceOf(task, { id: agent.id, autoRetry: agent.autoRetry ?? 0 });

@@ -19,6 +19,7 @@ describe('the read of an execution', () => {
     expect(dataOf(answer)).toEqual({
       ...started,
       model: defaultModel,
+      startedBy: { kind: 'request' },
       promptHash: hashOf(''),
       qualityGates,
       stepCount: 0,
@@ -31,7 +32,7 @@ describe('the read of an execution', () => {
     await api.carryOut(id, passing('A haiku.'));
     const execution = await api.execution(id);
     const fields =
-      'id agentName taskId status startedAt completedAt durationMs stepCount tokensUsed qualityGates input output model promptHash gateReasons';
+      'id agentName taskId status startedAt completedAt durationMs stepCount tokensUsed qualityGates startedBy input output model promptHash gateReasons';
     expect(Object.keys(execution)).toEqual(fields.split(' '));
     expect(execution).toMatchObject({
       ...{ taskId, status: 'completed', output: 'A haiku.', tokensUsed: 30 },

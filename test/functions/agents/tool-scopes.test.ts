@@ -127,20 +127,30 @@ it('a recorded response is replayed to a token without the scopes of the tools',
   expect([again.status, again.headers['Idempotency-Replayed'], agentOf(again)]).toEqual([200, 'true', agentOf(first)]);
 });
 
-describe('autoAccept, which lets tasks be done without a person,', () => {
-  it.each<[string, Change]>([
-    ['of a new agent', (more) => api.create({ ...newAgent, name: 'new', autoAccept: true }, more)],
-    ['of an agent', (more) => api.update('unarmed', { autoAccept: true }, more)],
-  ])('%s is refused to a token without tasks:write', async (_, change) => {
-    const { message } = await api.refuses(() => change({ token: tokens.reader }), 403, 'insufficient_scope');
-    expect(message).toContain('tasks:write');
-    expect((await change({})).status).toBeLessThan(300);
+describe('a switch', () => {
+  const token = (scopes: Scope[]) => issueToken(processContext(), { organization: api.organization, scopes });
+  const writers: Scope[] = ['agents:read', 'agents:write'];
+
+  it.each([
+    ['autoAccept, which lets tasks be done without a person,', { autoAccept: true }, 'tasks:write'],
+    ['autoRun, which runs the agent,', { autoRun: true }, 'agents:execute'],
+  ] as const)('%s needs a further scope: %j, %s', async (_, fields, scope) => {
+    const lacking = await token(writers);
+    const changes: Change[] = [
+      (more) => api.create({ ...newAgent, name: 'new', ...fields }, more),
+      (more) => api.update('unarmed', fields, more),
+    ];
+    for (const change of changes) {
+      const { message } = await api.refuses(() => change({ token: lacking }), 403, 'insufficient_scope');
+      expect(message).toContain(scope);
+      expect((await change({ token: await token([...writers, scope]) })).status).toBeLessThan(300);
+    }
   });
 
   it('can be switched off by any token that may change the agent, and stays as it is in other changes', async () => {
-    await api.update('unarmed', { autoAccept: true });
-    const token = tokens.reader;
-    expect((await api.update('unarmed', { displayName: 'Other' }, { token })).status).toBe(200);
-    expect((await api.update('unarmed', { autoAccept: false }, { token })).status).toBe(200);
+    await api.update('unarmed', { autoAccept: true, autoRun: true });
+    const lacking = await token(writers);
+    expect((await api.update('unarmed', { displayName: 'Other' }, { token: lacking })).status).toBe(200);
+    expect((await api.update('unarmed', { autoAccept: false, autoRun: false }, { token: lacking })).status).toBe(200);
   });
 });

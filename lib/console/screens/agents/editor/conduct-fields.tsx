@@ -5,7 +5,7 @@ import { Field, type FieldsProps } from './field.tsx';
 
 /** How an agent works on its tasks: whether the service starts it, and what happens before and after its executions. */
 export function ConductFields({ values, problems, change }: FieldsProps) {
-  const canAccept = useScope('tasks:write');
+  const [canAccept, canRun] = [useScope('tasks:write'), useScope('agents:execute')];
   const areNumbersShown = values.autoRun || problems.maxRunning !== undefined || problems.autoRetry !== undefined;
   return (
     <fieldset className="checks conduct">
@@ -13,8 +13,15 @@ export function ConductFields({ values, problems, change }: FieldsProps) {
       <Switch
         label={editedFields.autoRun}
         isOn={values.autoRun}
+        // Whoever may change the agent may switch it off.
+        isDisabled={!canRun && !values.autoRun}
         set={(autoRun) => change({ autoRun })}
-        help="The service runs the agent on each task that is assigned to it and ready, without a request."
+        help={
+          <>
+            The service runs the agent on each task that is assigned to it and ready, without a request.
+            {!canRun && ' To switch it on, your access token needs the scope agents:execute.'}
+          </>
+        }
       />
       {areNumbersShown && (
         <div className="field-pair">
@@ -41,7 +48,6 @@ export function ConductFields({ values, problems, change }: FieldsProps) {
       <Switch
         label={editedFields.autoAccept}
         isOn={values.autoAccept}
-        // Whoever may change the agent may switch it off.
         isDisabled={!canAccept && !values.autoAccept}
         set={(autoAccept) => change({ autoAccept })}
         help={
