@@ -108,6 +108,8 @@ describe.runIf(program)('the editor of an agent', () => {
     const { page } = await consoles.open({ token, path: '/agents/careful?tab=prompt' });
     await page.getByText('needs the scope tasks:write').waitFor();
     expect(await page.getByLabel('Accepts by itself').isDisabled()).toBe(true);
+    // Nor does it run agents.
+    expect(await page.getByLabel('Starts by itself').isDisabled()).toBe(true);
     await page.goto(`${consoles.service().url}/#/agents/trusting?tab=prompt`);
     await page.getByRole('heading', { level: 1, name: /trusting/ }).waitFor();
     await page.getByLabel('Accepts by itself').uncheck();
