@@ -10,6 +10,7 @@ import { readWakeUp, type WakeUp } from '../../lib/table/agents/wake-ups.ts';
 import { readRunningRows } from '../../lib/table/executions/execution-lists.ts';
 import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
 import { getTask, updateTask } from '../../lib/tasks/tasks.ts';
+import { type Cost, meter } from '../table/fixtures/capacity.ts';
 import { createTestExecutions, scriptedModel, type TestExecutions, text } from './test-executions.ts';
 import { conversation, type ScriptedCall } from './tool-scripts.ts';
 
@@ -85,6 +86,17 @@ describe('the service starts an execution for an agent with autoRun', () => {
   it('by priority, then age, one after the other, until all are done', async () => {
     for (const priority of ['low', 'critical', 'medium'] as const) await assigned({ priority });
     expect(await runAll()).toBe(3);
+  });
+
+  it('and reads one page of its ready tasks, however many there are', async () => {
+    const { costOf } = meter(world.table);
+    const costs: Cost[] = [];
+    for (const more of [25, 75]) {
+      await Promise.all(Array.from({ length: more }, () => assigned()));
+      costs.push({ ...(await costOf(() => look())) });
+      await world.cancel((await running())[0] as ExecutionMessage);
+    }
+    expect(costs[1]?.rcu).toBe(costs[0]?.rcu);
   });
 
   it('and for no other, and for none that is not active', async () => {
@@ -219,9 +231,9 @@ describe('agents cannot give work to each other for ever:', () => {
   });
 
   it('two agents that give each other tasks stop after one each', async () => {
-    await world.addTask({ assignedAgent: 'one', status: 'assigned' });
+    const { id } = await world.addTask({ assignedAgent: 'one', status: 'assigned' });
     expect(await give(creatingFor('two'), 'one', 'two')).toHaveLength(1);
-    const [back] = (await give(creatingFor('one'), 'two', 'one')).slice(-1);
+    const [back] = (await give(creatingFor('one'), 'two', 'one')).filter((one) => one !== id);
     expect(await runAll(tools, 'one')).toBe(0);
     expect(await state(back as string)).toEqual({ state: 'held', reason: 'chain' });
   });
