@@ -9,7 +9,10 @@ import { readAgentHead } from '../../lib/table/agents/agents.ts';
 import { readWakeUp, type WakeUp } from '../../lib/table/agents/wake-ups.ts';
 import { readRunningRows } from '../../lib/table/executions/execution-lists.ts';
 import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
+import { settleDependents } from '../../lib/tasks/dependents.ts';
 import { getTask, updateTask } from '../../lib/tasks/tasks.ts';
+import { testSeed } from '../seeded.ts';
+import { between, oneOf, randomFrom } from '../soak/random.ts';
 import { type Cost, meter } from '../table/fixtures/capacity.ts';
 import { createTestExecutions, scriptedModel, type TestExecutions, text } from './test-executions.ts';
 import { conversation, type ScriptedCall } from './tool-scripts.ts';
@@ -265,6 +268,56 @@ describe('agents cannot give work to each other for ever:', () => {
     await patch(created, { assignedAgent: 'one' });
     expect(await runAll(tools, 'one')).toBe(1);
   });
+});
+
+it('a graph of tasks ends, each of them run once and with the results before it, although orders come twice, late and in any order', async () => {
+  const random = randomFrom(testSeed);
+  const agents = ['writer', 'one'];
+  await world.addAgent('one', { autoRun: true, autoAccept: true, maxRunning: 2 });
+  await world.update('writer', { autoAccept: true });
+  const { tools: gated, asked } = scriptedModel({
+    work: ({ user }) => text(`Result of ${/Task \d+/.exec(user)?.[0]}`),
+  });
+  const tasks: { id: string; title: string; dependsOn: string[] }[] = [];
+  for (let nth = 0; nth < 12; nth++) {
+    const fields = { title: `Task ${nth}`, assignedAgent: oneOf(random, agents), status: 'assigned' as const };
+    const places = nth < 3 ? [] : [between(random, 0, nth - 1), nth - 2];
+    const dependsOn = [...new Set(places)].map((place) => tasks[place]?.id as string);
+    tasks.push({ ...(await world.addTask({ ...fields, dependsOn })), title: fields.title, dependsOn });
+  }
+
+  type Order = () => Promise<void>;
+  // Two workers get it at the same time.
+  const looks: Order[] = agents.map((name) => async () => void (await Promise.all([look(name), look(name)])));
+  const orders = [...looks];
+  /** An order that comes up to three times, at any time later. */
+  const send = (...sent: Order[]) => {
+    for (const order of sent) orders.push(...Array.from({ length: between(random, 1, 3) }, () => order));
+  };
+  for (;;) {
+    const under = (await Promise.all(agents.map((name) => running(name)))).flat();
+    if (orders.length === 0 && under.length === 0) break;
+    if (orders.length === 0 || (under.length > 0 && random() < 0.2)) {
+      const message = oneOf(random, under);
+      await world.finishAll(message, gated);
+      const { taskId = '' } = (await world.execution(message)) as { taskId?: string };
+      send(() => settleDependents(context, world.organization, taskId), ...looks);
+    } else {
+      const [order] = orders.splice(between(random, 0, orders.length - 1), 1) as [Order];
+      await order();
+      // What a dependent that has followed sends.
+      if (!looks.includes(order)) orders.push(...looks);
+    }
+  }
+
+  const titleOf = new Map(tasks.map(({ id, title }) => [id, title]));
+  const works = asked.filter(({ purpose }) => purpose === 'work').map(({ user }) => user);
+  for (const { id, title, dependsOn } of tasks) {
+    expect((await read(id)).status).toBe('done');
+    const [user = '', ...others] = works.filter((one) => /Task \d+/.exec(one)?.[0] === title);
+    expect(others).toEqual([]);
+    for (const dependency of dependsOn) expect(user).toContain(`Result of ${titleOf.get(dependency)}`);
+  }
 });
 
 it('a task whose execution passed both gates is done if its agent accepts by itself', async () => {
