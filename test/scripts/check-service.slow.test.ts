@@ -28,7 +28,7 @@ it('the check of a service passes if its health, a read and a signed delivery ar
 });
 
 it('the check of a service fails at a token that is not valid', async () => {
-  const { said, failure } = await check({ token: `${token.slice(0, -1)}x` });
+  const { said, failure } = await check({ token: `${token.slice(0, -1)}-` });
   expect([said.length, failure]).toEqual([1, expect.stringMatching(/access token/)]);
 });
 

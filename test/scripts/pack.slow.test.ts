@@ -76,7 +76,7 @@ describe.each(nodes)('with the Node.js %s', (_, node) => {
     const listed = await run(node, 'npx', ['--offline', 'crewboard', 'tasks', 'list', '--limit', '1', '--json']);
     expect(JSON.parse(listed.stdout)).toMatchObject({ data: [{ id }] });
     const table = await run(node, 'npx', ['--offline', 'crewboard', 'tasks', 'list', '--limit', '1']);
-    expect(table.stdout).toMatch(/^id +status +priority +agent +title\n.* From the package\n/);
+    expect(table.stdout).toMatch(/^id +status +priority +agent +worker +title\n.* From the package\n/);
   });
 
   it('runs an agent until the end', async () => {
