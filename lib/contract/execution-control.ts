@@ -54,7 +54,7 @@ export const rerunExecution = endpoint({
   status: 200,
   data: ExecutionStarted,
   startsExecution: true,
-  errors: ['unknown_reference', 'agent_not_active', 'task_blocked'],
+  errors: ['unknown_reference', 'agent_not_active', 'task_blocked', 'task_claimed'],
 });
 
 export const rerunExecutionReference = (): ApiReference<typeof rerunExecution> => ({

@@ -286,7 +286,7 @@ export const executeAgent = endpoint({
   resource: v.object({ ...Execution.entries, ...ExecutionStarted.entries }),
   data: ExecutionStarted,
   startsExecution: true,
-  errors: ['unknown_reference', 'agent_not_active', 'task_blocked'],
+  errors: ['unknown_reference', 'agent_not_active', 'task_blocked', 'task_claimed'],
 });
 
 export const executeAgentReference = (): ApiReference<typeof executeAgent> => ({
@@ -319,6 +319,7 @@ export const delegateTask = endpoint({
     'self_delegation',
     'agent_not_active',
     'task_blocked',
+    'task_claimed',
     'delegation_cycle',
     'delegation_too_deep',
   ],

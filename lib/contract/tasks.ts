@@ -297,7 +297,7 @@ export const updateTask = endpoint({
   status: 200,
   data: Task,
   versioned: true,
-  errors: ['unknown_reference', 'dependency_cycle', 'limit_reached'],
+  errors: ['unknown_reference', 'dependency_cycle', 'limit_reached', 'task_claimed', 'claim_lost'],
 });
 
 export const updateTaskReference = (): ApiReference<typeof updateTask> => ({
@@ -317,7 +317,7 @@ export const deleteTask = endpoint({
   params: { id: TaskId },
   status: 200,
   versioned: true,
-  errors: ['has_dependents'],
+  errors: ['has_dependents', 'task_claimed'],
 });
 
 export const deleteTaskReference = (): ApiReference<typeof deleteTask> => ({
