@@ -148,7 +148,7 @@ export const pipelineBudgets = {
   },
   purgeAgent: {
     'no purge due': usage({ requests: 1, rounds: 1, rcu: 0.5, ...log(152) }),
-    'without executions': usage({ requests: 19, rounds: 17, rcu: 14.5, wcu: 7, indexWcu: 3, ...log(419, 2) }),
-    'with an execution': usage({ requests: 26, rounds: 24, rcu: 20.5, wcu: 19, indexWcu: 3, ...log(419, 2) }),
+    'without executions': usage({ requests: 18, rounds: 16, rcu: 14.5, wcu: 9, indexWcu: 3, ...log(419, 2) }),
+    'with an execution': usage({ requests: 25, rounds: 23, rcu: 20.5, wcu: 21, indexWcu: 3, ...log(419, 2) }),
   },
 } as const satisfies Record<ConsumerName, Record<string, Usage>>;

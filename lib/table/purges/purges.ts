@@ -25,6 +25,9 @@ export async function purgeAgent(
   await unlistExecutions(context, purge);
   await purgeExecutions(context, purge, releaseTask, now);
   for (const pk of keys.agentPartitions(organization, ulid)) await deletePartition(table, pk);
-  await transact(table, [{ Delete: { Key: keys.agentWake(organization, ulid) } }]);
-  await transact(table, [{ Delete: { Key: keys.purge(organization, ulid) } }]);
+  // Together: a purge whose workers stop after each write must come to its end.
+  await transact(table, [
+    { Delete: { Key: keys.purge(organization, ulid) } },
+    { Delete: { Key: keys.agentWake(organization, ulid) } },
+  ]);
 }
