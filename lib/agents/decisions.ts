@@ -1,5 +1,5 @@
 import { type AgentFilter, type AgentListItem, type AgentPatch, toolCapabilities } from '../contract/agents.ts';
-import type { StoredAgent } from '../table/agents/agent-items.ts';
+import { type StoredAgent, startsItself } from '../table/agents/agent-items.ts';
 import { applyPatch } from '../table/patch.ts';
 
 /**
@@ -21,7 +21,6 @@ export function patched(
 
 /** Returns whether the service may start more executions of an agent by itself after a change of it. */
 export function mayStartMore(before: StoredAgent, after: StoredAgent): boolean {
-  const startsItself = ({ autoRun, status }: StoredAgent) => autoRun && status === 'active';
   if (!startsItself(after)) return false;
   return !startsItself(before) || after.maxRunning > before.maxRunning || after.autoRetry > before.autoRetry;
 }

@@ -5,7 +5,7 @@ import type { Organization } from '../contract/organization.ts';
 import type { AgentOrder } from '../deployment/messages.ts';
 import { requestFields } from '../request-context.ts';
 import { type QueueContext, sendMessages } from '../sqs/queue.ts';
-import type { AgentHead } from '../table/agents/agent-items.ts';
+import { type AgentHead, startsItself } from '../table/agents/agent-items.ts';
 import { readAgentHead } from '../table/agents/agents.ts';
 import {
   countAutoStart,
@@ -22,7 +22,7 @@ import type { TableContext } from '../table/client.ts';
 import { readRunningRows } from '../table/executions/execution-lists.ts';
 import { graceMs, type SweepCall, type Swept, sweep } from '../table/lists/due.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
-import { type Assignee, readAssignee, readTask } from '../table/tasks/tasks.ts';
+import { readAssignee, readTask } from '../table/tasks/tasks.ts';
 import { Conflict } from '../table/transact.ts';
 import { isOffered } from '../tasks/claim-decisions.ts';
 import { readReadyTasks } from '../tasks/ready-tasks.ts';
@@ -54,7 +54,7 @@ export async function wakeAgent(
   name: string,
 ): Promise<void> {
   const agent = await readAssignee(context, organization, name);
-  if (!agent || !mayStart(agent)) return;
+  if (!agent || !startsItself(agent)) return;
   await noteWakeUp(context, organization, agent, timestamp(context.clock() + graceMs));
   await orderLook(context, organization, name);
 }
@@ -65,8 +65,6 @@ export async function orderLook(context: QueueContext, organization: Organizatio
   await sendMessages(context, 'executions', [{ message, delaySeconds: 0 }]);
 }
 
-const mayStart = ({ autoRun = false, status }: Assignee) => autoRun && status === 'active';
-
 /** Starts executions on the ready tasks of an agent, as many as it may. It can be repeated. */
 export async function lookAtAgent(
   context: ExecutionStartContext,
@@ -76,7 +74,7 @@ export async function lookAtAgent(
   const agent = await readAgentHead(context, organization, name);
   if (!agent) return;
   const wakeUp = await readWakeUp(context, organization, agent);
-  const ending = mayStart(agent) ? await startAll(context, organization, agent) : 'done';
+  const ending = startsItself(agent) ? await startAll(context, organization, agent) : 'done';
   if (typeof ending === 'object') await noteLimit(context, organization, agent, ending.limitedUntil);
   else await endWakeUp(context, organization, agent, wakeUp);
 }
@@ -118,7 +116,7 @@ async function startOn(
   let counted: { agent: AgentHead; wakeUp: WakeUp } | undefined;
   const decide = async () => {
     const agent = await readAgentHead(context, organization, name);
-    if (!agent || !mayStart(agent)) throw new Full();
+    if (!agent || !startsItself(agent)) throw new Full();
     // Read before the running executions: a start in between changes it, and this one decides again.
     const wakeUp = await readWakeUp(context, organization, agent);
     const [running, task] = await Promise.all([

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { TaskDetail } from '../contract/tasks.ts';
+import { startsItself } from '../table/agents/agent-items.ts';
 import { readWakeUp } from '../table/agents/wake-ups.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { readAssignee } from '../table/tasks/tasks.ts';
@@ -19,7 +20,7 @@ export async function readAutoRunState(
 ): Promise<TaskDetail['autoRun']> {
   if (task.assignedAgent === undefined || !isOffered(task) || liveClaim(task, context.clock())) return undefined;
   const agent = await readAssignee(context, organization, task.assignedAgent);
-  if (!agent?.autoRun || agent.status !== 'active' || !isAssignedTo(task, agent)) return undefined;
+  if (!agent || !startsItself(agent) || !isAssignedTo(task, agent)) return undefined;
   const hindrance = hindranceOf(task, { id: agent.id, autoRetry: agent.autoRetry ?? 0 });
   if (hindrance) return hindrance;
   const { limitedUntil } = await readWakeUp(context, organization, agent);

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { ApiError, type ErrorCode } from '../contract/errors.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Task } from '../contract/tasks.ts';
+import { startsItself } from '../table/agents/agent-items.ts';
 import { readExecutionHead } from '../table/executions/executions.ts';
 import type { FormerListsContext } from '../table/executions/former-lists.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
@@ -133,7 +134,7 @@ function startingByThemselves({ table }: ClaimContext, organization: Organizatio
     const known = read.get(name) ?? readAssignee({ table }, organization, name);
     read.set(name, known);
     const agent = await known;
-    return agent?.autoRun === true && agent.status === 'active' && isAssignedTo(task, agent);
+    return agent !== undefined && startsItself(agent) && isAssignedTo(task, agent);
   };
 }
 

@@ -22,6 +22,11 @@ export type AgentHead = Omit<Agent, 'systemPrompt' | 'soul'> & {
 /** An agent with its texts. */
 export type StoredAgent = Agent & { version: number };
 
+/** Returns whether the service starts executions of an agent by itself. */
+export function startsItself({ autoRun = false, status }: Pick<Agent, 'status'> & { autoRun?: boolean }): boolean {
+  return autoRun && status === 'active';
+}
+
 /** Returns the hash of a text: the SHA-256 of its UTF-8 bytes. */
 export function hashOf(text: string): string {
   return `sha256:${createHash('sha256').update(text, 'utf8').digest('hex')}`;
