@@ -45,7 +45,7 @@ async function check(program: string, era: string, { url, token }: Address, home
   has(await call(['--method', 'resources/read', '--uri', `crewboard://tasks/${id}`]), 'Draw the landing page');
   has(await call(['--method', 'prompts/list']), 'work_on_next_task');
   const prompt = ['--prompt-name', 'work_on_next_task', '--prompt-args', 'agent=builder'];
-  has(await call(['--method', 'prompts/get', ...prompt]), 'list_tasks', 'builder');
+  has(await call(['--method', 'prompts/get', ...prompt]), 'claim_next_task', 'builder');
   console.log(`The MCP Inspector called all methods in the ${era} era.`);
 }
 
