@@ -1,14 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Actor, theService } from './contract/actors.ts';
 
-/** The ids of the current request, if they are known. */
-export type RequestIds = {
+/** The id of the current request and who sends it, as far as they are known. */
+export type RequestSource = {
   requestId?: string | undefined;
-  /** The id of the access token that the request was sent with. */
-  tokenId?: string | undefined;
+  /** The caller, or the agent that works; absent while the service works by itself. */
+  actor?: Actor | undefined;
 };
 
 /** The current request, and whether it may have changed something. */
-type RequestContext = RequestIds & { mayHaveChanged: boolean };
+type RequestContext = RequestSource & { mayHaveChanged: boolean };
 
 const contexts = new AsyncLocalStorage<RequestContext>();
 
@@ -16,8 +17,14 @@ const contexts = new AsyncLocalStorage<RequestContext>();
  * Runs a function for a request. Items, messages and log lines that it writes have the id of the request, and functions
  * that process these items and messages run for the same request. So one id finds all effects of a request.
  */
-export function runWithRequest<Result>(ids: RequestIds, act: () => Result): Result {
-  return contexts.run({ ...ids, mayHaveChanged: false }, act);
+export function runWithRequest<Result>(source: RequestSource, act: () => Result): Result {
+  return contexts.run({ ...source, mayHaveChanged: false }, act);
+}
+
+/** Runs a function for the current request in the name of an actor: items that it writes name this actor. */
+export function runAs<Result>(actor: Actor, act: () => Result): Result {
+  const { requestId } = contexts.getStore() ?? {};
+  return runWithRequest({ requestId, actor }, act);
 }
 
 /** Runs a function without the current request: its writes do not count as changes by the request. */
@@ -42,7 +49,15 @@ export function requestFields(): { requestId?: string } {
   return requestId === undefined ? {} : { requestId };
 }
 
-/** Returns the id of the access token of the current request; `undefined` if it is not known. */
-export function requestTokenId(): string | undefined {
-  return contexts.getStore()?.tokenId;
+/** Returns who is making the current change. */
+export function currentActor(): Actor {
+  return contexts.getStore()?.actor ?? theService;
+}
+
+/** The fields of an item with a history: who has made its last change, and in which request, if that is known. */
+export type Authorship = { by: Actor; requestId?: string };
+
+/** Returns the fields of an item that say who changes it. */
+export function authorship(): Authorship {
+  return { by: currentActor(), ...requestFields() };
 }

@@ -1,8 +1,17 @@
+import { getAgentHistory } from '../../lib/agents/agent-history.ts';
 import { listAgents } from '../../lib/agents/agents.ts';
 import { listAgents as row } from '../../lib/contract/agents.ts';
+import { getAgentHistory as historyRow } from '../../lib/contract/history.ts';
+import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
 
-export const handler = serve(row, async ({ query, caller }, context) => {
+const list = serve(row, async ({ query, caller }, context) => {
   const { limit, offset, ...filter } = query;
   return listAgents(context, caller.organization, filter, { limit, offset });
 });
+
+const history = serve(historyRow, async ({ params, query, caller }, context) =>
+  getAgentHistory(context, caller.organization, params.name, query),
+);
+
+export const handler = byRoute([row, list], [historyRow, history]);

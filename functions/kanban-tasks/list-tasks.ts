@@ -1,20 +1,26 @@
+import { listComments as listCommentsRow } from '../../lib/contract/comments.ts';
+import { getTaskHistory as historyRow } from '../../lib/contract/history.ts';
 import { listReadyTasks as listReadyRow } from '../../lib/contract/task-claims.ts';
 import * as rows from '../../lib/contract/tasks.ts';
 import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
+import { listComments } from '../../lib/tasks/comments.ts';
 import { listReadyTasks } from '../../lib/tasks/ready-tasks.ts';
 import { countTasks } from '../../lib/tasks/task-counts.ts';
+import { getTaskHistory } from '../../lib/tasks/task-history.ts';
 import { listTasks } from '../../lib/tasks/tasks.ts';
 
 const list = serve(rows.listTasks, async ({ query, caller }, context) => {
-  const { status, priority, assigned_agent: agent, project_id: project, include, limit, offset } = query;
-  const filter = { status, priority, agent, project };
+  const { assigned_agent: agent, project_id: project, waiting_for: waitingFor, include, ...rest } = query;
+  const { status, priority, limit, offset } = rest;
+  const filter = { status, waitingFor, priority, agent, project };
   return listTasks(context, caller.organization, filter, { limit, offset }, include);
 });
 
 const count = serve(rows.countTasks, async ({ query, caller }, context) => {
-  const { group_by: groupBy, status, priority, assigned_agent: agent, project_id: project } = query;
-  return countTasks(context, caller.organization, { status, priority, agent, project }, groupBy);
+  const { group_by: groupBy, status, priority, assigned_agent: agent, project_id: project, ...rest } = query;
+  const filter = { status, waitingFor: rest.waiting_for, priority, agent, project };
+  return countTasks(context, caller.organization, filter, groupBy);
 });
 
 const ready = serve(listReadyRow, async ({ query, caller }, context) => {
@@ -22,4 +28,18 @@ const ready = serve(listReadyRow, async ({ query, caller }, context) => {
   return listReadyTasks(context, caller.organization, { agent, project }, limit);
 });
 
-export const handler = byRoute([rows.listTasks, list], [rows.countTasks, count], [listReadyRow, ready]);
+const comments = serve(listCommentsRow, async ({ params, query, caller }, context) =>
+  listComments(context, caller.organization, params.id, query),
+);
+
+const history = serve(historyRow, async ({ params, query, caller }, context) =>
+  getTaskHistory(context, caller.organization, params.id, query),
+);
+
+export const handler = byRoute(
+  [rows.listTasks, list],
+  [rows.countTasks, count],
+  [listReadyRow, ready],
+  [listCommentsRow, comments],
+  [historyRow, history],
+);

@@ -1,9 +1,13 @@
+import * as commentRows from '../../lib/contract/comments.ts';
 import * as claimRows from '../../lib/contract/task-claims.ts';
+import { reviewTask as reviewRow } from '../../lib/contract/task-reviews.ts';
 import * as rows from '../../lib/contract/tasks.ts';
 import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { claimTask, releaseTask, renewClaim, takeBackTask } from '../../lib/tasks/claims.ts';
+import { commentOnTask, deleteComment, updateComment } from '../../lib/tasks/comments.ts';
 import { claimNextTask } from '../../lib/tasks/ready-tasks.ts';
+import { reviewTask } from '../../lib/tasks/reviews.ts';
 import { updateTask } from '../../lib/tasks/tasks.ts';
 
 const update = serve(rows.updateTask, async ({ params, body, caller, ifMatch }, context) =>
@@ -30,6 +34,24 @@ const takeBack = serve(claimRows.takeBackTask, async ({ params, caller }, contex
   takeBackTask(context, caller.organization, params.id),
 );
 
+const review = serve(reviewRow, async ({ params, body, caller, recordResponse }, context) =>
+  reviewTask(context, caller.organization, params.id, body, recordResponse),
+);
+
+const comment = serve(commentRows.commentOnTask, async ({ params, body, caller, recordResponse }, context) =>
+  commentOnTask(context, caller.organization, params.id, body.text, recordResponse),
+);
+
+const changeComment = serve(commentRows.updateComment, async ({ params, body, caller }, context) => {
+  const { id: taskId, commentId } = params;
+  return updateComment(context, caller.organization, { taskId, commentId }, body.text);
+});
+
+const removeComment = serve(commentRows.deleteComment, async ({ params, caller }, context) => {
+  const { id: taskId, commentId } = params;
+  return deleteComment(context, caller.organization, { taskId, commentId });
+});
+
 export const handler = byRoute(
   [rows.updateTask, update],
   [claimRows.claimTask, claim],
@@ -37,4 +59,8 @@ export const handler = byRoute(
   [claimRows.renewClaim, renew],
   [claimRows.releaseTask, release],
   [claimRows.takeBackTask, takeBack],
+  [reviewRow, review],
+  [commentRows.commentOnTask, comment],
+  [commentRows.updateComment, changeComment],
+  [commentRows.deleteComment, removeComment],
 );

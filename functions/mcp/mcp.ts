@@ -68,6 +68,10 @@ const handlers = {
   listEvents,
   getEvent: listEvents,
   getMe,
+  listComments: listTasks,
+  commentOnTask: updateTask,
+  getTaskHistory: listTasks,
+  getAgentHistory: listAgents,
   listPrompts,
   getPrompt: listPrompts,
   restorePrompt,
@@ -79,6 +83,7 @@ const handlers = {
   claimNextTask: updateTask,
   renewClaim: updateTask,
   releaseTask: updateTask,
+  reviewTask: updateTask,
   listWebhookEvents: listDeliveries,
 };
 

@@ -1,17 +1,24 @@
+import { entriesOfAgent } from '../../lib/agents/agent-history.ts';
 import { orderLook, wakeAgent } from '../../lib/executions/auto-run.ts';
 import { executionEvents } from '../../lib/executions/execution-events.ts';
 import { sendExecutionMessages } from '../../lib/executions/execution-messages.ts';
 import { consumeStream } from '../../lib/queue/consume.ts';
 import { meter } from '../../lib/queue/meter.ts';
+import { agentKind } from '../../lib/table/agents/agent-items.ts';
 import { wakeFrom, wakeKind } from '../../lib/table/agents/wake-ups.ts';
 import { heartbeatKind } from '../../lib/table/deliveries/heartbeat.ts';
 import { ownEventFrom, ownEventKind } from '../../lib/table/deliveries/own-events.ts';
 import { releaseKind } from '../../lib/table/deliveries/parked-attempts.ts';
 import { executionFrom, executionKind } from '../../lib/table/executions/execution-items.ts';
+import { putEntries } from '../../lib/table/history/history-rows.ts';
+import { commentFrom, commentKind } from '../../lib/table/tasks/comments.ts';
+import { deletedTaskFrom, deletedTaskKind } from '../../lib/table/tasks/deleted-tasks.ts';
 import { taskFrom } from '../../lib/table/tasks/task-items.ts';
 import { becomesReady } from '../../lib/tasks/claim-decisions.ts';
-import { dependentsFollow, orderDependents } from '../../lib/tasks/dependents.ts';
-import { taskEvents } from '../../lib/tasks/events.ts';
+import { dependentsFollow } from '../../lib/tasks/dependents.ts';
+import { commentEvent, deletionEvent, taskEvents } from '../../lib/tasks/events.ts';
+import { entriesOfComment, entriesOfExecution, entriesOfTask, entryOfDeletion } from '../../lib/tasks/task-history.ts';
+import { orderPurge, sendTaskOrder } from '../../lib/tasks/task-orders.ts';
 import { publishEvents } from '../../lib/webhooks/deliveries/publish-events.ts';
 import { isAwaited, startAwaited } from '../../lib/webhooks/orders/start-awaited.ts';
 import { webhookEvents } from '../../lib/webhooks/own-events.ts';
@@ -24,13 +31,17 @@ export const handler = consumeStream(async ({ organization, before, after }, con
   if (item?.kind === releaseKind) return;
   if (item?.kind === executionKind) {
     const execution = executionFrom(item);
-    const events = executionEvents(before && executionFrom(before), after && execution);
+    const former = before && executionFrom(before);
+    const events = executionEvents(former, after && execution);
     // A start is a change in the stream too, so its message to a worker is sent as reliably as its event.
     if (execution.status === 'running' && events.length > 0) await sendExecutionMessages(context, [execution]);
     // Another execution of the agent may start now.
     const isEnd = execution.status !== 'running' && events.length > 0;
     await Promise.all([
       isEnd && wakeAgent(context, organization, execution.agentName),
+      after &&
+        execution.taskId !== undefined &&
+        putEntries(context, { organization, of: 'task', id: execution.taskId }, entriesOfExecution(former, execution)),
       publishEvents(context, { organization, item: execution.id, version: 1, events }),
     ]);
     return;
@@ -45,14 +56,41 @@ export const handler = consumeStream(async ({ organization, before, after }, con
     const events = webhookEvents(before && ownEventFrom(before), after && ownEventFrom(after));
     return publishEvents(context, { organization, item: webhookId, version, events });
   }
-  if (item === undefined) return;
-  const task = taskFrom(item);
+  if (item?.kind === agentKind) {
+    const entries = after ? entriesOfAgent(before, after, context.defaultModel) : [];
+    return putEntries(context, { organization, of: 'agent', id: item.id as string }, entries);
+  }
+  if (item?.kind === commentKind) {
+    const comment = commentFrom(item);
+    await Promise.all([
+      putEntries(context, { organization, of: 'task', id: comment.taskId }, entriesOfComment(comment)),
+      publishEvents(context, { organization, item: comment.id, version: 1, events: [commentEvent(comment)] }),
+    ]);
+    return;
+  }
+  if (item?.kind === deletedTaskKind) {
+    const task = deletedTaskFrom(item);
+    const { id, version } = task;
+    await Promise.all([
+      putEntries(context, { organization, of: 'task', id }, [entryOfDeletion(task)]),
+      orderPurge(context, organization, id),
+      publishEvents(context, { organization, item: id, version: version + 1, events: [deletionEvent(task)] }),
+    ]);
+    return;
+  }
+  // What remains is a task. The item of a deleted one says the rest.
+  if (!after) return;
+  const task = taskFrom(after);
   const former = before && taskFrom(before);
-  const events = taskEvents(former, after && task);
   await Promise.all([
-    dependentsFollow(former, after && task) && orderDependents(context, organization, task.id),
-    task.assignedAgent && after && becomesReady(former, task) && wakeAgent(context, organization, task.assignedAgent),
-    // A deletion comes after the last version of a task.
-    publishEvents(context, { organization, item: task.id, version: task.version + (after ? 0 : 1), events }),
+    dependentsFollow(former, task) && sendTaskOrder(context, organization, task.id, 'dependents'),
+    task.assignedAgent && becomesReady(former, task) && wakeAgent(context, organization, task.assignedAgent),
+    putEntries(context, { organization, of: 'task', id: task.id }, entriesOfTask(former, task)),
+    publishEvents(context, {
+      organization,
+      item: task.id,
+      version: task.version,
+      events: taskEvents(former, task),
+    }),
   ]);
 });

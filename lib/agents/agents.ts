@@ -250,7 +250,7 @@ export function assignSkill(
  *   `insufficient_scope` for tools of the agent that need other scopes
  */
 export function unassignSkill(
-  context: AgentContext,
+  context: AgentContext & Pick<Context, 'clock'>,
   organization: Organization,
   name: string,
   skillId: string,
@@ -263,7 +263,7 @@ export function unassignSkill(
     } catch (error) {
       throw (await hasAgentSkill(context, organization, agent.id, skillId)) ? error : notFound('skill');
     }
-    await removeAgentSkill(context, organization, agent, skillId);
+    await removeAgentSkill(context, organization, agent, skillId, timestamp(context.clock()));
   });
 }
 

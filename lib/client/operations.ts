@@ -72,6 +72,18 @@ export type ClaimRelease = {
   failed?: boolean;
 };
 
+export type Review = {
+  /** `accept` moves the task to `done`, `send_back` to its agent. */
+  decision: ReviewDecision;
+  /** Why, in Markdown. `send_back` needs it. */
+  comment?: string;
+};
+
+export type NewComment = {
+  /** Markdown. */
+  text: string;
+};
+
 export type NewAgent = {
   /** Name of an agent, in kebab-case. */
   name: string;
@@ -250,6 +262,8 @@ export type Stopped = {
   at: string;
 };
 
+export type ReviewDecision = 'accept' | 'send_back';
+
 export type Task = {
   /** Id of a task. */
   id: string;
@@ -282,6 +296,40 @@ export type Task = {
   updatedAt: string;
 };
 
+export type ClaimedTask = {
+  /** Id of a task. */
+  id: string;
+  title: string;
+  description?: string;
+  status: TaskStatus;
+  priority: TaskPriority;
+  /** Name of the agent that the task is assigned to. It stays when the agent is deleted. */
+  assignedAgent?: string;
+  projectId?: string;
+  /** Ids of the tasks that must be `done` first. */
+  dependsOn: string[];
+  /** The claim of a worker, as long as it lasts. */
+  claim?: {
+    /** Id of a claim. */
+    id: string;
+    worker: string;
+    /** The claim has no force from this time on, unless it is renewed before. */
+    expiresAt: string;
+    /** The latest note of the worker. */
+    note?: string;
+  };
+  /** Why the task is not offered to workers, if it is not. */
+  stopped?: {
+    reason: string;
+    at: string;
+  };
+  createdAt: string;
+  /** Time of the last change of a field. */
+  updatedAt: string;
+  /** The comments of the latest reviews, the newest first, at most 8 KiB of text in all: what the work has to answer. Only if there are some. */
+  reviewComments?: Comment[];
+};
+
 export type TaskCreated = {
   /** Id of a task. */
   id: string;
@@ -296,6 +344,25 @@ export type TaskReference = {
   id: string;
   title: string;
   status: TaskStatus;
+};
+
+export type TaskResult = {
+  executionId: string;
+  agentName: string;
+  /** How it ended. */
+  status: 'completed' | 'failed';
+  /** The first 16 KiB of its output; absent if it has none. */
+  output?: string;
+  /** Length of the whole output, in characters. */
+  outputLength: number;
+  qualityGates: QualityGates;
+  /** What the gates answered. */
+  gateReasons?: {
+    selfTest?: string;
+    qaReview?: string;
+  };
+  tokensUsed?: number;
+  completedAt: string;
 };
 
 export type TaskDetail = {
@@ -339,6 +406,25 @@ export type TaskDetail = {
     executionId?: string;
     /** `stopped`: its error. */
     error?: string;
+  };
+  /** The newest ended execution on the task, if there is one; only with `include=result`. */
+  result?: {
+    executionId: string;
+    agentName: string;
+    /** How it ended. */
+    status: 'completed' | 'failed';
+    /** The first 16 KiB of its output; absent if it has none. */
+    output?: string;
+    /** Length of the whole output, in characters. */
+    outputLength: number;
+    qualityGates: QualityGates;
+    /** What the gates answered. */
+    gateReasons?: {
+      selfTest?: string;
+      qaReview?: string;
+    };
+    tokensUsed?: number;
+    completedAt: string;
   };
 };
 
@@ -388,6 +474,72 @@ export type TaskCounts = {
   /** Number of tasks that match the filters: the sum of all groups. */
   total: number;
   groups: TaskGroup[];
+};
+
+export type Actor = {
+  /** `token`: a program with an access token. `person`: a person, whose access token was created as one of a person. `agent`: an agent in one of its executions. `service`: the service by itself. */
+  kind: 'token' | 'agent' | 'person' | 'service';
+  /** The name of the access token, or its id if it has none; the name of the agent. */
+  name: string;
+  /** The id of the access token or of the agent. */
+  id?: string;
+  /** The execution in which an agent has made the change, or which the change has started. */
+  executionId?: string;
+};
+
+export type Comment = {
+  /** Id of a comment. */
+  id: string;
+  /** Markdown. */
+  text: string;
+  /** Who has written it. */
+  author: {
+    /** `token`: a program with an access token. `person`: a person, whose access token was created as one of a person. `agent`: an agent in one of its executions. `service`: the service by itself. */
+    kind: 'token' | 'agent' | 'person' | 'service';
+    /** The name of the access token, or its id if it has none; the name of the agent. */
+    name: string;
+    /** The id of the access token or of the agent. */
+    id?: string;
+  };
+  /** The decision, if it is the comment of a review. */
+  review?: ReviewDecision;
+  createdAt: string;
+  /** Time of the last change of the text. */
+  updatedAt: string;
+};
+
+export type HistoryKind = 'created' | 'changed' | 'claimed' | 'released' | 'reviewed' | 'commented' | 'execution_started' | 'execution_ended' | 'deleted';
+
+export type FieldChange = {
+  field: string;
+  /** The value before; `null` if it was not set. A long text by its length and hash. */
+  from: string | number | boolean | string[] | {
+    /** Number of characters. */
+    length: number;
+    /** SHA-256 of its UTF-8 bytes. */
+    hash: string;
+  } | null;
+  /** The value after. */
+  to: string | number | boolean | string[] | {
+    /** Number of characters. */
+    length: number;
+    /** SHA-256 of its UTF-8 bytes. */
+    hash: string;
+  } | null;
+};
+
+export type HistoryEntry = {
+  /** Id of an entry of a history. */
+  id: string;
+  at: string;
+  kind: HistoryKind;
+  by: Actor;
+  /** The id of the request, as its `X-Request-Id` header has it. */
+  requestId?: string;
+  /** The changed fields. */
+  changes?: FieldChange[];
+  /** What the worker or the reviewer has said, or the start of the comment; why a claim ended. */
+  note?: string;
 };
 
 export type AgentCategory = 'business' | 'development' | 'qa' | 'research' | 'operations' | 'specialized';
@@ -773,7 +925,7 @@ export type Prompt = {
   systemPrompt: string;
 };
 
-export type EventName = 'task.created' | 'task.completed' | 'task.status_changed' | 'task.claimed' | 'task.released' | 'agent.spawned' | 'agent.completed' | 'agent.failed' | 'webhook.failing' | 'webhook.recovered' | 'webhook.paused';
+export type EventName = 'task.created' | 'task.completed' | 'task.status_changed' | 'task.claimed' | 'task.released' | 'task.commented' | 'task.deleted' | 'agent.spawned' | 'agent.completed' | 'agent.failed' | 'webhook.failing' | 'webhook.recovered' | 'webhook.paused';
 
 export type Webhook = {
   /** Id of a webhook. */
@@ -1048,6 +1200,41 @@ export type ClaimEventData = {
   reason?: ClaimEndReason;
 };
 
+export type CommentEventData = {
+  task: {
+    /** Id of a task. */
+    id: string;
+    title: string;
+    /** Only in `task.status_changed`. */
+    previousStatus?: TaskStatus;
+    status: TaskStatus;
+    assignedAgent?: string;
+    projectId?: string;
+  };
+  /** The version of the task after the change: a later change has a greater one. Two events of one change have the same. Absent in events from before 0.3.0. */
+  sequence?: number;
+  occurredAt: string;
+  comment: {
+    /** Id of a comment. */
+    id: string;
+    /** Markdown. */
+    text: string;
+    /** Who has written it. */
+    author: {
+      /** `token`: a program with an access token. `person`: a person, whose access token was created as one of a person. `agent`: an agent in one of its executions. `service`: the service by itself. */
+      kind: 'token' | 'agent' | 'person' | 'service';
+      /** The name of the access token, or its id if it has none; the name of the agent. */
+      name: string;
+      /** The id of the access token or of the agent. */
+      id?: string;
+    };
+    /** The decision, if it is the comment of a review. */
+    review?: ReviewDecision;
+    /** Id of a task. */
+    taskId: string;
+  };
+};
+
 export type ExecutionEventData = {
   execution: {
     /** Id of an execution. */
@@ -1094,7 +1281,7 @@ export type Event = {
   /** When the change was made. */
   occurredAt: string;
   /** The `data` of its deliveries. */
-  data: ClaimEventData | TaskEventData | ExecutionEventData | WebhookEventData;
+  data: ClaimEventData | CommentEventData | TaskEventData | ExecutionEventData | WebhookEventData;
 };
 
 export type EventDelivery = {
@@ -1115,7 +1302,7 @@ export type EventDetail = {
   /** When the change was made. */
   occurredAt: string;
   /** The `data` of its deliveries. */
-  data: ClaimEventData | TaskEventData | ExecutionEventData | WebhookEventData;
+  data: ClaimEventData | CommentEventData | TaskEventData | ExecutionEventData | WebhookEventData;
   deliveries: EventDelivery[];
 };
 
@@ -1180,7 +1367,7 @@ export type CursorPagination = {
 };
 
 /** All error codes. */
-export type ErrorCode = 'invalid_json' | 'validation_failed' | 'unauthorized' | 'insufficient_scope' | 'system_agent' | 'origin_not_allowed' | 'not_found' | 'method_not_allowed' | 'name_taken' | 'has_dependents' | 'dependency_cycle' | 'agent_not_active' | 'task_blocked' | 'task_claimed' | 'task_not_open' | 'claim_lost' | 'execution_running' | 'delegation_cycle' | 'delegation_too_deep' | 'execution_finished' | 'improvement_in_progress' | 'delivery_in_progress' | 'webhook_paused' | 'recovery_in_progress' | 'recovery_completed' | 'request_in_progress' | 'limit_reached' | 'precondition_failed' | 'payload_too_large' | 'unsupported_media_type' | 'unknown_reference' | 'range_too_large' | 'reserved_name' | 'url_not_allowed' | 'self_delegation' | 'idempotency_key_reused' | 'rate_limited' | 'internal_error' | 'unavailable';
+export type ErrorCode = 'invalid_json' | 'validation_failed' | 'unauthorized' | 'insufficient_scope' | 'system_agent' | 'not_author' | 'origin_not_allowed' | 'not_found' | 'method_not_allowed' | 'name_taken' | 'has_dependents' | 'dependency_cycle' | 'agent_not_active' | 'task_blocked' | 'task_claimed' | 'task_not_open' | 'task_not_in_review' | 'claim_lost' | 'execution_running' | 'delegation_cycle' | 'delegation_too_deep' | 'execution_finished' | 'improvement_in_progress' | 'delivery_in_progress' | 'webhook_paused' | 'recovery_in_progress' | 'recovery_completed' | 'request_in_progress' | 'limit_reached' | 'precondition_failed' | 'payload_too_large' | 'unsupported_media_type' | 'unknown_reference' | 'range_too_large' | 'reserved_name' | 'url_not_allowed' | 'self_delegation' | 'idempotency_key_reused' | 'rate_limited' | 'internal_error' | 'unavailable';
 
 export type ErrorDetail = {
   /** The path of a field, such as `dependsOn.0`, or the name of a query parameter or header. */
@@ -1254,6 +1441,24 @@ export type Deliveries = {
     /** The time of this attempt. */
     timestamp: string;
     data: ClaimEventData;
+  };
+  /** Somebody comments on a task or reviews it with a comment. */
+  'task.commented': {
+    event: 'task.commented';
+    /** Id of a delivery, or of an attempt. */
+    deliveryId: string;
+    /** The time of this attempt. */
+    timestamp: string;
+    data: CommentEventData;
+  };
+  /** A task is deleted. It has the fields of the task as it was. */
+  'task.deleted': {
+    event: 'task.deleted';
+    /** Id of a delivery, or of an attempt. */
+    deliveryId: string;
+    /** The time of this attempt. */
+    timestamp: string;
+    data: TaskEventData;
   };
   /** An execution starts. */
   'agent.spawned': {
@@ -1331,6 +1536,8 @@ export type Operations = {
         assigned_agent?: string;
         /** Only tasks of this project. */
         project_id?: string;
+        /** Only tasks that wait for a review: in `qa_review` or `up_for_review`. Excludes `status`. */
+        waiting_for?: 'review';
         /** Add `blockedBy` to the tasks, as a single task has it. It takes a read of each different task that they depend on. */
         include?: 'blockedBy';
         /** Page size. A value above 100 counts as 100. */
@@ -1373,8 +1580,6 @@ export type Operations = {
   countTasks: {
     request: {
       query?: {
-        /** The field that the tasks are counted by. */
-        group_by?: 'status' | 'priority' | 'assigned_agent';
         /** Only tasks with this status. */
         status?: TaskStatus;
         /** Only tasks with this priority. */
@@ -1383,6 +1588,10 @@ export type Operations = {
         assigned_agent?: string;
         /** Only tasks of this project. */
         project_id?: string;
+        /** Only tasks that wait for a review: in `qa_review` or `up_for_review`. Excludes `status`. */
+        waiting_for?: 'review';
+        /** The field that the tasks are counted by. */
+        group_by?: 'status' | 'priority' | 'assigned_agent';
       };
     };
     data: TaskCounts;
@@ -1400,6 +1609,10 @@ export type Operations = {
       params: {
         /** Id of a task. */
         id: string;
+      };
+      query?: {
+        /** Add `result`: the newest ended execution on the task, with its output and its quality gates. */
+        include?: 'result';
       };
     };
     data: TaskDetail;
@@ -2169,6 +2382,134 @@ export type Operations = {
     paged: false;
   };
   /**
+   * List the comments of a task.
+   *
+   * Returns the comments of the task, the oldest first. `pagination.total` is exact.
+   *
+   * Required scope: `tasks:read`.
+   */
+  listComments: {
+    request: {
+      params: {
+        /** Id of a task. */
+        id: string;
+      };
+      query?: {
+        /** Page size. A value above 100 counts as 100. */
+        limit?: number;
+        /** Number of items to skip, starting with the newest. */
+        offset?: number;
+      };
+    };
+    data: Comment[];
+    paged: true;
+  };
+  /**
+   * Comment on a task.
+   *
+   * Adds a comment, in the name of the access token. It changes no field of the task, neither its version nor `updatedAt`. A task has at most 1,000 comments. Publishes `task.commented`.
+   *
+   * Required scope: `tasks:write`.
+   */
+  commentOnTask: {
+    request: {
+      params: {
+        /** Id of a task. */
+        id: string;
+      };
+      body: NewComment;
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
+      idempotencyKey?: string | undefined;
+    };
+    data: Comment;
+    paged: false;
+  };
+  /**
+   * Change a comment.
+   *
+   * Changes the text of a comment. Only its author can: the access token that it was written with. Publishes no event.
+   *
+   * Required scope: `tasks:write`.
+   */
+  updateComment: {
+    request: {
+      params: {
+        /** Id of a task. */
+        id: string;
+        /** Id of a comment. */
+        commentId: string;
+      };
+      body: NewComment;
+    };
+    data: Comment;
+    paged: false;
+  };
+  /**
+   * Delete a comment.
+   *
+   * Permanently deletes a comment. Only its author can: the access token that it was written with. The history of the task still says that there was a comment, without its text. Publishes no event.
+   *
+   * Required scope: `tasks:write`.
+   */
+  deleteComment: {
+    request: {
+      params: {
+        /** Id of a task. */
+        id: string;
+        /** Id of a comment. */
+        commentId: string;
+      };
+    };
+    data: undefined;
+    paged: false;
+  };
+  /**
+   * Get the history of a task.
+   *
+   * Returns what has happened to the task, the newest first: one entry for each action, with the fields that it has changed and who has done it. An entry appears about a second after its action. Entries are kept for 365 days; the newest 1,000 are shown, and `pagination.total` is their exact number. The history begins with the first change after the update to version 0.3.0, and ends with the task: afterwards its events are in the event log.
+   *
+   * Required scope: `tasks:read`.
+   */
+  getTaskHistory: {
+    request: {
+      params: {
+        /** Id of a task. */
+        id: string;
+      };
+      query?: {
+        /** Page size. A value above 100 counts as 100. */
+        limit?: number;
+        /** Number of items to skip, starting with the newest. */
+        offset?: number;
+      };
+    };
+    data: HistoryEntry[];
+    paged: true;
+  };
+  /**
+   * Get the history of an agent.
+   *
+   * Returns what has changed of the agent, the newest first, as the history of a task has it. Prompts and souls are named by their hashes. An assigned or removed skill is a change of `skills`. An entry appears about a second after its change; the newest 1,000 of the last 365 days are shown.
+   *
+   * Required scope: `agents:read`.
+   */
+  getAgentHistory: {
+    request: {
+      params: {
+        /** Name of an agent, in kebab-case. */
+        name: string;
+      };
+      query?: {
+        /** Page size. A value above 100 counts as 100. */
+        limit?: number;
+        /** Number of items to skip, starting with the newest. */
+        offset?: number;
+      };
+    };
+    data: HistoryEntry[];
+    paged: true;
+  };
+  /**
    * List prompts of an agent.
    *
    * Returns the current and all former system prompts of the agent, newest first, without their texts. A prompt that the agent got several times has an entry for each time. Changes of other fields have no entry.
@@ -2532,7 +2873,7 @@ export type Operations = {
       /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
       idempotencyKey?: string | undefined;
     };
-    data: Task;
+    data: ClaimedTask;
     paged: false;
   };
   /**
@@ -2565,7 +2906,7 @@ export type Operations = {
       /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
       idempotencyKey?: string | undefined;
     };
-    data: Task | null;
+    data: ClaimedTask | null;
     paged: false;
   };
   /**
@@ -2602,6 +2943,30 @@ export type Operations = {
         id: string;
       };
       body: ClaimRelease;
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
+      idempotencyKey?: string | undefined;
+    };
+    data: Task;
+    paged: false;
+  };
+  /**
+   * Review a task.
+   *
+   * Accepts the work on a task in `qa_review` or `up_for_review`, or sends it back. `accept` moves it to `done`; `send_back` to `assigned`, or to `backlog` if it has no agent, and an agent with `autoRun` begins again.
+   *
+   * The comment becomes a comment of the task, with `review`. Further executions on the task, and workers that claim it, get the comments of its reviews, so that they know what is missing. A task that a worker has claimed, or that an execution works on, cannot be reviewed.
+   *
+   * Publishes `task.status_changed`, `task.completed` if the task is accepted, and `task.commented` for the comment.
+   *
+   * Required scope: `tasks:write`.
+   */
+  reviewTask: {
+    request: {
+      params: {
+        /** Id of a task. */
+        id: string;
+      };
+      body: Review;
       /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
       idempotencyKey?: string | undefined;
     };
@@ -2690,6 +3055,12 @@ export const operations = {
   getEvent: { method: 'GET', path: '/api/webhooks/events/{id}' },
   getMe: { method: 'GET', path: '/api/me' },
   health: { method: 'GET', path: '/health' },
+  listComments: { method: 'GET', path: '/api/kanban-tasks/{id}/comments' },
+  commentOnTask: { method: 'POST', path: '/api/kanban-tasks/{id}/comments' },
+  updateComment: { method: 'PATCH', path: '/api/kanban-tasks/{id}/comments/{commentId}' },
+  deleteComment: { method: 'DELETE', path: '/api/kanban-tasks/{id}/comments/{commentId}' },
+  getTaskHistory: { method: 'GET', path: '/api/kanban-tasks/{id}/history' },
+  getAgentHistory: { method: 'GET', path: '/api/agents/{name}/history' },
   listPrompts: { method: 'GET', path: '/api/agents/{name}/prompts' },
   getPrompt: { method: 'GET', path: '/api/agents/{name}/prompts/{hash}' },
   restorePrompt: { method: 'POST', path: '/api/agents/{name}/prompts/{hash}/restore' },
@@ -2704,6 +3075,7 @@ export const operations = {
   claimNextTask: { method: 'POST', path: '/api/kanban-tasks/claim-next' },
   renewClaim: { method: 'POST', path: '/api/kanban-tasks/{id}/claim/renew' },
   releaseTask: { method: 'POST', path: '/api/kanban-tasks/{id}/claim/release' },
+  reviewTask: { method: 'POST', path: '/api/kanban-tasks/{id}/review' },
   listWebhookEvents: { method: 'GET', path: '/api/webhooks/{id}/events' },
 } as const;
 
@@ -2714,6 +3086,8 @@ export const eventNames = [
   'task.status_changed',
   'task.claimed',
   'task.released',
+  'task.commented',
+  'task.deleted',
   'agent.spawned',
   'agent.completed',
   'agent.failed',

@@ -43,6 +43,43 @@ type ClaimEventData = {
   reason?: ClaimEndReason;
 };
 
+type ReviewDecision = 'accept' | 'send_back';
+
+type CommentEventData = {
+  task: {
+    /** Id of a task. */
+    id: string;
+    title: string;
+    /** Only in `task.status_changed`. */
+    previousStatus?: TaskStatus;
+    status: TaskStatus;
+    assignedAgent?: string;
+    projectId?: string;
+  };
+  /** The version of the task after the change: a later change has a greater one. Two events of one change have the same. Absent in events from before 0.3.0. */
+  sequence?: number;
+  occurredAt: string;
+  comment: {
+    /** Id of a comment. */
+    id: string;
+    /** Markdown. */
+    text: string;
+    /** Who has written it. */
+    author: {
+      /** `token`: a program with an access token. `person`: a person, whose access token was created as one of a person. `agent`: an agent in one of its executions. `service`: the service by itself. */
+      kind: 'token' | 'agent' | 'person' | 'service';
+      /** The name of the access token, or its id if it has none; the name of the agent. */
+      name: string;
+      /** The id of the access token or of the agent. */
+      id?: string;
+    };
+    /** The decision, if it is the comment of a review. */
+    review?: ReviewDecision;
+    /** Id of a task. */
+    taskId: string;
+  };
+};
+
 type ExecutionStatus = 'running' | 'completed' | 'failed';
 
 type ExecutionEventData = {
@@ -89,8 +126,9 @@ type WebhookEventData = {
  * of the event. Retries have the same `deliveryId`: use it to ignore duplicates. Unset fields are absent.
  */
 export type Delivery = { deliveryId: string; timestamp: string } & (
-  | { event: 'task.created' | 'task.completed' | 'task.status_changed'; data: TaskEventData }
+  | { event: 'task.created' | 'task.completed' | 'task.status_changed' | 'task.deleted'; data: TaskEventData }
   | { event: 'task.claimed' | 'task.released'; data: ClaimEventData }
+  | { event: 'task.commented'; data: CommentEventData }
   | { event: 'agent.spawned' | 'agent.completed' | 'agent.failed'; data: ExecutionEventData }
   | { event: 'webhook.failing' | 'webhook.recovered' | 'webhook.paused'; data: WebhookEventData }
 );

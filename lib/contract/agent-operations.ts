@@ -1,4 +1,5 @@
 import { listAgents, listSkills, type ToolCapability } from './agents.ts';
+import { commentOnTask } from './comments.ts';
 import { type Endpoint, type Scope, scopes } from './endpoint.ts';
 import { delegateTask } from './executions.ts';
 import { requiredScopes } from './required-scopes.ts';
@@ -10,6 +11,8 @@ const agentOperations = {
   getTask: { row: getTask, grantedBy: ['tasks.read', 'tasks.write'] },
   createTask: { row: createTask, grantedBy: ['tasks.write'] },
   updateTask: { row: updateTask, grantedBy: ['tasks.write'] },
+  /** The tool is named `comment`. */
+  commentOnTask: { row: commentOnTask, grantedBy: ['tasks.write'] },
   listAgents: { row: listAgents, grantedBy: ['delegate'] },
   delegateTask: { row: delegateTask, grantedBy: ['delegate'] },
   /** The tool `read_skill` also returns the text of a skill. */

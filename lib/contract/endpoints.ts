@@ -2,11 +2,13 @@
 
 import * as agentMetrics from './agent-metrics.ts';
 import * as agents from './agents.ts';
+import * as comments from './comments.ts';
 import * as console from './console.ts';
 import type { Endpoint } from './endpoint.ts';
 import * as eventLog from './event-log.ts';
 import * as executionControl from './execution-control.ts';
 import * as executions from './executions.ts';
+import * as history from './history.ts';
 import * as improvements from './improvements.ts';
 import * as mcp from './mcp.ts';
 import * as me from './me.ts';
@@ -16,6 +18,7 @@ import * as recoveries from './recoveries.ts';
 import * as skills from './skills.ts';
 import * as steps from './steps.ts';
 import * as taskClaims from './task-claims.ts';
+import * as taskReviews from './task-reviews.ts';
 import * as tasks from './tasks.ts';
 import * as webhookEvents from './webhook-events.ts';
 import * as webhooks from './webhooks.ts';
@@ -68,6 +71,12 @@ export const endpoints = {
   docsScript: open.docsScript,
   consolePage: console.consolePage,
   consoleAsset: console.consoleAsset,
+  listComments: comments.listComments,
+  commentOnTask: comments.commentOnTask,
+  updateComment: comments.updateComment,
+  deleteComment: comments.deleteComment,
+  getTaskHistory: history.getTaskHistory,
+  getAgentHistory: history.getAgentHistory,
   mcp: mcp.mcp,
   listPrompts: prompts.listPrompts,
   getPrompt: prompts.getPrompt,
@@ -83,6 +92,7 @@ export const endpoints = {
   renewClaim: taskClaims.renewClaim,
   releaseTask: taskClaims.releaseTask,
   takeBackTask: taskClaims.takeBackTask,
+  reviewTask: taskReviews.reviewTask,
   listWebhookEvents: webhookEvents.listWebhookEvents,
 } as const satisfies Record<string, Endpoint>;
 
@@ -134,6 +144,12 @@ export const references = {
   docsScript: open.docsScriptReference,
   consolePage: console.consolePageReference,
   consoleAsset: console.consoleAssetReference,
+  listComments: comments.listCommentsReference,
+  commentOnTask: comments.commentOnTaskReference,
+  updateComment: comments.updateCommentReference,
+  deleteComment: comments.deleteCommentReference,
+  getTaskHistory: history.getTaskHistoryReference,
+  getAgentHistory: history.getAgentHistoryReference,
   mcp: mcp.mcpReference,
   listPrompts: prompts.listPromptsReference,
   getPrompt: prompts.getPromptReference,
@@ -149,5 +165,6 @@ export const references = {
   renewClaim: taskClaims.renewClaimReference,
   releaseTask: taskClaims.releaseTaskReference,
   takeBackTask: taskClaims.takeBackTaskReference,
+  reviewTask: taskReviews.reviewTaskReference,
   listWebhookEvents: webhookEvents.listWebhookEventsReference,
 } as const;

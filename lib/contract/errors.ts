@@ -5,6 +5,7 @@ export const errorStatus = {
   unauthorized: 401,
   insufficient_scope: 403,
   system_agent: 403,
+  not_author: 403,
   origin_not_allowed: 403,
   not_found: 404,
   method_not_allowed: 405,
@@ -15,6 +16,7 @@ export const errorStatus = {
   task_blocked: 409,
   task_claimed: 409,
   task_not_open: 409,
+  task_not_in_review: 409,
   claim_lost: 409,
   execution_running: 409,
   delegation_cycle: 409,
@@ -104,6 +106,7 @@ export class ApiError extends Error {
 export type Resource =
   | 'agent'
   | 'claim'
+  | 'comment'
   | 'delivery'
   | 'event'
   | 'execution'

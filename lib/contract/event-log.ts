@@ -1,6 +1,14 @@
 import * as v from 'valibot';
 import { type ApiReference, endpoint } from './endpoint.ts';
-import { ClaimEventData, EventId, EventName, ExecutionEventData, TaskEventData, WebhookEventData } from './events.ts';
+import {
+  ClaimEventData,
+  CommentEventData,
+  EventId,
+  EventName,
+  ExecutionEventData,
+  TaskEventData,
+  WebhookEventData,
+} from './events.ts';
 import * as examples from './examples.ts';
 import { ExecutionId } from './executions.ts';
 import { count, described, pageLimit, rangeEnd, Timestamp, WebhookId } from './shapes.ts';
@@ -16,7 +24,7 @@ export const Event = v.object({
   event: EventName,
   occurredAt: described(Timestamp, 'When the change was made.'),
   data: described(
-    v.union([ClaimEventData, TaskEventData, ExecutionEventData, WebhookEventData]),
+    v.union([ClaimEventData, CommentEventData, TaskEventData, ExecutionEventData, WebhookEventData]),
     'The `data` of its deliveries.',
   ),
 });

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { ClaimEndReason, ClaimId } from './claims.ts';
+import { Comment } from './comments.ts';
 import type { Example } from './endpoint.ts';
 import * as examples from './examples.ts';
 import { ExecutionListItem, type ExecutionStatus } from './executions.ts';
@@ -35,6 +36,13 @@ export const ClaimEventData = v.object({
   reason: v.optional(described(ClaimEndReason, 'Why the claim has ended. Only in `task.released`.')),
 });
 export type ClaimEventData = v.InferOutput<typeof ClaimEventData>;
+
+/** `data` of the events of comments: that of the task events, for the version of the task that was commented on, and the comment. */
+export const CommentEventData = v.object({
+  ...TaskEventData.entries,
+  comment: v.object({ ...v.pick(Comment, ['id', 'text', 'author', 'review']).entries, taskId: TaskId }),
+});
+export type CommentEventData = v.InferOutput<typeof CommentEventData>;
 
 /**
  * `data` of the agent events: the execution as lists return it, without its number of steps, and two fields that it has
@@ -115,6 +123,13 @@ function aTask(status: TaskStatus, previous?: { previousStatus: TaskStatus }) {
   return { id, title: 'Build the landing page', ...previous, status, assignedAgent, projectId };
 }
 
+const aComment = {
+  id: examples.commentId,
+  text: 'The page is wider than a phone.',
+  author: { kind: 'token', name: 'console', id: examples.tokenId },
+  taskId: examples.taskId,
+} as const;
+
 /** What the events of a task depend on. */
 type TaskState = Pick<Task, 'status' | 'claim'>;
 
@@ -126,7 +141,7 @@ export const taskEventRows = rowsOf<`task.${string}`, TaskEventData | ClaimEvent
     when: 'A task is created',
     data: TaskEventData,
     example: { task: aTask('backlog'), sequence: 1, occurredAt: examples.planned },
-    comesFrom: (before, after) => before === undefined && after !== undefined,
+    comesFrom: isNew,
   },
   'task.completed': {
     when: 'A task reaches `done`',
@@ -152,6 +167,22 @@ export const taskEventRows = rowsOf<`task.${string}`, TaskEventData | ClaimEvent
     example: { task: aTask('assigned'), claim: aClaim, reason: 'released', sequence: 4, occurredAt: examples.ended },
     comesFrom: (before, after) =>
       before?.claim !== undefined && after !== undefined && after.claim?.id !== before.claim.id,
+  },
+});
+
+/** The events of what is told about a task: they come from items of their own, each from a new one. */
+export const taskNewsRows = rowsOf<`task.${string}`, TaskEventData | CommentEventData, object>()({
+  'task.commented': {
+    when: 'Somebody comments on a task or reviews it with a comment',
+    data: CommentEventData,
+    example: { task: aTask('up_for_review'), comment: aComment, sequence: 4, occurredAt: examples.ended },
+    comesFrom: isNew,
+  },
+  'task.deleted': {
+    when: 'A task is deleted. It has the fields of the task as it was',
+    data: TaskEventData,
+    example: { task: aTask('backlog'), sequence: 6, occurredAt: examples.ended },
+    comesFrom: isNew,
   },
 });
 
@@ -223,11 +254,16 @@ export const webhookEventRows = rowsOf<`webhook.${string}`, WebhookEventData, { 
 });
 
 /** The public events (docs/architecture.md#events): all that the code, the API and its reference say of them. */
-export const eventRows = { ...taskEventRows, ...executionEventRows, ...webhookEventRows };
+export const eventRows = { ...taskEventRows, ...taskNewsRows, ...executionEventRows, ...webhookEventRows };
 
 export type EventName = keyof typeof eventRows;
 export const eventNames = Object.keys(eventRows) as [EventName, ...EventName[]];
 export const EventName = oneOf(eventNames);
+
+/** Whether an item did not exist before a change. */
+function isNew(before: object | undefined, after: object | undefined): boolean {
+  return before === undefined && after !== undefined;
+}
 
 /** Whether an item that exists before and after a change has another status. */
 function hasNewStatus(before: { status: string } | undefined, after: { status: string } | undefined): boolean {
@@ -247,8 +283,9 @@ function says(event: `webhook.${string}`) {
 
 /** An event of a task. */
 export type TaskEvent =
-  | { event: Exclude<keyof typeof taskEventRows, ClaimEventName>; data: TaskEventData }
-  | { event: ClaimEventName; data: ClaimEventData };
+  | { event: Exclude<keyof typeof taskEventRows, ClaimEventName> | 'task.deleted'; data: TaskEventData }
+  | { event: ClaimEventName; data: ClaimEventData }
+  | { event: 'task.commented'; data: CommentEventData };
 
 type ClaimEventName = 'task.claimed' | 'task.released';
 

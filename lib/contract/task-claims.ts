@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { ClaimId, ClaimNote, LeaseSeconds, WorkerName } from './claims.ts';
+import { Comment } from './comments.ts';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
 import { AgentName, described, flag, ProjectId, pageLimit } from './shapes.ts';
@@ -29,6 +30,17 @@ const exampleClaimed = {
   status: 'in_progress',
   claim: { id: examples.claimId, worker: examples.worker, expiresAt: examples.ended },
 } as const;
+
+/** A task as its claim returns it: with what reviewers have said about earlier work on it. */
+export const ClaimedTask = v.object({
+  ...Task.entries,
+  reviewComments: v.optional(
+    described(
+      v.array(Comment),
+      'The comments of the latest reviews, the newest first, at most 8 KiB of text in all: what the work has to answer. Only if there are some.',
+    ),
+  ),
+});
 
 export const listReadyTasks = endpoint({
   method: 'GET',
@@ -90,7 +102,7 @@ export const claimTask = endpoint({
   params: { id: TaskId },
   body: NewClaim,
   status: 200,
-  data: Task,
+  data: ClaimedTask,
   errors: ['task_blocked', 'task_claimed', 'task_not_open', 'claim_lost', 'execution_running'],
   servedBy: 'updateTask',
 });
@@ -115,7 +127,7 @@ export const claimNextTask = endpoint({
   summary: 'Claim the next ready task',
   body: NextClaim,
   status: 200,
-  data: v.nullable(Task),
+  data: v.nullable(ClaimedTask),
   servedBy: 'updateTask',
 });
 

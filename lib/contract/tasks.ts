@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { Claim, ClaimId, Stopped } from './claims.ts';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
+import { GateReasons, QualityGates } from './quality-gates.ts';
 import {
   AgentName,
   count,
@@ -98,12 +99,32 @@ const AutoRunState = v.object({
   error: v.optional(described(v.string(), '`stopped`: its error.')),
 });
 
+/** The longest output of a result, in bytes. */
+export const resultBytes = 16 * 1024;
+
+/** The result of the newest ended execution on a task, beside the task for a reviewer. */
+export const TaskResult = v.object({
+  executionId: v.string(),
+  agentName: v.string(),
+  status: described(oneOf(['completed', 'failed']), 'How it ended.'),
+  output: v.optional(described(v.string(), 'The first 16 KiB of its output; absent if it has none.')),
+  outputLength: described(count, 'Length of the whole output, in characters.'),
+  qualityGates: QualityGates,
+  gateReasons: v.optional(described(GateReasons, 'What the gates answered.')),
+  tokensUsed: v.optional(count),
+  completedAt: Timestamp,
+});
+export type TaskResult = v.InferOutput<typeof TaskResult>;
+
 /** A task as `getTask` returns it. */
 export const TaskDetail = v.object({
   ...Task.entries,
   dependsOn: described(v.array(TaskReference), 'The tasks that must be `done` first.'),
   blockedBy: described(v.array(TaskReference), 'The tasks in `dependsOn` that are not `done`.'),
   autoRun: v.optional(described(AutoRunState, 'Only for a task that waits for an agent with `autoRun`.')),
+  result: v.optional(
+    described(TaskResult, 'The newest ended execution on the task, if there is one; only with `include=result`.'),
+  ),
 });
 export type TaskDetail = v.InferOutput<typeof TaskDetail>;
 
@@ -120,7 +141,7 @@ export type TaskListItem = v.InferOutput<typeof TaskListItem>;
 export const TaskCreated = v.pick(Task, ['id', 'title', 'status', 'priority', 'createdAt']);
 
 /** The filters of lists and counts of tasks. Unlike filters of executions, these are in snake_case. */
-const taskFilters = {
+export const taskFilters = {
   status: v.optional(described(TaskStatus, 'Only tasks with this status.')),
   priority: v.optional(described(TaskPriority, 'Only tasks with this priority.')),
   assigned_agent: v.optional(
@@ -128,6 +149,35 @@ const taskFilters = {
   ),
   project_id: v.optional(described(ProjectId, 'Only tasks of this project.')),
 };
+
+/** The statuses of tasks that wait for a review. */
+export const reviewStatuses: readonly TaskStatus[] = ['qa_review', 'up_for_review'];
+
+/** The filters of lists and counts: also what a task waits for, which stands for several statuses. */
+const listFilters = {
+  ...taskFilters,
+  waiting_for: v.optional(
+    described(
+      oneOf(['review']),
+      'Only tasks that wait for a review: in `qa_review` or `up_for_review`. Excludes `status`.',
+    ),
+  ),
+};
+
+/** Returns the schema of a query with the filters of lists. */
+const filteredQuery = <const Entries extends v.ObjectEntries>(entries: Entries) =>
+  v.pipe(
+    v.object({ ...listFilters, ...entries }),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const { status, waiting_for: waitingFor } = (dataset.value ?? {}) as { status?: string; waiting_for?: string };
+      if (status === undefined || waitingFor === undefined) return;
+      const message = 'must not be combined with status';
+      addIssue({
+        message,
+        path: [{ type: 'object', origin: 'value', input: {}, key: 'waiting_for', value: waitingFor }],
+      });
+    }),
+  );
 
 /** The fields that tasks can be counted by, as the filters name them. */
 export const TaskGrouping = oneOf(['status', 'priority', 'assigned_agent']);
@@ -151,7 +201,7 @@ export const TaskCounts = v.object({
 });
 export type TaskCounts = v.InferOutput<typeof TaskCounts>;
 
-const exampleTask = {
+export const exampleTask = {
   id: examples.taskId,
   title: 'Build the landing page',
   description: 'It looks like the drawing, on a phone too.',
@@ -171,8 +221,7 @@ export const listTasks = endpoint({
   path: '/api/kanban-tasks',
   scope: 'tasks:read',
   summary: 'List tasks',
-  query: v.object({
-    ...taskFilters,
+  query: filteredQuery({
     include: v.optional(
       described(
         oneOf(['blockedBy']),
@@ -197,9 +246,8 @@ export const countTasks = endpoint({
   path: '/api/kanban-tasks/counts',
   scope: 'tasks:read',
   summary: 'Count tasks',
-  query: v.object({
+  query: filteredQuery({
     group_by: v.optional(described(TaskGrouping, 'The field that the tasks are counted by.'), 'status'),
-    ...taskFilters,
   }),
   status: 200,
   data: TaskCounts,
@@ -275,6 +323,14 @@ export const getTask = endpoint({
   summary: 'Get a task',
   fixedBeside: { 'claim-next': 'POST' },
   params: { id: TaskId },
+  query: v.object({
+    include: v.optional(
+      described(
+        oneOf(['result']),
+        'Add `result`: the newest ended execution on the task, with its output and its quality gates.',
+      ),
+    ),
+  }),
   status: 200,
   data: TaskDetail,
   versioned: true,

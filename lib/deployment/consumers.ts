@@ -56,9 +56,9 @@ export const consumers = {
     sources: [
       {
         stream: 'table',
-        kinds: ['task', 'execution', 'webhook-event', 'release', 'agent-wake', 'heartbeat'],
+        kinds: ['task', 'agent', 'execution', 'webhook-event', 'release', 'agent-wake', 'heartbeat'],
         // What users wait for begins at once, and not with the next sweep.
-        onlyNew: ['redelivery', 'recovery', 'auto-recovery'],
+        onlyNew: ['redelivery', 'recovery', 'auto-recovery', 'comment', 'deleted-task'],
         quiet: { kind: 'execution', attribute: 'status', value: 'running' },
         batchSize: 100,
         concurrency: 1,

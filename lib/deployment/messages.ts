@@ -104,7 +104,7 @@ export type Order = v.InferOutput<typeof Order>;
 export const TaskOrder = v.object({
   organization: Organization,
   taskId: TaskId,
-  order: v.object({ kind: v.literal('dependents') }),
+  order: v.object({ kind: v.picklist(['dependents', 'deleted']) }),
   requestId,
 });
 export type TaskOrder = v.InferOutput<typeof TaskOrder>;

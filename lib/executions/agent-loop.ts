@@ -14,12 +14,12 @@ import {
   type Step,
   type StepChange,
   StepEnded,
-  startOf,
   stepWrites,
   type ToolStep,
   toolStepOf,
   writeSteps,
 } from '../table/executions/steps.ts';
+import { startInBytes } from '../table/text-parts.ts';
 import type { Write } from '../table/write.ts';
 import { type Answered, askModel } from './ask-model.ts';
 import { agentNotActive, readAgain } from './changed-agent.ts';
@@ -388,7 +388,7 @@ function answerIn(asked: Exclude<Answered, { kind: 'throttled' }>): Partial<Omit
 }
 
 function shown(text: string): Pick<ModelStep, 'output' | 'truncated'> {
-  const output = startOf(text, longestShownBytes);
+  const output = startInBytes(text, longestShownBytes);
   return { output, ...(output !== text && { truncated: true }) };
 }
 

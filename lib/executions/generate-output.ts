@@ -2,7 +2,7 @@ import type { CatalogueSkill } from '../agents/skill-catalogue.ts';
 import { qaReviewer } from '../agents/system-agents.ts';
 import type { Context } from '../context.ts';
 import { startOf } from '../contract/code-points.ts';
-import { type GateReasons, type GateResult, noVerdict, type QualityGates } from '../contract/executions.ts';
+import { type GateReasons, type GateResult, noVerdict, type QualityGates } from '../contract/quality-gates.ts';
 import type { Model, Question } from '../model/converse.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
 import { type PreparedAgent, readPreparedAgent } from '../table/agents/prepared-agents.ts';
@@ -17,6 +17,7 @@ import {
 import { readDependencyResults, readMaterial } from '../table/executions/execution-material.ts';
 import { readStoredOutput, storeProgress } from '../table/executions/executions.ts';
 import { LeaseLost } from '../table/executions/lease-writes.ts';
+import { readReviewComments } from '../tasks/review-comments.ts';
 import { type AgentTools, type Ended, runSteps, startedQuestions, storeTokens } from './agent-loop.ts';
 import { type Answered, askModel } from './ask-model.ts';
 import { agentNotActive } from './changed-agent.ts';
@@ -137,14 +138,15 @@ export async function generateOutput(
     readMaterial(context, execution, qaReviewer),
     readStoredOutput(context, execution),
   ]);
-  const [prepared, reviewer, dependencies] = await Promise.all([
+  const [prepared, reviewer, dependencies, reviewComments] = await Promise.all([
     heads.agent && readPreparedAgent(context, organization, agentName, heads.agent),
     heads.reviewer && readPreparedAgent(context, organization, qaReviewer, heads.reviewer),
     task && heads.agent?.dependencyResults ? readDependencyResults(context, organization, task.dependsOn) : [],
+    task ? readReviewComments(context, organization, task) : [],
   ]);
   if (!input || prepared?.agent.id !== agentId) return undefined;
 
-  const instructions = { ...input, task, dependencies, delegatedBy: execution.delegatedBy };
+  const instructions = { ...input, task, dependencies, reviewComments, delegatedBy: execution.delegatedBy };
   const call: ModelCall = { model, signal, handOver, spending };
   const question = {
     model: execution.model,

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import type { GateReasons, QualityGates } from '../contract/executions.ts';
 import { timestamp } from '../contract/ids.ts';
+import type { GateReasons, QualityGates } from '../contract/quality-gates.ts';
 import type { ExecutionMessage } from '../deployment/messages.ts';
 import type { Counts } from '../deployment/metrics.ts';
+import { runAs } from '../request-context.ts';
 import { readAgentHead } from '../table/agents/agents.ts';
 import { endingTokens, type RunningExecution, stepCountOf, taskFieldsOf } from '../table/executions/execution-items.ts';
 import {
@@ -26,7 +27,7 @@ import { failed, generateOutput, hasWaited, type Postponed, type Result, type To
 import { type HandOver, startHandOver } from './hand-over.ts';
 import { type KeptLease, keepLease } from './keep-lease.ts';
 import { leasesAllowed, type Spending, startSpending, totalOf, uncountedLosses } from './spending.ts';
-import { moveOnEnd } from './task-moves.ts';
+import { moveOnEnd, noteEnd } from './task-moves.ts';
 
 /** The log fields of an execution that a worker has ended, or that another worker has to continue. */
 export type ExecutionFields = Partial<QualityGates> & {
@@ -77,6 +78,12 @@ export async function runExecution(
   const request = { leaseId: randomUUID(), now: timestamp(now), until: timestamp(now + executionLeaseMs) };
   const execution = await leaseExecution(context, { organization, id }, request);
   if (!execution) return {};
+  const { agentName: name, agentId } = execution;
+  return runAs({ kind: 'agent', name, id: agentId, executionId: id }, () => run(context, execution, tools));
+}
+
+/** Runs a leased execution in the name of its agent. */
+async function run(context: Context, execution: RunningExecution, tools: Tools): Promise<Ran> {
   const deadline = leasedAtOf(execution) + context.executionLimits.durationMs;
   const lease = keepLease(context, execution, deadline);
   const handOver = startHandOver(context, deadline);
@@ -249,7 +256,7 @@ async function end(
     const autoAccepts = found && hasPassed(result) && (await acceptsItself(context, execution));
     const move =
       found && moveTries <= maxMoveTries
-        ? moveOf(found, execution, result, ending.completedAt, autoAccepts)
+        ? (moveOf(found, execution, result, ending.completedAt, autoAccepts) ?? noteEnd(found, execution.id))
         : undefined;
     const current = { ...execution, ...(late && { late }) };
     const whole = {

@@ -1,6 +1,6 @@
 /** The sections of all prompts. Their tags tell a model where a text of somebody else begins and ends. */
 const sectionNames = [
-  ...(['delegated-by', 'task', 'dependency-result', 'context', 'input', 'work'] as const),
+  ...(['delegated-by', 'task', 'dependency-result', 'review-comment', 'context', 'input', 'work'] as const),
   ...(['prompt', 'executions', 'focus', 'answer-1', 'answer-2'] as const),
 ];
 

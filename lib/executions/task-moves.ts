@@ -61,6 +61,7 @@ export function moveOnEnd(
   const after: StoredTask = {
     ...rest,
     status,
+    endedExecution: executionId,
     ...(status !== 'assigned' && { lastExecution: executionId }),
     version: task.version + 1,
     updatedAt: now,
@@ -68,12 +69,17 @@ export function moveOnEnd(
   return { before: task, after };
 }
 
+/** Returns the change of a task whose execution has ended without moving it: only its result is known. It is no new version. */
+export function noteEnd(task: StoredTask, executionId: string): TaskMove {
+  return { before: task, after: { ...task, endedExecution: executionId } };
+}
+
 /**
  * Returns the move of a task with the cancellation of the execution that owns it. The service starts no other one in this round:
  * whoever cancels one does not want that.
  */
-export function moveOnCancel(task: StoredTask, executionId: string, now: string): TaskMove | undefined {
+export function moveOnCancel(task: StoredTask, executionId: string, now: string): TaskMove {
   const move = moveOnEnd(task, executionId, 'assigned', now);
   const stopped = { autoRuns: mostAutoRuns, autoRunFailure: { executionId, error: 'cancelled' } };
-  return move && { ...move, after: { ...move.after, ...stopped } };
+  return move ? { ...move, after: { ...move.after, ...stopped } } : noteEnd(task, executionId);
 }

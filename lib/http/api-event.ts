@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import type { Actor } from '../contract/actors.ts';
 import type { Endpoint, Precondition, RequestOf, Scope } from '../contract/endpoint.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Admission } from '../limits/requests.ts';
@@ -12,6 +13,8 @@ export type Caller = {
   tokenName: string | undefined;
   /** The time at which the token was created; ISO 8601. */
   tokenCreatedAt: string;
+  /** Whether the token was created as one of a person. */
+  isPerson: boolean;
   scopes: readonly Scope[];
   /** The limit of requests per minute, if the organization has its own. */
   requestsPerMinute?: number | undefined;
@@ -62,4 +65,9 @@ export function header(event: APIGatewayProxyEventV2, name: string): string | un
 export function callerOf(event: ApiEvent): Caller {
   if (!event.state?.caller) throw new Error('An endpoint without a scope has no caller.');
   return event.state.caller;
+}
+
+/** Returns who makes the changes of a caller's request. */
+export function actorOf({ tokenId, tokenName, isPerson }: Caller): Actor {
+  return { kind: isPerson ? 'person' : 'token', name: tokenName ?? tokenId, id: tokenId };
 }

@@ -11,6 +11,8 @@ export type TokenRequest = {
   organization: Organization;
   /** What the token is for. */
   name?: string | undefined;
+  /** Whether it is for a person, and not for a program. */
+  person?: boolean | undefined;
   scopes: readonly Scope[];
   /** The time of expiry (ISO 8601). Without one, the token does not expire. */
   expires?: string;
@@ -22,7 +24,7 @@ export type TokenRequest = {
  */
 export async function issueToken(
   context: Context,
-  { organization, name, scopes, expires }: TokenRequest,
+  { organization, name, person, scopes, expires }: TokenRequest,
 ): Promise<string> {
   const createdAt = timestamp(context.clock());
   await createSystemAgents(context, organization);
@@ -30,6 +32,7 @@ export async function issueToken(
   await insertToken(context.table, {
     id: token.id,
     ...(name && { name }),
+    ...(person && { person }),
     hash: hashSecret(token.secret),
     organization,
     scopes: [...scopes],

@@ -9,7 +9,7 @@ import { runWithRequest } from '../request-context.ts';
 import { checkTable } from '../table/check-table.ts';
 import { isOutage } from '../table/lost-responses.ts';
 import { unavailable } from '../table/unavailable.ts';
-import { type ApiEvent, type ApiResult, type BehaviourRequest, callerOf } from './api-event.ts';
+import { type ApiEvent, type ApiResult, actorOf, type BehaviourRequest, callerOf } from './api-event.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { envelope, errorResponses } from './middleware/envelope.ts';
 import { idempotent } from './middleware/idempotent.ts';
@@ -66,8 +66,7 @@ export function serve<const Row extends ScopedEndpoint>(
     .use(envelope(row))
     .handler((event: ApiEvent) => {
       const { requestId } = event.requestContext;
-      const { tokenId } = callerOf(event);
-      return runWithRequest({ requestId, tokenId }, async () => {
+      return runWithRequest({ requestId, actor: actorOf(callerOf(event)) }, async () => {
         try {
           return (await behaviour(event.state as BehaviourRequest<Row>, getContext())) as never;
         } catch (error) {

@@ -36,6 +36,10 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
     when: 'The agent is a system agent, which cannot be deleted.',
     message: 'qa-reviewer is a system agent and cannot be deleted; set it inactive instead.',
   },
+  not_author: {
+    when: 'Somebody else has written the comment.',
+    message: 'Only its author can change or delete a comment; send the access token that it was written with.',
+  },
   origin_not_allowed: {
     when: 'A web page of an origin that the deployment does not allow sent the request.',
     message:
@@ -102,6 +106,10 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
   task_not_open: {
     when: 'The task is not in `backlog` or `assigned`, or it is stopped.',
     message: 'The task is done; only a task in backlog or assigned can be claimed.',
+  },
+  task_not_in_review: {
+    when: 'The task is not in `qa_review` or `up_for_review`.',
+    message: 'The task is assigned; only a task in qa_review or up_for_review can be reviewed.',
   },
   claim_lost: {
     when: 'The claim has ended, or it is not the claim of this task.',

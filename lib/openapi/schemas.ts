@@ -1,4 +1,5 @@
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
+import { Actor } from '../contract/actors.ts';
 import { AgentMetrics, DailyMetrics, ExecutionMetrics, Period } from '../contract/agent-metrics.ts';
 import {
   Agent,
@@ -13,9 +14,17 @@ import {
   SoulUpdate,
 } from '../contract/agents.ts';
 import { Claim, ClaimEndReason, Stopped } from '../contract/claims.ts';
+import { Comment, NewComment } from '../contract/comments.ts';
 import { detailCodes, errorStatus } from '../contract/errors.ts';
 import { Event, EventDelivery, EventDetail } from '../contract/event-log.ts';
-import { ClaimEventData, EventName, ExecutionEventData, TaskEventData, WebhookEventData } from '../contract/events.ts';
+import {
+  ClaimEventData,
+  CommentEventData,
+  EventName,
+  ExecutionEventData,
+  TaskEventData,
+  WebhookEventData,
+} from '../contract/events.ts';
 import {
   Delegation,
   DelegationStatus,
@@ -25,8 +34,8 @@ import {
   ExecutionStatus,
   NewDelegation,
   NewExecution,
-  QualityGates,
 } from '../contract/executions.ts';
+import { FieldChange, HistoryEntry, HistoryKind } from '../contract/history.ts';
 import {
   Improvement,
   ImprovementDecision,
@@ -38,9 +47,11 @@ import {
 } from '../contract/improvements.ts';
 import { Me } from '../contract/me.ts';
 import { Prompt, PromptListItem, PromptSource } from '../contract/prompts.ts';
+import { QualityGates } from '../contract/quality-gates.ts';
 import { CursorPagination, Pagination, type Schema } from '../contract/shapes.ts';
 import { Skill } from '../contract/skills.ts';
-import { ClaimRelease, ClaimRenewal, NewClaim, NextClaim } from '../contract/task-claims.ts';
+import { ClaimedTask, ClaimRelease, ClaimRenewal, NewClaim, NextClaim } from '../contract/task-claims.ts';
+import { Review, ReviewDecision } from '../contract/task-reviews.ts';
 import {
   NewTask,
   Task,
@@ -52,6 +63,7 @@ import {
   TaskPatch,
   TaskPriority,
   TaskReference,
+  TaskResult,
   TaskStatus,
 } from '../contract/tasks.ts';
 import { EventOfWebhook } from '../contract/webhook-events.ts';
@@ -83,6 +95,8 @@ const requestSchemas = {
   NextClaim,
   ClaimRenewal,
   ClaimRelease,
+  Review,
+  NewComment,
   NewAgent,
   AgentPatch,
   SoulUpdate,
@@ -105,13 +119,21 @@ const responseSchemas = {
   Claim,
   ClaimEndReason,
   Stopped,
+  ReviewDecision,
   Task,
+  ClaimedTask,
   TaskCreated,
   TaskReference,
+  TaskResult,
   TaskDetail,
   TaskListItem,
   TaskGroup,
   TaskCounts,
+  Actor,
+  Comment,
+  HistoryKind,
+  FieldChange,
+  HistoryEntry,
   AgentCategory,
   AgentStatus,
   Agent,
@@ -152,6 +174,7 @@ const responseSchemas = {
   TestResult,
   TaskEventData,
   ClaimEventData,
+  CommentEventData,
   ExecutionEventData,
   WebhookEventData,
   Event,

@@ -8,7 +8,7 @@ import type { Organization } from '../contract/organization.ts';
 import type { Schema } from '../contract/shapes.ts';
 import { type Counts, lateSeconds } from '../deployment/metrics.ts';
 import { withStartCheck } from '../deployment/start-check.ts';
-import { type RequestIds, runWithRequest } from '../request-context.ts';
+import { type RequestSource, runWithRequest } from '../request-context.ts';
 import { sendMessages } from '../sqs/queue.ts';
 import { checkTable } from '../table/check-table.ts';
 import { organizationOf } from '../table/keys.ts';
@@ -63,7 +63,7 @@ function oldestAge({ Records }: DynamoDBStreamEvent, now: number): number {
 }
 
 /** Returns the id of the request that a message or an item names. */
-function requestIn(of: unknown): RequestIds {
+function requestIn(of: unknown): RequestSource {
   return { requestId: (of as { requestId?: string } | undefined)?.requestId };
 }
 

@@ -62,6 +62,25 @@ export const keys = {
 
   tasks: (organization: Organization) => partition(organization, 'T'),
   task: (organization: Organization, ulid: string): Key => ({ pk: partition(organization, 'T'), sk: ulid }),
+  /** What remains of a deleted task; see `deleted-tasks.ts`. */
+  deletedTask: (organization: Organization, ulid: string): Key => ({ pk: partition(organization, 'TD'), sk: ulid }),
+  /** The comments of a task: their number, and after it the comments by age. */
+  comments: (organization: Organization, task: string) => ({
+    pk: partition(organization, 'TC', task),
+    from: '0',
+    to: '8',
+  }),
+  comment: (organization: Organization, task: string, ulid: string): Key => ({
+    pk: partition(organization, 'TC', task),
+    sk: ulid,
+  }),
+  commentCount: (organization: Organization, task: string): Key => ({
+    pk: partition(organization, 'TC', task),
+    sk: only,
+  }),
+  /** The history of a task or an agent. Its entries sort by time. */
+  history: (organization: Organization, of: 'task' | 'agent', ulid: string) =>
+    partition(organization, of === 'task' ? 'HT' : 'HA', ulid),
   /** The list of all tasks, of an agent's tasks, of a project's tasks, or of an agent's tasks in a project. */
   taskScope: (organization: Organization, filter: { agent?: string; project?: string }): ListScope => {
     if (filter.agent !== undefined && filter.project !== undefined)
@@ -106,6 +125,7 @@ export const keys = {
     keys.executionScope(organization, agent).counters,
     keys.metrics(organization, agent),
     keys.improvement(organization, agent).pk,
+    keys.history(organization, 'agent', agent),
   ],
   /** The purge of a deleted agent. */
   purge: (organization: Organization, agent: string): Key => ({ pk: partition(organization, 'PU'), sk: agent }),

@@ -14,3 +14,13 @@ export function partsOf(text: string): string[] {
   }
   return parts;
 }
+
+/** Returns the start of a text: as many whole characters as fit into a number of bytes. */
+export function startInBytes(text: string, bytes: number): string {
+  const encoded = Buffer.from(text);
+  if (encoded.length <= bytes) return text;
+  let end = bytes;
+  // In UTF-8, bytes 10xxxxxx continue a character.
+  while (((encoded[end] as number) & 0xc0) === 0x80) end--;
+  return encoded.toString('utf8', 0, end);
+}

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { type Claim, claimSeconds } from '../contract/claims.ts';
+import type { Comment } from '../contract/comments.ts';
 import { ApiError, notFound } from '../contract/errors.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
@@ -23,10 +24,14 @@ import {
   withoutFailures,
 } from './claim-decisions.ts';
 import { rejectWhileBlocked } from './decisions.ts';
+import { readReviewComments } from './review-comments.ts';
 import { changeWithHold, requireTask } from './tasks.ts';
 
 /** The part of a context that claims need. */
 export type ClaimContext = FormerListsContext & Pick<Context, 'clock' | 'ulid'>;
+
+/** A claimed task, and what reviewers have said about earlier work on it. */
+export type ClaimedTask = StoredTask & { reviewComments?: Comment[] };
 
 /** A claim to take: who takes it, and for how long. */
 export type NewClaim = { worker: string; leaseSeconds?: number | undefined };
@@ -43,7 +48,7 @@ export function claimTask(
   id: string,
   { claimId, ...claim }: NewClaim & { claimId?: string | undefined },
   recordResponse: RecordResponse,
-): Promise<StoredTask> {
+): Promise<ClaimedTask> {
   return retryOnConflict(context.table, async () => {
     if (claimId === undefined) return claimOnce(context, organization, id, claim, recordResponse);
     const task = await requireTask(context, organization, id);
@@ -64,7 +69,7 @@ export async function claimOnce(
   { worker, leaseSeconds = claimSeconds.usual }: NewClaim,
   recordResponse: RecordResponse,
   leavesOut: (task: StoredTask) => Promise<boolean> = async () => false,
-): Promise<StoredTask> {
+): Promise<ClaimedTask> {
   const before = await requireTask(context, organization, id);
   const now = context.clock();
   const live = liveClaim(before, now);
@@ -72,9 +77,10 @@ export async function claimOnce(
   const task = asOf(before, now);
   if (!isOffered(task)) throw await whyNotOffered(context, organization, task);
   if (await leavesOut(task)) throw taskNotOpen(task);
-  const [dependencies, isRunning] = await Promise.all([
+  const [dependencies, isRunning, reviewComments] = await Promise.all([
     readTasks(context, organization, task.dependsOn),
     hasRunningExecution(context, organization, task),
+    readReviewComments(context, organization, task),
   ]);
   if (isRunning) throw executionRunning();
   rejectWhileBlocked(dependencies);
@@ -87,7 +93,11 @@ export async function claimOnce(
     version: task.version + 1,
     updatedAt: timestamp(now),
   };
-  return changeWithHold(context, organization, before, after, { recordResponse });
+  const reviewed = reviewComments.length > 0 && { reviewComments };
+  const record: RecordResponse =
+    recordResponse && ((claimed) => recordResponse({ ...(claimed as StoredTask), ...reviewed }));
+  const claimed = await changeWithHold(context, organization, before, after, { recordResponse: record });
+  return { ...claimed, ...reviewed };
 }
 
 /** Returns the error for a task that waits for no worker: an execution works on it, or it is not open. */
@@ -97,7 +107,7 @@ async function whyNotOffered(context: ClaimContext, organization: Organization, 
 }
 
 /** Returns whether an execution works on a task. */
-async function hasRunningExecution(
+export async function hasRunningExecution(
   context: ClaimContext,
   organization: Organization,
   { owner }: StoredTask,
@@ -139,7 +149,7 @@ async function renew(
     ...(note !== undefined && { note }),
   };
   const after = { ...task, claim };
-  await storeRenewal(context, organization, task, claim, recordResponse?.(after));
+  await storeRenewal(context, organization, task, claim, timestamp(now), recordResponse?.(after));
   return after;
 }
 
@@ -209,7 +219,8 @@ function requireClaim(task: StoredTask, claimId: string, now: number): Claim {
   return claim;
 }
 
-function executionRunning(): ApiError {
+/** Returns the error for a task that an execution works on. */
+export function executionRunning(): ApiError {
   return new ApiError('execution_running', 'An execution is working on the task; wait for its end, or cancel it.');
 }
 

@@ -1,9 +1,6 @@
 import { inGroups } from '../batching/in-groups.ts';
 import type { Context } from '../context.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { TaskOrder } from '../deployment/messages.ts';
-import { requestFields } from '../request-context.ts';
-import { type QueueContext, sendMessages } from '../sqs/queue.ts';
 import type { FormerListsContext } from '../table/executions/former-lists.ts';
 import { usesFormerLists } from '../table/executions/former-lists.ts';
 import { hasOtherDoneness, moveTaskEntry } from '../table/tasks/due-tasks.ts';
@@ -26,16 +23,6 @@ const followersAtOnce = 10;
 /** Returns whether the dependents of a task have to follow a change of it. */
 export function dependentsFollow(before: StoredTask | undefined, after: StoredTask | undefined): boolean {
   return before !== undefined && after !== undefined && hasOtherDoneness(before, after) && after.dependents.length > 0;
-}
-
-/** Sends the order to let the dependents of a task follow it. */
-export async function orderDependents(
-  context: QueueContext,
-  organization: Organization,
-  taskId: string,
-): Promise<void> {
-  const message: TaskOrder = { organization, taskId, order: { kind: 'dependents' }, ...requestFields() };
-  await sendMessages(context, 'deliveries', [{ message, delaySeconds: 0 }]);
 }
 
 /** Lets the dependents of a task follow it, and then takes the task off the sweeper's list. It can be repeated. */

@@ -26,11 +26,13 @@ import {
   removeTask,
 } from '../table/tasks/tasks.ts';
 import { retryOnConflict, transact } from '../table/transact.ts';
+import type { Write } from '../table/write.ts';
 import { readAutoRunState } from './auto-run-state.ts';
 import { asOf, claimLost, liveClaim, taskClaimed, withoutDeadClaim } from './claim-decisions.ts';
 import { blockersIn, checkDependentsDone, detailed, isAssignedTo, patched } from './decisions.ts';
 import { checkNoCycle } from './graph.ts';
 import { type Handover, handedOver, inRound } from './rounds.ts';
+import { readTaskResult } from './task-result.ts';
 
 /** What a change by an agent has in addition to a request. */
 export type ChangeOptions = {
@@ -113,22 +115,25 @@ export async function createTask(
 /**
  * Returns a task with its dependencies, and those of them that are not done.
  *
+ * @param include `result` also reads the newest ended execution on the task
  * @throws `ApiError` `not_found`
  */
 export async function getTask(
   context: Pick<Context, 'table' | 'clock'>,
   organization: Organization,
   id: string,
+  include?: 'result',
 ): Promise<Versioned<TaskDetail>> {
   const task = withoutDeadClaim(await requireTask(context, organization, id), context.clock());
-  const [dependencies, autoRun] = await Promise.all([
+  const [dependencies, autoRun, result] = await Promise.all([
     readTasks(context, organization, task.dependsOn),
     readAutoRunState(context, organization, task),
+    include === undefined ? undefined : readTaskResult(context, organization, task),
   ]);
   const data = detailed(task, dependencies);
   const isWaiting = autoRun && autoRun.state === 'waiting' && data.blockedBy.length > 0;
   const state = isWaiting ? { ...autoRun, reason: 'dependencies' as const } : autoRun;
-  return { data: { ...data, ...(state && { autoRun: state }) }, version: task.version };
+  return { data: { ...data, ...(state && { autoRun: state }), ...(result && { result }) }, version: task.version };
 }
 
 /**
@@ -225,6 +230,7 @@ async function checkAndChange(
  * more, or another status of a task that is held. The last is not needed, but it corrects a task that was left behind.
  *
  * @param options.dependencies if they were read already
+ * @param options.also further writes of the same transaction
  */
 export async function changeWithHold(
   context: FormerListsContext,
@@ -235,6 +241,7 @@ export async function changeWithHold(
     lock?: { read: GraphLock };
     dependencies?: readonly StoredTask[];
     recordResponse: RecordResponse;
+    also?: readonly Write[];
   },
 ): Promise<StoredTask> {
   const isSame = isDeepStrictEqual(before.dependsOn, after.dependsOn) && before.stopped === after.stopped;

@@ -12,6 +12,7 @@ import type { PreparedAgent } from '../table/agents/prepared-agents.ts';
 import type { RunningExecution } from '../table/executions/execution-items.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import type { Write } from '../table/write.ts';
+import { commentOnTask } from '../tasks/comments.ts';
 import type { Handover } from '../tasks/rounds.ts';
 import { createTask, getTask, listTasks, updateTask } from '../tasks/tasks.ts';
 import { withNearestAgents } from './nearest-agents.ts';
@@ -56,11 +57,12 @@ const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
         priority,
         assigned_agent: agent,
         project_id: project,
+        waiting_for: waitingFor,
         include,
         ...page
       } = inputOf('listTasks', input).query;
       const read = async () => {
-        const filter = { status, priority, agent, project };
+        const filter = { status, waitingFor, priority, agent, project };
         const { items, total } = await listTasks(context, organization, filter, page, include);
         const data = items.map((item) => pick(endpoints.listTasks.data, item));
         return { data, pagination: { limit: page.limit, offset: page.offset, total } };
@@ -72,10 +74,10 @@ const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
     input: 'getTask',
     definition: () => narrowed('getTask'),
     actOf: (context, { execution: { organization } }, input) => {
-      const { id } = inputOf('getTask', input).params;
+      const { params, query } = inputOf('getTask', input);
       return {
         read: async () => {
-          const { data } = await getTask(context, organization, id);
+          const { data } = await getTask(context, organization, params.id, query.include);
           return { data: pick(endpoints.getTask.data, data) };
         },
       };
@@ -118,6 +120,17 @@ const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
           });
           return data;
         },
+      };
+    },
+  },
+  commentOnTask: {
+    input: 'commentOnTask',
+    definition: () => ({ ...narrowed('commentOnTask'), name: 'comment' }),
+    actOf: (context, { execution: { organization } }, input) => {
+      const { params, body } = inputOf('commentOnTask', input);
+      return {
+        data: endpoints.commentOnTask.data,
+        change: (recordResponse) => commentOnTask(context, organization, params.id, body.text, recordResponse),
       };
     },
   },

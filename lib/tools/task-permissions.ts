@@ -1,5 +1,5 @@
 import { ApiError, type ErrorDetail } from '../contract/errors.ts';
-import { type TaskPatch, type TaskStatus, taskStatuses } from '../contract/tasks.ts';
+import { reviewStatuses, type TaskPatch, type TaskStatus, taskStatuses } from '../contract/tasks.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
 import type { TableContext } from '../table/client.ts';
 import type { RunningExecution } from '../table/executions/execution-items.ts';
@@ -14,9 +14,6 @@ const reservedStatuses: readonly TaskStatus[] = ['up_for_review', 'done'];
 export const statusesOfAgents: readonly TaskStatus[] = taskStatuses.filter(
   (status) => !reservedStatuses.includes(status),
 );
-
-/** The statuses of a task in review. People move it on. */
-const reviewStatuses: readonly TaskStatus[] = ['qa_review', 'up_for_review'];
 
 /** The fields of a task that stay as they are while an execution works on it: gates judge its output by these texts. */
 const fixedFields = ['status', 'title', 'description'] as const;

@@ -16,7 +16,8 @@ export function sampleOf(event: EventName, ulid: () => string, now: number): Pub
   if ('task' in example) {
     const belongs = { assignedAgent: agentName, projectId: 'proj_sample' };
     const task = { ...example.task, id: taskId, title: 'A sample task', ...belongs };
-    return { event, data: { ...example, task, occurredAt } } as PublicEvent;
+    const comment = 'comment' in example && { comment: { ...example.comment, id: `cm_${ulid()}`, taskId } };
+    return { event, data: { ...example, task, ...comment, occurredAt } } as PublicEvent;
   }
   const moved = (time: string) => timestamp(now + Date.parse(time) - Date.parse(example.occurredAt));
   if ('webhook' in example) {

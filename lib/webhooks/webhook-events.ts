@@ -9,7 +9,7 @@ import { deliveryStateOf, isBegun } from '../table/deliveries/delivery-state.ts'
 import { type LoggedEvent, subscribedTimeOf, taskFieldsOfEvent } from '../table/deliveries/event-log.ts';
 import { receives } from '../table/deliveries/subscriptions.ts';
 import { readWebhook } from '../table/deliveries/webhooks.ts';
-import { pageFromParts, readNewestParts } from '../table/events/event-feed.ts';
+import { pageFromParts, readNewestParts, taskOf } from '../table/events/event-feed.ts';
 import { type DeliveryRows, readDelivery, readDeliveryRows } from '../table/recoveries/delivery-rows.ts';
 import type { Item } from '../table/write.ts';
 import { firstAttemptOf } from './deliveries/first-attempts.ts';
@@ -121,7 +121,6 @@ function beginOf({ sent, deliveredAt, durationMs }: Item): string {
 /** Returns the ids of the task and of the execution of an event. */
 function subjectOf({ item, data }: LoggedEvent): Pick<EventOfWebhook, 'taskId' | 'executionId'> {
   if (item.startsWith('tk_')) return { taskId: item };
-  if (!item.startsWith('ex_')) return {};
-  const taskId = (JSON.parse(data) as { execution?: { taskId?: string } }).execution?.taskId;
-  return { ...(taskId !== undefined && { taskId }), executionId: item };
+  const taskId = taskOf({ data });
+  return { ...(taskId !== undefined && { taskId }), ...(item.startsWith('ex_') && { executionId: item }) };
 }

@@ -40,7 +40,7 @@ export const importTable: Readonly<Record<string, string>> = {
   'lib/tools': 'lib/agents lib/contract lib/executions lib/model lib/openapi lib/requests lib/table lib/tasks valibot',
 
   // How requests and messages reach it.
-  'lib/request-context.ts': 'node:*',
+  'lib/request-context.ts': 'lib/contract node:*',
   'lib/log.ts': '@aws-lambda-powertools/logger',
   'lib/limits': 'lib/contract lib/deployment lib/log.ts lib/request-context.ts lib/table',
   'lib/context.ts': 'lib/contract lib/deployment lib/limits lib/log.ts lib/sqs lib/table lib/webhooks node:*',

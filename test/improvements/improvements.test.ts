@@ -60,7 +60,7 @@ it('a pass reviews only as many executions as the request says', async () => {
 it('every prompt of an agent is stored under its hash, with its time, its reason and its token', async () => {
   const by = <Done>(tokenId: string, act: () => Promise<Done>) => {
     clock.now += 1_000;
-    return runWithRequest({ tokenId }, act);
+    return runWithRequest({ actor: { kind: 'token', name: tokenId, id: tokenId } }, act);
   };
   const name = 'long-lived';
   await by('one', () => service.create(name));

@@ -134,7 +134,7 @@ export const functionVariables: Readonly<Record<string, readonly (keyof typeof e
     'slowAttempts',
     'tableName',
   ],
-  'functions/pipeline/publish-events.ts': ['retryLadder', 'serviceName', 'tableName'],
+  'functions/pipeline/publish-events.ts': ['defaultModel', 'retryLadder', 'serviceName', 'tableName'],
   'functions/pipeline/purge-agent.ts': ['serviceName', 'tableName'],
   'functions/pipeline/run-execution.ts': [
     'allowedModels',

@@ -22,6 +22,7 @@ const create = command(
   'create',
   'Create an access token and print it',
   'npm run --silent token -- create --org acme --name ci',
+  'npm run --silent token -- create --org acme --name "Ada Lovelace" --person',
   'npm run --silent token -- create --org acme --scopes tasks:read,tasks:write --expires-in-days 90',
   'npm run --silent token -- create --org acme --stack Crewboard',
 )
@@ -35,14 +36,19 @@ const create = command(
       .default(scopes, 'all scopes'),
   )
   .option('--name <name>', `what it is for, at most ${maxNameLength} characters`, readName)
+  .option('--person', 'it is for a person: comments and histories name a person, and not a program')
   .option('--expires-in-days <days>', 'days until it expires, 1 to 99999 (default: never)', wholeNumber(99_999))
   .addOption(stackOption())
   .action(
-    operate(async ({ terminal, createContext }, { org: organization, name, scopes: allowed, expiresInDays: days }) => {
-      const context = await createContext();
-      const expires = days && timestamp(context.clock() + days * dayMs);
-      terminal.print(await issueToken(context, { organization, name, scopes: allowed, ...(expires && { expires }) }));
-    }),
+    operate(
+      async ({ terminal, createContext }, { org: organization, scopes: allowed, expiresInDays: days, ...asked }) => {
+        const context = await createContext();
+        const expires = days && timestamp(context.clock() + days * dayMs);
+        const { name, person } = asked;
+        const request = { organization, name, person, scopes: allowed, ...(expires && { expires }) };
+        terminal.print(await issueToken(context, request));
+      },
+    ),
   );
 
 const list = command(
@@ -82,8 +88,8 @@ const list = command(
 async function listTokens(context: TableContext, organization: Organization) {
   const tokens = await readStoredTokens(context, organization);
   const uses = await readTokenUses(context, organization);
-  return tokens.map(({ id, name, scopes: allowed, createdAt, expires, revokedAt }) => {
-    return { id, name, scopes: allowed, createdAt, lastUsedAt: uses.get(id), expires, revokedAt };
+  return tokens.map(({ id, name, person, scopes: allowed, createdAt, expires, revokedAt }) => {
+    return { id, name, person, scopes: allowed, createdAt, lastUsedAt: uses.get(id), expires, revokedAt };
   });
 }
 

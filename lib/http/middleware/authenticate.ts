@@ -47,8 +47,9 @@ async function identify(
   const { token } = cached ?? {};
   if (!cached || !token || !isSecret(parts.secret, token.hash) || token.revokedAt) throw unauthorized();
   if (token.expires && Date.parse(token.expires) <= context.clock()) throw unauthorized();
-  const { id, name, createdAt, organization, scopes, requestsPerMinute } = token;
-  const caller = { organization, tokenId: id, tokenName: name, tokenCreatedAt: createdAt, scopes, requestsPerMinute };
+  const { id, name, createdAt, organization, scopes, requestsPerMinute, person = false } = token;
+  const named = { tokenId: id, tokenName: name, tokenCreatedAt: createdAt, isPerson: person };
+  const caller = { organization, ...named, scopes, requestsPerMinute };
   return { caller, report: reportUse(context, cached) };
 }
 

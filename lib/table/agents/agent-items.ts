@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Agent, standardConduct } from '../../contract/agents.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { requestTokenId } from '../../request-context.ts';
+import { authorship, currentActor } from '../../request-context.ts';
 import { type Key, keys } from '../keys.ts';
 import type { Item } from '../write.ts';
 
@@ -19,8 +19,14 @@ export type AgentHead = Omit<Agent, 'systemPrompt' | 'soul'> & {
   soulHash: string;
 };
 
+/** The last change of an agent, if it was one of its skills: their ids, and when (ISO 8601). */
+export type SkillChange = ({ assigned: string } | { removed: string }) & { at: string };
+
 /** An agent with its texts. */
 export type StoredAgent = Agent & { version: number };
+
+/** The kind of agents in the stream. */
+export const agentKind = 'agent';
 
 /** Returns whether the service starts executions of an agent by itself. */
 export function startsItself({ autoRun = false, status }: Pick<Agent, 'status'> & { autoRun?: boolean }): boolean {
@@ -64,7 +70,7 @@ export function promptChangeItem(
   { id, systemPrompt, updatedAt, version }: StoredAgent,
   { why, summary }: Pick<PromptChange, 'why' | 'summary'>,
 ): Item {
-  const by = requestTokenId();
+  const { id: by } = currentActor();
   return {
     ...keys.promptChange(organization, ulidOf(id), updatedAt, version),
     promptHash: hashOf(systemPrompt),
@@ -90,8 +96,9 @@ export function agentItem(
   const stored = Object.entries(head).filter(([name, value]) => !isStandard(name, value));
   return {
     ...keys.agent(organization, head.name),
-    kind: 'agent',
+    kind: agentKind,
     ...Object.fromEntries(stored),
+    ...authorship(),
     ...(promptHash !== emptyHash && { promptHash }),
     ...(soulHash !== emptyHash && { soulHash }),
   };
@@ -102,7 +109,9 @@ export function agentItem(
  *
  * @param defaultModel of an agent that a version without models wrote
  */
-export function agentFrom({ pk: _, sk: __, kind: ___, ...rest }: Item, defaultModel: string): AgentHead {
+export function agentFrom(item: Item, defaultModel: string): AgentHead {
+  // Only the history of the agent has what is left out.
+  const { pk: _pk, sk: _sk, kind: _kind, by: _by, requestId: _requestId, skill: _skill, ...rest } = item;
   const createdAt = timestamp(timeOf(ulidOf(rest.id as string)));
   return {
     model: defaultModel,

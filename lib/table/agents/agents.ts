@@ -2,9 +2,11 @@ import type { AgentListItem } from '../../contract/agents.ts';
 import { ApiError, notFound } from '../../contract/errors.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
+import { authorship } from '../../request-context.ts';
 import type { TableContext } from '../client.ts';
 import type { RecordResponse } from '../idempotency.ts';
 import { keys } from '../keys.ts';
+import { updateOf } from '../patch.ts';
 import { agentPurgeWrite } from '../purges/purge-items.ts';
 import { getItem, getItems, readRange } from '../reads.ts';
 import { Conflict, ignoreConflict, retryOnConflict, transact } from '../transact.ts';
@@ -16,6 +18,7 @@ import {
   headOf,
   type PromptChangeReason,
   promptChangeItem,
+  type SkillChange,
   type StoredAgent,
   textItems,
   textKeys,
@@ -216,7 +219,7 @@ export async function insertAgentSkill(
 ): Promise<void> {
   const Key = keys.agentSkill(organization, ulidOf(agent.id), id);
   await transact(table, [
-    incrementVersion(organization, agent),
+    changeSkill(organization, agent, { assigned: id, at: assignedAt }),
     {
       Put: { Item: { ...Key, assignedAt }, ConditionExpression: 'attribute_not_exists(pk)' },
       onConditionFailed: () => new Conflict(),
@@ -229,6 +232,7 @@ export async function insertAgentSkill(
  * Removes a skill from an agent.
  *
  * @param agent the agent as it was read
+ * @param removedAt ISO 8601
  * @throws `Conflict` if the agent has changed since it was read; `ApiError` `not_found` if the skill is not assigned
  */
 export async function removeAgentSkill(
@@ -236,9 +240,10 @@ export async function removeAgentSkill(
   organization: Organization,
   agent: AgentHead,
   skillId: string,
+  removedAt: string,
 ): Promise<void> {
   await transact(table, [
-    incrementVersion(organization, agent),
+    changeSkill(organization, agent, { removed: skillId, at: removedAt }),
     {
       Delete: {
         Key: keys.agentSkill(organization, ulidOf(agent.id), skillId),
@@ -283,17 +288,19 @@ function unchanged({ id, version }: Pick<AgentHead, 'id' | 'version'>) {
 }
 
 /**
- * Returns the write that increments an agent's version. Skills are sent to its model, so they change its version. The
- * write fails if the agent has changed since it was read: its tools decide who may change its skills.
+ * Returns the write that increments an agent's version, and notes the changed skill for its history. Skills are sent to its
+ * model, so they change its version. The write fails if the agent has changed since it was read: its tools decide who may change its skills.
  */
-function incrementVersion(organization: Organization, agent: AgentHead): Write {
-  const { ExpressionAttributeValues, ...condition } = unchanged(agent);
+function changeSkill(organization: Organization, agent: AgentHead, skill: SkillChange): Write {
+  const { ExpressionAttributeNames, ExpressionAttributeValues, ...condition } = unchanged(agent);
+  const update = updateOf({ requestId: undefined, ...authorship(), skill });
   return {
     Update: {
       Key: keys.agent(organization, agent.name),
-      UpdateExpression: 'ADD #version :one',
+      UpdateExpression: `${update.UpdateExpression} ADD #version :one`,
       ...condition,
-      ExpressionAttributeValues: { ...ExpressionAttributeValues, ':one': 1 },
+      ExpressionAttributeNames: { ...ExpressionAttributeNames, ...update.ExpressionAttributeNames },
+      ExpressionAttributeValues: { ...ExpressionAttributeValues, ...update.ExpressionAttributeValues, ':one': 1 },
     },
     onConditionFailed: () => new Conflict(),
   };

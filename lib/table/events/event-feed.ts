@@ -279,6 +279,12 @@ function matches(logged: LoggedEvent, { event, task_id: task, execution_id: exec
     (until === undefined || time <= until) &&
     (event === undefined || logged.event === event) &&
     (execution === undefined || logged.item === execution) &&
-    (task === undefined || logged.item === task || JSON.parse(logged.data).execution?.taskId === task)
+    (task === undefined || logged.item === task || taskOf(logged) === task)
   );
+}
+
+/** Returns the id of the task of an execution or a comment; `undefined` if the event is about something else. */
+export function taskOf({ data }: Pick<LoggedEvent, 'data'>): string | undefined {
+  const { execution, comment } = JSON.parse(data) as Record<string, { taskId?: string } | undefined>;
+  return (execution ?? comment)?.taskId;
 }

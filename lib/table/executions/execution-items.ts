@@ -1,15 +1,9 @@
-import type {
-  Delegation,
-  Execution,
-  ExecutionListItem,
-  ExecutionStatus,
-  GateReasons,
-  GateResult,
-  QualityGates,
-} from '../../contract/executions.ts';
+import type { Actor } from '../../contract/actors.ts';
+import type { Delegation, Execution, ExecutionListItem, ExecutionStatus } from '../../contract/executions.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { requestFields } from '../../request-context.ts';
+import type { GateReasons, GateResult, QualityGates } from '../../contract/quality-gates.ts';
+import { authorship, requestFields } from '../../request-context.ts';
 import type { TaskFields } from '../deliveries/task-filters.ts';
 import { type Key, keys, organizationOf } from '../keys.ts';
 import { dueEntry } from '../lists/due.ts';
@@ -50,6 +44,10 @@ export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates' 
   delegatedIn?: string[];
   /** The id of the request that started it, if known. */
   requestId?: string;
+  /** Who has started it, and, once it has ended, who has ended it. Absent on items of versions without this attribute. */
+  by?: Actor;
+  /** Whether its start, and once it has ended, its end, has moved its task: then the history of the task follows from that. */
+  movesTask?: boolean;
   /**
    * How its lists, its steps and the reasons of its gates are written (`execution-lists.ts`, `steps.ts`). Absent on executions in
    * the form of version 0.2.0.
@@ -244,7 +242,7 @@ export function executionFrom(item: Item): ExecutionHead {
 export function executionItem(execution: RunningExecution, dueAt: string): Item {
   const { organization, id, startedAt: _, claims: __, ...rest } = execution;
   const Key = keys.executionHead(organization, ulidOf(id));
-  return { ...Key, kind: executionKind, ...rest, ...requestFields(), ...dueEntry(executionPartition, dueAt) };
+  return { ...Key, kind: executionKind, ...rest, ...authorship(), ...dueEntry(executionPartition, dueAt) };
 }
 
 /** Returns the item of an input. The context is stored as JSON: a map would not keep the order of its keys. */

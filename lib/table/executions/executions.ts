@@ -1,6 +1,7 @@
-import type { Delegation, Execution, GateReasons } from '../../contract/executions.ts';
+import type { Delegation, Execution } from '../../contract/executions.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
+import type { GateReasons } from '../../contract/quality-gates.ts';
 import { type AgentHead, agentFrom } from '../agents/agent-items.ts';
 import type { AgentContext } from '../agents/agents.ts';
 import { metricsWrites } from '../agents/metrics.ts';
@@ -45,8 +46,12 @@ import {
 } from './lease-writes.ts';
 import { countRunningDown, countStart, noteCountedStart, type StartContext } from './running.ts';
 
-/** The move of a task that goes with a change of its execution: the task before and after. */
+/** The change of a task that goes with a change of its execution: the task before and after. Without a new version it moves nothing. */
 export type TaskMove = { before: StoredTask; after: StoredTask };
+
+/** Returns whether a change gives its task a new version. */
+const isMove = (change: TaskMove | undefined): boolean =>
+  change !== undefined && change.after.version !== change.before.version;
 
 /** Names an execution. */
 export type ExecutionReference = Pick<ExecutionHead, 'organization' | 'id'>;
@@ -66,7 +71,8 @@ export async function insertExecution(
   const { organization } = execution;
   const now = Date.parse(execution.startedAt);
   const isFormer = await usesFormerLists(context, organization, now);
-  const stored: RunningExecution = isFormer ? execution : { ...execution, form: 2 };
+  const moved: RunningExecution = { ...execution, ...(task && { movesTask: true }) };
+  const stored: RunningExecution = isFormer ? moved : { ...moved, form: 2 };
   await transact(context.table, [
     { Put: { Item: executionItem(stored, dueAt), ConditionExpression: 'attribute_not_exists(pk)' } },
     { Put: { Item: inputItem(execution, input) } },
@@ -293,7 +299,7 @@ export async function endExecution(
     endWrite(execution, {
       ...ending,
       ...promptOf(execution),
-      ...{ lastStored, outputParts: completed ? (stored ?? parts.length) : 0 },
+      ...{ lastStored, outputParts: completed ? (stored ?? parts.length) : 0, movesTask: isMove(task) },
       ...(isInHead && { gateReasons: later }),
     }),
     ...parts.map((Item): Write => ({ Put: { Item } })),
@@ -315,7 +321,7 @@ export async function cancelRunning(
   { task, records }: { task: TaskMove | undefined; records: readonly Write[] },
 ): Promise<void> {
   await transact(table, [
-    cancelWrite(execution, { ...ending, outputParts: 0 }),
+    cancelWrite(execution, { ...ending, outputParts: 0, movesTask: isMove(task) }),
     ...deleteOutput(execution),
     ...endingWrites(execution, ending, task, () => new Conflict()),
     ...records,

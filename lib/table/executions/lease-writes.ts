@@ -1,5 +1,6 @@
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import { tableSchema } from '../../deployment/table-schema.ts';
+import { currentActor } from '../../request-context.ts';
 import { keys } from '../keys.ts';
 import { leaseFree, leaseHeld, leaseTimestamps } from '../lease.ts';
 import { graceMs } from '../lists/due.ts';
@@ -209,7 +210,8 @@ export function returnLeaseWrite(
 }
 
 /** The fields of a head that an end sets. */
-type HeadEnding = Ending & Pick<ExecutionHead, 'outputParts' | 'promptHash' | 'lastStored' | 'gateReasons'>;
+type HeadEnding = Ending &
+  Pick<ExecutionHead, 'outputParts' | 'promptHash' | 'lastStored' | 'gateReasons' | 'movesTask'>;
 
 /**
  * Returns the write that ends an execution, and removes its lease, its mark and its entry in the sweeper's index. It fails
@@ -264,7 +266,7 @@ export function cancelWrite(execution: RunningExecution, ending: HeadEnding): Wr
 
 /** Returns the parts of the update that ends an execution. */
 function endOf(execution: ExecutionHead, ending: HeadEnding) {
-  const fields = Object.entries(ending);
+  const fields = Object.entries({ ...ending, by: currentActor() });
   return {
     changes: {
       set: fields.map(([field]) => `#${field} = :new_${field}`).join(', '),

@@ -1,10 +1,11 @@
 import type { Page } from '../../contract/endpoint.ts';
-import { noVerdict } from '../../contract/executions.ts';
 import { timestamp, ulidOf } from '../../contract/ids.ts';
+import { noVerdict } from '../../contract/quality-gates.ts';
 import type { ExecutionStep } from '../../contract/steps.ts';
 import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
 import { getItems, readRange } from '../reads.ts';
+import { startInBytes } from '../text-parts.ts';
 import type { Item } from '../write.ts';
 import {
   type ExecutionHead,
@@ -14,7 +15,7 @@ import {
   timingsOf,
   unstoredCalls,
 } from './execution-items.ts';
-import { longestShownBytes, readSteps, type Step, startOf, stepFrom } from './steps.ts';
+import { longestShownBytes, readSteps, type Step, stepFrom } from './steps.ts';
 
 /** The attributes of a stored step that a page shows. */
 const shownAttributes = [
@@ -81,7 +82,7 @@ function shownStep({ status, error: failure }: ExecutionHead, step: Step, input:
     ...{ number, kind, name },
     ...bounded(given, error === undefined ? output : undefined, step.truncated),
     ...((error ?? interrupted) !== undefined && {
-      error: startOf((error ?? interrupted) as string, longestShownBytes),
+      error: startInBytes((error ?? interrupted) as string, longestShownBytes),
     }),
     ...(kind === 'model' && step.tokensUsed !== undefined && { tokensUsed: step.tokensUsed }),
     startedAt,
@@ -132,8 +133,8 @@ function bounded(
   isCut: boolean | undefined,
 ): Pick<ExecutionStep, 'input' | 'output' | 'truncated'> {
   const shown = {
-    ...(input !== undefined && { input: startOf(input, longestShownBytes) }),
-    ...(output !== undefined && { output: startOf(output, longestShownBytes) }),
+    ...(input !== undefined && { input: startInBytes(input, longestShownBytes) }),
+    ...(output !== undefined && { output: startInBytes(output, longestShownBytes) }),
   };
   return { ...shown, truncated: isCut === true || shown.input !== input || shown.output !== output };
 }

@@ -2,6 +2,7 @@ import { ulidOf } from '../../contract/ids.ts';
 import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
 import { readRange } from '../reads.ts';
+import { startInBytes } from '../text-parts.ts';
 import { transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 import { type ExecutionHead, isFormer, type Progress, type RunningExecution } from './execution-items.ts';
@@ -17,16 +18,6 @@ const longestName = 64;
 
 /** The longest text of a step that `GET …/steps` shows, in bytes. */
 export const longestShownBytes = 4 * 1024;
-
-/** Returns the start of a text: as many whole characters as fit into a number of bytes. */
-export function startOf(text: string, bytes: number): string {
-  const encoded = Buffer.from(text);
-  if (encoded.length <= bytes) return text;
-  let end = bytes;
-  // In UTF-8, bytes 10xxxxxx continue a character.
-  while (((encoded[end] as number) & 0xc0) === 0x80) end--;
-  return encoded.toString('utf8', 0, end);
-}
 
 /** The fields of every step. A step has ended if it has a duration. */
 type StepFields = { number: number; name: string; startedAt: string; durationMs?: number };
@@ -70,7 +61,7 @@ export type Step = ModelStep | ToolStep;
 /** Returns the step of a call of a tool, when it starts. */
 export function toolStepOf(number: number, { id, name, input }: StoredCall, startedAt: string): ToolStep {
   const given = input === undefined ? '' : JSON.stringify(input);
-  const shown = startOf(given, longestShownBytes);
+  const shown = startInBytes(given, longestShownBytes);
   return {
     ...{ number, kind: 'tool', name: name.slice(0, longestName).toWellFormed(), startedAt },
     ...{ callId: id.toWellFormed(), input: shown },

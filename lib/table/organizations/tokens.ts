@@ -12,6 +12,8 @@ export type StoredToken = {
   id: string;
   /** What it is for, in the words of the operator; absent in tokens without a name. */
   name?: string;
+  /** Present if the token was created as one of a person. */
+  person?: true;
   hash: string;
   organization: Organization;
   scopes: Scope[];

@@ -2,8 +2,10 @@ import type { Claim } from '../../contract/claims.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { tableSchema } from '../../deployment/table-schema.ts';
+import { authorship } from '../../request-context.ts';
 import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
+import { updateOf } from '../patch.ts';
 import { transact } from '../transact.ts';
 import type { Write } from '../write.ts';
 import { conflict } from './task-edges.ts';
@@ -12,6 +14,7 @@ import type { StoredTask } from './task-items.ts';
 /**
  * Stores the renewal of a claim, and the idempotency record. It changes no version: a renewal is no change of the task.
  *
+ * @param renewedAt the time of the renewal; ISO 8601
  * @throws `Conflict` if the task or its claim has changed since it was read
  */
 export async function storeRenewal(
@@ -19,18 +22,20 @@ export async function storeRenewal(
   organization: Organization,
   task: StoredTask,
   claim: Claim,
+  renewedAt: string,
   records: readonly Write[] = [],
 ): Promise<void> {
+  const { sortKey } = tableSchema.dueIndex;
+  const update = updateOf({ claim, [sortKey]: claim.expiresAt, renewedAt, requestId: undefined, ...authorship() });
   await transact(table, [
     {
       Update: {
         Key: keys.task(organization, ulidOf(task.id)),
-        UpdateExpression: 'SET claim = :claim, #dueAt = :dueAt',
-        ConditionExpression: '#version = :version AND claim = :read',
-        ExpressionAttributeNames: { '#version': 'version', '#dueAt': tableSchema.dueIndex.sortKey },
+        ...update,
+        ConditionExpression: '#version = :version AND #claim = :read',
+        ExpressionAttributeNames: { '#version': 'version', ...update.ExpressionAttributeNames },
         ExpressionAttributeValues: {
-          ':claim': claim,
-          ':dueAt': claim.expiresAt,
+          ...update.ExpressionAttributeValues,
           ':version': task.version,
           ':read': task.claim,
         },

@@ -1,7 +1,9 @@
 import { ApiError } from '../../contract/errors.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
+import { authorship } from '../../request-context.ts';
 import { keys } from '../keys.ts';
+import { updateOf } from '../patch.ts';
 import { Conflict } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 import type { StoredTask } from './task-items.ts';
@@ -134,18 +136,20 @@ export const detachLimit = 35;
 /** Returns the write that removes a deleted task from the `dependsOn` of a dependent that has not changed. */
 export function detach(organization: Organization, dependent: StoredTask, id: string, updatedAt: string): Write {
   const { condition, names, values } = unchanged(dependent);
+  const update = updateOf({
+    dependsOn: dependent.dependsOn.filter((other) => other !== id),
+    updatedAt,
+    version: dependent.version + 1,
+    requestId: undefined,
+    ...authorship(),
+  });
   return {
     Update: {
       Key: keys.task(organization, ulidOf(dependent.id)),
-      UpdateExpression: 'SET dependsOn = :dependsOn, updatedAt = :updatedAt, #version = :next',
+      ...update,
       ConditionExpression: condition,
-      ExpressionAttributeNames: names,
-      ExpressionAttributeValues: {
-        ...values,
-        ':dependsOn': dependent.dependsOn.filter((other) => other !== id),
-        ':updatedAt': updatedAt,
-        ':next': dependent.version + 1,
-      },
+      ExpressionAttributeNames: { ...names, ...update.ExpressionAttributeNames },
+      ExpressionAttributeValues: { ...values, ...update.ExpressionAttributeValues },
     },
     onConditionFailed: conflict,
   };

@@ -1,11 +1,21 @@
 import type { Claim, ClaimEndReason } from '../../contract/claims.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { type Task, type TaskPriority, type TaskStatus, taskPriorities, taskStatuses } from '../../contract/tasks.ts';
-import { requestFields } from '../../request-context.ts';
+import {
+  reviewStatuses,
+  type Task,
+  type TaskPriority,
+  type TaskStatus,
+  taskPriorities,
+  taskStatuses,
+} from '../../contract/tasks.ts';
+import { type Authorship, authorship } from '../../request-context.ts';
 import { keys } from '../keys.ts';
 import type { ListMembership } from '../lists/listing.ts';
 import type { Item } from '../write.ts';
+
+/** The kind of tasks in the stream. */
+export const taskKind = 'task';
 
 /** A task with the fields that only the store uses. */
 export type StoredTask = Task & {
@@ -20,6 +30,8 @@ export type StoredTask = Task & {
    * be deleted. Absent on tasks whose executions ended in an earlier version.
    */
   lastExecution?: string;
+  /** The id of the execution on the task that has ended last, however it ended: its result is shown to reviewers. */
+  endedExecution?: string;
   /**
    * The id of the agent that the task is assigned to: another agent can get the name after a deletion. Absent on tasks that
    * an earlier version assigned.
@@ -34,6 +46,8 @@ export type StoredTask = Task & {
   held?: true;
   /** The status before the claim, which the task gets again after it. Only while it has a claim, which may be over. */
   claimFrom?: TaskStatus;
+  /** When the claim was renewed last; ISO 8601. It can be one of before. */
+  renewedAt?: string;
   /** How many claims in a row were released as failed. */
   failedClaims?: number;
   /** How the last claim ended, for its event. */
@@ -51,12 +65,14 @@ export type StoredTask = Task & {
   noDelegate?: true;
   /** Who has accepted the task in place of a person, and the execution whose output was accepted. */
   accepted?: { by: 'gates'; executionId: string };
-  /** The id of the request that made the last change, if it is known. */
-  requestId?: string;
+  /** The ids of the comments of its latest reviews, the newest first. Executions and claims get their texts. */
+  reviews?: string[];
+  /** The last review, and the version of the task that it has led to. */
+  lastReview?: { version: number; note?: string };
   /** The entry in the sweeper's index: when it looks at the claim, or at the dependents. */
   due?: string;
   dueAt?: string;
-};
+} & Partial<Authorship>;
 
 /** The end of a claim: which one it was, why it ended, and the note of the worker, if it left one. */
 export type ClaimEnd = Pick<Claim, 'id' | 'worker' | 'note'> & { reason: ClaimEndReason };
@@ -64,6 +80,8 @@ export type ClaimEnd = Pick<Claim, 'id' | 'worker' | 'note'> & { reason: ClaimEn
 /** The filters of a list of tasks. */
 export type TaskFilter = {
   status?: TaskStatus | undefined;
+  /** What the tasks wait for. It excludes a status. */
+  waitingFor?: 'review' | undefined;
   priority?: TaskPriority | undefined;
   agent?: string | undefined;
   project?: string | undefined;
@@ -95,9 +113,16 @@ export function bothFacetsOf(status: TaskStatus, priority: TaskPriority): string
 /** The facets of a query: those that any task can have, and those of held tasks, which are read only if there are some. */
 export type QueriedFacets = { facets: string[]; rareFacets: string[] };
 
+/** Returns the statuses that a filter asks for; `undefined` if it takes all. */
+export function statusesOf({ status, waitingFor }: TaskFilter): readonly TaskStatus[] | undefined {
+  if (status) return [status];
+  return waitingFor ? reviewStatuses : undefined;
+}
+
 /** Returns the facets that match a filter. */
-export function facetsOf({ status, priority }: TaskFilter): QueriedFacets {
-  const statuses = status ? [status] : taskStatuses;
+export function facetsOf(filter: TaskFilter): QueriedFacets {
+  const { priority } = filter;
+  const statuses = statusesOf(filter) ?? taskStatuses;
   const priorities = priority ? [priority] : taskPriorities;
   const all = statuses.flatMap((one) => priorities.map((other) => bothFacetsOf(one, other)));
   return { facets: all.flatMap(([facet = '']) => facet), rareFacets: all.flatMap(([, held]) => held ?? []) };
@@ -129,9 +154,9 @@ export function taskItem(organization: Organization, task: StoredTask): Item {
   const { id, createdAt: _, dependents, dependsOn, ...rest } = task;
   return {
     ...keys.task(organization, ulidOf(id)),
-    kind: 'task',
+    kind: taskKind,
     ...rest,
-    ...requestFields(),
+    ...authorship(),
     ...(dependsOn.length > 0 && { dependsOn }),
     ...(dependents.length > 0 && { dependents: new Set(dependents) }),
   };
@@ -150,9 +175,10 @@ export function taskFrom(item: Item): StoredTask {
 }
 
 /** Returns whether a task matches a filter. Rows can be older than the tasks that were read after them. */
-export function matches(task: Task, { status, priority, agent, project }: TaskFilter): boolean {
+export function matches(task: Task, filter: TaskFilter): boolean {
+  const { priority, agent, project } = filter;
   return (
-    (!status || task.status === status) &&
+    (statusesOf(filter)?.includes(task.status) ?? true) &&
     (!priority || task.priority === priority) &&
     (!agent || task.assignedAgent === agent) &&
     (!project || task.projectId === project)

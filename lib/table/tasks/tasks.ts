@@ -1,7 +1,7 @@
 import type { Page } from '../../contract/endpoint.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { requestFields } from '../../request-context.ts';
+import { authorship } from '../../request-context.ts';
 import type { AgentHead } from '../agents/agent-items.ts';
 import { unknownAgent } from '../agents/agents.ts';
 import type { TableContext } from '../client.ts';
@@ -13,6 +13,7 @@ import { type TaskPurge, taskPurgeWrite } from '../purges/purge-items.ts';
 import { getItem, getItems } from '../reads.ts';
 import { Conflict, merged, transact } from '../transact.ts';
 import type { Write } from '../write.ts';
+import { deletedTaskItem } from './deleted-tasks.ts';
 import { withEntry } from './due-tasks.ts';
 import {
   addEdge,
@@ -30,6 +31,7 @@ import {
   facetsOf,
   matches,
   type StoredTask,
+  statusesOf,
   type TaskFilter,
   taskFrom,
   taskItem,
@@ -78,7 +80,7 @@ export async function readTaskPage(
 ): Promise<Page<StoredTask>> {
   const { table } = context;
   const { items, ...list } = taskListOf(organization, filter);
-  const isByFacet = filter.status !== undefined || filter.priority !== undefined;
+  const isByFacet = statusesOf(filter) !== undefined || filter.priority !== undefined;
   if (items && !isByFacet && page.offset + page.limit <= maxTasksRead) {
     const found = await readItemPage(table, { ...list, items }, page);
     return { items: found.items.map(taskFrom), total: found.total };
@@ -121,6 +123,7 @@ export async function insertTask(
  * @param before the task as it was read
  * @param options.lock for a change that adds an edge: the graph lock as it was read before the search for cycles
  * @param options.dependencies for a change that decides whether the task is held: its dependencies as they were read
+ * @param options.also further writes of the same transaction
  * @throws `Conflict` if the task, a dependency or the lock has changed since it was read
  */
 export async function changeTask(
@@ -132,10 +135,12 @@ export async function changeTask(
     lock,
     dependencies = [],
     recordResponse,
+    also = [],
   }: {
     lock?: { read: GraphLock } | undefined;
     dependencies?: readonly StoredTask[] | undefined;
     recordResponse?: RecordResponse;
+    also?: readonly Write[];
   } = {},
 ): Promise<void> {
   const read = new Map(dependencies.map((one) => [one.id, one]));
@@ -149,6 +154,7 @@ export async function changeTask(
       dependencies.filter(({ id }) => !added.includes(id)),
     ),
     ...(lock ? [takeLock(organization, lock.read)] : []),
+    ...also,
     ...(recordResponse?.(after) ?? []),
   ]);
 }
@@ -176,6 +182,7 @@ export async function removeTask(
   const purge = dependents.length > detachLimit ? { organization, taskId: task.id } : undefined;
   await transactEndingEdges(context, organization, task, task.dependsOn, [
     deleteUnchanged(organization, task),
+    { Put: { Item: deletedTaskItem(organization, task, times.updatedAt) } },
     ...listingWrites(taskMembership(organization, task), undefined),
     ...(purge
       ? [taskPurgeWrite(purge, task.dependents, times.purgeDueAt)]
@@ -257,7 +264,9 @@ export function changeWrites(organization: Organization, before: StoredTask, aft
  * the time of creation are the key.
  */
 function changeFields(organization: Organization, before: StoredTask, after: StoredTask): Write {
-  const changed = changedFields(before, { ...after, ...requestFields() }, ['id', 'createdAt', 'dependents']);
+  // A change without a request is not one of the request before it.
+  const { requestId: _, ...rest } = after;
+  const changed = changedFields(before, { ...rest, ...authorship() }, ['id', 'createdAt', 'dependents']);
   const { condition, names, values } = unchanged(before);
   const update = updateOf(changed);
   return {

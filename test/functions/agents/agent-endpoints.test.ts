@@ -35,6 +35,7 @@ const requests: Record<AgentOperation, Request> = {
   cancelExecution: {},
   rerunExecution: {},
   getMetrics: {},
+  getAgentHistory: {},
   listPrompts: {},
   getPrompt: {},
   restorePrompt: {},

@@ -176,7 +176,7 @@ it('the assignment of a skill by two concurrent requests is made once, and incre
 it('the assignment of a skill that the agent does not have cannot be removed: `not_found`', async () => {
   const agent = await insert();
   const before = await dump();
-  const refused = await errorOf(removeAgentSkill(context, organization, headOf(agent), skill.id));
+  const refused = await errorOf(removeAgentSkill(context, organization, headOf(agent), skill.id, skill.assignedAt));
   expect(refused?.code).toBe('not_found');
   expect(await dump()).toEqual(before);
 });

@@ -119,6 +119,11 @@ async function versionsAfter(version: number, { tasks }: Tenant, { params = {} }
   return (versionOf(await tasks.getTask({ params })) ?? version) - version;
 }
 
+/** Returns the number of comments of the task. */
+async function commentsOn({ tasks }: Tenant, { params = {} }: Request): Promise<number> {
+  return paginationOf(await tasks.listComments({ params })).total;
+}
+
 export const cases: Record<Post, Case> = {
   createTask: {
     prepare: async ({ agents }) => {
@@ -163,6 +168,25 @@ export const cases: Record<Post, Case> = {
     close: (tenant, request) => withoutItem(tenant, taskOf(tenant, request)),
     refused: 'not_found',
     remove: removeTask,
+  },
+  reviewTask: {
+    prepare: async ({ tasks }) => ({
+      params: { id: await tasks.put({ status: 'up_for_review' }) },
+      body: { decision: 'send_back', comment: 'Wider than a phone.' },
+    }),
+    otherParams: async ({ tasks }) => ({ id: await tasks.put({ status: 'qa_review' }) }),
+    counts: async (tenant, request) => [await versionsAfter(1, tenant, request), await commentsOn(tenant, request)],
+    close: (tenant, request) => withoutItem(tenant, taskOf(tenant, request)),
+    refused: 'not_found',
+    remove: ({ tasks }, { params = {} }) => tasks.deleteTask({ params }),
+  },
+  commentOnTask: {
+    prepare: async ({ tasks }) => ({ params: { id: await tasks.put() }, body: { text: 'Half of it.' } }),
+    otherParams: async ({ tasks }) => ({ id: await tasks.put() }),
+    counts: async (tenant, request) => [await commentsOn(tenant, request)],
+    close: (tenant, request) => withoutItem(tenant, taskOf(tenant, request)),
+    refused: 'not_found',
+    remove: ({ tasks }, { params = {} }) => tasks.deleteTask({ params }),
   },
   createAgent: {
     prepare: async () => ({ body: newAgent }),

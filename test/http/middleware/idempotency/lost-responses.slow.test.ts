@@ -31,6 +31,11 @@ const claimedTask = async () => {
   await tenant.tasks.claimTask({ params, body: { worker: 'a worker' } });
   return params;
 };
+const comment = async () => {
+  const params = await task();
+  const { id: commentId } = dataOf(await tenant.tasks.commentOnTask({ params, body: { text: 'Old.' } }));
+  return { ...params, commentId };
+};
 const agent = async () => ({ name: await tenant.agents.put({ soul: 'Old.' }) });
 const assigned = async () => {
   const { name } = await agent();
@@ -67,6 +72,8 @@ const changes: Record<Change, ReturnType<typeof casesOf>> = {
   ]),
   deleteTask: casesOf(task, 'getTask'),
   takeBackTask: casesOf(claimedTask, 'getTask', 3),
+  updateComment: casesOf(comment, 'getTask', 1, [{ text: 'New.' }]),
+  deleteComment: casesOf(comment, 'getTask', 1),
   updateAgent: casesOf(agent, 'getAgent', 2, [{ displayName: 'New' }, { systemPrompt: 'New.' }, { status: 'draft' }]),
   updateSoul: casesOf(agent, 'getAgent', 2, [{ soul: 'New.' }, { soul: '' }]),
   deleteAgent: casesOf(agent, 'getAgent'),

@@ -1,0 +1,61 @@
+import { ApiError } from '../contract/errors.ts';
+import { timestamp } from '../contract/ids.ts';
+import type { Organization } from '../contract/organization.ts';
+import type { Review } from '../contract/task-reviews.ts';
+import { reviewStatuses, type TaskStatus } from '../contract/tasks.ts';
+import type { RecordResponse } from '../table/idempotency.ts';
+import { commentWrites } from '../table/tasks/comments.ts';
+import type { StoredTask } from '../table/tasks/task-items.ts';
+import { retryOnConflict } from '../table/transact.ts';
+import { asOf, liveClaim, taskClaimed } from './claim-decisions.ts';
+import { type ClaimContext, executionRunning, hasRunningExecution } from './claims.ts';
+import { newComment, noteOf } from './comments.ts';
+import { inRound } from './rounds.ts';
+import { changeWithHold, requireTask } from './tasks.ts';
+
+/** How many comments of reviews a task keeps at hand. */
+const reviewsKept = 20;
+
+/**
+ * Accepts a task that waits for a review, or sends it back to its agent.
+ *
+ * @throws `ApiError` `not_found`, `task_claimed`, `execution_running`, `task_not_in_review`, `limit_reached`
+ */
+export function reviewTask(
+  context: ClaimContext,
+  organization: Organization,
+  id: string,
+  { decision, comment: text }: Review,
+  recordResponse: RecordResponse,
+): Promise<StoredTask> {
+  return retryOnConflict(context.table, async () => {
+    const now = context.clock();
+    const before = await requireTask(context, organization, id);
+    const claim = liveClaim(before, now);
+    if (claim) throw taskClaimed(claim);
+    if (await hasRunningExecution(context, organization, before)) throw executionRunning();
+    const task = asOf(before, now);
+    if (!reviewStatuses.includes(task.status)) throw notInReview(task);
+    const comment = text === undefined ? undefined : newComment(context, text, decision);
+    const sentBackTo: TaskStatus = task.assignedAgent === undefined ? 'backlog' : 'assigned';
+    const version = task.version + 1;
+    const reviewed: StoredTask = {
+      ...task,
+      status: decision === 'accept' ? 'done' : sentBackTo,
+      ...(comment && { reviews: [comment.id, ...(task.reviews ?? [])].slice(0, reviewsKept) }),
+      lastReview: { version, ...(text !== undefined && { note: noteOf(text) }) },
+      version,
+      updatedAt: timestamp(now),
+    };
+    const after = inRound(task, reviewed, undefined);
+    const also = comment ? commentWrites(organization, after, comment) : [];
+    return changeWithHold(context, organization, before, after, { recordResponse, also });
+  });
+}
+
+function notInReview({ status }: StoredTask): ApiError {
+  return new ApiError(
+    'task_not_in_review',
+    `The task is ${status}; only a task in qa_review or up_for_review can be reviewed.`,
+  );
+}

@@ -1,0 +1,29 @@
+import { codePoints } from '../contract/code-points.ts';
+import type { Organization } from '../contract/organization.ts';
+import { resultBytes, type TaskResult } from '../contract/tasks.ts';
+import type { TableContext } from '../table/client.ts';
+import { readExecution } from '../table/executions/executions.ts';
+import type { StoredTask } from '../table/tasks/task-items.ts';
+import { startInBytes } from '../table/text-parts.ts';
+
+/** Returns the result of the newest ended execution on a task; `undefined` if there is none, or if it was deleted. */
+export async function readTaskResult(
+  context: TableContext,
+  organization: Organization,
+  { endedExecution, lastExecution }: StoredTask,
+): Promise<TaskResult | undefined> {
+  // Tasks whose executions ended in an earlier version have only that of the last one that completed.
+  const id = endedExecution ?? lastExecution;
+  const execution = id === undefined ? undefined : await readExecution(context, { organization, id });
+  if (!execution || execution.status === 'running' || execution.completedAt === undefined) return undefined;
+  const { id: executionId, agentName, status, output, qualityGates, gateReasons, tokensUsed, completedAt } = execution;
+  return {
+    ...{ executionId, agentName, status },
+    ...(output !== undefined && { output: startInBytes(output, resultBytes) }),
+    outputLength: codePoints(output ?? ''),
+    qualityGates,
+    ...(gateReasons && { gateReasons }),
+    ...(tokensUsed !== undefined && { tokensUsed }),
+    completedAt,
+  };
+}
