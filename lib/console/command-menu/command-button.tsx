@@ -34,7 +34,7 @@ export function CommandButton() {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
         return;
       event.preventDefault();
-      if (!document.querySelector('[role=dialog], [role=menu]')) void open();
+      if (!document.querySelector('[role=dialog]:not(.beside), [role=menu]')) void open();
     };
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);

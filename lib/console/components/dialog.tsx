@@ -1,26 +1,11 @@
 import { Dialog } from '@base-ui/react/dialog';
-import { type ReactNode, useRef } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
+import { useIsBeside } from './use-is-beside.ts';
 
 type Props = { title: string; open: boolean; onClose: () => void; children: ReactNode };
 
 /** A modal dialog. Escape and a click beside it close it. */
 export function Modal({ title, open, onClose, children }: Props) {
-  return <Sheet {...{ title, open, onClose, children }} className="modal" />;
-}
-
-/** A modal panel at the right side of the screen; on a phone it covers the screen. `beside`: what is beside its title. */
-export function SidePanel({ title, open, onClose, children, beside }: Props & { beside: ReactNode }) {
-  return <Sheet {...{ title, open, onClose, children, beside }} className="side-panel" />;
-}
-
-function Sheet({
-  title,
-  open,
-  onClose,
-  children,
-  beside,
-  className,
-}: Props & { beside?: ReactNode; className: string }) {
   const popup = useRef<HTMLDivElement>(null);
   // A field that the user is about to fill in, or the harmless button of a question; not the button that closes.
   const firstFocus = () =>
@@ -31,18 +16,60 @@ function Sheet({
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup
           ref={popup}
-          className={className}
+          className="modal"
           // With a focused field, a phone would show its keyboard over the dialog.
           initialFocus={(type) => (type === 'touch' ? popup.current : (firstFocus() ?? popup.current))}
         >
-          <div className="sheet-head">
-            <Dialog.Title>{title}</Dialog.Title>
-            {beside}
-            <Dialog.Close aria-label="Close">×</Dialog.Close>
-          </div>
+          <Head title={title} />
           {children}
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
+  );
+}
+
+/**
+ * A panel beside the content of a screen, which stays usable. On a screen without room for both it is modal, and covers the content
+ * from the right side. Escape closes it.
+ *
+ * @param props.beside what is beside its title
+ */
+export function SidePanel({ title, onClose, children, beside }: Omit<Props, 'open'> & { beside: ReactNode }) {
+  const popup = useRef<HTMLDivElement>(null);
+  // The same place in both cases: what is typed into the panel stays when the window gets narrower.
+  const [place, setPlace] = useState<HTMLDivElement | null>(null);
+  const isBeside = useIsBeside();
+  return (
+    <div className="panel-place" ref={setPlace}>
+      <Dialog.Root
+        open
+        modal={!isBeside}
+        disablePointerDismissal={isBeside}
+        onOpenChange={(isOpen) => !isOpen && !isBehind(popup.current) && onClose()}
+      >
+        <Dialog.Portal container={place}>
+          {!isBeside && <Dialog.Backdrop className="backdrop" />}
+          <Dialog.Popup ref={popup} className={isBeside ? 'side-panel beside' : 'side-panel'} initialFocus={popup}>
+            <Head title={title} beside={beside} />
+            {children}
+          </Dialog.Popup>
+        </Dialog.Portal>
+      </Dialog.Root>
+    </div>
+  );
+}
+
+/** Returns whether another dialog or a menu is in front of a panel: Escape closes that. */
+function isBehind(panel: HTMLElement | null): boolean {
+  return [...document.querySelectorAll('[role=dialog], [role=menu]')].some((one) => one !== panel);
+}
+
+function Head({ title, beside }: { title: string; beside?: ReactNode }) {
+  return (
+    <div className="sheet-head">
+      <Dialog.Title>{title}</Dialog.Title>
+      {beside}
+      <Dialog.Close aria-label="Close">×</Dialog.Close>
+    </div>
   );
 }

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 
 /**
  * Calls a function when a letter is pressed without a modifier, outside of fields and menus: on the page while no dialog is
- * open, or in the side panel while no dialog is in front of it.
+ * open but a panel beside it, or in the side panel while no dialog is in front of it.
  */
 export function useKey(letter: string, where: 'page' | 'side-panel', isEnabled: boolean, run: () => void): void {
   const latest = useRef(run);
@@ -13,7 +13,7 @@ export function useKey(letter: string, where: 'page' | 'side-panel', isEnabled: 
       if (event.key.toLowerCase() !== letter || event.ctrlKey || event.metaKey || event.altKey) return;
       if ((event.target as Element).closest('input, select, textarea, [role=menu]')) return;
       const front = [...document.querySelectorAll('[role=dialog]')].at(-1);
-      if (where === 'page' ? front : !front?.classList.contains(where)) return;
+      if (where === 'page' ? front && !front.matches('.beside') : !front?.matches(`.${where}`)) return;
       event.preventDefault();
       latest.current();
     };

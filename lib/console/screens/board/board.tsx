@@ -65,33 +65,35 @@ export function Board() {
 
   return (
     <div className="board">
-      <PageHead title="Board">
-        <CopyAsCurl operation="listTasks" request={{ query: filters }} />
-        {canWrite && (
-          <button type="button" className="primary" aria-keyshortcuts="c" title="C" onClick={() => create('backlog')}>
-            Create a task
-          </button>
-        )}
-      </PageHead>
-      <FilterBar
-        search={search}
-        apply={(change) => {
-          void navigate({ to: '/board', search: given({ ...search, ...change }) });
-        }}
-      />
-      <div className="columns" ref={columns}>
-        {statuses.map((status) => (
-          <Column
-            key={`${status} ${JSON.stringify(filters)}`}
-            status={status}
-            filters={filters}
-            moves={pending}
-            running={running}
-            opened={search.task}
-            move={canWrite ? moveByMenu : undefined}
-            create={canWrite ? () => create(status) : undefined}
-          />
-        ))}
+      <div className="board-tasks">
+        <PageHead title="Board">
+          <CopyAsCurl operation="listTasks" request={{ query: filters }} />
+          {canWrite && (
+            <button type="button" className="primary" aria-keyshortcuts="c" title="C" onClick={() => create('backlog')}>
+              Create a task
+            </button>
+          )}
+        </PageHead>
+        <FilterBar
+          search={search}
+          apply={(change) => {
+            void navigate({ to: '/board', search: given({ ...search, ...change }) });
+          }}
+        />
+        <div className="columns" ref={columns}>
+          {statuses.map((status) => (
+            <Column
+              key={`${status} ${JSON.stringify(filters)}`}
+              status={status}
+              filters={filters}
+              moves={pending}
+              running={running}
+              opened={search.task}
+              move={canWrite ? moveByMenu : undefined}
+              create={canWrite ? () => create(status) : undefined}
+            />
+          ))}
+        </div>
       </div>
       <p className="visually-hidden" role="status">
         {announcement}

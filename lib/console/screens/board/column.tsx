@@ -56,6 +56,12 @@ export function Column({ status, filters, moves, running, opened, move, create }
     if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
   }, [shown, slots, virtual]);
 
+  // Beside the panel there is no room for all columns.
+  const isOpened = opened !== undefined && slots.some((one) => one?.id === opened);
+  useEffect(() => {
+    if (isOpened) scroller.current?.parentElement?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [isOpened]);
+
   const label = statusLabels[status];
   return (
     <section

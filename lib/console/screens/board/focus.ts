@@ -13,7 +13,7 @@ export function focusCard(id: string | undefined, column?: TaskStatus): () => vo
   if (id === undefined) return () => {};
   const timer = setTimeout(() => {
     // A dialog has the focus while it is open.
-    if (document.querySelector('[role=dialog]')) return;
+    if (document.querySelector('[role=dialog]:not(.beside)')) return;
     const card = document.querySelector<HTMLElement>(`[data-card="${CSS.escape(id)}"] button`);
     (card ?? document.querySelector<HTMLElement>(`[data-status="${column}"] .column-cards`))?.focus();
   }, settlingMs);

@@ -7,8 +7,9 @@ import { LatestEvents, LatestRuns } from './latest.tsx';
 import { latestExecutions, taskCounts } from './queries.ts';
 import { ReceiversTile } from './receivers-tile.tsx';
 import { RunningTile, TasksTile, TodayTile } from './tiles.tsx';
+import { WaitingForReview } from './waiting-for-review.tsx';
 
-/** The start page: what runs, what fails, and what happened last. */
+/** The start page: what waits for a review, what runs, what fails, and what happened last. */
 export function Overview() {
   const client = useClient();
   const canReadTasks = useScope('tasks:read');
@@ -27,6 +28,7 @@ export function Overview() {
       {isNew && <FirstSteps />}
       {!isNew && (
         <div className="overview" aria-busy={isLoading}>
+          {canReadTasks && <WaitingForReview isLoading={isLoading} />}
           <div className="tiles">
             {canReadAgents && <RunningTile isLoading={isLoading} />}
             {canReadTasks && <TasksTile isLoading={isLoading} />}

@@ -12,6 +12,14 @@ export function taskCounts(client: Client) {
   });
 }
 
+/** The query for the number of tasks that wait for a review, and the newest of them. The total of the list is exact. */
+export function tasksInReview(client: Client) {
+  return queryOptions({
+    queryKey: ['tasks', 'in review'],
+    queryFn: ({ signal }) => client.listTasks({ query: { waiting_for: 'review', limit: 5 }, signal }),
+  });
+}
+
 /** The query for the latest executions. */
 export function latestExecutions(client: Client) {
   return queryOptions({

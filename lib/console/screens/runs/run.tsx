@@ -4,8 +4,8 @@ import { everyItem } from '../../../client/client.ts';
 import type { Execution } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { Failure } from '../../components/failure.tsx';
-import { gateNames, gates } from '../../components/gate-names.ts';
-import { PageHead, Skeleton, Status, shortId } from '../../components/page.tsx';
+import { Judgements } from '../../components/judgements.tsx';
+import { PageHead, Skeleton, shortId } from '../../components/page.tsx';
 import { TextBlock } from '../../components/text-block.tsx';
 import { useClient } from '../../session.ts';
 import { RunActions } from './run-actions.tsx';
@@ -77,45 +77,12 @@ function Details({ execution, steps }: { execution: Execution; steps: readonly E
         <h2 id="run-steps">Steps</h2>
         <Waterfall execution={execution} steps={steps} />
       </section>
-      <Judgements execution={execution} />
+      <section aria-labelledby="run-gates">
+        <h2 id="run-gates">Quality gates</h2>
+        <Judgements {...execution} />
+      </section>
       <TextBlock title="Input" text={input} />
       {output !== undefined && <TextBlock title="Output" text={output} />}
     </div>
   );
 }
-
-/** The result of each quality gate, with the reason of the model that evaluated the output. */
-function Judgements({ execution: { qualityGates, gateReasons = {} } }: { execution: Execution }) {
-  return (
-    <section aria-labelledby="run-gates">
-      <h2 id="run-gates">Quality gates</h2>
-      <div className="gates">
-        {gates.map((gate) => {
-          const result = qualityGates[gate];
-          const reason = withoutVerdict(gateReasons[gate]);
-          return (
-            <div key={gate} className="panel gate">
-              <h3>
-                {gateNames[gate]} <Status value={result} />
-              </h3>
-              {reason === '' ? <p className="muted">{gateTexts[result]}</p> : <pre>{reason}</pre>}
-            </div>
-          );
-        })}
-      </div>
-    </section>
-  );
-}
-
-/** Returns a reason without its last line, which is for the service. The result says the same. */
-function withoutVerdict(reason = ''): string {
-  return reason.replace(/\s*\bVERDICT: (PASS|FAIL)\s*$/, '');
-}
-
-/** What is said of a quality gate without a reason, by its result. */
-const gateTexts = {
-  pending: 'It evaluates the output when the run has one.',
-  skipped: 'No model evaluated the output.',
-  passed: 'The model gave no reason.',
-  failed: 'The model gave no reason.',
-} as const satisfies Record<Execution['qualityGates']['selfTest'], string>;

@@ -6,6 +6,7 @@ import { ExecutionsTable } from '../../components/executions-table.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { MoreButton } from '../../components/more-button.tsx';
 import { Empty, PageHead, Skeleton } from '../../components/page.tsx';
+import { unique } from '../../components/unique.ts';
 import { useAgentNames } from '../../components/use-agent-names.ts';
 import { useClient } from '../../session.ts';
 
@@ -58,11 +59,6 @@ function useExecutions(filters: Filters) {
       offset + limit < total ? offset + limit : undefined,
     placeholderData: keepPreviousData,
   });
-}
-
-/** Leaves out executions that are on two pages, because others started between the requests. */
-function unique<Item extends { id: string }>(items: readonly Item[]): Item[] {
-  return [...new Map(items.map((item) => [item.id, item])).values()];
 }
 
 function RunFilters({ filters, total }: { filters: Filters; total: number | undefined }) {

@@ -4,10 +4,10 @@ import { type ReactNode, useRef, useState } from 'react';
 import type { TaskDetail, TaskPatch, TaskPriority, TaskStatus } from '../../../../client/operations.ts';
 import { CopyableId } from '../../../components/copyable-id.tsx';
 import { Failure } from '../../../components/failure.tsx';
-import { oneTask } from '../../../components/one-task.ts';
+import { useTaskWithResult } from '../../../components/one-task.ts';
 import { Status } from '../../../components/page.tsx';
 import { Ago } from '../../../components/time.tsx';
-import { useClient, useScope } from '../../../session.ts';
+import { useScope } from '../../../session.ts';
 import { useTaskChanges } from '../change-task.ts';
 import { ConflictDialog } from '../conflict-dialog.tsx';
 import { AgentField } from '../fields.tsx';
@@ -67,8 +67,8 @@ function FixedFacts({ task: { status, priority, assignedAgent } }: { task: TaskD
 }
 
 function ChangeableFacts({ task }: { task: TaskDetail }) {
-  const client = useClient();
   const queries = useQueryClient();
+  const { queryKey } = useTaskWithResult(task.id);
   // Why the latest change was not made, and of which fields.
   const [failed, setFailed] = useState<{ error: unknown; patch: TaskPatch }>();
   const { change, conflict, overwrite, dismiss } = useTaskChanges((error, patch) => setFailed({ error, patch }));
@@ -89,8 +89,7 @@ function ChangeableFacts({ task }: { task: TaskDetail }) {
       });
     });
   }
-  const choose = (patch: TaskPatch) =>
-    save(patch, () => change(queries.getQueryData(oneTask(client, task.id).queryKey)?.data ?? task, patch));
+  const choose = (patch: TaskPatch) => save(patch, () => change(queries.getQueryData(queryKey)?.data ?? task, patch));
 
   const shown = failed && !isOfEndedClaim(failed.error, task) ? failed : undefined;
   const failureOf = (name: keyof TaskPatch) => shown && name in shown.patch && <Failure error={shown.error} />;

@@ -1,20 +1,24 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { CrewboardError } from '../../../../client/client.ts';
 import { CopyAsCurl } from '../../../components/copy-as-curl.tsx';
 import { SidePanel } from '../../../components/dialog.tsx';
 import { Failure } from '../../../components/failure.tsx';
 import { Markdown } from '../../../components/markdown.tsx';
-import { oneTask } from '../../../components/one-task.ts';
+import { useTaskWithResult } from '../../../components/one-task.ts';
 import { Skeleton } from '../../../components/page.tsx';
-import { useClient, useScope } from '../../../session.ts';
+import { useScope } from '../../../session.ts';
 import type { Filters } from '../tasks.ts';
 import { Dependencies } from './dependencies.tsx';
+import { Comments } from './discussion/comments.tsx';
+import { History } from './discussion/history.tsx';
 import { EditTask } from './edit-task.tsx';
 import { Neighbours } from './neighbours.tsx';
 import { NextStart } from './next-start.tsx';
+import { ReviewForm } from './review/review-form.tsx';
+import { TaskResult } from './review/task-result.tsx';
 import { DeleteTask, RunTask } from './task-actions.tsx';
 import { TaskClaim } from './task-claim.tsx';
-import { TaskEvents } from './task-events.tsx';
 import { TaskFacts } from './task-facts.tsx';
 import { WaitsFor } from './waits-for.tsx';
 
@@ -25,22 +29,21 @@ type Props = { id: string; filters: Filters; onClose: () => void };
 
 /** The panel of a task: everything about it, and what can be done with it. */
 export function TaskPanel({ id, filters, onClose }: Props) {
-  const client = useClient();
   const canWrite = useScope('tasks:write');
   // The id of the task that is being edited.
   const [edited, setEdited] = useState<string>();
-  const { data, error, refetch } = useQuery({
-    ...oneTask(client, id),
+  const { data, dataUpdatedAt, error, refetch } = useQuery({
+    ...useTaskWithResult(id),
     // The panel shows the task before until it can show the next one.
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.data.claim ? claimIntervalMs : false),
   });
-  const task = data?.data;
+  const isDeleted = error instanceof CrewboardError && error.status === 404;
+  const task = isDeleted ? undefined : data?.data;
   const isEditing = task !== undefined && task.id === edited;
   return (
     <SidePanel
-      title={task?.title ?? 'Task'}
-      open
+      title={data?.data.title ?? 'Task'}
       onClose={onClose}
       beside={task && !isEditing && <Neighbours task={task} filters={filters} />}
     >
@@ -58,14 +61,20 @@ export function TaskPanel({ id, filters, onClose }: Props) {
             )}
             <RunTask task={task} />
             <CopyAsCurl operation="getTask" request={{ params: { id: task.id } }} />
-            {canWrite && <DeleteTask task={task} etag={data.etag} onDeleted={onClose} />}
+            {canWrite && <DeleteTask task={task} etag={data?.etag} onDeleted={onClose} />}
           </div>
           <WaitsFor task={task} />
           <NextStart task={task} />
           <TaskFacts task={task} />
-          {task.description ? <Markdown text={task.description} /> : <p className="muted">No description.</p>}
+          {task.result && <TaskResult result={task.result} />}
+          <ReviewForm task={task} />
+          <section aria-label="Description">
+            <h3>Description</h3>
+            {task.description ? <Markdown text={task.description} /> : <p className="muted">No description.</p>}
+          </section>
           <Dependencies task={task} />
-          <TaskEvents id={task.id} />
+          <Comments taskId={task.id} />
+          <History id={task.id} readAt={dataUpdatedAt} />
         </div>
       )}
     </SidePanel>

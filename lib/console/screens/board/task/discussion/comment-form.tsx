@@ -1,0 +1,33 @@
+import { type FormEvent, useState } from 'react';
+import { FormEnd } from '../../../../components/form-end.tsx';
+
+type Props = {
+  /** The label of the field. */
+  name: string;
+  text?: string;
+  /** The label of the button that saves. */
+  label: string;
+  isDisabled: boolean;
+  error: unknown;
+  save: (text: string) => void;
+  cancel?: () => void;
+};
+
+/** A form for the text of a comment. */
+export function CommentForm({ name, text = '', label, isDisabled, error, save, cancel }: Props) {
+  const [entered, setEntered] = useState(text);
+  const comment = entered.trim();
+  function submit(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    save(comment);
+  }
+  return (
+    <form className="form" onSubmit={submit}>
+      <label className="field">
+        <span>{name}</span>
+        <textarea rows={3} maxLength={10_000} value={entered} onChange={({ target }) => setEntered(target.value)} />
+      </label>
+      <FormEnd label={label} isDisabled={isDisabled || comment === ''} error={error} {...(cancel && { cancel })} />
+    </form>
+  );
+}
