@@ -56,10 +56,14 @@ export function Column({ status, filters, moves, running, opened, move, create }
     if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
   }, [shown, slots, virtual]);
 
-  // Beside the panel there is no room for all columns.
+  // Beside the panel there is no room for all columns. The router has restored their place before the next frame.
   const isOpened = opened !== undefined && slots.some((one) => one?.id === opened);
   useEffect(() => {
-    if (isOpened) scroller.current?.parentElement?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    if (!isOpened) return;
+    const frame = requestAnimationFrame(() =>
+      scroller.current?.parentElement?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
+    );
+    return () => cancelAnimationFrame(frame);
   }, [isOpened]);
 
   const label = statusLabels[status];
