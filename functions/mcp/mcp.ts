@@ -79,6 +79,7 @@ const handlers = {
   claimNextTask: updateTask,
   renewClaim: updateTask,
   releaseTask: updateTask,
+  searchTasks: listTasks,
   listWebhookEvents: listDeliveries,
 };
 

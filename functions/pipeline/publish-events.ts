@@ -8,7 +8,8 @@ import { heartbeatKind } from '../../lib/table/deliveries/heartbeat.ts';
 import { ownEventFrom, ownEventKind } from '../../lib/table/deliveries/own-events.ts';
 import { releaseKind } from '../../lib/table/deliveries/parked-attempts.ts';
 import { executionFrom, executionKind } from '../../lib/table/executions/execution-items.ts';
-import { taskFrom } from '../../lib/table/tasks/task-items.ts';
+import { followTask, renewSearchEntry } from '../../lib/table/tasks/search-entries.ts';
+import { taskFrom, taskKind } from '../../lib/table/tasks/task-items.ts';
 import { becomesReady } from '../../lib/tasks/claim-decisions.ts';
 import { dependentsFollow, orderDependents } from '../../lib/tasks/dependents.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
@@ -16,7 +17,7 @@ import { publishEvents } from '../../lib/webhooks/deliveries/publish-events.ts';
 import { isAwaited, startAwaited } from '../../lib/webhooks/orders/start-awaited.ts';
 import { webhookEvents } from '../../lib/webhooks/own-events.ts';
 
-export const handler = consumeStream(async ({ organization, before, after }, context) => {
+export const handler = consumeStream(async ({ organization, before, after, isRedriven }, context) => {
   const item = after ?? before;
   // The metric is written even if no work is late: an alarm is raised if no heartbeat arrives.
   if (item?.kind === heartbeatKind) return meter({ WorkLate: 0 });
@@ -45,14 +46,20 @@ export const handler = consumeStream(async ({ organization, before, after }, con
     const events = webhookEvents(before && ownEventFrom(before), after && ownEventFrom(after));
     return publishEvents(context, { organization, item: webhookId, version, events });
   }
-  if (item === undefined) return;
+  if (item?.kind !== taskKind) return;
   const task = taskFrom(item);
   const former = before && taskFrom(before);
-  const events = taskEvents(former, after && task);
-  await Promise.all([
-    dependentsFollow(former, after && task) && orderDependents(context, organization, task.id),
+  const current = after && task;
+  const events = taskEvents(former, current);
+  const done = await Promise.allSettled([
+    // First: if it has to be tried again, the change is no dead letter, whatever the others say.
+    isRedriven ? renewSearchEntry(context, organization, task.id) : followTask(context, organization, former, current),
+    dependentsFollow(former, current) && orderDependents(context, organization, task.id),
     task.assignedAgent && after && becomesReady(former, task) && wakeAgent(context, organization, task.assignedAgent),
     // A deletion comes after the last version of a task.
     publishEvents(context, { organization, item: task.id, version: task.version + (after ? 0 : 1), events }),
   ]);
+  // Not before all have ended: a write of the entry that goes on could end after that of the next change.
+  const failed = done.find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
 });

@@ -16,6 +16,7 @@ import * as recoveries from './recoveries.ts';
 import * as skills from './skills.ts';
 import * as steps from './steps.ts';
 import * as taskClaims from './task-claims.ts';
+import * as taskSearch from './task-search.ts';
 import * as tasks from './tasks.ts';
 import * as webhookEvents from './webhook-events.ts';
 import * as webhooks from './webhooks.ts';
@@ -83,6 +84,7 @@ export const endpoints = {
   renewClaim: taskClaims.renewClaim,
   releaseTask: taskClaims.releaseTask,
   takeBackTask: taskClaims.takeBackTask,
+  searchTasks: taskSearch.searchTasks,
   listWebhookEvents: webhookEvents.listWebhookEvents,
 } as const satisfies Record<string, Endpoint>;
 
@@ -149,5 +151,6 @@ export const references = {
   renewClaim: taskClaims.renewClaimReference,
   releaseTask: taskClaims.releaseTaskReference,
   takeBackTask: taskClaims.takeBackTaskReference,
+  searchTasks: taskSearch.searchTasksReference,
   listWebhookEvents: webhookEvents.listWebhookEventsReference,
 } as const;

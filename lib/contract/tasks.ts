@@ -120,7 +120,7 @@ export type TaskListItem = v.InferOutput<typeof TaskListItem>;
 export const TaskCreated = v.pick(Task, ['id', 'title', 'status', 'priority', 'createdAt']);
 
 /** The filters of lists and counts of tasks. Unlike filters of executions, these are in snake_case. */
-const taskFilters = {
+export const taskFilters = {
   status: v.optional(described(TaskStatus, 'Only tasks with this status.')),
   priority: v.optional(described(TaskPriority, 'Only tasks with this priority.')),
   assigned_agent: v.optional(
@@ -229,7 +229,7 @@ No tasks are read. By \`status\` and \`priority\`, and with the filter \`assigne
 });
 
 /** The paths beside those of tasks, which are also those of tasks with impossible ids. */
-const fixedBeside = { counts: 'GET', ready: 'GET', 'claim-next': 'POST' } as const;
+const fixedBeside = { counts: 'GET', ready: 'GET', search: 'GET', 'claim-next': 'POST' } as const;
 
 export const createTask = endpoint({
   method: 'POST',

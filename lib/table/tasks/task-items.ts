@@ -7,6 +7,9 @@ import { keys } from '../keys.ts';
 import type { ListMembership } from '../lists/listing.ts';
 import type { Item } from '../write.ts';
 
+/** The kind of the items of tasks. */
+export const taskKind = 'task';
+
 /** A task with the fields that only the store uses. */
 export type StoredTask = Task & {
   /** The number of changes. The `ETag` follows from it and the id. */
@@ -129,7 +132,7 @@ export function taskItem(organization: Organization, task: StoredTask): Item {
   const { id, createdAt: _, dependents, dependsOn, ...rest } = task;
   return {
     ...keys.task(organization, ulidOf(id)),
-    kind: 'task',
+    kind: taskKind,
     ...rest,
     ...requestFields(),
     ...(dependsOn.length > 0 && { dependsOn }),
