@@ -43,10 +43,10 @@ type BatchResult = ReturnType<typeof processPartialResponse>;
  * dead letter, with its keys and images.
  */
 export function consumeStream(handle: (change: Change, context: Context) => Promise<void>) {
-  const consume = async (record: StreamRecord): Promise<void> => {
+  const consume = async ({ redriven: isRedriven = false, ...record }: StreamRecord): Promise<void> => {
     const context = processContext();
     try {
-      const change = changeOf(record);
+      const change = { ...changeOf(record.dynamodb), isRedriven };
       await runWithRequest(requestIn(change.after ?? change.before), () => handle(change, context));
     } catch (error) {
       if (!isHopeless(error)) throw error;
@@ -107,10 +107,10 @@ export function consumeQueue<const Message extends Schema>(
   return withStartCheck(handler, () => checkTable(processContext()));
 }
 
-function changeOf({ dynamodb, redriven = false }: StreamRecord): Change {
+function changeOf(record: DynamoDBRecord['dynamodb']): Omit<Change, 'isRedriven'> {
   const image = (values: unknown) => values && unmarshall(values as Record<string, AttributeValue>);
-  const [before, after] = [image(dynamodb?.OldImage), image(dynamodb?.NewImage)] as [Change['before'], Change['after']];
-  return { organization: organizationOf((after ?? before)?.pk as string), before, after, isRedriven: redriven };
+  const [before, after] = [image(record?.OldImage), image(record?.NewImage)] as [Change['before'], Change['after']];
+  return { organization: organizationOf((after ?? before)?.pk as string), before, after };
 }
 
 /** Returns the request that made a change, from images that may be invalid in other parts. */
