@@ -2623,9 +2623,9 @@ export type Operations = {
    */
   searchTasks: {
     request: {
-      query?: {
+      query: {
         /** Search words. Each must be the beginning of a word of the title. */
-        q?: string;
+        q: string;
         /** Only tasks with this status. */
         status?: TaskStatus;
         /** Only tasks with this priority. */
