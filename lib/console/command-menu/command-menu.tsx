@@ -1,6 +1,8 @@
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import { useState } from 'react';
+import { Status } from '../components/page.tsx';
+import { useTaskSearch } from '../components/use-task-search.ts';
 import { type Command, useCommands } from './use-commands.ts';
 
 type Group = { name: string; items: Command[] };
@@ -12,7 +14,8 @@ type Group = { name: string; items: Command[] };
  */
 export function CommandMenu({ takeTyped, onClose }: { takeTyped: () => string; onClose: () => void }) {
   const [typed, setTyped] = useState('');
-  const groups = groupsOf(useCommands(typed));
+  const { found, isSearching } = useTaskSearch(typed);
+  const groups = groupsOf(useCommands(typed, found));
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
@@ -38,7 +41,9 @@ export function CommandMenu({ takeTyped, onClose }: { takeTyped: () => string; o
               />
               <Dialog.Close aria-label="Close">×</Dialog.Close>
             </div>
-            <Autocomplete.Empty className="command-none">No command, agent or webhook matches.</Autocomplete.Empty>
+            <Autocomplete.Empty className="command-none">
+              {isSearching ? 'Searching…' : 'No command, agent, webhook or task matches.'}
+            </Autocomplete.Empty>
             <Autocomplete.List className="command-list">
               {({ name, items }: Group) => (
                 <Autocomplete.Group key={name} items={items} className="command-group">
@@ -48,13 +53,14 @@ export function CommandMenu({ takeTyped, onClose }: { takeTyped: () => string; o
                       <Autocomplete.Item
                         key={`${command.label} ${command.keywords}`}
                         value={command}
-                        className="menu-item ellipsis"
+                        className="menu-item choice"
                         onClick={() => {
                           onClose();
                           command.run();
                         }}
                       >
-                        {command.label}
+                        <span className="ellipsis">{command.label}</span>
+                        {command.status && <Status value={command.status} />}
                       </Autocomplete.Item>
                     )}
                   </Autocomplete.Collection>

@@ -1,12 +1,14 @@
 import { useLocation, useNavigate, useRouteContext } from '@tanstack/react-router';
+import { isId } from '../components/is-id.ts';
 import { useAgentNames } from '../components/use-agent-names.ts';
+import type { FoundTasks } from '../components/use-task-search.ts';
 import { useWebhooks } from '../components/use-webhooks.ts';
 import { useScreens } from '../navigation.ts';
 import { type Scope, useSession } from '../session.ts';
 import { chooseTheme, themes, useTheme } from '../theme.ts';
 
-/** A command of the menu. `keywords` are words that find it and that it does not show. */
-export type Command = { group: string; label: string; keywords?: string; run: () => void };
+/** A command of the menu. `keywords` are words that find it and that it does not show; `status` is that of a task. */
+export type Command = { group: string; label: string; keywords?: string; status?: string; run: () => void };
 
 /** The dialogs that create something: the screen that has them, and the search parameter that opens them there. */
 const creations = [
@@ -15,17 +17,13 @@ const creations = [
   { label: 'Register a webhook', to: '/webhooks', create: 'webhook', scopes: ['webhooks:read', 'webhooks:write'] },
 ] as const satisfies readonly { label: string; to: string; create: string; scopes: readonly Scope[] }[];
 
-/** Returns whether a text is an id with a prefix. */
-function isId(prefix: string, text: string): boolean {
-  return new RegExp(`^${prefix}_[0-9A-HJKMNP-TV-Z]{26}$`).test(text);
-}
-
 /**
  * Returns the commands that the token may use, in the order of their groups.
  *
  * @param typed what the user has entered: an id is a command that opens what it names
+ * @param found the tasks that the service has found
  */
-export function useCommands(typed: string): readonly Command[] {
+export function useCommands(typed: string, found: FoundTasks): readonly Command[] {
   const { me } = useSession();
   const navigate = useNavigate();
   const { pathname } = useLocation();
@@ -78,6 +76,15 @@ export function useCommands(typed: string): readonly Command[] {
       label: url,
       keywords: `${id} ${description}`,
       run: () => void navigate({ to: '/webhooks/$id', params: { id } }),
+    })),
+    // The last group, so that what is found later moves nothing. A pasted id is a command already.
+    ...(isId('tk', id) ? [] : found.tasks).map(({ id, title, status }) => ({
+      group: 'Tasks',
+      label: title,
+      status,
+      // The service knows which words match.
+      keywords: `${id} ${found.text}`,
+      run: () => void navigate({ to: '/board', search: { task: id } }),
     })),
   ];
 }

@@ -1,8 +1,9 @@
 import type { ComponentProps } from 'react';
-import type { NewTask } from '../../../client/operations.ts';
+import type { NewTask, TaskDetail } from '../../../client/operations.ts';
 import { useAgentNames } from '../../components/use-agent-names.ts';
-import type { SeenTask } from './tasks.ts';
-import { priorities, projectPattern, statuses, statusLabels } from './tasks.ts';
+import { DependenciesField } from './choices/dependencies-field.tsx';
+import { ProjectField } from './choices/project-field.tsx';
+import { priorities, statuses, statusLabels } from './tasks.ts';
 
 type AgentProps = Pick<ComponentProps<'select'>, 'name' | 'defaultValue'> & {
   label: string;
@@ -35,8 +36,7 @@ export function AgentField({ label, none, value, onChange, name, defaultValue }:
 }
 
 /** The fields of a task, for a new one and for a change. `taskIn` reads them. */
-export function TaskFields({ task }: { task: Partial<SeenTask> }) {
-  const dependencies = (task.dependsOn ?? []).map((one) => (typeof one === 'string' ? one : one.id));
+export function TaskFields({ task }: { task: Partial<TaskDetail> }) {
   return (
     <>
       <label className="field">
@@ -77,21 +77,18 @@ export function TaskFields({ task }: { task: Partial<SeenTask> }) {
           <span>Agent</span>
           <AgentField label="Agent" none="None" name="assignedAgent" defaultValue={task.assignedAgent ?? ''} />
         </div>
-        <label className="field">
+        <div className="field">
           <span>Project</span>
-          <input
+          <ProjectField
             name="projectId"
+            label="Project"
             placeholder="proj_website"
             title="proj_ and letters, digits, _ or -"
-            pattern={projectPattern}
             defaultValue={task.projectId}
           />
-        </label>
+        </div>
       </div>
-      <label className="field">
-        <span>Ids of the tasks that must be done first</span>
-        <input name="dependsOn" placeholder="tk_…, tk_…" defaultValue={dependencies.join(', ')} />
-      </label>
+      <DependenciesField name="dependsOn" chosen={task.dependsOn ?? []} self={task.id} />
     </>
   );
 }
@@ -110,8 +107,6 @@ export function taskIn(form: HTMLFormElement): EnteredTask {
     priority: textOf('priority') as EnteredTask['priority'],
     assignedAgent: textOf('assignedAgent'),
     projectId: textOf('projectId'),
-    dependsOn: textOf('dependsOn')
-      .split(/[\s,]+/)
-      .filter((id) => id !== ''),
+    dependsOn: fields.getAll('dependsOn').map(String),
   };
 }

@@ -1,6 +1,7 @@
 import type { FormEvent } from 'react';
+import { ProjectField } from './choices/project-field.tsx';
 import { AgentField } from './fields.tsx';
-import { priorities, projectPattern } from './tasks.ts';
+import { priorities } from './tasks.ts';
 
 /** The filters of the board as they are in the URL. */
 type Search = { project?: string; agent?: string; priority?: string };
@@ -18,15 +19,15 @@ export function FilterBar({ search, apply }: { search: Search; apply: (change: S
   const isFiltered = Boolean(search.project || search.agent || search.priority);
   return (
     <form className="filters" onSubmit={submit} noValidate>
-      <input
+      <ProjectField
         key={search.project}
         name="project"
-        aria-label="Project"
+        label="Project"
         placeholder="Any project"
         title="The id of a project, such as proj_website"
-        pattern={projectPattern}
         defaultValue={search.project}
         onBlur={({ currentTarget }) => applyProject(currentTarget)}
+        onChoose={(project) => apply({ project })}
       />
       <AgentField label="Agent" none="Any agent" value={search.agent ?? ''} onChange={(agent) => apply({ agent })} />
       <select
