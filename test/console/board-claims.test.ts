@@ -73,7 +73,7 @@ describe.runIf(program)('claims on the board', () => {
     const section = panelOf(page, task).getByRole('region', { name: 'Stopped' });
     await section.getByRole('heading', { name: /^Stopped (now|\d+s ago)$/ }).waitFor();
     await section.getByText(reason).waitFor();
-    await panelOf(page, task).getByText(`${worker}: failed`, { exact: true }).first().waitFor();
+    await panelOf(page, task).getByText('released the task').first().waitFor();
     await section.getByRole('button', { name: 'Offer again' }).click();
     await section.waitFor({ state: 'detached' });
     await panelOf(page, task).and(page.locator(':focus, :has(:focus)')).waitFor();

@@ -29,7 +29,7 @@ describe.runIf(program)('the command menu', () => {
 
   it('opens by its keys, also while a field has the focus, and by its button, and gives the focus back', async () => {
     const { page } = await open('/board');
-    const project = page.getByRole('textbox', { name: 'Project' });
+    const project = page.getByRole('combobox', { name: 'Project' });
     await project.focus();
     for (const keys of ['Control+k', 'Meta+k']) {
       await page.keyboard.press(keys);
@@ -131,7 +131,7 @@ describe.runIf(program)('the command menu', () => {
     await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
     await page.keyboard.press('Control+k');
     await fieldOf(page).fill('nothing has this');
-    await menuOf(page).getByText('No command, agent or webhook matches.').waitFor();
+    await menuOf(page).getByText('No command, agent, webhook or task matches.').waitFor();
     expect(await commandsOf(page).count()).toBe(0);
     await fieldOf(page).fill('');
     await commandsOf(page).getByText('API reference').click();
@@ -180,7 +180,7 @@ describe.runIf(program)('the command menu', () => {
     expect(await dialog.getByLabel('Project').inputValue()).toBe('proj_menu');
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await dialog.waitFor({ state: 'detached' });
-    expect(await page.getByRole('textbox', { name: 'Project' }).inputValue()).toBe('proj_menu');
+    expect(await page.getByRole('combobox', { name: 'Project' }).inputValue()).toBe('proj_menu');
     await page.goBack();
     await page.locator('.card', { hasText: 'Created by a command' }).waitFor();
     expect(await dialog.count()).toBe(0);
@@ -222,7 +222,7 @@ describe.runIf(program)('the command menu', () => {
       ...['Use the light theme', 'Use the dark theme', 'Sign out'],
     ]);
     await fieldOf(page).fill(event?.id ?? '');
-    await menuOf(page).getByText('No command, agent or webhook matches.').waitFor();
+    await menuOf(page).getByText('No command, agent, webhook or task matches.').waitFor();
   });
 
   it('works by the keyboard only', async () => {
@@ -259,7 +259,7 @@ describe.runIf(program)('the command menu', () => {
       await commandsOf(page).getByText('qa-reviewer').waitFor();
       expect(await accessibilityProblems(page)).toEqual([]);
       await fieldOf(page).fill('nothing has this');
-      await menuOf(page).getByText('No command, agent or webhook matches.').waitFor();
+      await menuOf(page).getByText('No command, agent, webhook or task matches.').waitFor();
       expect(await accessibilityProblems(page)).toEqual([]);
     }
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { successOf } from '../api.ts';
 import { createApiOverHttp } from '../api-over-http.ts';
 import { startHeldModel } from '../journeys/held-model.ts';
 import { attemptsOf, createAgent, createTask, endOf, execute, newToken, register } from '../journeys/requests.ts';
@@ -73,6 +74,26 @@ describe.runIf(program)('the overview of the console', async () => {
     await page.getByRole('region', { name: 'Runs today' }).getByText('0 failed, 36 tokens').waitFor();
     await runs.getByTitle(id).click();
     await page.getByRole('region', { name: 'Output' }).getByText('It is done.').waitFor();
+  });
+
+  it('begins with the tasks that wait for a review, and opens them', async () => {
+    const organization = await newOrganization('reviewing');
+    const create = async (title: string, status: string) =>
+      successOf(await organization.api.createTask({ body: { title, status } }));
+    await create('Not begun', 'backlog');
+    const { page } = await consoles.open({ token: organization.token });
+    const part = page.getByRole('region', { name: 'Waiting for review' });
+    await part.getByText('No task waits for a review.').waitFor();
+    const regions = page.locator('.overview').getByRole('region');
+    expect(await regions.first().getAttribute('aria-label')).toBe('Waiting for review');
+    for (let nth = 1; nth <= 4; nth++) await create(`Reviewed by QA ${nth}`, 'qa_review');
+    for (let nth = 1; nth <= 3; nth++) await create(`Finished ${nth}`, 'up_for_review');
+    await part.getByText('7', { exact: true }).waitFor();
+    const titles = ['Finished 3', 'Finished 2', 'Finished 1', 'Reviewed by QA 4', 'Reviewed by QA 3'];
+    await expect.poll(() => part.getByRole('link').allInnerTexts()).toEqual(titles);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await part.getByRole('link', { name: 'Reviewed by QA 4' }).click();
+    await page.getByRole('dialog', { name: 'Reviewed by QA 4' }).waitFor();
   });
 
   it('names the receivers that fail, fits on a phone, and is accessible', async () => {

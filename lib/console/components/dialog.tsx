@@ -59,9 +59,9 @@ export function SidePanel({ title, onClose, children, beside }: Omit<Props, 'ope
   );
 }
 
-/** Returns whether another dialog or a menu is in front of a panel: Escape closes that. */
+/** Returns whether another dialog, a menu or the choices of a field are in front of a panel: Escape closes them. */
 function isBehind(panel: HTMLElement | null): boolean {
-  return [...document.querySelectorAll('[role=dialog], [role=menu]')].some((one) => one !== panel);
+  return [...document.querySelectorAll('[role=dialog], [role=menu], .choices-menu')].some((one) => one !== panel);
 }
 
 function Head({ title, beside }: { title: string; beside?: ReactNode }) {

@@ -19,6 +19,8 @@ export function FilterBar({ search, apply }: { search: Search; apply: (change: S
   const isFiltered = Boolean(search.project || search.agent || search.priority);
   return (
     <form className="filters" onSubmit={submit} noValidate>
+      {/* Without it, Enter would not submit: the field of the project has a second, hidden input. */}
+      <input type="submit" hidden />
       <ProjectField
         key={search.project}
         name="project"

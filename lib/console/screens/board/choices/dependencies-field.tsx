@@ -28,7 +28,11 @@ export function DependenciesField({ name, chosen, self }: Props) {
         // The service has searched.
         filter={null}
         value={value}
-        onValueChange={setValue}
+        onValueChange={(next, details) => {
+          // Escape would remove all. It closes the form instead.
+          if (details.reason === 'escape-key') details.allowPropagation();
+          else setValue(next);
+        }}
         inputValue={typed}
         onInputValueChange={setTyped}
         itemToStringLabel={({ title }: TaskReference) => title}

@@ -14,16 +14,29 @@ type Props = Pick<ComponentProps<'input'>, 'placeholder' | 'title' | 'onBlur'> &
 
 /** The id of a project, which can be chosen from those that exist, or entered. */
 export function ProjectField({ name, label, defaultValue, onChoose, ...input }: Props) {
+  const [value, setValue] = useState(defaultValue ?? '');
   const [isOpen, setOpen] = useState(false);
-  const projects = useProjects(isOpen);
+  // All projects are offered until the user types.
+  const [typed, setTyped] = useState('');
+  const projects = useProjects(isOpen).filter((one) => one.toLowerCase().includes(typed.toLowerCase()));
   return (
     <Autocomplete.Root
       items={projects}
+      filter={null}
       name={name}
-      defaultValue={defaultValue ?? ''}
-      onValueChange={(value, { reason }) => reason === 'item-press' && onChoose?.(value)}
+      value={value}
+      onValueChange={(next, { reason }) => {
+        // Escape would clear the field.
+        if (reason === 'escape-key') return;
+        setValue(next);
+        setTyped(next);
+        if (reason === 'item-press') onChoose?.(next);
+      }}
       open={isOpen && projects.length > 0}
-      onOpenChange={setOpen}
+      onOpenChange={(isNext) => {
+        setOpen(isNext);
+        if (!isNext) setTyped('');
+      }}
       openOnInputClick
     >
       <Autocomplete.Input
