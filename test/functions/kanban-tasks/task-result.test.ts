@@ -27,13 +27,13 @@ describe('the result of a task', () => {
     const id = await start();
     await api.carryOut(id, passing('It is done.'));
     const { completedAt, gateReasons } = await api.execution(id);
-    const { data } = (await read()).body as { data: TaskDetail };
-    expect(data.result).toEqual({
+    const result = await resultOf();
+    expect(result).toEqual({
       ...{ executionId: id, agentName: 'writer', status: 'completed', output: 'It is done.', outputLength: 11 },
       qualityGates: { selfTest: 'passed', qaReview: 'passed' },
       ...{ gateReasons, tokensUsed: 30, completedAt },
     });
-    expect(Object.keys(data.result ?? {})).toEqual([
+    expect(Object.keys(result ?? {})).toEqual([
       ...['executionId', 'agentName', 'status', 'output', 'outputLength'],
       ...['qualityGates', 'gateReasons', 'tokensUsed', 'completedAt'],
     ]);
