@@ -151,7 +151,8 @@ export const TaskCounts = v.object({
 });
 export type TaskCounts = v.InferOutput<typeof TaskCounts>;
 
-const exampleTask = {
+/** An example of a task that is in progress. */
+export const exampleTask = {
   id: examples.taskId,
   title: 'Build the landing page',
   description: 'It looks like the drawing, on a phone too.',
