@@ -37,8 +37,8 @@ export const ClaimEventData = v.object({
 export type ClaimEventData = v.InferOutput<typeof ClaimEventData>;
 
 /**
- * `data` of the agent events: the execution as lists return it, without its number of steps, and two fields that it has
- * once it has ended.
+ * `data` of the agent events: the execution as lists return it, without its number of steps and what has started
+ * it, and two fields that it has once it has ended.
  */
 export const ExecutionEventData = v.object({
   execution: v.object({
@@ -47,6 +47,7 @@ export const ExecutionEventData = v.object({
       'tokensUsed',
       'tokensEstimated',
       'qualityGates',
+      'startedBy',
       'inputStart',
       'taskTitle',
     ]).entries,
