@@ -648,6 +648,7 @@ export type Execution = {
   /** Present, and `true`, if `tokensUsed` contains estimates: a model call that was aborted counts its input, estimated from its length, and nothing of its answer. Lists have it with `include=results`. */
   tokensEstimated?: boolean;
   qualityGates: QualityGates;
+  /** What has started the execution. Absent in lists for executions that a version before 0.3.0 has listed. */
   startedBy?: {
     /** `auto_run`: the service, on a ready task of an agent with `autoRun`. */
     kind: 'request' | 'auto_run' | 'delegation';
@@ -706,6 +707,11 @@ export type ExecutionListItem = {
     selfTest: 'pending' | 'passed' | 'failed' | 'skipped';
     /** The evaluation of the output by the organization's `qa-reviewer` agent. */
     qaReview: 'pending' | 'passed' | 'failed' | 'skipped';
+  };
+  /** What has started the execution. Absent in lists for executions that a version before 0.3.0 has listed. */
+  startedBy?: {
+    /** `auto_run`: the service, on a ready task of an agent with `autoRun`. */
+    kind: 'request' | 'auto_run' | 'delegation';
   };
   /** The first 200 characters of the input; only with `include=subject`. */
   inputStart?: string;
