@@ -13,7 +13,7 @@ import { executionFrom, executionKind } from '../../lib/table/executions/executi
 import { putEntries } from '../../lib/table/history/history-rows.ts';
 import { commentFrom, commentKind } from '../../lib/table/tasks/comments.ts';
 import { deletedTaskFrom, deletedTaskKind } from '../../lib/table/tasks/deleted-tasks.ts';
-import { taskFrom } from '../../lib/table/tasks/task-items.ts';
+import { taskFrom, taskKind } from '../../lib/table/tasks/task-items.ts';
 import { becomesReady } from '../../lib/tasks/claim-decisions.ts';
 import { dependentsFollow } from '../../lib/tasks/dependents.ts';
 import { commentEvent, deletionEvent, taskEvents } from '../../lib/tasks/events.ts';
@@ -78,8 +78,8 @@ export const handler = consumeStream(async ({ organization, before, after }, con
     ]);
     return;
   }
-  // What remains is a task. The item of a deleted one says the rest.
-  if (!after) return;
+  // The item of a deleted task says the rest. After an upgrade, Lambda still sends changes that an earlier version published.
+  if (!after || after.kind !== taskKind) return;
   const task = taskFrom(after);
   const former = before && taskFrom(before);
   await Promise.all([
