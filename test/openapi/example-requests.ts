@@ -55,9 +55,10 @@ function requestsOf(
       .map((one): [string, string] => [one.name, exampleOf(one, schemas)]);
   const filledIn = examplesIn('path').reduce((text, [name, value]) => text.replace(`{${name}}`, value), path);
   const request = { method, path: filledIn, query: '', body: undefined, title: 'as it is', status, success: json };
-  // `after` excludes `before`.
+  // `after` excludes `before`, and `waiting_for` excludes `status`.
   const queried = new Map(examplesIn('query'));
   if (queried.has('after')) queried.delete('before');
+  if (queried.has('waiting_for')) queried.delete('status');
   const query = new URLSearchParams([...queried]).toString();
   const bodies = bodiesOf(operation.requestBody?.content?.['application/json']);
   return [
