@@ -33,6 +33,11 @@ export const endpointBudgets = {
     '20 of 100': usage({ requests: 9, rounds: 2, rcu: 28 }),
     '20, each of five dependencies': usage({ requests: 10, rounds: 3, rcu: 33 }),
   },
+  searchTasks: {
+    '20 of 10,000': usage({ requests: 2, rounds: 2, rcu: 39.5 }),
+    'none of 10,000': usage({ requests: 10, rounds: 10, rcu: 195 }),
+    'none of 100,000, the first of ten requests': usage({ requests: 10, rounds: 10, rcu: 195 }),
+  },
   claimTask: {
     bare: usage({ requests: 2, rounds: 2, rcu: 1, wcu: 8, indexWcu: 1 }),
     'with an agent': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 14, indexWcu: 1 }),

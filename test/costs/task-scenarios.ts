@@ -1,6 +1,7 @@
 import { type Task, taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
+import { searchEntry } from '../../lib/table/tasks/search-entries.ts';
 import { randomFrom } from '../soak/random.ts';
-import { bareTasks, seed } from '../table/tasks/seed.ts';
+import { bareTasks, seed, writeItems } from '../table/tasks/seed.ts';
 import { type Asked, type TestOrganization, text } from './test-organization.ts';
 
 const [assignedAgent, projectId] = ['qa-reviewer', 'proj_one'];
@@ -44,6 +45,23 @@ const createAgents = ({ ask }: TestOrganization, count: number) =>
 
 const listing = (query: string) => async (caller: TestOrganization) => {
   await caller.once('year', () => seedYear(caller));
+  return { query };
+};
+
+/** Writes the search entries of tasks with an agent and a project, and the tasks of the newest. */
+async function seedSearched({ service, organization }: TestOrganization, count: number): Promise<void> {
+  const tasks = bareTasks(count, (nth) => Date.UTC(2025, 0, 1) - nth * 60_000, randomFrom(1)).map((task) => ({
+    ...{ ...task, title: 'Build the landing page of the customer', description: text, assignedAgent, projectId },
+  }));
+  await seed(service.table, organization, tasks.slice(0, 20));
+  await writeItems(
+    service.table,
+    tasks.map((task) => searchEntry(organization, task)),
+  );
+}
+
+const searching = (count: number, query: string) => async (caller: TestOrganization) => {
+  await caller.once(`${count} searched`, () => seedSearched(caller, count));
   return { query };
 };
 
@@ -97,6 +115,11 @@ export const taskScenarios = {
       for (let created = 0; created < 20; created++) await put(caller, { ...bare, projectId: 'proj_two', dependsOn });
       return { query: 'project_id=proj_two' };
     },
+  },
+  searchTasks: {
+    '20 of 10,000': searching(10_000, 'q=landing'),
+    'none of 10,000': searching(10_000, 'q=nothing'),
+    'none of 100,000, the first of ten requests': searching(100_000, 'q=nothing'),
   },
   claimTask: {
     bare: async (caller) => ({ ...(await one(caller)), body: { worker } }),
