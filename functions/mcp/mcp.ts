@@ -84,6 +84,7 @@ const handlers = {
   renewClaim: updateTask,
   releaseTask: updateTask,
   reviewTask: updateTask,
+  searchTasks: listTasks,
   listWebhookEvents: listDeliveries,
 };
 

@@ -1,4 +1,6 @@
 import { entriesOfAgent } from '../../lib/agents/agent-history.ts';
+import type { Context } from '../../lib/context.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
 import { orderLook, wakeAgent } from '../../lib/executions/auto-run.ts';
 import { executionEvents } from '../../lib/executions/execution-events.ts';
 import { sendExecutionMessages } from '../../lib/executions/execution-messages.ts';
@@ -13,7 +15,8 @@ import { executionFrom, executionKind } from '../../lib/table/executions/executi
 import { putEntries } from '../../lib/table/history/history-rows.ts';
 import { commentFrom, commentKind } from '../../lib/table/tasks/comments.ts';
 import { deletedTaskFrom, deletedTaskKind } from '../../lib/table/tasks/deleted-tasks.ts';
-import { taskFrom } from '../../lib/table/tasks/task-items.ts';
+import { followTask, renewSearchEntry } from '../../lib/table/tasks/search-entries.ts';
+import { type StoredTask, taskFrom, taskKind } from '../../lib/table/tasks/task-items.ts';
 import { becomesReady } from '../../lib/tasks/claim-decisions.ts';
 import { dependentsFollow } from '../../lib/tasks/dependents.ts';
 import { commentEvent, deletionEvent, taskEvents } from '../../lib/tasks/events.ts';
@@ -23,7 +26,7 @@ import { publishEvents } from '../../lib/webhooks/deliveries/publish-events.ts';
 import { isAwaited, startAwaited } from '../../lib/webhooks/orders/start-awaited.ts';
 import { webhookEvents } from '../../lib/webhooks/own-events.ts';
 
-export const handler = consumeStream(async ({ organization, before, after }, context) => {
+export const handler = consumeStream(async ({ organization, before, after, isRedriven }, context) => {
   const item = after ?? before;
   // The metric is written even if no work is late: an alarm is raised if no heartbeat arrives.
   if (item?.kind === heartbeatKind) return meter({ WorkLate: 0 });
@@ -78,19 +81,33 @@ export const handler = consumeStream(async ({ organization, before, after }, con
     ]);
     return;
   }
-  // What remains is a task. The item of a deleted one says the rest.
-  if (!after) return;
-  const task = taskFrom(after);
+  if (item?.kind !== taskKind) return;
+  const task = taskFrom(item);
   const former = before && taskFrom(before);
-  await Promise.all([
-    dependentsFollow(former, task) && sendTaskOrder(context, organization, task.id, 'dependents'),
-    task.assignedAgent && becomesReady(former, task) && wakeAgent(context, organization, task.assignedAgent),
-    putEntries(context, { organization, of: 'task', id: task.id }, entriesOfTask(former, task)),
-    publishEvents(context, {
-      organization,
-      item: task.id,
-      version: task.version,
-      events: taskEvents(former, task),
-    }),
+  const current = after && task;
+  const done = await Promise.allSettled([
+    // First: if it has to be tried again, the change is no dead letter, whatever the others say.
+    isRedriven ? renewSearchEntry(context, organization, task.id) : followTask(context, organization, former, current),
+    // The rest of a deletion follows from the item of the deleted task.
+    ...(current ? followChange(context, organization, former, current) : []),
   ]);
+  // Not before all have ended: a write of the entry that goes on could end after that of the next change.
+  const failed = done.find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
 });
+
+/** Does what follows from a new task, or from a change of one, besides its search entry. */
+function followChange(
+  context: Context,
+  organization: Organization,
+  before: StoredTask | undefined,
+  after: StoredTask,
+): unknown[] {
+  const { id, version, assignedAgent } = after;
+  return [
+    dependentsFollow(before, after) && sendTaskOrder(context, organization, id, 'dependents'),
+    assignedAgent && becomesReady(before, after) && wakeAgent(context, organization, assignedAgent),
+    putEntries(context, { organization, of: 'task', id }, entriesOfTask(before, after)),
+    publishEvents(context, { organization, item: id, version, events: taskEvents(before, after) }),
+  ];
+}

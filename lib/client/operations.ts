@@ -2974,6 +2974,41 @@ export type Operations = {
     paged: false;
   };
   /**
+   * Search tasks.
+   *
+   * Returns the tasks whose title has all words of `q`, newest first. For the next page, send `pagination.next` as `before`; it is null at the end.
+   *
+   * Each word of `q` must be the beginning of a word of the title, in any letter case. In scripts without spaces, such as Chinese, Japanese and Thai, it can begin anywhere. A `q` without letters and digits matches no task.
+   *
+   * A new task or title is found about a second after the response to its request. The tasks in the response are current: none has lost a word or a filter meanwhile.
+   *
+   * A request looks at the titles of at most 10,000 tasks, whether they match or not. If few match, a page can have fewer tasks than `limit`, or none, although the list continues at `next`.
+   *
+   * Required scope: `tasks:read`.
+   */
+  searchTasks: {
+    request: {
+      query?: {
+        /** Search words. Each must be the beginning of a word of the title. */
+        q?: string;
+        /** Only tasks with this status. */
+        status?: TaskStatus;
+        /** Only tasks with this priority. */
+        priority?: TaskPriority;
+        /** Only tasks that are assigned to the agent with this name, which may be deleted. */
+        assigned_agent?: string;
+        /** Only tasks of this project. */
+        project_id?: string;
+        /** Page size. A value above 100 counts as 100. */
+        limit?: number;
+        /** Return the newest tasks before this task, or before this `next`. */
+        before?: string;
+      };
+    };
+    data: Task[];
+    paged: 'cursor';
+  };
+  /**
    * List the events of a webhook.
    *
    * Returns the events of the last 90 days that the webhook receives, newest first, each once and with the state of its delivery, however many attempts it had. Use `GET /api/webhooks/:id/deliveries` for the single attempts. For the next page, send `pagination.next` as `before`; it is null at the end of the list.
@@ -3076,6 +3111,7 @@ export const operations = {
   renewClaim: { method: 'POST', path: '/api/kanban-tasks/{id}/claim/renew' },
   releaseTask: { method: 'POST', path: '/api/kanban-tasks/{id}/claim/release' },
   reviewTask: { method: 'POST', path: '/api/kanban-tasks/{id}/review' },
+  searchTasks: { method: 'GET', path: '/api/kanban-tasks/search' },
   listWebhookEvents: { method: 'GET', path: '/api/webhooks/{id}/events' },
 } as const;
 

@@ -277,7 +277,7 @@ No tasks are read. By \`status\` and \`priority\`, and with the filter \`assigne
 });
 
 /** The paths beside those of tasks, which are also those of tasks with impossible ids. */
-const fixedBeside = { counts: 'GET', ready: 'GET', 'claim-next': 'POST' } as const;
+const fixedBeside = { counts: 'GET', ready: 'GET', search: 'GET', 'claim-next': 'POST' } as const;
 
 export const createTask = endpoint({
   method: 'POST',

@@ -27,7 +27,16 @@ const leftOut = [
 ];
 
 /** Descriptions that the names of the tool and of the argument say already. */
-const obvious = /^(Id of an? [\w ]+|Name of an agent, in kebab-case)\.$/;
+const obvious = new RegExp(
+  `^(${[
+    'Id of an? [\\w ]+',
+    'Name of an agent, in kebab-case',
+    'Only tasks (with|of) this \\w+',
+    'Only tasks that are assigned to the agent with this name(, which may be deleted)?',
+    'Page size\\. A value above 100 counts as 100',
+    'Number of items to skip, starting with the newest',
+  ].join('|')})\\.$`,
+);
 
 /**
  * Returns a tool as clients list it. A model reads the list before its first question, so it has short descriptions, and no rule

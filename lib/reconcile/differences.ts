@@ -23,9 +23,9 @@ export type Difference =
 
 /**
  * Returns the wrong lists and counts of an organization. Derives from its tasks, executions and webhooks, as
- * the stores derive them, the rows and counters of its lists, the dependents of its tasks, the number of its running
- * executions and the subscriptions of its webhooks, and compares them with the stored ones. A write during the reading
- * may show as a difference.
+ * the stores derive them, the rows and counters of its lists, the search entries and the dependents of its tasks, the
+ * number of its running executions and the subscriptions of its webhooks, and compares them with the stored ones. A write
+ * during the reading may show as a difference. So may the search entry of a task that has just changed.
  *
  * @param now when a missing purge becomes due; ISO 8601
  * @param onRead receives how many items of the table were read so far
@@ -75,7 +75,10 @@ function expectedItems(
   const list = (writes: readonly Write[]) => {
     for (const write of writes) put(itemAfter(expected, write));
   };
-  for (const { membership } of tasks) list(listingWrites(undefined, membership));
+  for (const { membership, entry } of tasks) {
+    list(listingWrites(undefined, membership));
+    put(entry);
+  }
   for (const execution of executions) {
     if (agents.has(execution.agentId)) list(listedWrites(execution));
     // A purge finds the executions of a deleted agent by the agent's own list alone.

@@ -89,6 +89,9 @@ export const keys = {
     if (filter.project !== undefined) return scope(organization, 'TP', filter.project);
     return { ...scope(organization, 'TX'), items: keys.tasks(organization) };
   },
+  /** The entries of the search of tasks; see `search-entries.ts`. */
+  searchEntries: (organization: Organization) => partition(organization, 'TS'),
+  searchEntry: (organization: Organization, task: string): Key => ({ pk: partition(organization, 'TS'), sk: task }),
   listRow: (list: ListScope, facet: string, id: string): Key => ({ pk: list.rows, sk: `${facet}#${id}` }),
   listCounter: (list: ListScope, period: string, shard: number): Key => ({
     pk: list.counters,

@@ -94,9 +94,9 @@ describe('a function of the stream', () => {
   it('is given the organization, and the item before and after, if there is one', async () => {
     const { handled } = await handle([{ before, after }, { after }, { before }]);
     expect(handled).toEqual([
-      { organization: 'one', before, after },
-      { organization: 'one', before: undefined, after },
-      { organization: 'one', before, after: undefined },
+      { organization: 'one', before, after, isRedriven: false },
+      { organization: 'one', before: undefined, after, isRedriven: false },
+      { organization: 'one', before, after: undefined, isRedriven: false },
     ]);
   });
 

@@ -57,6 +57,7 @@ beforeEach(async () => {
   };
   await register();
   await deleteWebhook(board.app, organization, (await register()).id, () => {});
+  await board.followTasks();
   correct = await dump();
 });
 
@@ -82,6 +83,7 @@ function derived(): { partitions: string[]; items: Item[] } {
     keys.running(organization).pk,
     keys.webhookCount(organization).pk,
     keys.subscriptions(organization, 'task.created'),
+    keys.searchEntries(organization),
   ];
   return {
     partitions,
@@ -107,7 +109,8 @@ describe('reconciling', () => {
     await put({ ...keys.listRow(nowhere, '*', ulid) });
     await put({ ...keys.listCounter(nowhere, ulid.slice(0, 4), 1), bm: 3 });
     await put({ ...keys.subscription(organization, 'task.completed', ulid) });
-    expect(await expectRepaired()).toMatchObject(Array(3).fill({ of: 'item', expected: undefined }));
+    await put({ ...keys.searchEntry(organization, '01K00000000000000000000000'), title: 'Gone', facet: 'bm' });
+    expect(await expectRepaired()).toMatchObject(Array(4).fill({ of: 'item', expected: undefined }));
   });
 
   const executionRow = () =>
@@ -128,6 +131,10 @@ describe('reconciling', () => {
     ['a wrong number of running executions', () => ({ ...keys.running(organization), running: 7 })],
     ['a wrong number of webhooks', () => ({ ...keys.webhookCount(organization), count: -1 })],
     ['the row of an execution with an old entry', () => ({ ...executionRow(), durationMs: 5 })],
+    [
+      'the search entry of a task with a former title',
+      () => ({ ...keys.searchEntry(organization, ulidOf(dependedOn)), title: 'Won', facet: 'bm' }),
+    ],
     ['missing dependents', () => ({ ...taskItem('One'), dependents: undefined })],
     [
       'surplus dependents',
@@ -156,6 +163,7 @@ describe('reconciling', () => {
   it('does not change another organization', async () => {
     const other = `${organization}-beside` as Organization;
     await createTask(board, other, newTask({ title: 'Theirs' }), undefined);
+    await board.followTasks(other);
     await drop(keys.running(organization));
     await repair(await find());
     expect(await findDifferences(board.table, other, now())).toEqual([]);
