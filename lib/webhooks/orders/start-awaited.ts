@@ -1,4 +1,4 @@
-import { published } from '../../deployment/consumers.ts';
+import { redeliveryKind } from '../../table/deliveries/attempt-items.ts';
 import { releaseFrom, releaseKind } from '../../table/deliveries/parked-attempts.ts';
 import { autoRecoveryFrom, autoRecoveryKind } from '../../table/recoveries/auto-recoveries.ts';
 import { recoveryFrom, recoveryKind } from '../../table/recoveries/recoveries.ts';
@@ -7,13 +7,16 @@ import { type AttemptMessageContext, sendAttemptMessages } from '../deliveries/a
 import { attemptIn } from '../deliveries/listed-attempt.ts';
 import { sendOrder } from './send-order.ts';
 
+/** The kinds of items whose creation is a request of a user. */
+const requestedKinds: readonly unknown[] = [redeliveryKind, recoveryKind, autoRecoveryKind];
+
 /**
  * Returns whether a change begins what users wait for: a new item of some kinds, or a release, which can replace one that is not
  * carried out yet. The sweeper is the second way.
  */
 export function isAwaited(before: Item | undefined, after: Item): boolean {
   if (after.kind === releaseKind) return before?.version !== after.version;
-  return before === undefined && published.onlyNew.includes(after.kind as string);
+  return before === undefined && requestedKinds.includes(after.kind);
 }
 
 /** Starts the work of such an item: sends the message of a requested attempt, or the order to carry on with the rest. */
