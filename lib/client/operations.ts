@@ -648,6 +648,7 @@ export type Execution = {
   /** Present, and `true`, if `tokensUsed` contains estimates: a model call that was aborted counts its input, estimated from its length, and nothing of its answer. Lists have it with `include=results`. */
   tokensEstimated?: boolean;
   qualityGates: QualityGates;
+  /** What has started the execution. Absent in lists for executions that a version before 0.3.0 has listed. */
   startedBy?: {
     /** `auto_run`: the service, on a ready task of an agent with `autoRun`. */
     kind: 'request' | 'auto_run' | 'delegation';
@@ -706,6 +707,11 @@ export type ExecutionListItem = {
     selfTest: 'pending' | 'passed' | 'failed' | 'skipped';
     /** The evaluation of the output by the organization's `qa-reviewer` agent. */
     qaReview: 'pending' | 'passed' | 'failed' | 'skipped';
+  };
+  /** What has started the execution. Absent in lists for executions that a version before 0.3.0 has listed. */
+  startedBy?: {
+    /** `auto_run`: the service, on a ready task of an agent with `autoRun`. */
+    kind: 'request' | 'auto_run' | 'delegation';
   };
   /** The first 200 characters of the input; only with `include=subject`. */
   inputStart?: string;
@@ -2447,7 +2453,7 @@ export type Operations = {
   /**
    * Delete a comment.
    *
-   * Permanently deletes a comment. Only its author can: the access token that it was written with. The history of the task still says that there was a comment, without its text. Publishes no event.
+   * Permanently deletes a comment. Only its author can: the access token that it was written with. The history of the task keeps the start of the text. Publishes no event.
    *
    * Required scope: `tasks:write`.
    */
@@ -2988,9 +2994,9 @@ export type Operations = {
    */
   searchTasks: {
     request: {
-      query?: {
+      query: {
         /** Search words, each the beginning of a word of the title. */
-        q?: string;
+        q: string;
         /** Only tasks with this status. */
         status?: TaskStatus;
         /** Only tasks with this priority. */

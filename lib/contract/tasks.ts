@@ -201,6 +201,7 @@ export const TaskCounts = v.object({
 });
 export type TaskCounts = v.InferOutput<typeof TaskCounts>;
 
+/** An example of a task that is in progress. */
 export const exampleTask = {
   id: examples.taskId,
   title: 'Build the landing page',

@@ -98,6 +98,14 @@ export function pipelineScenarios({ receive }: TestPipeline) {
     return (await changesOf(caller, 'task')).slice(-1);
   };
 
+  /** Returns the change of a task by a request. */
+  const changed = async (caller: TestOrganization, body: object): Promise<DynamoDBRecord[]> => {
+    await created(caller);
+    const [{ id = '' } = {}] = await caller.ask<{ id: string }[]>('listTasks');
+    await caller.ask('updateTask', { params: { id }, body });
+    return (await changesOf(caller, 'task')).slice(-1);
+  };
+
   /** Returns the change of a new task after one of the same five minutes, whose check is planned. */
   const createdNext = async (caller: TestOrganization, webhooks: number) => {
     await publish(await created(caller, { webhooks }));
@@ -243,12 +251,8 @@ export function pipelineScenarios({ receive }: TestPipeline) {
           fields: { taskFilter: { projectId: 'proj_website', assignedAgent: 'writer' } },
         }),
       ),
-      'a change that is no event': publishing(async (caller) => {
-        await created(caller);
-        const [{ id = '' } = {}] = await caller.ask<{ id: string }[]>('listTasks');
-        await caller.ask('updateTask', { params: { id }, body: { title: 'Another' } });
-        return (await changesOf(caller, 'task')).slice(-1);
-      }),
+      'a change that is no event': publishing((caller) => changed(caller, { description: 'Another' })),
+      'another title': publishing((caller) => changed(caller, { title: 'Another' })),
       'the start of an execution': publishing(async (caller) => (await startAndEnd(caller)).slice(0, 1)),
       'the end of an execution': publishing(async (caller) => (await startAndEnd(caller)).slice(1)),
       'a pause of a webhook': publishing(async (caller) => {

@@ -100,6 +100,16 @@ describe('a function of the stream', () => {
     ]);
   });
 
+  it('is told which change is redriven, and makes a dead letter without that mark of one that fails again', async () => {
+    const handled: Change[] = [];
+    const handler = consumeStream(async (change) => void handled.push(change));
+    const [good, broken] = [recordOf({ after }, 0), recordOf({}, 1)];
+    const Records = [good, broken].map((record) => ({ ...record, redriven: true }));
+    expect(failuresOf(await handler({ Records }, context))).toEqual([]);
+    expect(handled).toEqual([{ organization: 'one', before: undefined, after, isRedriven: true }]);
+    expect(sendDeadLetters.mock.calls).toEqual([[[{ message: broken, delaySeconds: 0 }]]]);
+  });
+
   it('returns exactly those that failed, by their sequence numbers', async () => {
     const { failures, handled } = await handle([{ after }, { before, after }, { after }], (change) => !!change.before);
     expect([failures, handled.length]).toEqual([['101'], 2]);

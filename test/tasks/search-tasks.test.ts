@@ -62,7 +62,10 @@ const prefix = fc.oneof(
       return letters.slice(0, 1 + (length % letters.length)).join('');
     }),
   },
-  { weight: 1, arbitrary: fc.constantFrom('ANDING', 'TRASSE', 'ANALYSIS', '分据', 'PI助手', '이터', 'ΙΣ') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('ANDING', 'TRASSE', 'ANALYSIS', '分据', 'PI助手', '이터', 'ΙΣ', '\u0e39\u0e49ใ'),
+  },
 );
 
 /** A search: its text and, in upper case, its words. */
