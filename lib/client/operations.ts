@@ -28,7 +28,7 @@ export type TaskPatch = {
   projectId?: string | null;
   /** Ids of the tasks that must be `done` first. */
   dependsOn?: string[];
-  /** The claim of the caller. While a claim lasts, `status` and `description` need it. */
+  /** The claim of the caller, which `status` and `description` need while a claim lasts. */
   claimId?: string;
 };
 
@@ -75,7 +75,7 @@ export type ClaimRelease = {
 export type Review = {
   /** `accept` moves the task to `done`, `send_back` to its agent. */
   decision: ReviewDecision;
-  /** Why, in Markdown. `send_back` needs it. */
+  /** Why, in Markdown; `send_back` needs it. */
   comment?: string;
 };
 
@@ -1617,7 +1617,7 @@ export type Operations = {
         id: string;
       };
       query?: {
-        /** Add `result`: the newest ended execution on the task, with its output and its quality gates. */
+        /** Add `result`: the newest ended execution on the task, with output and quality gates. */
         include?: 'result';
       };
     };
@@ -2995,7 +2995,7 @@ export type Operations = {
   searchTasks: {
     request: {
       query: {
-        /** Search words. Each must be the beginning of a word of the title. */
+        /** Search words, each the beginning of a word of the title. */
         q: string;
         /** Only tasks with this status. */
         status?: TaskStatus;

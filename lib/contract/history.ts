@@ -84,6 +84,7 @@ export const getAgentHistory = endpoint({
   path: '/api/agents/:name/history',
   scope: 'agents:read',
   summary: 'Get the history of an agent',
+  forPeople: true,
   params: { name: AgentName },
   query: v.object(pageQuery),
   status: 200,

@@ -58,7 +58,7 @@ export const TaskPatch = v.object({
   projectId: v.nullish(ProjectId),
   dependsOn: v.optional(dependsOn),
   claimId: v.optional(
-    described(ClaimId, 'The claim of the caller. While a claim lasts, `status` and `description` need it.'),
+    described(ClaimId, 'The claim of the caller, which `status` and `description` need while a claim lasts.'),
   ),
 });
 export type TaskPatch = v.InferOutput<typeof TaskPatch>;
@@ -328,7 +328,7 @@ export const getTask = endpoint({
     include: v.optional(
       described(
         oneOf(['result']),
-        'Add `result`: the newest ended execution on the task, with its output and its quality gates.',
+        'Add `result`: the newest ended execution on the task, with output and quality gates.',
       ),
     ),
   }),
