@@ -72,12 +72,13 @@ const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
   },
   getTask: {
     input: 'getTask',
-    definition: () => narrowed('getTask'),
+    // Its result is that of an execution, which `tasks.read` does not grant.
+    definition: () => without('include', narrowed('getTask')),
     actOf: (context, { execution: { organization } }, input) => {
-      const { params, query } = inputOf('getTask', input);
+      const { params } = inputOf('getTask', input);
       return {
         read: async () => {
-          const { data } = await getTask(context, organization, params.id, query.include);
+          const { data } = await getTask(context, organization, params.id);
           return { data: pick(endpoints.getTask.data, data) };
         },
       };
@@ -278,6 +279,12 @@ function narrowed(operation: OperationId, rules?: string): ToolDefinition {
       ...(required && { required }),
     },
   };
+}
+
+/** Returns the definition of a tool without an argument. */
+function without(argument: string, { inputSchema, ...definition }: ToolDefinition): ToolDefinition {
+  const { [argument]: _, ...properties } = inputSchema.properties as Record<string, object>;
+  return { ...definition, inputSchema: { ...inputSchema, properties } };
 }
 
 /**
