@@ -1,11 +1,13 @@
 import { listComments as listCommentsRow } from '../../lib/contract/comments.ts';
 import { getTaskHistory as historyRow } from '../../lib/contract/history.ts';
 import { listReadyTasks as listReadyRow } from '../../lib/contract/task-claims.ts';
+import { searchTasks as searchRow } from '../../lib/contract/task-search.ts';
 import * as rows from '../../lib/contract/tasks.ts';
 import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { listComments } from '../../lib/tasks/comments.ts';
 import { listReadyTasks } from '../../lib/tasks/ready-tasks.ts';
+import { searchTasks } from '../../lib/tasks/search-tasks.ts';
 import { countTasks } from '../../lib/tasks/task-counts.ts';
 import { getTaskHistory } from '../../lib/tasks/task-history.ts';
 import { listTasks } from '../../lib/tasks/tasks.ts';
@@ -36,10 +38,16 @@ const history = serve(historyRow, async ({ params, query, caller }, context) =>
   getTaskHistory(context, caller.organization, params.id, query),
 );
 
+const search = serve(searchRow, async ({ query, caller }, context) => {
+  const { q, assigned_agent: agent, project_id: project, ...rest } = query;
+  return searchTasks(context, caller.organization, q, { agent, project, ...rest });
+});
+
 export const handler = byRoute(
   [rows.listTasks, list],
   [rows.countTasks, count],
   [listReadyRow, ready],
   [listCommentsRow, comments],
   [historyRow, history],
+  [searchRow, search],
 );

@@ -71,7 +71,6 @@ const handlers = {
   listComments: listTasks,
   commentOnTask: updateTask,
   getTaskHistory: listTasks,
-  getAgentHistory: listAgents,
   listPrompts,
   getPrompt: listPrompts,
   restorePrompt,
@@ -84,6 +83,7 @@ const handlers = {
   renewClaim: updateTask,
   releaseTask: updateTask,
   reviewTask: updateTask,
+  searchTasks: listTasks,
   listWebhookEvents: listDeliveries,
 };
 

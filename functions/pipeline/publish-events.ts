@@ -13,6 +13,7 @@ import { executionFrom, executionKind } from '../../lib/table/executions/executi
 import { putEntries } from '../../lib/table/history/history-rows.ts';
 import { commentFrom, commentKind } from '../../lib/table/tasks/comments.ts';
 import { deletedTaskFrom, deletedTaskKind } from '../../lib/table/tasks/deleted-tasks.ts';
+import { followTask, renewSearchEntry } from '../../lib/table/tasks/search-entries.ts';
 import { taskFrom, taskKind } from '../../lib/table/tasks/task-items.ts';
 import { becomesReady } from '../../lib/tasks/claim-decisions.ts';
 import { dependentsFollow } from '../../lib/tasks/dependents.ts';
@@ -23,7 +24,7 @@ import { publishEvents } from '../../lib/webhooks/deliveries/publish-events.ts';
 import { isAwaited, startAwaited } from '../../lib/webhooks/orders/start-awaited.ts';
 import { webhookEvents } from '../../lib/webhooks/own-events.ts';
 
-export const handler = consumeStream(async ({ organization, before, after }, context) => {
+export const handler = consumeStream(async ({ organization, before, after, isRedriven }, context) => {
   const item = after ?? before;
   // The metric is written even if no work is late: an alarm is raised if no heartbeat arrives.
   if (item?.kind === heartbeatKind) return meter({ WorkLate: 0 });
@@ -78,19 +79,21 @@ export const handler = consumeStream(async ({ organization, before, after }, con
     ]);
     return;
   }
-  // The item of a deleted task says the rest. After an upgrade, Lambda still sends changes that an earlier version published.
-  if (!after || after.kind !== taskKind) return;
-  const task = taskFrom(after);
+  if (item?.kind !== taskKind) return;
+  const task = taskFrom(item);
   const former = before && taskFrom(before);
-  await Promise.all([
-    dependentsFollow(former, task) && sendTaskOrder(context, organization, task.id, 'dependents'),
-    task.assignedAgent && becomesReady(former, task) && wakeAgent(context, organization, task.assignedAgent),
-    putEntries(context, { organization, of: 'task', id: task.id }, entriesOfTask(former, task)),
-    publishEvents(context, {
-      organization,
-      item: task.id,
-      version: task.version,
-      events: taskEvents(former, task),
-    }),
+  const current = after && task;
+  const { id, version } = task;
+  const done = await Promise.allSettled([
+    // First: if it has to be tried again, the change is no dead letter, whatever the others say.
+    isRedriven ? renewSearchEntry(context, organization, id) : followTask(context, organization, former, current),
+    dependentsFollow(former, current) && sendTaskOrder(context, organization, id, 'dependents'),
+    current?.assignedAgent && becomesReady(former, task) && wakeAgent(context, organization, current.assignedAgent),
+    // The item of a deleted task says the rest.
+    current && putEntries(context, { organization, of: 'task', id }, entriesOfTask(former, current)),
+    publishEvents(context, { organization, item: id, version, events: taskEvents(former, current) }),
   ]);
+  // Not before all have ended: a write of the entry that goes on could end after that of the next change.
+  const failed = done.find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
 });

@@ -19,6 +19,7 @@ import * as skills from './skills.ts';
 import * as steps from './steps.ts';
 import * as taskClaims from './task-claims.ts';
 import * as taskReviews from './task-reviews.ts';
+import * as taskSearch from './task-search.ts';
 import * as tasks from './tasks.ts';
 import * as webhookEvents from './webhook-events.ts';
 import * as webhooks from './webhooks.ts';
@@ -93,6 +94,7 @@ export const endpoints = {
   releaseTask: taskClaims.releaseTask,
   takeBackTask: taskClaims.takeBackTask,
   reviewTask: taskReviews.reviewTask,
+  searchTasks: taskSearch.searchTasks,
   listWebhookEvents: webhookEvents.listWebhookEvents,
 } as const satisfies Record<string, Endpoint>;
 
@@ -166,5 +168,6 @@ export const references = {
   releaseTask: taskClaims.releaseTaskReference,
   takeBackTask: taskClaims.takeBackTaskReference,
   reviewTask: taskReviews.reviewTaskReference,
+  searchTasks: taskSearch.searchTasksReference,
   listWebhookEvents: webhookEvents.listWebhookEventsReference,
 } as const;

@@ -42,7 +42,7 @@ function parametersOf(row: Endpoint, params: Reference['params'] = {}): Json[] {
     // A list is one parameter with commas, not one for each value.
     const isList = json.type === 'array';
     return {
-      ...{ name, in: 'query', required: false, ...(description ? { description } : {}) },
+      ...{ name, in: 'query', required: !v.is(schema, undefined), ...(description ? { description } : {}) },
       ...(isList && { style: 'form', explode: false }),
       schema: json,
     };

@@ -16,8 +16,19 @@ import type { Item } from '../table/write.ts';
 import { isHopeless } from './hopeless.ts';
 import { meter } from './meter.ts';
 
-/** A change of an item in the table's stream: the item before and after; `undefined` before its creation or after its end. */
-export type Change = { organization: Organization; before: Item | undefined; after: Item | undefined };
+/**
+ * A change of an item in the table's stream: the item before and after; `undefined` before its creation or after its end. A
+ * dead letter that is redriven (`isRedriven`) comes after later changes of the item; all others come in order.
+ */
+export type Change = {
+  organization: Organization;
+  before: Item | undefined;
+  after: Item | undefined;
+  isRedriven: boolean;
+};
+
+/** A record of the stream, or one that was a dead letter. */
+type StreamRecord = DynamoDBRecord & { redriven?: boolean };
 
 /** The result of a message: counts for the metrics, and fields for its line in the log. */
 type Done = { counts?: Counts };
@@ -32,10 +43,10 @@ type BatchResult = ReturnType<typeof processPartialResponse>;
  * dead letter, with its keys and images.
  */
 export function consumeStream(handle: (change: Change, context: Context) => Promise<void>) {
-  const consume = async (record: DynamoDBRecord): Promise<void> => {
+  const consume = async ({ redriven: isRedriven = false, ...record }: StreamRecord): Promise<void> => {
     const context = processContext();
     try {
-      const change = changeOf(record.dynamodb);
+      const change = { ...changeOf(record.dynamodb), isRedriven };
       await runWithRequest(requestIn(change.after ?? change.before), () => handle(change, context));
     } catch (error) {
       if (!isHopeless(error)) throw error;
@@ -96,7 +107,7 @@ export function consumeQueue<const Message extends Schema>(
   return withStartCheck(handler, () => checkTable(processContext()));
 }
 
-function changeOf(record: DynamoDBRecord['dynamodb']): Change {
+function changeOf(record: DynamoDBRecord['dynamodb']): Omit<Change, 'isRedriven'> {
   const image = (values: unknown) => values && unmarshall(values as Record<string, AttributeValue>);
   const [before, after] = [image(record?.OldImage), image(record?.NewImage)] as [Change['before'], Change['after']];
   return { organization: organizationOf((after ?? before)?.pk as string), before, after };

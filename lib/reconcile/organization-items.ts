@@ -5,19 +5,20 @@ import { type ExecutionHead, executionFrom, executionKind } from '../table/execu
 import { familyOf, keys } from '../table/keys.ts';
 import type { ListMembership } from '../table/lists/listing.ts';
 import { purgeFrom, purgeKind } from '../table/purges/purge-items.ts';
+import { searchEntry } from '../table/tasks/search-entries.ts';
 import { taskFrom, taskMembership } from '../table/tasks/task-items.ts';
 import type { Item } from '../table/write.ts';
 
 /** The items of an organization: the fields that lists and counts are derived from, and the derived items. */
 export type OrganizationItems = {
-  tasks: { id: string; dependsOn: string[]; dependents: string[]; membership: ListMembership }[];
+  tasks: { id: string; dependsOn: string[]; dependents: string[]; membership: ListMembership; entry: Item }[];
   executions: ExecutionHead[];
   webhooks: { ulid: string; events: string[]; taskFilters: unknown }[];
   /** The ids of the existing agents. */
   agents: Set<string>;
   /** The unfinished purges of agents, by agent id. */
   purges: Map<string, Item>;
-  /** Rows and counters by name, without counts of zero: a count of zero means the same as none. */
+  /** Rows, search entries and counters by name, without counts of zero: a count of zero means the same as none. */
   derived: Map<string, Item>;
 };
 
@@ -78,7 +79,11 @@ function derivedFamilies(organization: Organization): { rows: Set<string>; numbe
   ];
   const counts = [keys.running(organization).pk, keys.webhookCount(organization).pk];
   return {
-    rows: new Set([...lists.map(({ rows }) => rows), keys.subscriptions(organization, any)].map(familyOf)),
+    rows: new Set(
+      [...lists.map(({ rows }) => rows), keys.subscriptions(organization, any), keys.searchEntries(organization)].map(
+        familyOf,
+      ),
+    ),
     numbers: new Set([...lists.map(({ counters }) => counters), ...counts].map(familyOf)),
   };
 }
@@ -91,7 +96,8 @@ function adderTo(found: OrganizationItems, organization: Organization): (item: I
     if (pk === keys.tasks(organization)) {
       const task = taskFrom(item);
       const { id, dependsOn, dependents } = task;
-      found.tasks.push({ id, dependsOn, dependents, membership: taskMembership(organization, task) });
+      const entry = searchEntry(organization, task);
+      found.tasks.push({ id, dependsOn, dependents, membership: taskMembership(organization, task), entry });
     } else if (item.kind === executionKind) {
       found.executions.push(executionFrom(item));
     } else if (pk === keys.agents(organization)) {

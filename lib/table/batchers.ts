@@ -1,7 +1,7 @@
 import { inBatches } from '../batching/in-batches.ts';
 import type { EventName } from '../contract/events.ts';
 import type { Organization } from '../contract/organization.ts';
-import { batchWriteLimit, writeBatch } from './batch-writes.ts';
+import { type BatchWrite, batchWriteLimit, writeBatch } from './batch-writes.ts';
 import type { TableContext } from './client.ts';
 import type { TaskFilterChange } from './deliveries/task-filters.ts';
 import type { Key } from './keys.ts';
@@ -25,7 +25,7 @@ export type LateEvent = { organization: Organization; ulid: string };
  * first use.
  */
 export type Batchers = {
-  putItem?: (item: Item) => Promise<unknown>;
+  writeItem?: (write: BatchWrite) => Promise<unknown>;
   readItem?: (key: Key) => Promise<Item | undefined>;
   readSubscribers?: (event: SubscribedEvent) => Promise<Subscriber[]>;
   listLateEvent?: (event: LateEvent) => Promise<string>;
@@ -35,24 +35,37 @@ export type Batchers = {
 export type BatchingContext = TableContext & { batchers: Batchers };
 
 /**
- * Puts an item, whether it exists or not. Puts in one turn of the event loop are batched; two different
- * items with the same key are put one after the other.
+ * Puts an item, whether it exists or not. Puts and deletions in one turn of the event loop are batched; two different ones
+ * with the same key are made one after the other.
  *
  * @throws the errors of `writeBatch`
  */
-export async function putInBatch({ table, batchers }: BatchingContext, item: Item): Promise<void> {
-  batchers.putItem ??= inBatches(
+export function putInBatch(context: BatchingContext, item: Item): Promise<void> {
+  return writeInBatch(context, { PutRequest: { Item: item } });
+}
+
+/**
+ * Deletes an item, whether it exists or not, in batches as `putInBatch`.
+ *
+ * @throws the errors of `writeBatch`
+ */
+export function deleteInBatch(context: BatchingContext, key: Key): Promise<void> {
+  return writeInBatch(context, { DeleteRequest: { Key: key } });
+}
+
+async function writeInBatch({ table, batchers }: BatchingContext, write: BatchWrite): Promise<void> {
+  batchers.writeItem ??= inBatches(
     batchWriteLimit,
-    async (items: Item[]): Promise<undefined[]> => {
-      await writeBatch(
-        table,
-        items.map((Item) => ({ PutRequest: { Item } })),
-      );
+    async (writes: BatchWrite[]): Promise<undefined[]> => {
+      await writeBatch(table, writes);
       return [];
     },
-    ({ pk, sk }) => `${pk} ${sk}`,
+    (one) => {
+      const { pk, sk } = 'PutRequest' in one ? one.PutRequest.Item : one.DeleteRequest.Key;
+      return `${pk} ${sk}`;
+    },
   );
-  await batchers.putItem(item);
+  await batchers.writeItem(write);
 }
 
 /** Returns an item, strongly consistent. Reads in one turn of the event loop are batched. */

@@ -153,15 +153,16 @@ type ItemPage = { items: Item[]; read: number; lastRead: string | undefined };
 /**
  * Yields the pages of a range, strongly consistent. Pages are read when they are needed.
  *
- * @param range `limit` is the maximum number of items to read, `pageItems` that of a page, whether they pass or not
+ * @param range `limit` is the maximum number of items to read, `pageItems` that of a page, whether they pass or not.
+ *   `eventual` reads eventually consistent, which takes half the read units
  */
 export async function* queryPages(
   table: Table,
-  range: Bounds & { limit: number; pageItems?: number; ascending?: boolean },
+  range: Bounds & { limit: number; pageItems?: number; ascending?: boolean; eventual?: boolean },
   filter?: Filter,
 ): AsyncGenerator<ItemPage, undefined> {
-  const { limit, pageItems = filteredPageItems, ascending = false } = range;
-  const query = queryOf(table, range);
+  const { limit, pageItems = filteredPageItems, ascending = false, eventual = false } = range;
+  const query = { ...queryOf(table, range), ConsistentRead: !eventual };
   let remaining = limit;
   let start: Item | undefined;
   do {

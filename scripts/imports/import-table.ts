@@ -27,9 +27,10 @@ export const importTable: Readonly<Record<string, string>> = {
   'lib/table': 'lib/aws lib/batching lib/contract lib/deployment lib/request-context.ts node:* @aws-sdk/*',
 
   // The behaviour, by noun.
-  'lib/agents': 'lib/context.ts lib/contract lib/table node:* js-yaml valibot',
+  'lib/search-words.ts': '',
+  'lib/agents': 'lib/context.ts lib/contract lib/search-words.ts lib/table node:* js-yaml valibot',
   'lib/tasks':
-    'lib/batching lib/context.ts lib/contract lib/deployment lib/request-context.ts lib/sqs lib/table node:*',
+    'lib/batching lib/context.ts lib/contract lib/deployment lib/request-context.ts lib/search-words.ts lib/sqs lib/table node:*',
   'lib/webhooks':
     'lib/batching lib/context.ts lib/contract lib/deployment lib/kms lib/request-context.ts lib/sqs lib/table node:* ipaddr.js',
   'lib/executions':
@@ -47,7 +48,7 @@ export const importTable: Readonly<Record<string, string>> = {
   'lib/http':
     'lib/agents lib/context.ts lib/contract lib/deployment lib/limits lib/log.ts lib/openapi lib/request-context.ts lib/requests lib/table node:* @middy/core aws-lambda esbuild',
   'lib/mcp':
-    'lib/context.ts lib/contract lib/http lib/log.ts lib/tools @middy/core @modelcontextprotocol/server aws-lambda',
+    'lib/context.ts lib/contract lib/http lib/log.ts lib/requests lib/tools @middy/core @modelcontextprotocol/server aws-lambda',
   'lib/queue':
     'lib/context.ts lib/contract lib/deployment lib/log.ts lib/model lib/request-context.ts lib/sqs lib/table valibot @aws-lambda-powertools/* @aws-sdk/* aws-lambda',
   'functions/*':

@@ -1,6 +1,7 @@
 import { type Task, taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
+import { searchEntry } from '../../lib/table/tasks/search-entries.ts';
 import { randomFrom } from '../soak/random.ts';
-import { bareTasks, seed } from '../table/tasks/seed.ts';
+import { bareTasks, seed, writeItems } from '../table/tasks/seed.ts';
 import { type Asked, type TestOrganization, text } from './test-organization.ts';
 
 const [assignedAgent, projectId] = ['qa-reviewer', 'proj_one'];
@@ -47,6 +48,23 @@ const listing = (query: string) => async (caller: TestOrganization) => {
   return { query };
 };
 
+/** Writes the search entries of tasks with an agent and a project, and the tasks of the newest. */
+async function seedSearched({ service, organization }: TestOrganization, count: number): Promise<void> {
+  const tasks = bareTasks(count, (nth) => Date.UTC(2025, 0, 1) - nth * 60_000, randomFrom(1)).map((task) => ({
+    ...{ ...task, title: 'Build the landing page of the customer', description: text, assignedAgent, projectId },
+  }));
+  await seed(service.table, organization, tasks.slice(0, 20));
+  await writeItems(
+    service.table,
+    tasks.map((task) => searchEntry(organization, task)),
+  );
+}
+
+const searching = (count: number, query: string) => async (caller: TestOrganization) => {
+  await caller.once(`${count} searched`, () => seedSearched(caller, count));
+  return { query };
+};
+
 const worker = 'laptop of Ada';
 
 /** Creates a task, lets a worker claim it, and returns a request of that worker. */
@@ -58,6 +76,13 @@ const ofClaim =
     return { params, body: { claimId: claim?.id, ...body } };
   };
 
+/** Creates a task with 100 comments. */
+const commentedTask = async (caller: TestOrganization) => {
+  const { params } = await one(caller);
+  for (let written = 0; written < 100; written++) await caller.ask('commentOnTask', { params, body: { text } });
+  return params;
+};
+
 /** For each budget of a task's row: creates the items in the table, and returns the measured request. */
 export const taskScenarios = {
   listTasks: {
@@ -67,6 +92,7 @@ export const taskScenarios = {
     'with a priority': listing('priority=low'),
     'with agent, status and priority': listing('assigned_agent=qa-reviewer&status=backlog&priority=low'),
     'from offset 70': listing('offset=70'),
+    'that wait for a review': listing('waiting_for=review'),
     'with the blockers of 20, each of five dependencies': async (caller) => {
       const dependsOn = await putMany(caller, 5);
       for (let created = 0; created < 20; created++) await put(caller, { ...bare, dependsOn });
@@ -90,6 +116,11 @@ export const taskScenarios = {
       return { query: 'project_id=proj_two' };
     },
   },
+  searchTasks: {
+    '20 of 10,000': searching(10_000, 'q=landing'),
+    'none of 10,000': searching(10_000, 'q=nothing'),
+    'none of 100,000, the first of ten requests': searching(100_000, 'q=nothing'),
+  },
   claimTask: {
     bare: async (caller) => ({ ...(await one(caller)), body: { worker } }),
     'with an agent': async (caller) => ({ ...(await one(caller, { ...bare, assignedAgent })), body: { worker } }),
@@ -105,6 +136,19 @@ export const taskScenarios = {
   renewClaim: { bare: ofClaim(bare) },
   releaseTask: { bare: ofClaim(bare, { status: 'qa_review' }), 'with both': ofClaim(both, { status: 'qa_review' }) },
   takeBackTask: { bare: async (caller) => ({ params: (await ofClaim(bare)(caller)).params }) },
+  reviewTask: {
+    'accepted, with both': changing({ ...both, status: 'up_for_review' }, { decision: 'accept' }),
+    'sent back, with both': changing({ ...both, status: 'up_for_review' }, { decision: 'send_back', comment: text }),
+  },
+  listComments: { '20 of 100': async (caller) => ({ params: await commentedTask(caller) }) },
+  commentOnTask: { bare: changing(bare, { text }) },
+  updateComment: {
+    bare: async (caller) => {
+      const { params } = await one(caller);
+      const { id: commentId } = await caller.ask('commentOnTask', { params, body: { text } });
+      return { params: { ...params, commentId }, body: { text: 'Another.' } };
+    },
+  },
   createTask: {
     bare: async () => ({ body: bare }),
     'with an agent': async () => ({ body: { ...bare, assignedAgent } }),

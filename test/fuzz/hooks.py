@@ -25,8 +25,9 @@ def before_call(context, case, kwargs):
         kept = setup["kept"]
         case.path_parameters = {name: kept.get(str(value), value) for name, value in case.path_parameters.items()}
     is_positive = case.meta and case.meta.generation.mode.is_positive
-    if is_positive and isinstance((case.query or {}).get("search"), str):
-        case.query = {**case.query, "search": with_allowed_characters("search", case.query["search"])}
+    for name in ("search", "q"):
+        if is_positive and isinstance((case.query or {}).get(name), str):
+            case.query = {**case.query, name: with_allowed_characters(name, case.query[name])}
     if not isinstance(case.body, dict):
         return
     url = case.body.get("url")
@@ -38,7 +39,7 @@ def before_call(context, case, kwargs):
 
 # The fields that need a visible character, and those of them that have no control characters.
 TITLES = {"title", "displayName", "model", "capabilities", "worker"}
-VISIBLE = TITLES | {"note", "input", "instruction", "focusArea", "secret", "search"}
+VISIBLE = TITLES | {"note", "input", "instruction", "focusArea", "secret", "search", "q"}
 
 
 def kept_valid(name, value):

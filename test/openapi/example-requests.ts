@@ -1,5 +1,5 @@
 type Schema = { $ref?: string; examples?: unknown[]; enum?: unknown[]; default?: unknown };
-type Parameter = { name: string; in: string; schema: Schema; example?: unknown };
+type Parameter = { name: string; in: string; required?: boolean; schema: Schema; example?: unknown };
 type Content = { example?: unknown; examples?: Record<string, { value: unknown }> };
 type Message = { content?: Record<string, Content> };
 type Operation = { parameters?: Parameter[]; requestBody?: Message; responses: Record<string, Message> };
@@ -24,7 +24,7 @@ export type ExampleRequest = {
 
 /**
  * Returns the requests by all examples of a document, in its order: of each operation first the one by the first example
- * of its body, then those by its further examples and with all query parameters.
+ * of its body and the query parameters that it needs, then those by its further examples and with all query parameters.
  */
 export function exampleRequests({ paths, components }: Document): {
   first: ExampleRequest[];
@@ -49,15 +49,17 @@ function requestsOf(
 ): ExampleRequest[] {
   const [status, { content }] = successOf(operation);
   const [json] = [content?.['application/json']].filter((one) => one?.example !== undefined);
-  const examplesIn = (place: string) =>
+  const examplesIn = (place: string, isWanted = (_: Parameter) => true) =>
     (operation.parameters ?? [])
-      .filter((one) => one.in === place)
+      .filter((one) => one.in === place && isWanted(one))
       .map((one): [string, string] => [one.name, exampleOf(one, schemas)]);
   const filledIn = examplesIn('path').reduce((text, [name, value]) => text.replace(`{${name}}`, value), path);
-  const request = { method, path: filledIn, query: '', body: undefined, title: 'as it is', status, success: json };
-  // `after` excludes `before`.
+  const needed = new URLSearchParams(examplesIn('query', ({ required = false }) => required)).toString();
+  const request = { method, path: filledIn, query: needed, body: undefined, title: 'as it is', status, success: json };
+  // `after` excludes `before`, and `waiting_for` excludes `status`.
   const queried = new Map(examplesIn('query'));
   if (queried.has('after')) queried.delete('before');
+  if (queried.has('waiting_for')) queried.delete('status');
   const query = new URLSearchParams([...queried]).toString();
   const bodies = bodiesOf(operation.requestBody?.content?.['application/json']);
   return [

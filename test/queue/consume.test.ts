@@ -94,10 +94,20 @@ describe('a function of the stream', () => {
   it('is given the organization, and the item before and after, if there is one', async () => {
     const { handled } = await handle([{ before, after }, { after }, { before }]);
     expect(handled).toEqual([
-      { organization: 'one', before, after },
-      { organization: 'one', before: undefined, after },
-      { organization: 'one', before, after: undefined },
+      { organization: 'one', before, after, isRedriven: false },
+      { organization: 'one', before: undefined, after, isRedriven: false },
+      { organization: 'one', before, after: undefined, isRedriven: false },
     ]);
+  });
+
+  it('is told which change is redriven, and makes a dead letter without that mark of one that fails again', async () => {
+    const handled: Change[] = [];
+    const handler = consumeStream(async (change) => void handled.push(change));
+    const [good, broken] = [recordOf({ after }, 0), recordOf({}, 1)];
+    const Records = [good, broken].map((record) => ({ ...record, redriven: true }));
+    expect(failuresOf(await handler({ Records }, context))).toEqual([]);
+    expect(handled).toEqual([{ organization: 'one', before: undefined, after, isRedriven: true }]);
+    expect(sendDeadLetters.mock.calls).toEqual([[[{ message: broken, delaySeconds: 0 }]]]);
   });
 
   it('returns exactly those that failed, by their sequence numbers', async () => {

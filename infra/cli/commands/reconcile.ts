@@ -27,8 +27,8 @@ export const reconcile = command(
   .alias(oldName)
   .description(
     [
-      'Show which lists, counts and dependents of an organization differ from its items, for example after a restore, and',
-      'repair them. Reads the whole table for each organization. The exit code is 1 if a difference remains.',
+      'Show which lists, counts, search entries and dependents of an organization differ from its items, for example after a',
+      'restore, and repair them. Reads the whole table for each organization. The exit code is 1 if a difference remains.',
       'Stop all writers before --fix: lists and counts may lose concurrent changes, which the next run finds. Items never',
       'do.',
     ].join(' '),

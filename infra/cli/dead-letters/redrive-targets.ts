@@ -51,7 +51,8 @@ export function localTargets(queues: Queues): RedriveTargets {
   };
 }
 
-const batchOf = (change: ChangeRecord): string => JSON.stringify({ Records: [change] });
+/** Returns a batch with a change, marked as one that comes after later changes of its item. */
+const batchOf = (change: ChangeRecord): string => JSON.stringify({ Records: [{ ...change, redriven: true }] });
 
 function errorIn(result: unknown, message: string): string | undefined {
   const { batchItemFailures } = result as { batchItemFailures: unknown[] };

@@ -53,7 +53,7 @@ function responseOf(row: Endpoint, event: ApiEvent, result: unknown): ApiResult 
     const { items, next } = result as CursorPage<unknown>;
     const { limit } = queryOf(event);
     const data = items.map((item) => pick(row.data as Schema, item));
-    return successResponse(row, event, { data, pagination: { limit, next } });
+    return cursorPageResponse(row, event, data, { limit, next });
   }
   if (row.paged) {
     const { items, total } = result as Page<unknown>;
@@ -90,6 +90,25 @@ function pageResponse(row: Endpoint, event: ApiEvent, items: readonly unknown[],
   if (whole) return whole;
   const fitting = fittingItems(items, page([], limit));
   return page(items.slice(0, fitting), fitting);
+}
+
+/**
+ * Returns the response with a page of a list by cursor. A page that is too large for a Lambda response ends early, and the next
+ * one goes on after its last item. Only pages of tasks can be that large.
+ */
+function cursorPageResponse(
+  row: Endpoint,
+  event: ApiEvent,
+  items: readonly unknown[],
+  pagination: { limit: number; next: string | null },
+): ApiResult {
+  const page = (data: readonly unknown[], next: string | null) =>
+    successResponse(row, event, { data, pagination: { ...pagination, next } });
+  const whole = fitted(event, page(items, pagination.next));
+  if (whole) return whole;
+  const fitting = items.slice(0, fittingItems(items, page([], pagination.next)));
+  const { id } = fitting.at(-1) as { id: string };
+  return page(fitting, id);
 }
 
 /** Returns the requested page. The query of each list with a total has these two parameters; that of the others, `limit`. */

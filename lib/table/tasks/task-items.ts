@@ -14,7 +14,7 @@ import { keys } from '../keys.ts';
 import type { ListMembership } from '../lists/listing.ts';
 import type { Item } from '../write.ts';
 
-/** The kind of tasks in the stream. */
+/** The kind of the items of tasks. */
 export const taskKind = 'task';
 
 /** A task with the fields that only the store uses. */

@@ -98,6 +98,7 @@ const largestReads: Partial<Record<Operation, unknown>> = {
   getTask: { data: { ...task, dependsOn: references, blockedBy: references }, version: most },
   getAgent: { data: agent, version: most },
   listReadyTasks: Array.from({ length: 100 }, () => task),
+  searchTasks: { items: Array.from({ length: 100 }, () => task), next: null },
   listSkills: skills,
   listSkillCatalogue: skills,
   getExecution: execution,
@@ -211,6 +212,25 @@ describe.each(Object.keys(largestItems))('the largest page of %s', (operation) =
     }
     expect(seen).toEqual(Array.from({ length: 250 }, (_, nth) => `item-${nth}`));
   });
+});
+
+it('the pages of a search lead to every task once if the caller continues at next', async () => {
+  const idAt = (nth: number) => `tk_${String(nth).padStart(26, '0')}`;
+  const all = Array.from({ length: 250 }, (_, nth) => ({ ...task, id: idAt(nth) }));
+  const seen: string[] = [];
+  let next: string | null = '';
+  while (next !== null) {
+    const items = all.slice(seen.length, seen.length + 100);
+    const whole = { items, next: seen.length + 100 < all.length ? (items.at(-1)?.id ?? null) : null };
+    const page = bodyOf(await respond('searchTasks', whole, { limit: 100 })) as Page & {
+      pagination: { next: string | null };
+    };
+    expect(page.pagination.limit).toBe(100);
+    seen.push(...page.data.map((item) => item.id));
+    next = page.pagination.next;
+    if (next !== null) expect(next).toBe(seen.at(-1));
+  }
+  expect(seen).toEqual(all.map((item) => item.id));
 });
 
 it('a page that is too large ends with the last item that fits, to the byte', () => {

@@ -3,10 +3,11 @@ import { ApiError } from '../../../lib/contract/errors.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { NewTask, TaskPatch } from '../../../lib/contract/tasks.ts';
 import type { RecordResponse } from '../../../lib/table/idempotency.ts';
+import { followTask } from '../../../lib/table/tasks/search-entries.ts';
 import { createTask, deleteTask, updateTask } from '../../../lib/tasks/tasks.ts';
 import { clockAt, newCaller, openService } from '../../service.ts';
 import { dumpOf } from '../../table-dump.ts';
-import { faultsOf } from './oracle.ts';
+import { faultsOf, tasksOf } from './oracle.ts';
 
 /** Names of agents that every organization of a test has. */
 export const agents = ['qa-reviewer', 'prompt-improver'] as const;
@@ -29,6 +30,11 @@ export async function createTestTable(clock = clockAt(Date.UTC(2026, 0, 1))) {
     put: (fields?: Partial<NewTask>, once?: RecordResponse) => createTask(context, organization, newTask(fields), once),
     patch: (id: string, fields: TaskPatch) => updateTask(context, organization, id, fields, always),
     remove: (id: string) => deleteTask(context, organization, id, always),
+    /** Writes the search entry of each task, as the stream does. */
+    followTasks: async (of = organization) => {
+      const tasks = await tasksOf(table, of);
+      await Promise.all(tasks.map((task) => followTask({ table, batchers: {} }, of, undefined, task)));
+    },
     /** Returns all items of the organization. */
     dump: () => dumpOf(table, organization),
     /** Returns what is wrong in these items (`faultsOf`). */

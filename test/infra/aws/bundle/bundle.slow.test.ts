@@ -110,6 +110,7 @@ describe('the bundles', () => {
       'get_task',
       'get_me',
       'list_ready_tasks',
+      'search_tasks',
     ]);
   });
 

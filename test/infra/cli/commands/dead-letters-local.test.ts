@@ -5,10 +5,11 @@ import { createQueues, sendersOf } from '../../../../infra/local/queues/queues.t
 import { processContext, setProcessContext } from '../../../../lib/context.ts';
 import { timestamp } from '../../../../lib/contract/ids.ts';
 import { environment } from '../../../../lib/deployment/environment.ts';
-import { createTask } from '../../../../lib/tasks/tasks.ts';
+import { searchTasks } from '../../../../lib/tasks/search-tasks.ts';
+import { createTask, updateTask } from '../../../../lib/tasks/tasks.ts';
 import { registerWebhook } from '../../../../lib/webhooks/registration.ts';
 import { newCaller, openService } from '../../../service.ts';
-import { newTask } from '../../../table/tasks/test-table.ts';
+import { always, newTask } from '../../../table/tasks/test-table.ts';
 import { streamed } from '../../../table-stream.ts';
 import { runServed } from '../served.ts';
 
@@ -58,4 +59,14 @@ it('shows dead letters of the service on this machine, sends messages to their q
   const [event = '', ...others] = deliveries.filter((body) => body !== delivery);
   expect([JSON.parse(event), others]).toMatchObject([{ organization, attempt: 1 }, []]);
   expect(bodiesOf((await deadLetters('show')).stdout)).toEqual([hopeless]);
+});
+
+it('a redriven change of a task leaves its later title in the search', async () => {
+  const former = await change();
+  const id = `tk_${former.dynamodb?.Keys?.sk?.S}`;
+  await updateTask(context, organization, id, { title: 'Latter' }, always);
+  put(JSON.stringify(former));
+  await deadLetters('redrive');
+  const { items } = await searchTasks(context, organization, 'latter', { limit: 20 });
+  expect(items.map((task) => task.id)).toEqual([id]);
 });

@@ -71,7 +71,7 @@ it.each(formerVersions)('has the items and the changes to publish that the engin
 /** Returns the titles of the last tasks before the kill whose creation is in the event log. */
 function publishedTitles(items: Item[]): unknown[] {
   const events = JSON.stringify(items.filter(({ pk }) => pk === 'O#local#E'));
-  const tasks = items.filter(({ title }) => String(title).startsWith('Before the kill'));
+  const tasks = items.filter(({ kind, title }) => kind === 'task' && String(title).startsWith('Before the kill'));
   return tasks
     .filter(({ sk }) => events.includes(String(sk)))
     .map(({ title }) => title)
