@@ -172,7 +172,7 @@ export const taskEventRows = rowsOf<`task.${string}`, TaskEventData | ClaimEvent
 });
 
 /** The events of what is told about a task: they come from items of their own, each from a new one. */
-export const taskNewsRows = rowsOf<`task.${string}`, TaskEventData | CommentEventData, object>()({
+const taskNewsRows = rowsOf<`task.${string}`, TaskEventData | CommentEventData, object>()({
   'task.commented': {
     when: 'Somebody comments on a task or reviews it with a comment',
     data: CommentEventData,

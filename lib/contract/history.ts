@@ -7,7 +7,7 @@ import { TaskId } from './tasks.ts';
 
 /** What has happened to a task or an agent, and by whom. */
 
-export const HistoryEntryId = id('hi', 'an entry of a history');
+const HistoryEntryId = id('hi', 'an entry of a history');
 
 /** The largest number of entries of a history that are shown. */
 export const historyLimit = 1_000;

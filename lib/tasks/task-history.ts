@@ -99,7 +99,7 @@ function actionOf(before: StoredTask, after: StoredTask, ended: ClaimEnd | undef
 }
 
 /** Returns the entry of a deleted task. */
-export function entryOfDeletion({ deletedAt: at, version, by, requestId }: DeletedTask): NewEntry {
+export function entryOfDeletion({ deletedAt: at, version, by = theService, requestId }: DeletedTask): NewEntry {
   return { at, order: orderOf(version + 1, 1), kind: 'deleted', by, ...(requestId !== undefined && { requestId }) };
 }
 

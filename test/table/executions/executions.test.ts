@@ -56,7 +56,7 @@ describe('a start', () => {
     await board.start(execution, { input, task, recordResponse });
 
     const { id, startedAt, agentName } = execution;
-    expect(await readExecutionHead(board, execution)).toEqual({ ...execution, form: 2 });
+    expect(await readExecutionHead(board, execution)).toEqual({ ...execution, form: 2, movesTask: true });
     expect(JSON.stringify(await readExecutionInput(board, execution))).toBe(JSON.stringify(input));
     expect(await readExecution(board, execution)).toMatchObject({ id, taskId, input: 'Do it.', agentId: agent.id });
     const page = await readExecutionPage(board, organization, {}, { limit: 20, offset: 0 });
@@ -215,7 +215,8 @@ describe('the end of an execution on a task', () => {
     const { owner, ...kept } = await board.stored(taskId);
     expect(owner).toBe(execution.id);
     await endExecution(board, execution, completed(), { task: await board.release(execution, 'assigned') });
-    expect(await board.stored(taskId)).toEqual({ ...kept, status: 'assigned', version: 3, updatedAt: at(5) });
+    const moved = { status: 'assigned', endedExecution: execution.id, version: 3, updatedAt: at(5) };
+    expect(await board.stored(taskId)).toEqual({ ...kept, ...moved });
     expect(await board.faults()).toEqual([]);
   });
 
