@@ -54,10 +54,14 @@ export function currentActor(): Actor {
   return contexts.getStore()?.actor ?? theService;
 }
 
-/** The fields of an item with a history: who has made its last change, and in which request, if that is known. */
-export type Authorship = { by: Actor; requestId?: string };
+/** The fields of an item with a history: who has made its last change, the service if nobody, and in which request, if that is known. */
+export type Authorship = { by?: Actor; requestId?: string };
 
 /** Returns the fields of an item that say who changes it. */
 export function authorship(): Authorship {
-  return { by: currentActor(), ...requestFields() };
+  const { actor } = contexts.getStore() ?? {};
+  return { ...(actor && { by: actor }), ...requestFields() };
 }
+
+/** The fields of an item that say who has changed it, to take those of the change before away. */
+export const noAuthorship = { by: undefined, requestId: undefined };

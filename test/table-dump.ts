@@ -1,6 +1,7 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { Organization } from '../lib/contract/organization.ts';
 import type { Table } from '../lib/table/client.ts';
+import { deletedTaskKind } from '../lib/table/tasks/deleted-tasks.ts';
 import { unmarked } from '../lib/table/write-marks.ts';
 
 /**
@@ -20,4 +21,15 @@ export async function dumpOf({ client, name }: Table, organization: Organization
   const items: Record<string, unknown> = {};
   for await (const { Items = [] } of pages) for (const item of Items) items[`${item.pk} ${item.sk}`] = unmarked(item);
   return items;
+}
+
+/**
+ * Returns the items of a dump that name a task, in their keys or in themselves, without the item that says that it was
+ * deleted.
+ */
+export function itemsNaming(dump: Awaited<ReturnType<typeof dumpOf>>, taskId: string): unknown[] {
+  const ulid = taskId.slice('tk_'.length);
+  const isNaming = (entry: [key: string, item: unknown]) => JSON.stringify(entry).includes(ulid);
+  const isDeletion = (item: unknown) => (item as { kind?: string }).kind === deletedTaskKind;
+  return Object.entries(dump).filter((entry) => isNaming(entry) && !isDeletion(entry[1]));
 }

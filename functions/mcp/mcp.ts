@@ -71,7 +71,6 @@ const handlers = {
   listComments: listTasks,
   commentOnTask: updateTask,
   getTaskHistory: listTasks,
-  getAgentHistory: listAgents,
   listPrompts,
   getPrompt: listPrompts,
   restorePrompt,

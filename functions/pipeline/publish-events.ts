@@ -1,6 +1,4 @@
 import { entriesOfAgent } from '../../lib/agents/agent-history.ts';
-import type { Context } from '../../lib/context.ts';
-import type { Organization } from '../../lib/contract/organization.ts';
 import { orderLook, wakeAgent } from '../../lib/executions/auto-run.ts';
 import { executionEvents } from '../../lib/executions/execution-events.ts';
 import { sendExecutionMessages } from '../../lib/executions/execution-messages.ts';
@@ -16,7 +14,7 @@ import { putEntries } from '../../lib/table/history/history-rows.ts';
 import { commentFrom, commentKind } from '../../lib/table/tasks/comments.ts';
 import { deletedTaskFrom, deletedTaskKind } from '../../lib/table/tasks/deleted-tasks.ts';
 import { followTask, renewSearchEntry } from '../../lib/table/tasks/search-entries.ts';
-import { type StoredTask, taskFrom, taskKind } from '../../lib/table/tasks/task-items.ts';
+import { taskFrom, taskKind } from '../../lib/table/tasks/task-items.ts';
 import { becomesReady } from '../../lib/tasks/claim-decisions.ts';
 import { dependentsFollow } from '../../lib/tasks/dependents.ts';
 import { commentEvent, deletionEvent, taskEvents } from '../../lib/tasks/events.ts';
@@ -85,29 +83,17 @@ export const handler = consumeStream(async ({ organization, before, after, isRed
   const task = taskFrom(item);
   const former = before && taskFrom(before);
   const current = after && task;
+  const { id, version } = task;
   const done = await Promise.allSettled([
     // First: if it has to be tried again, the change is no dead letter, whatever the others say.
-    isRedriven ? renewSearchEntry(context, organization, task.id) : followTask(context, organization, former, current),
-    // The rest of a deletion follows from the item of the deleted task.
-    ...(current ? followChange(context, organization, former, current) : []),
+    isRedriven ? renewSearchEntry(context, organization, id) : followTask(context, organization, former, current),
+    dependentsFollow(former, current) && sendTaskOrder(context, organization, id, 'dependents'),
+    current?.assignedAgent && becomesReady(former, task) && wakeAgent(context, organization, current.assignedAgent),
+    // The item of a deleted task says the rest.
+    current && putEntries(context, { organization, of: 'task', id }, entriesOfTask(former, current)),
+    publishEvents(context, { organization, item: id, version, events: taskEvents(former, current) }),
   ]);
   // Not before all have ended: a write of the entry that goes on could end after that of the next change.
   const failed = done.find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
 });
-
-/** Does what follows from a new task, or from a change of one, besides its search entry. */
-function followChange(
-  context: Context,
-  organization: Organization,
-  before: StoredTask | undefined,
-  after: StoredTask,
-): unknown[] {
-  const { id, version, assignedAgent } = after;
-  return [
-    dependentsFollow(before, after) && sendTaskOrder(context, organization, id, 'dependents'),
-    assignedAgent && becomesReady(before, after) && wakeAgent(context, organization, assignedAgent),
-    putEntries(context, { organization, of: 'task', id }, entriesOfTask(before, after)),
-    publishEvents(context, { organization, item: id, version, events: taskEvents(before, after) }),
-  ];
-}

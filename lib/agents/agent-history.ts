@@ -1,4 +1,5 @@
 import { type Actor, theService } from '../contract/actors.ts';
+import { AgentPatch } from '../contract/agents.ts';
 import type { Page } from '../contract/endpoint.ts';
 import type { FieldChange, HistoryEntry } from '../contract/history.ts';
 import type { Organization } from '../contract/organization.ts';
@@ -9,11 +10,8 @@ import { type NewEntry, readHistoryPage } from '../table/history/history-rows.ts
 import type { Item } from '../table/write.ts';
 import { requireAgentHead } from './agents.ts';
 
-/** The fields whose changes a history shows. */
-const fields = [
-  ...(['displayName', 'description', 'category', 'status', 'model', 'capabilities', 'systemPrompt', 'soul'] as const),
-  ...(['autoRun', 'maxRunning', 'autoRetry', 'autoAccept', 'dependencyResults'] as const),
-];
+/** The fields whose changes a history shows: all that a request can change. */
+const fields = Object.keys(AgentPatch.entries);
 
 /**
  * Returns a page of the history of an agent, the newest entries first.

@@ -8,7 +8,7 @@ import { TaskId } from './tasks.ts';
 
 /** The comments of tasks: what people and agents say about the work. */
 
-export const CommentId = id('cm', 'a comment');
+const CommentId = id('cm', 'a comment');
 
 /** The largest number of comments of a task. */
 export const commentsLimit = 1_000;
@@ -90,6 +90,7 @@ export const updateComment = endpoint({
 export const updateCommentReference = (): ApiReference<typeof updateComment> => ({
   description:
     'Changes the text of a comment. Only its author can: the access token that it was written with. Publishes no event.',
+  params: { commentId: examples.commentId },
   body: { text: exampleComment.text },
   data: exampleComment,
 });
@@ -108,5 +109,6 @@ export const deleteComment = endpoint({
 
 export const deleteCommentReference = (): ApiReference<typeof deleteComment> => ({
   description:
-    'Permanently deletes a comment. Only its author can: the access token that it was written with. The history of the task still says that there was a comment, without its text. Publishes no event.',
+    'Permanently deletes a comment. Only its author can: the access token that it was written with. The history of the task keeps the start of the text. Publishes no event.',
+  params: { commentId: examples.commentId },
 });

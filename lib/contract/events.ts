@@ -45,8 +45,8 @@ export const CommentEventData = v.object({
 export type CommentEventData = v.InferOutput<typeof CommentEventData>;
 
 /**
- * `data` of the agent events: the execution as lists return it, without its number of steps, and two fields that it has
- * once it has ended.
+ * `data` of the agent events: the execution as lists return it, without its number of steps and what has started
+ * it, and two fields that it has once it has ended.
  */
 export const ExecutionEventData = v.object({
   execution: v.object({
@@ -55,6 +55,7 @@ export const ExecutionEventData = v.object({
       'tokensUsed',
       'tokensEstimated',
       'qualityGates',
+      'startedBy',
       'inputStart',
       'taskTitle',
     ]).entries,
@@ -171,7 +172,7 @@ export const taskEventRows = rowsOf<`task.${string}`, TaskEventData | ClaimEvent
 });
 
 /** The events of what is told about a task: they come from items of their own, each from a new one. */
-export const taskNewsRows = rowsOf<`task.${string}`, TaskEventData | CommentEventData, object>()({
+const taskNewsRows = rowsOf<`task.${string}`, TaskEventData | CommentEventData, object>()({
   'task.commented': {
     when: 'Somebody comments on a task or reviews it with a comment',
     data: CommentEventData,

@@ -8,7 +8,8 @@ import { standardModel } from './models.ts';
  * has. Its path names the system agent `qa-reviewer`; if it changes the agent, it names `builder`, which the example of
  * `createAgent` creates. Only ids that the service generates have to be replaced. The example of
  * `redeliverDelivery` also needs a delivery that has ended, that of `cancelExecution` an execution that is running, that
- * of `getEvent` an event, and those of claims a task that waits for a worker.
+ * of `getEvent` an event, those of claims a task that waits for a worker, that of
+ * `reviewTask` a task that waits for a review, and those of a comment one that was written.
  */
 export const taskId = 'tk_01K9Z3T6V0QW8E5R7T9Y1AB2CD';
 export const dependencyId = 'tk_01K9Z3P2M4N6Q8S0V2X4Z6A8BC';

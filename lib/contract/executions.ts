@@ -122,6 +122,17 @@ const executionFields = {
       'The results of the quality gates. Lists have it with `include=results` once the execution has ended, unless an earlier version of the service ended it.',
     ),
   ),
+  startedBy: v.optional(
+    described(
+      v.object({
+        kind: described(
+          oneOf(['request', 'auto_run', 'delegation']),
+          '`auto_run`: the service, on a ready task of an agent with `autoRun`.',
+        ),
+      }),
+      'What has started the execution. Absent in lists for executions that a version before 0.3.0 has listed.',
+    ),
+  ),
 };
 
 /** The number of code points of an input that lists of executions return. */
@@ -156,14 +167,6 @@ const CurrentStep = v.object({
 /** An execution as `getExecution` returns it. */
 export const Execution = v.object({
   ...executionFields,
-  startedBy: v.optional(
-    v.object({
-      kind: described(
-        oneOf(['request', 'auto_run', 'delegation']),
-        '`auto_run`: the service, on a ready task of an agent with `autoRun`.',
-      ),
-    }),
-  ),
   input: v.string(),
   output: v.optional(described(v.string(), 'The generated text; only present if the execution is completed.')),
   model: described(v.string(), 'The model that the execution asks; `simulator` if the built-in simulator answered.'),
@@ -252,6 +255,7 @@ const exampleExecution = {
   startedAt: examples.started,
   completedAt: examples.ended,
   durationMs: examples.durationMs,
+  startedBy: { kind: 'request' },
 } as const;
 
 export const executeAgent = endpoint({

@@ -7,7 +7,7 @@ import { TaskId } from './tasks.ts';
 
 /** What has happened to a task or an agent, and by whom. */
 
-export const HistoryEntryId = id('hi', 'an entry of a history');
+const HistoryEntryId = id('hi', 'an entry of a history');
 
 /** The largest number of entries of a history that are shown. */
 export const historyLimit = 1_000;
@@ -84,6 +84,7 @@ export const getAgentHistory = endpoint({
   path: '/api/agents/:name/history',
   scope: 'agents:read',
   summary: 'Get the history of an agent',
+  forPeople: true,
   params: { name: AgentName },
   query: v.object(pageQuery),
   status: 200,

@@ -4,7 +4,7 @@ import { Comment } from './comments.ts';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
 import { AgentName, described, flag, ProjectId, pageLimit } from './shapes.ts';
-import { Task, TaskId, TaskStatus } from './tasks.ts';
+import { exampleTask, Task, TaskId, TaskStatus } from './tasks.ts';
 
 /** The tasks that workers can take, and the claims by which they take them. */
 
@@ -13,23 +13,13 @@ const readyFilters = {
   project_id: v.optional(described(ProjectId, 'Only tasks of this project.')),
 };
 
-const exampleReady = {
-  id: examples.taskId,
-  title: 'Build the landing page',
-  status: 'assigned',
-  priority: 'high',
-  assignedAgent: examples.agentName,
-  projectId: examples.projectId,
-  dependsOn: [examples.dependencyId],
-  createdAt: examples.planned,
-  updatedAt: examples.started,
-} as const;
-
-const exampleClaimed = {
-  ...exampleReady,
-  status: 'in_progress',
-  claim: { id: examples.claimId, worker: examples.worker, expiresAt: examples.ended },
-} as const;
+/** Examples of a ready task and of a claimed one. They are functions because bundlers keep an unused constant that contains a spread. */
+const exampleReady = () => ({ ...exampleTask, status: 'assigned' }) as const;
+const exampleClaimed = () =>
+  ({
+    ...exampleTask,
+    claim: { id: examples.claimId, worker: examples.worker, expiresAt: examples.ended },
+  }) as const;
 
 /** A task as its claim returns it: with what reviewers have said about earlier work on it. */
 export const ClaimedTask = v.object({
@@ -60,7 +50,7 @@ export const listReadyTasksReference = (): ApiReference<typeof listReadyTasks> =
   description: `Returns the tasks that a worker can take now: those in \`backlog\` or \`assigned\` whose dependencies are all \`done\`, that nobody has claimed, and that are not stopped. The highest priority comes first, and of the same priority the oldest task. Each task was read for the response, so none of them was blocked or claimed at that moment. A task that becomes ready by its own change is there at once; one whose last dependency ends, within five seconds.
 
 There is no total and no offset, and a list that does not fit into a response of 6 MB ends early: a worker takes one, with \`POST /api/kanban-tasks/claim-next\` or by its id.`,
-  data: [exampleReady],
+  data: [exampleReady()],
 });
 
 /** The body of `claimTask`. */
@@ -117,7 +107,7 @@ export const claimTaskReference = (): ApiReference<typeof claimTask> => ({
 
 Publishes \`task.claimed\` and \`task.status_changed\`.`,
   body: { worker: examples.worker },
-  data: exampleClaimed,
+  data: exampleClaimed(),
 });
 
 export const claimNextTask = endpoint({
@@ -135,7 +125,7 @@ export const claimNextTaskReference = (): ApiReference<typeof claimNextTask> => 
   description:
     'Claims a ready task: one of the first 20 of the highest priority, so that many workers do not fight for the same one. Tasks of agents with `autoRun` are left out, unless `assignedAgent` names the agent. The response is `null` if no task is ready. With an `Idempotency-Key`, a repeated request gets the recorded response, also `null`.',
   body: { worker: examples.worker },
-  data: exampleClaimed,
+  data: exampleClaimed(),
 });
 
 export const renewClaim = endpoint({
@@ -155,7 +145,7 @@ export const renewClaimReference = (): ApiReference<typeof renewClaim> => ({
   description:
     'Extends the claim, from now on, and stores a note. It changes neither the version nor `updatedAt` of the task, and publishes no event. `claim_lost` if the claim has ended: stop the work, another worker may have the task.',
   body: { claimId: examples.claimId, note: 'The header is done.' },
-  data: exampleClaimed,
+  data: exampleClaimed(),
 });
 
 export const releaseTask = endpoint({
@@ -175,7 +165,7 @@ export const releaseTaskReference = (): ApiReference<typeof releaseTask> => ({
   description:
     'Ends the claim. The task gets the given status, or the one before the claim if the worker has set no other. After three releases in a row with `failed`, an open task is `stopped`: it is not offered until somebody changes its status, assigns it or takes it back. Publishes `task.released`, and `task.status_changed` if the status changes.',
   body: { claimId: examples.claimId, status: 'up_for_review', note: 'Ready for a look.' },
-  data: { ...exampleReady, status: 'up_for_review' },
+  data: { ...exampleTask, status: 'up_for_review' },
 });
 
 export const takeBackTask = endpoint({
@@ -193,5 +183,5 @@ export const takeBackTask = endpoint({
 export const takeBackTaskReference = (): ApiReference<typeof takeBackTask> => ({
   description:
     'Ends the claim of whatever worker, as a person does it: the task gets the status before the claim, and the worker gets `claim_lost`. It also frees a task that is stopped. Fails with `not_found` if the task has no claim and is not stopped. Publishes `task.released` for a claim.',
-  data: exampleReady,
+  data: exampleReady(),
 });

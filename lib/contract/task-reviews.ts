@@ -15,7 +15,7 @@ export const CommentText = described(text(1, 10_000), 'Markdown.');
 export const Review = v.pipe(
   v.object({
     decision: described(ReviewDecision, '`accept` moves the task to `done`, `send_back` to its agent.'),
-    comment: v.optional(described(CommentText, 'Why, in Markdown. `send_back` needs it.')),
+    comment: v.optional(described(CommentText, 'Why, in Markdown; `send_back` needs it.')),
   }),
   v.forward(
     v.check(

@@ -15,7 +15,7 @@ export const searchTasks = endpoint({
   query: v.object({
     q: v.pipe(
       text(2, 100),
-      v.description('Search words. Each must be the beginning of a word of the title.'),
+      v.description('Search words, each the beginning of a word of the title.'),
       v.examples(['landing page']),
     ),
     ...taskFilters,

@@ -58,7 +58,7 @@ export const TaskPatch = v.object({
   projectId: v.nullish(ProjectId),
   dependsOn: v.optional(dependsOn),
   claimId: v.optional(
-    described(ClaimId, 'The claim of the caller. While a claim lasts, `status` and `description` need it.'),
+    described(ClaimId, 'The claim of the caller, which `status` and `description` need while a claim lasts.'),
   ),
 });
 export type TaskPatch = v.InferOutput<typeof TaskPatch>;
@@ -201,6 +201,7 @@ export const TaskCounts = v.object({
 });
 export type TaskCounts = v.InferOutput<typeof TaskCounts>;
 
+/** An example of a task that is in progress. */
 export const exampleTask = {
   id: examples.taskId,
   title: 'Build the landing page',
@@ -327,7 +328,7 @@ export const getTask = endpoint({
     include: v.optional(
       described(
         oneOf(['result']),
-        'Add `result`: the newest ended execution on the task, with its output and its quality gates.',
+        'Add `result`: the newest ended execution on the task, with output and quality gates.',
       ),
     ),
   }),

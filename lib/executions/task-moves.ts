@@ -69,8 +69,12 @@ export function moveOnEnd(
   return { before: task, after };
 }
 
-/** Returns the change of a task whose execution has ended without moving it: only its result is known. It is no new version. */
-export function noteEnd(task: StoredTask, executionId: string): TaskMove {
+/**
+ * Returns the change of a task whose execution has ended without moving it: only its result is known. It is no new version.
+ * `undefined` if the task knows it already.
+ */
+export function noteEnd(task: StoredTask, executionId: string): TaskMove | undefined {
+  if (task.endedExecution === executionId) return undefined;
   return { before: task, after: { ...task, endedExecution: executionId } };
 }
 
@@ -78,7 +82,7 @@ export function noteEnd(task: StoredTask, executionId: string): TaskMove {
  * Returns the move of a task with the cancellation of the execution that owns it. The service starts no other one in this round:
  * whoever cancels one does not want that.
  */
-export function moveOnCancel(task: StoredTask, executionId: string, now: string): TaskMove {
+export function moveOnCancel(task: StoredTask, executionId: string, now: string): TaskMove | undefined {
   const move = moveOnEnd(task, executionId, 'assigned', now);
   const stopped = { autoRuns: mostAutoRuns, autoRunFailure: { executionId, error: 'cancelled' } };
   return move ? { ...move, after: { ...move.after, ...stopped } } : noteEnd(task, executionId);

@@ -6,6 +6,7 @@ import { type ApiEvent, type ApiResult, header } from '../http/api-event.ts';
 import { errorResponse } from '../http/middleware/envelope.ts';
 import { readSentInput } from '../tools/sent-input.ts';
 import { type OperationId, readToolInput, splitToolInput } from '../tools/tool-definitions.ts';
+import { readIfMatch } from './if-match.ts';
 
 /** The handler of an endpoint, as Lambda calls it. */
 type Handler = (event: ApiEvent, context: LambdaContext) => Promise<ApiResult>;
@@ -40,9 +41,14 @@ export async function callOperation(
   const handler = handlers[operation];
   if (!handler) throw new Error(`The operation ${operation} is not offered as a tool.`);
   try {
-    const { input, note } = readSentInput(operation, sent);
+    const ifMatch = readIfMatch(operation, sent);
+    const { input, note } = readSentInput(operation, ifMatch.input);
     readToolInput(operation, input, { json: bodyOf(event), at: ['params', 'arguments'] });
-    return { ...parsed(await handler(eventFor(event, operation, input), lambda)), note };
+    const notes = [ifMatch.note, note].filter((one) => one !== undefined);
+    return {
+      ...parsed(await handler(eventFor(event, operation, input, ifMatch.header), lambda)),
+      note: notes.length > 0 ? notes.join(' ') : undefined,
+    };
   } catch (error) {
     if (error instanceof ApiError) return parsed(errorResponse(event, error));
     throw error;
@@ -54,8 +60,13 @@ export function bodyOf({ body = '', isBase64Encoded }: ApiEvent): string {
   return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8').toString();
 }
 
-/** Returns the event that API Gateway would send for a valid input of an operation. */
-function eventFor(event: ApiEvent, operation: OperationId, input: Readonly<Record<string, unknown>>): ApiEvent {
+/** Returns the event that API Gateway would send for a valid input of an operation, and its `If-Match`. */
+function eventFor(
+  event: ApiEvent,
+  operation: OperationId,
+  input: Readonly<Record<string, unknown>>,
+  ifMatch: string | undefined,
+): ApiEvent {
   const row: Endpoint = endpoints[operation];
   const { method } = row;
   const { params, query, body } = splitToolInput(operation, input);
@@ -71,6 +82,7 @@ function eventFor(event: ApiEvent, operation: OperationId, input: Readonly<Recor
     headers: {
       authorization: header(event, 'Authorization'),
       ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      ...(ifMatch !== undefined && { 'if-match': ifMatch }),
       ...(body && { 'content-type': 'application/json' }),
     },
     requestContext: {

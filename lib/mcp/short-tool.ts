@@ -2,28 +2,23 @@ import type { Tool } from '@modelcontextprotocol/server';
 import { shortened } from '../contract/code-points.ts';
 import type { OperationTool } from '../tools/tool-list.ts';
 
-/** The maximum lengths of the descriptions of a tool and of an argument, in code points. The API reference has the whole texts. */
+/**
+ * The maximum lengths of the descriptions of a tool and of an argument, in code points. They are the first sentences of those in the
+ * API reference, which has the whole texts.
+ */
 const longestDescription = 140;
 const longestArgument = 90;
 
 /** The hints of a tool that has none, by the protocol. */
 const defaultHints = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
 
-/** What a schema says besides its types, which a call is checked with anyway. Its error says what is wrong. */
+/**
+ * What a schema says besides its types. A call is checked with it anyway, and its error says what is wrong; the result of a call
+ * shows what the service has put in place of what was left out.
+ */
 const leftOut = [
-  ...[
-    'examples',
-    'pattern',
-    'format',
-    'minLength',
-    'maxLength',
-    'minItems',
-    'maxItems',
-    'uniqueItems',
-    'minimum',
-    'maximum',
-  ],
-  'additionalProperties',
+  ...['examples', 'pattern', 'format', 'default', 'uniqueItems', 'additionalProperties'],
+  ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minimum', 'maximum'],
 ];
 
 /** Descriptions that the names of the tool and of the argument say already. */
@@ -31,9 +26,18 @@ const obvious = new RegExp(
   `^(${[
     'Id of an? [\\w ]+',
     'Name of an agent, in kebab-case',
+    'Name of the agent that the task is assigned to',
+    'Short summary of the task',
     'Only tasks (with|of) this \\w+',
     'Only tasks that are assigned to the agent with this name(, which may be deleted)?',
-    'Page size\\. A value above 100 counts as 100',
+    'Only tasks that wait for a review: .*',
+    'Return only \\w+ (with|of) this \\w+',
+    'Return only executions of the agent that currently has this name',
+    'What to add to the \\w+, separated by commas',
+    'The field that the tasks are counted by',
+    'The instruction for the agent',
+    'A note',
+    'Page size',
     'Number of items to skip, starting with the newest',
   ].join('|')})\\.$`,
 );
@@ -54,19 +58,17 @@ export function shortTool({ name, title, description, inputSchema, hints }: Oper
   return {
     name,
     title,
-    description: firstSentences(description.replace(`${title}. `, ''), longestDescription),
+    description: firstSentence(description.replace(`${title}. `, ''), longestDescription),
     inputSchema: shortSchema(inputSchema) as Tool['inputSchema'],
     annotations,
   };
 }
 
-/** Returns the first sentences of a text that have at most this many code points together; a cut one if the first is longer. */
-function firstSentences(text: string, most: number): string {
-  const sentences = text.split(/(?<=[.:;])\s+/);
-  const fitting = sentences
-    .map((_, at) => sentences.slice(0, at + 1).join(' '))
-    .filter((start) => [...start].length <= most);
-  return (fitting.at(-1) ?? shortened(text, most - 1)).replace(/[:;]$/, '.');
+/** Returns the first sentence of a text. One of more than this many code points ends at its first colon or semicolon, or is cut. */
+function firstSentence(text: string, most: number): string {
+  const starts = [/(?<=\.)\s+/, /(?<=[.:;])\s+/].map((end) => text.split(end)[0] as string);
+  const whole = starts.find((start) => [...start].length <= most);
+  return (whole ?? shortened(text, most - 1)).replace(/[:;]$/, '.');
 }
 
 /** Returns a schema without the rules that are left out. The members of `properties` are schemas by their own names. */
@@ -74,8 +76,10 @@ function shortSchema(schema: Readonly<Record<string, unknown>>): Record<string, 
   return Object.fromEntries(
     Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
       if (leftOut.includes(keyword)) return [];
-      if (keyword === 'description' && obvious.test(String(value))) return [];
-      if (keyword === 'description') return [[keyword, firstSentences(String(value), longestArgument)]];
+      if (keyword === 'description') {
+        const sentence = firstSentence(String(value), longestArgument);
+        return obvious.test(sentence) ? [] : [[keyword, sentence]];
+      }
       if (keyword === 'properties') {
         const properties = Object.entries(value as Record<string, Record<string, unknown>>);
         return [[keyword, Object.fromEntries(properties.map(([name, one]) => [name, shortSchema(one)]))]];

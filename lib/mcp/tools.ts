@@ -8,6 +8,7 @@ import { isPassedOn } from '../http/middleware/payload.ts';
 import { type OperationId, toolOf } from '../tools/tool-definitions.ts';
 import { outputOf, type Response } from '../tools/tool-output.ts';
 import { callOperation, type McpRequest, type OperationResponse } from './call-operation.ts';
+import { etagIn, withIfMatch } from './if-match.ts';
 import { shortTool } from './short-tool.ts';
 
 /** The maximum size of the result of a list, in bytes: clients cut longer results, or stop. */
@@ -18,7 +19,7 @@ export function listTools(request: McpRequest): Tool[] {
   const { scopes } = callerOf(request.event);
   return offeredBy(request)
     .filter((operation) => hasScopes(scopes, requiredScopes(endpoints[operation])))
-    .map((operation) => shortTool(toolOf(operation)));
+    .map((operation) => withIfMatch(operation, shortTool(toolOf(operation))));
 }
 
 /** The path family of each list of tools, and the operations of other families that belong to it. */
@@ -43,8 +44,8 @@ export function operationOf(request: McpRequest, toolName: string): OperationId 
 }
 
 /**
- * Calls a tool. The result is the JSON of `data` and `pagination`. A list that is too long is cut, with a note. An error of the API is a result too, with `isError`, so
- * that the model can correct its call.
+ * Calls a tool. The result is the JSON of `data`, with `etag` for a versioned resource and `pagination` for a list. A list that is
+ * too long is cut, with a note. An error of the API is a result too, with `isError`, so that the model can correct its call.
  */
 export async function callTool(
   request: McpRequest,
@@ -67,7 +68,7 @@ function toolResultOf(response: OperationResponse): CallToolResult {
   const { success, data, pagination } = response.body;
   const { note } = response;
   if (data === undefined) return textResult(JSON.stringify({ success, note }));
-  const result = { data, pagination, note } as Response;
+  const result = { data, etag: etagIn(response.headers), pagination, note } as Response;
   return textResult(Array.isArray(data) ? outputOf(result, listBytes) : JSON.stringify(result));
 }
 

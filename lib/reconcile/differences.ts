@@ -4,7 +4,7 @@ import type { Organization } from '../contract/organization.ts';
 import { batchWriteLimit, writeBatch } from '../table/batch-writes.ts';
 import type { Table } from '../table/client.ts';
 import { isRunning } from '../table/executions/execution-items.ts';
-import { listedWrites } from '../table/executions/execution-lists.ts';
+import { listedWrites, withoutStart } from '../table/executions/execution-lists.ts';
 import { type Key, keys } from '../table/keys.ts';
 import { listingWrites } from '../table/lists/listing.ts';
 import { agentPurgeWrite } from '../table/purges/purge-items.ts';
@@ -44,9 +44,14 @@ export async function findDifferences(
   const names = new Set([...expected.keys(), ...found.derived.keys()]);
   const items = [...names].map((name) => difference(found.derived.get(name), expected.get(name)));
   const differing = [...items, ...purgeDifferences(organization, found, now)].filter((one) =>
-    Boolean(one.stored && one.expected ? !isDeepStrictEqual(one.stored, one.expected) : (one.stored ?? one.expected)),
+    Boolean(one.stored && one.expected ? !isAsExpected(one.stored, one.expected) : (one.stored ?? one.expected)),
   );
   return [...differing, ...dependentsDifferences(organization, found)];
+}
+
+/** Returns whether a stored item is the expected one. A row from before 0.3.0 may lack what has started its execution. */
+function isAsExpected(stored: Item, expected: Item): boolean {
+  return [expected, withoutStart(expected)].some((item) => isDeepStrictEqual(stored, item));
 }
 
 function difference(stored: Item | undefined, expected: Item | undefined) {

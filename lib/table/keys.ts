@@ -78,9 +78,10 @@ export const keys = {
     pk: partition(organization, 'TC', task),
     sk: only,
   }),
-  /** The history of a task or an agent. Its entries sort by time. */
-  history: (organization: Organization, of: 'task' | 'agent', ulid: string) =>
-    partition(organization, of === 'task' ? 'HT' : 'HA', ulid),
+  /** The history of a task. Its entries sort by time. */
+  taskHistory: (organization: Organization, task: string) => partition(organization, 'HT', task),
+  /** The history of an agent, likewise. */
+  agentHistory: (organization: Organization, agent: string) => partition(organization, 'HA', agent),
   /** The list of all tasks, of an agent's tasks, of a project's tasks, or of an agent's tasks in a project. */
   taskScope: (organization: Organization, filter: { agent?: string; project?: string }): ListScope => {
     if (filter.agent !== undefined && filter.project !== undefined)
@@ -128,7 +129,7 @@ export const keys = {
     keys.executionScope(organization, agent).counters,
     keys.metrics(organization, agent),
     keys.improvement(organization, agent).pk,
-    keys.history(organization, 'agent', agent),
+    keys.agentHistory(organization, agent),
   ],
   /** The purge of a deleted agent. */
   purge: (organization: Organization, agent: string): Key => ({ pk: partition(organization, 'PU'), sk: agent }),

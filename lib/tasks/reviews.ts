@@ -7,7 +7,7 @@ import type { RecordResponse } from '../table/idempotency.ts';
 import { commentWrites } from '../table/tasks/comments.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { retryOnConflict } from '../table/transact.ts';
-import { asOf, liveClaim, taskClaimed } from './claim-decisions.ts';
+import { asOf, liveClaim, taskClaimed, withoutFailures } from './claim-decisions.ts';
 import { type ClaimContext, executionRunning, hasRunningExecution } from './claims.ts';
 import { newComment, noteOf } from './comments.ts';
 import { inRound } from './rounds.ts';
@@ -47,7 +47,8 @@ export function reviewTask(
       version,
       updatedAt: timestamp(now),
     };
-    const after = inRound(task, reviewed, undefined);
+    // Workers that failed on it before count as little as after any other change of its status.
+    const after = inRound(task, withoutFailures(reviewed), undefined);
     const also = comment ? commentWrites(organization, after, comment) : [];
     return changeWithHold(context, organization, before, after, { recordResponse, also });
   });

@@ -1,6 +1,6 @@
-import { theService } from '../contract/actors.ts';
+import { type Actor, theService } from '../contract/actors.ts';
 import type { Page } from '../contract/endpoint.ts';
-import type { HistoryEntry } from '../contract/history.ts';
+import type { FieldChange, HistoryEntry } from '../contract/history.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { TableContext } from '../table/client.ts';
 import type { ExecutionHead } from '../table/executions/execution-items.ts';
@@ -9,6 +9,7 @@ import { type NewEntry, readHistoryPage } from '../table/history/history-rows.ts
 import type { StoredComment } from '../table/tasks/comments.ts';
 import type { DeletedTask } from '../table/tasks/deleted-tasks.ts';
 import type { ClaimEnd, StoredTask } from '../table/tasks/task-items.ts';
+import { withoutClaim } from './claim-decisions.ts';
 import { noteOf } from './comments.ts';
 import { requireTask } from './tasks.ts';
 
@@ -42,48 +43,63 @@ export async function getTaskHistory(
 }
 
 /**
- * Returns the entries of a change of a task. A change that finds an expired claim ends it first, which is an action of the service.
+ * Returns the entries of a change of a task. A change that finds an expired claim ends it first, which is an action of the service
+ * with an entry of its own.
  *
  * @param before `undefined` for a new task
  */
 export function entriesOfTask(before: StoredTask | undefined, after: StoredTask): NewEntry[] {
   const { by = theService, requestId, version, updatedAt: at } = after;
   const made = { by, ...(requestId !== undefined && { requestId }) };
-  const changes = changesBetween(before && shown(before), shown(after), fields);
-  if (!before) return [{ at, order: orderOf(version, 1), kind: 'created', ...made, changes }];
-  if (version === before.version) return noteEntries(before, after);
-  const order = orderOf(version, 1);
-  const ended = endedClaim(before, after);
-  const isExpired = ended?.reason === 'expired';
-  const expired: NewEntry[] = isExpired
-    ? [{ at, order: orderOf(version, 0), kind: 'released', by: theService, note: noteOfEnd(ended) }]
-    : [];
-  const entry = (kind: NewEntry['kind'], note?: string, executionId?: string): NewEntry[] => [
-    ...expired,
-    {
-      ...{ at, order, kind, ...made, changes },
-      ...(executionId !== undefined && { by: { ...by, executionId } }),
-      ...(note !== undefined && { note }),
-    },
-  ];
-  if (after.lastReview?.version === version) return entry('reviewed', after.lastReview.note);
-  if (after.owner !== undefined && after.owner !== before.owner)
-    return entry('execution_started', undefined, after.owner);
-  if (before.owner !== undefined && after.owner === undefined)
-    return entry('execution_ended', noteOfExecution(before.owner, after), before.owner);
-  if (after.claim && after.claim.id !== before.claim?.id) return entry('claimed', `Worker: ${after.claim.worker}`);
-  if (ended && !isExpired) return entry('released', noteOfEnd(ended));
-  // The change is no more than the end of the claim: the service ended it, or somebody took the task back too late.
-  if (isExpired) {
-    const others = changes.filter(({ field }) => field !== 'status');
-    const isMore = others.length > 0 || after.status !== before.claimFrom;
-    return isMore ? entry('changed') : expired.map((one) => ({ ...one, changes }));
+  if (!before) {
+    const changes = changesBetween(undefined, shown(after), fields);
+    return [{ at, order: orderOf(version, 1), kind: 'created', ...made, changes }];
   }
-  return entry('changed');
+  if (version === before.version) return noteEntries(before, after);
+  const ended = endedClaim(before, after);
+  if (ended?.reason !== 'expired')
+    return [{ at, order: orderOf(version, 1), ...made, ...actionOf(before, after, ended) }];
+  const between = withoutClaim(before, 'expired');
+  const expired: NewEntry = {
+    ...{ at, order: orderOf(version, 0), kind: 'released', by: theService, note: noteOfEnd(ended) },
+    changes: changesBetween(shown(before), shown(between), fields),
+  };
+  const action = actionOf(between, after, undefined);
+  // The change is no more than the end of the claim: the service ended it, or somebody took the task back too late.
+  const isAll = action.kind === 'changed' && action.changes.length === 0;
+  return isAll ? [expired] : [expired, { at, order: orderOf(version, 1), ...made, ...action }];
+}
+
+/** What a change of a task was: `by` only if it names an execution. */
+type Action = Pick<NewEntry, 'kind' | 'note'> & { changes: FieldChange[]; by?: Actor };
+
+/**
+ * Returns what a change of a task was.
+ *
+ * @param ended the end of the claim by this change, if it has ended one
+ */
+function actionOf(before: StoredTask, after: StoredTask, ended: ClaimEnd | undefined): Action {
+  const { by = theService, version, lastReview, owner, claim } = after;
+  const changes = changesBetween(shown(before), shown(after), fields);
+  const action = (kind: Action['kind'], note?: string): Action => ({
+    kind,
+    changes,
+    ...(note !== undefined && { note }),
+  });
+  if (lastReview?.version === version) return action('reviewed', lastReview.note);
+  if (owner !== undefined && owner !== before.owner)
+    return { ...action('execution_started'), by: { ...by, executionId: owner } };
+  if (before.owner !== undefined && owner === undefined)
+    return {
+      ...action('execution_ended', noteOfExecution(before.owner, after)),
+      by: { ...by, executionId: before.owner },
+    };
+  if (claim && claim.id !== before.claim?.id) return action('claimed', `Worker: ${claim.worker}`);
+  return ended ? action('released', noteOfEnd(ended)) : action('changed');
 }
 
 /** Returns the entry of a deleted task. */
-export function entryOfDeletion({ deletedAt: at, version, by, requestId }: DeletedTask): NewEntry {
+export function entryOfDeletion({ deletedAt: at, version, by = theService, requestId }: DeletedTask): NewEntry {
   return { at, order: orderOf(version + 1, 1), kind: 'deleted', by, ...(requestId !== undefined && { requestId }) };
 }
 
@@ -105,7 +121,7 @@ export function entriesOfExecution(before: ExecutionHead | undefined, after: Exe
   return [
     {
       at: isStart ? startedAt : (completedAt ?? startedAt),
-      order: `execution#${id}`,
+      order: `execution#${id}#${isStart ? 0 : 1}`,
       kind: isStart ? 'execution_started' : 'execution_ended',
       by: { ...by, executionId: id },
       ...(isStart && requestId !== undefined && { requestId }),

@@ -46,6 +46,14 @@ type AgentTool = {
 /** The path parameter that names the agent. An agent calls tools for itself only, so its model does not send it. */
 const agentParameter = 'name';
 
+/** The parameter with which `getTask` shows a result. It is that of any execution, which the scopes of an agent's tools do not cover. */
+const resultParameter = 'include';
+
+/** Returns whether the model of an agent does not send a parameter of an operation. */
+function isWithheld(operation: OperationId, parameter: string): boolean {
+  return parameter === agentParameter || (operation === 'getTask' && parameter === resultParameter);
+}
+
 /** The tool of each operation of agents. `agentOperations` has the capabilities that grant it. */
 const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
   listTasks: {
@@ -72,12 +80,13 @@ const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
   },
   getTask: {
     input: 'getTask',
-    definition: () => narrowed('getTask'),
+    // Its result is that of an execution, which `tasks.read` does not grant.
+    definition: () => without('include', narrowed('getTask')),
     actOf: (context, { execution: { organization } }, input) => {
-      const { params, query } = inputOf('getTask', input);
+      const { params } = inputOf('getTask', input);
       return {
         read: async () => {
-          const { data } = await getTask(context, organization, params.id, query.include);
+          const { data } = await getTask(context, organization, params.id);
           return { data: pick(endpoints.getTask.data, data) };
         },
       };
@@ -256,16 +265,18 @@ function actOf(
 }
 
 /**
- * Returns the definition of the tool of an operation for agents: without the name of the agent, and with the statuses that
+ * Returns the definition of the tool of an operation for agents: without what models do not send, and with the statuses that
  * agents may set.
  *
  * @param rules what the description says in addition
  */
 function narrowed(operation: OperationId, rules?: string): ToolDefinition {
   const { name, description, inputSchema, hints } = toolOf(operation);
-  const { [agentParameter]: _, ...properties } = inputSchema.properties as Record<string, object>;
+  const isSent = (one: string) => !isWithheld(operation, one);
+  const all = Object.entries(inputSchema.properties as Record<string, object>);
+  const properties = Object.fromEntries(all.filter(([one]) => isSent(one)));
   const { status } = properties;
-  const required = (inputSchema.required as string[] | undefined)?.filter((one) => one !== agentParameter);
+  const required = (inputSchema.required as string[] | undefined)?.filter(isSent);
   return {
     name,
     description: rules ? `${description} ${rules}` : description,
@@ -280,6 +291,12 @@ function narrowed(operation: OperationId, rules?: string): ToolDefinition {
   };
 }
 
+/** Returns the definition of a tool without an argument. */
+function without(argument: string, { inputSchema, ...definition }: ToolDefinition): ToolDefinition {
+  const { [argument]: _, ...properties } = inputSchema.properties as Record<string, object>;
+  return { ...definition, inputSchema: { ...inputSchema, properties } };
+}
+
 /**
  * Returns the validated input of a call.
  *
@@ -287,14 +304,10 @@ function narrowed(operation: OperationId, rules?: string): ToolDefinition {
  * @throws `ApiError` `validation_failed`
  */
 function inputOf<const Id extends OperationId>(operation: Id, input: Input, agentName?: string) {
-  if (agentName === undefined) return readToolInput(operation, input);
-  if (Object.hasOwn(input, agentParameter))
-    throw new ApiError(
-      'validation_failed',
-      `${agentParameter} is not a known field.`,
-      unknownFieldErrors([agentParameter], {}, 'field'),
-    );
-  return readToolInput(operation, { ...input, [agentParameter]: agentName });
+  const sent = Object.keys(input).find((one) => isWithheld(operation, one));
+  if (sent !== undefined)
+    throw new ApiError('validation_failed', `${sent} is not a known field.`, unknownFieldErrors([sent], {}, 'field'));
+  return readToolInput(operation, agentName === undefined ? input : { ...input, [agentParameter]: agentName });
 }
 
 /** @throws `ApiError` `not_found` for a skill that is not assigned */

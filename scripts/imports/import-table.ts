@@ -48,7 +48,7 @@ export const importTable: Readonly<Record<string, string>> = {
   'lib/http':
     'lib/agents lib/context.ts lib/contract lib/deployment lib/limits lib/log.ts lib/openapi lib/request-context.ts lib/requests lib/table node:* @middy/core aws-lambda esbuild',
   'lib/mcp':
-    'lib/context.ts lib/contract lib/http lib/log.ts lib/tools @middy/core @modelcontextprotocol/server aws-lambda',
+    'lib/context.ts lib/contract lib/http lib/log.ts lib/requests lib/tools @middy/core @modelcontextprotocol/server aws-lambda',
   'lib/queue':
     'lib/context.ts lib/contract lib/deployment lib/log.ts lib/model lib/request-context.ts lib/sqs lib/table valibot @aws-lambda-powertools/* @aws-sdk/* aws-lambda',
   'functions/*':

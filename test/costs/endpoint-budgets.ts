@@ -21,6 +21,7 @@ export const endpointBudgets = {
     'with a priority': usage({ requests: 8, rounds: 2, rcu: 27 }),
     'with agent, status and priority': usage({ requests: 3, rounds: 2, rcu: 7 }),
     'from offset 70': usage({ requests: 2, rounds: 1, rcu: 16 }),
+    'that wait for a review': usage({ requests: 10, rounds: 2, rcu: 29 }),
     'with the blockers of 20, each of five dependencies': usage({ requests: 3, rounds: 2, rcu: 11 }),
   },
   countTasks: {
@@ -52,6 +53,13 @@ export const endpointBudgets = {
     'with both': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 26, indexWcu: 1 }),
   },
   takeBackTask: { bare: usage({ requests: 2, rounds: 2, rcu: 1, wcu: 8, indexWcu: 1 }) },
+  reviewTask: {
+    'accepted, with both': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 26 }),
+    'sent back, with both': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 32 }),
+  },
+  listComments: { '20 of 100': usage({ requests: 3, rounds: 1, rcu: 6 }) },
+  commentOnTask: { bare: usage({ requests: 2, rounds: 2, rcu: 1, wcu: 6 }) },
+  updateComment: { bare: usage({ requests: 3, rounds: 2, rcu: 2, wcu: 4 }) },
   createTask: {
     bare: usage({ requests: 1, rounds: 1, wcu: 6 }),
     'with an agent': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 12 }),
@@ -73,11 +81,11 @@ export const endpointBudgets = {
     nothing: usage({ requests: 1, rounds: 1, rcu: 1 }),
   },
   deleteTask: {
-    bare: usage({ requests: 2, rounds: 2, rcu: 1, wcu: 6 }),
-    'with both': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 24 }),
-    'with five dependencies': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 16 }),
+    bare: usage({ requests: 2, rounds: 2, rcu: 1, wcu: 8 }),
+    'with both': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 26 }),
+    'with five dependencies': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 18 }),
   },
-  listAgents: { '20 of 25': usage({ requests: 1, rounds: 1, rcu: 5 }) },
+  listAgents: { '20 of 25': usage({ requests: 1, rounds: 1, rcu: 6 }) },
   createAgent: {
     'with the default model': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 6 }),
     'with a model': usage({ requests: 1, rounds: 1, wcu: 6 }),

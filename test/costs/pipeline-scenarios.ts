@@ -8,6 +8,7 @@ import { contextOf } from '../../infra/local/functions.ts';
 import { processContext } from '../../lib/context.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import { agentKind } from '../../lib/table/agents/agent-items.ts';
 import { isTurnToCount } from '../../lib/table/deliveries/attempt-counts.ts';
 import { attemptKey, retryOf } from '../../lib/table/deliveries/attempt-items.ts';
 import { placeOf } from '../../lib/table/deliveries/attempt-log.ts';
@@ -18,6 +19,8 @@ import { leaseExecution, renewLease } from '../../lib/table/executions/execution
 import { type Key, organizationOf } from '../../lib/table/keys.ts';
 import { type Overdue, postponeDue, readDue } from '../../lib/table/lists/due.ts';
 import { getItem } from '../../lib/table/reads.ts';
+import { commentKind } from '../../lib/table/tasks/comments.ts';
+import { deletedTaskKind } from '../../lib/table/tasks/deleted-tasks.ts';
 import type { Item } from '../../lib/table/write.ts';
 import { sentForm } from '../../lib/webhooks/deliveries/attempt-messages.ts';
 import { publishEvents as publishChange } from '../../lib/webhooks/deliveries/publish-events.ts';
@@ -253,6 +256,20 @@ export function pipelineScenarios({ receive }: TestPipeline) {
       ),
       'a change that is no event': publishing((caller) => changed(caller, { description: 'Another' })),
       'another title': publishing((caller) => changed(caller, { title: 'Another' })),
+      'a comment': publishing(async (caller) => {
+        const { id } = await caller.ask('createTask', { body: { title: 'A task' } });
+        await caller.ask('commentOnTask', { params: { id }, body: { text } });
+        return changesOf(caller, commentKind);
+      }),
+      'a deletion, without comments': publishing(async (caller) => {
+        const { id } = await caller.ask('createTask', { body: { title: 'A task' } });
+        await caller.ask('deleteTask', { params: { id } });
+        return changesOf(caller, deletedTaskKind);
+      }),
+      'a change of an agent': publishing(async (caller) => {
+        await caller.ask('updateAgent', { params: { name: 'qa-reviewer' }, body: { displayName: 'Another' } });
+        return (await changesOf(caller, agentKind)).slice(-1);
+      }),
       'the start of an execution': publishing(async (caller) => (await startAndEnd(caller)).slice(0, 1)),
       'the end of an execution': publishing(async (caller) => (await startAndEnd(caller)).slice(1)),
       'a pause of a webhook': publishing(async (caller) => {

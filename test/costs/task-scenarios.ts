@@ -76,6 +76,13 @@ const ofClaim =
     return { params, body: { claimId: claim?.id, ...body } };
   };
 
+/** Creates a task with 100 comments. */
+const commentedTask = async (caller: TestOrganization) => {
+  const { params } = await one(caller);
+  for (let written = 0; written < 100; written++) await caller.ask('commentOnTask', { params, body: { text } });
+  return params;
+};
+
 /** For each budget of a task's row: creates the items in the table, and returns the measured request. */
 export const taskScenarios = {
   listTasks: {
@@ -85,6 +92,7 @@ export const taskScenarios = {
     'with a priority': listing('priority=low'),
     'with agent, status and priority': listing('assigned_agent=qa-reviewer&status=backlog&priority=low'),
     'from offset 70': listing('offset=70'),
+    'that wait for a review': listing('waiting_for=review'),
     'with the blockers of 20, each of five dependencies': async (caller) => {
       const dependsOn = await putMany(caller, 5);
       for (let created = 0; created < 20; created++) await put(caller, { ...bare, dependsOn });
@@ -128,6 +136,19 @@ export const taskScenarios = {
   renewClaim: { bare: ofClaim(bare) },
   releaseTask: { bare: ofClaim(bare, { status: 'qa_review' }), 'with both': ofClaim(both, { status: 'qa_review' }) },
   takeBackTask: { bare: async (caller) => ({ params: (await ofClaim(bare)(caller)).params }) },
+  reviewTask: {
+    'accepted, with both': changing({ ...both, status: 'up_for_review' }, { decision: 'accept' }),
+    'sent back, with both': changing({ ...both, status: 'up_for_review' }, { decision: 'send_back', comment: text }),
+  },
+  listComments: { '20 of 100': async (caller) => ({ params: await commentedTask(caller) }) },
+  commentOnTask: { bare: changing(bare, { text }) },
+  updateComment: {
+    bare: async (caller) => {
+      const { params } = await one(caller);
+      const { id: commentId } = await caller.ask('commentOnTask', { params, body: { text } });
+      return { params: { ...params, commentId }, body: { text: 'Another.' } };
+    },
+  },
   createTask: {
     bare: async () => ({ body: bare }),
     'with an agent': async () => ({ body: { ...bare, assignedAgent } }),

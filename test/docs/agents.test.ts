@@ -34,7 +34,11 @@ describe('the page on agents', () => {
   it('lists the parts of a user message in their order', () => {
     const task = { title: 'title', description: 'description' };
     const dependencies = [{ title: 'title', status: 'done' as const }];
-    const message = userPromptOf({ input: 'input', context: { a: 1 }, task, dependencies, delegatedBy: 'lead' });
+    const by = { kind: 'token', name: 'console' } as const;
+    const at = '2026-01-01T00:00:00.000Z';
+    const reviewComments = [{ id: 'cm_1', text: 'text', author: by, createdAt: at, updatedAt: at }];
+    const ofTask = { task, dependencies, reviewComments };
+    const message = userPromptOf({ input: 'input', context: { a: 1 }, ...ofTask, delegatedBy: 'lead' });
     const tags = [...message.matchAll(/^<[a-z-]+>$/gm)].map(([tag]) => `\`${tag}\``);
     expect(firstColumnOf(sectionOf('## The prompt'))).toEqual(tags);
   });

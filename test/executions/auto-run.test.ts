@@ -7,7 +7,7 @@ import { lookAtAgent, sweepAgents, wakeAgent } from '../../lib/executions/auto-r
 import type { Tools } from '../../lib/executions/generate-output.ts';
 import { readAgentHead } from '../../lib/table/agents/agents.ts';
 import { readWakeUp, type WakeUp } from '../../lib/table/agents/wake-ups.ts';
-import { readRunningRows } from '../../lib/table/executions/execution-lists.ts';
+import { readExecutionPage, readRunningRows } from '../../lib/table/executions/execution-lists.ts';
 import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
 import { settleDependents } from '../../lib/tasks/dependents.ts';
 import { getTask, updateTask } from '../../lib/tasks/tasks.ts';
@@ -67,6 +67,8 @@ describe('the service starts an execution for an agent with autoRun', () => {
     expect(await world.execution(message)).toMatchObject({
       ...{ taskId: id, input: 'A poem\n\nIn four lines.', startedBy: { kind: 'auto_run' } },
     });
+    const page = await readExecutionPage(context, world.organization, {}, { limit: 1, offset: 0 });
+    expect(page.items).toMatchObject([{ taskId: id, startedBy: { kind: 'auto_run' } }]);
     expect(await read(id)).toMatchObject({ status: 'in_progress', autoRuns: 1 });
   });
 

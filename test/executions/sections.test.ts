@@ -5,7 +5,7 @@ import { choiceQuestion, proposalQuestion } from '../../lib/improvements/improve
 import { fc } from '../seeded.ts';
 
 const names = [
-  ...['delegated-by', 'task', 'dependency-result', 'context', 'input', 'work'],
+  ...['delegated-by', 'task', 'dependency-result', 'review-comment', 'context', 'input', 'work'],
   ...['prompt', 'executions', 'focus', 'answer-1', 'answer-2'],
 ];
 
@@ -48,18 +48,28 @@ describe('no text can end its section or begin another:', () => {
       value: text,
       delegatedBy: text,
       result: text,
+      comment: text,
       output: text,
     });
     fc.assert(
-      fc.property(given, ({ input, title, description, value, delegatedBy, result, output }) => {
+      fc.property(given, ({ input, title, description, value, delegatedBy, result, comment, output }) => {
         const context = { value };
         const execution = { completedAt: '2026-01-01T00:00:00.000Z', output: result };
         const dependencies = [{ title, status: 'done' as const, execution }];
-        const instructions = { input, context, task: { title, description }, dependencies, delegatedBy };
+        const createdAt = '2026-01-01T00:00:01.000Z';
+        const author = { kind: 'token', name: comment } as const;
+        const id = 'cm_01K00000000000000000000000';
+        const reviewComments = [
+          { id, text: comment, author, review: 'send_back' as const, createdAt, updatedAt: createdAt },
+        ];
+        const task = { title, description };
+        const instructions = { input, context, task, dependencies, reviewComments, delegatedBy };
+        const review = `Decision: send_back\nBy: ${comment}\nAt: ${createdAt}`;
         const own = [
           ...(delegatedBy === '' ? [] : [['delegated-by', delegatedBy]]),
           ['task', [title, description].filter((one) => one.trim() !== '').join('\n\n')],
           ['dependency-result', `Title: ${title}\nStatus: done${result.trim() === '' ? '' : `\n\n${result}`}`],
+          ['review-comment', comment.trim() === '' ? review : `${review}\n\n${comment}`],
           ['context', JSON.stringify(context, null, 2)],
           ['input', input],
         ];

@@ -61,7 +61,8 @@ const resources: Partial<Record<Operation, Resource>> = {
 };
 
 const patches = (Object.entries(endpoints) as [Operation, { method: string; body?: Schema }][]).filter(
-  ([, { method }]) => method === 'PATCH',
+  // A comment has one field, and only its list is read: comments.test.ts tests it.
+  ([operation, { method }]) => method === 'PATCH' && operation !== 'updateComment',
 );
 
 describe.each(patches)('%s', (operation, { body }) => {

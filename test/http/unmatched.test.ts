@@ -11,7 +11,7 @@ const send = (method: string, path: string) => call(handler, { method, path });
 
 describe('an unknown path', () => {
   it.each([
-    ...['', '/api/kanban-tasks/', '/api//kanban-tasks', '/api/Kanban-Tasks', `/api/kanban-tasks/${id}/comments`],
+    ...['', '/api/kanban-tasks/', '/api//kanban-tasks', '/api/Kanban-Tasks', `/api/kanban-tasks/${id}/votes`],
     ...['/__proto__', '*', '/%ZZ', '/\u0000'],
   ])('%j leads to 404 not_found with any method', async (path) => {
     for (const method of ['GET', 'POST', 'PUT', 'OPTIONS']) {

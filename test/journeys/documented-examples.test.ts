@@ -39,6 +39,12 @@ const isEvent = ({ path }: ExampleRequest) => path.startsWith('/api/webhooks/eve
 /** They need a task that waits for a worker, and its claim. */
 const ofClaim = ({ path }: ExampleRequest) => path.startsWith('/api/kanban-tasks/') && path.includes('/claim');
 
+/** It needs a task that waits for a review. */
+const isReview = ({ path }: ExampleRequest) => path.endsWith('/review');
+
+/** They need a comment, which another example writes. */
+const ofComment = ({ path }: ExampleRequest) => path.includes('/comments/');
+
 /** The ids in the examples, each with the id that the service generated for it. */
 const generated = new Map<string, string>();
 const idPattern = /\b[a-z]+_[0-9A-HJKMNP-TV-Z]{26}\b/g;
@@ -63,7 +69,7 @@ async function send({ method, path, query, body, status, success }: ExampleReque
 }
 
 describe('the first example of each operation works on a new service', () => {
-  const dependent = [isDelete, isRedelivery, isCancellation, isEvent, ofRecovery, ofClaim];
+  const dependent = [isDelete, isRedelivery, isCancellation, isEvent, ofRecovery, ofClaim, isReview, ofComment];
   const independent = first.filter((request) => !dependent.some((is) => is(request)));
   it.each(independent)('$method $path', async (request) => {
     const { body } = await send(request);
@@ -75,7 +81,10 @@ describe('the first example of each operation works on a new service', () => {
 
 describe('the further examples work after the first ones', async () => {
   generated.set(dependencyId, await createTask(service, 'Draw the landing page'));
-  it.each(further)('$method $path, $title', async (request) => void (await send(request)));
+  it.each(further.filter((one) => !isReview(one)))(
+    '$method $path, $title',
+    async (request) => void (await send(request)),
+  );
 });
 
 it('the examples of claims work for a task that waits for a worker', async () => {
@@ -95,6 +104,22 @@ it('the examples of claims work for a task that waits for a worker', async () =>
   await send(takeBack);
   await send(next);
   generated.set(taskId, before);
+});
+
+it('the examples of reviews work for a task that waits for one', async () => {
+  const reviews = [...first, ...further].filter(isReview);
+  expect(reviews).toHaveLength(2);
+  for (const request of reviews) {
+    const params = { id: generated.get(taskId) as string };
+    await service.api.updateTask({ params, body: { status: 'up_for_review' } });
+    await send(request);
+  }
+});
+
+it('the examples of a comment work for one that was written', async () => {
+  const [change, remove] = first.filter(ofComment) as [ExampleRequest, ExampleRequest];
+  await send(change);
+  await send(remove);
 });
 
 it('the example of a redelivery works for a delivery that has ended', async () => {
@@ -140,7 +165,7 @@ it('the example of If-Match has the form of the ETag of an item', async () => {
 });
 
 describe('the deletions work after all others, in reverse order', () => {
-  it.each(first.filter((one) => isDelete(one) && !ofClaim(one)).toReversed())(
+  it.each(first.filter((one) => isDelete(one) && !ofClaim(one) && !ofComment(one)).toReversed())(
     '$method $path',
     async (request) => void (await send(request)),
   );

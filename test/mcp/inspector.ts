@@ -34,7 +34,12 @@ async function check(program: string, era: string, { url, token }: Address, home
   has(await call(['--method', 'tools/list', '--strict']), 'create_task', 'delegate_task', 'get_metrics');
   const created = await callTool('create_task', { title: 'Draw the landing page' });
   const [id = ''] = /tk_[0-9A-Z]{26}/.exec(created) ?? [];
-  has(await callTool('update_task', { id, status: 'in_progress' }), id, 'in_progress');
+  has(await callTool('update_task', { id, status: 'in_progress' }), id, 'in_progress', 'etag');
+  const old = { id, priority: 'low', ifMatch: 'old' };
+  has(await callTool('update_task', old, exitCodes.toolError), 'precondition_failed');
+  await callTool('update_task', { id, status: 'up_for_review' });
+  has(await callTool('review_task', { id, decision: 'send_back', comment: 'Too wide.' }), id, 'backlog');
+  has(await callTool('list_comments', { id }), 'Too wide.', 'send_back');
   has(
     await callTool('create_task', { titel: 'Draw' }, exitCodes.toolError),
     'validation_failed',

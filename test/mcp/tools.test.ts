@@ -16,6 +16,7 @@ afterAll(() => gateway.stop());
 const unknownTask = 'tk_01K9Z3T6V0QW8E5R7T9Y1AB2CD';
 
 type Created = { data: { id: string } };
+type Changed = { data: { id: string }; etag: string; note?: string };
 type Failed = { error: ErrorBody & { retryAfterSeconds?: number } };
 
 /** Creates an organization, and returns an address for clients and a caller of the API. */
@@ -104,9 +105,15 @@ describe.each(revisions)('a client of revision %s', (revision, negotiation) => {
     expect(listed).toEqual({
       name: 'delete_task',
       title: 'Delete a task',
-      description:
-        'Permanently deletes the task. Fails with `has_dependents` while tasks that are not `done` depend on it; `details` names them.',
-      inputSchema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+      description: 'Permanently deletes the task.',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          id: { type: 'string' },
+          ifMatch: { type: 'string', description: 'The `etag` that you read: if it is old, nothing changes.' },
+        },
+        required: ['id'],
+      },
       annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
     });
   });
@@ -128,7 +135,9 @@ describe.each(revisions)('a client of revision %s', (revision, negotiation) => {
 
     const read = await callTool(client, 'get_task', { id: second.data.id });
     const overHttp = await api.getTask({ params: { id: second.data.id } });
-    expect(read).toEqual({ data: dataOf(overHttp), isError: false });
+    const etag = overHttp.headers.ETag?.replaceAll('"', '');
+    expect(read).toEqual({ data: dataOf(overHttp), etag: expect.stringMatching(/^[\w-]{16}$/), isError: false });
+    expect(read).toMatchObject({ etag });
 
     const listed = await callTool(client, 'list_tasks', { limit: 1, status: 'backlog' });
     const page = await api.listTasks({ query: 'limit=1&status=backlog' });
@@ -150,6 +159,64 @@ describe.each(revisions)('a client of revision %s', (revision, negotiation) => {
     expect(await callTool(client, 'update_task', { id: data.id, clear: ['description'] })).not.toHaveProperty('note');
     expect(dataOf(await api.getTask({ params: { id: data.id } }))).not.toHaveProperty('description');
     expect((await api.createTask({ body: input })).status).toBe(400);
+  });
+
+  it('changes a task by its etag only if nobody else has changed it', async () => {
+    const { address, api } = await newOrganization();
+    const client = await connect(address, negotiation);
+    const { id } = (await callTool<Created>(client, 'create_task', { title: 'Draw' })).data;
+    const update = (args: object) => callTool<Changed>(client, 'update_task', { id, ...args });
+    const { etag } = await callTool<Changed>(client, 'get_task', { id });
+    const { etag: next } = await update({ priority: 'high', ifMatch: etag });
+    expect(next).not.toBe(etag);
+    const lost = await callTool<Failed>(client, 'update_task', { id, priority: 'low', ifMatch: etag });
+    expect(lost).toMatchObject({ isError: true, error: { code: 'precondition_failed' } });
+    expect(lost.error.message).toContain(next);
+    const failed = await callTool<Failed>(client, 'delete_task', { id, ifMatch: etag });
+    expect(failed.error.code).toBe('precondition_failed');
+    expect(dataOf(await api.getTask({ params: { id } }))).toMatchObject({ priority: 'high' });
+
+    // The header has quotation marks, and `*` stands for any version.
+    expect((await update({ priority: 'medium', ifMatch: `"${next}"` })).isError).toBe(false);
+    expect((await update({ priority: 'low', ifMatch: '*' })).isError).toBe(false);
+    for (const ifMatch of [null, '']) {
+      const { note } = await update({ title: `Draw ${ifMatch}`, ifMatch, projectId: '' });
+      expect(note).toMatch(/^ifMatch was null or empty: no version was compared\. Left out, .*: projectId\./);
+    }
+  });
+
+  it('has an etag of each versioned resource, and ifMatch for each tool that changes one', async () => {
+    const { address } = await newOrganization();
+    const client = await connect(address, negotiation);
+    const { tools } = await client.listTools();
+    const takeIt = tools.filter(({ inputSchema }) => Object.hasOwn(inputSchema.properties ?? {}, 'ifMatch'));
+    const versioned = offered.filter(
+      ([, { versioned, method }]: readonly [string, Endpoint]) => versioned && method !== 'GET',
+    );
+    expect(takeIt.map(({ name }) => name)).toEqual(versioned.map(([operation]) => toolOf(operation).name));
+    const agent = { name: 'builder', displayName: 'Builder', category: 'development' };
+    await callTool(client, 'create_agent', agent);
+    const { etag } = await callTool<Changed>(client, 'get_agent', { name: 'builder' });
+    const changed = await callTool<Changed>(client, 'update_soul', { name: 'builder', soul: 'Calm.', ifMatch: etag });
+    expect(changed).toMatchObject({ isError: false, etag: expect.stringMatching(/^[\w-]{16}$/) });
+    const lost = await callTool<Failed>(client, 'update_agent', { name: 'builder', status: 'inactive', ifMatch: etag });
+    expect(lost).toMatchObject({ isError: true, error: { code: 'precondition_failed' } });
+  });
+
+  it('gets an error for an ifMatch that is no text, or of a tool without one, and nothing is changed', async () => {
+    const { address, api } = await newOrganization();
+    const client = await connect(address, negotiation);
+    const { id } = (await callTool<Created>(client, 'create_task', { title: 'Draw' })).data;
+    for (const [name, args, code] of [
+      ['update_task', { id, title: 'X', ifMatch: 1 }, 'invalid_type'],
+      ['comment_on_task', { id, text: 'X', ifMatch: 'x' }, 'unknown_field'],
+      ['get_task', { id, ifMatch: 'x' }, 'unknown_field'],
+    ] as const) {
+      const { error } = await callTool<Failed>(client, name, args);
+      expect(error).toMatchObject({ code: 'validation_failed', details: [{ path: 'ifMatch', code }] });
+    }
+    expect(dataOf(await api.getTask({ params: { id } }))).toMatchObject({ title: 'Draw' });
+    expect(paginationOf(await api.listComments({ params: { id } })).total).toBe(0);
   });
 
   it('gets the errors of the API as results, with code, message, details and request id', async () => {
@@ -272,6 +339,6 @@ describe.each(revisions)('a client of revision %s', (revision, negotiation) => {
     const named = new Set(JSON.stringify(messages).match(/\b[a-z]+_([a-z]+_)?(task|claim)s?\b/g));
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining([...named]));
-    expect(named.size).toBe(5);
+    expect(named.size).toBe(6);
   });
 });

@@ -56,9 +56,10 @@ function requestsOf(
   const filledIn = examplesIn('path').reduce((text, [name, value]) => text.replace(`{${name}}`, value), path);
   const needed = new URLSearchParams(examplesIn('query', ({ required = false }) => required)).toString();
   const request = { method, path: filledIn, query: needed, body: undefined, title: 'as it is', status, success: json };
-  // `after` excludes `before`.
+  // `after` excludes `before`, and `waiting_for` excludes `status`.
   const queried = new Map(examplesIn('query'));
   if (queried.has('after')) queried.delete('before');
+  if (queried.has('waiting_for')) queried.delete('status');
   const query = new URLSearchParams([...queried]).toString();
   const bodies = bodiesOf(operation.requestBody?.content?.['application/json']);
   return [

@@ -6,6 +6,7 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import type { NewWebhook } from '../../lib/contract/webhooks.ts';
 import { type Difference, findDifferences, repairDifferences } from '../../lib/reconcile/differences.ts';
 import type { Ending } from '../../lib/table/executions/execution-items.ts';
+import { readExecutionPage } from '../../lib/table/executions/execution-lists.ts';
 import { endExecution } from '../../lib/table/executions/executions.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import type { Item } from '../../lib/table/write.ts';
@@ -131,6 +132,11 @@ describe('reconciling', () => {
     ['a wrong number of running executions', () => ({ ...keys.running(organization), running: 7 })],
     ['a wrong number of webhooks', () => ({ ...keys.webhookCount(organization), count: -1 })],
     ['the row of an execution with an old entry', () => ({ ...executionRow(), durationMs: 5 })],
+    ['the row of an execution with another start', () => ({ ...executionRow(), by: 'a' })],
+    [
+      'the row of an execution with an old entry and no start',
+      () => ({ ...executionRow(), durationMs: 5, by: undefined }),
+    ],
     [
       'the search entry of a task with a former title',
       () => ({ ...keys.searchEntry(organization, ulidOf(dependedOn)), title: 'Won', facet: 'bm' }),
@@ -193,6 +199,15 @@ describe('reconciling', () => {
     const rest = Object.entries(numbers).map(([facet, number]) => [facet, 7 + (number as number)]);
     await put({ pk, sk: `${sk.slice(0, -1)}31`, ...Object.fromEntries(rest) });
     expect(await find()).toEqual([]);
+  });
+
+  it('leaves rows of executions that a version before 0.3.0 has written, which lack what has started them', async () => {
+    const rows = Object.values(correct).filter(({ by }) => by !== undefined);
+    expect(rows.map(({ status }) => status).sort()).toEqual(['completed', 'completed', 'failed', 'failed', 'running']);
+    for (const { by: _, ...older } of rows) await put(older);
+    expect(await find()).toEqual([]);
+    const { items } = await readExecutionPage(board, organization, {}, { limit: 20, offset: 0 });
+    expect(items.map(({ startedBy }) => startedBy)).toEqual([undefined, undefined, undefined]);
   });
 
   it('adds the number of all items to counters without it', async () => {

@@ -4,6 +4,7 @@ import { toolCapabilities } from '../../lib/contract/agents.ts';
 import type { Delegation } from '../../lib/contract/executions.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import type { Task, TaskDetail } from '../../lib/contract/tasks.ts';
+import { runAs } from '../../lib/request-context.ts';
 import type { ExecutionHead, RunningExecution } from '../../lib/table/executions/execution-items.ts';
 import { readDelegation } from '../../lib/table/executions/executions.ts';
 import { LeaseLost } from '../../lib/table/executions/lease-writes.ts';
@@ -11,6 +12,7 @@ import { readRunningExecutions } from '../../lib/table/executions/running-execut
 import { keys } from '../../lib/table/keys.ts';
 import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
 import { AlreadyDone, transact } from '../../lib/table/transact.ts';
+import { listComments } from '../../lib/tasks/comments.ts';
 import { grantedTools } from '../../lib/tools/agent-tools.ts';
 import { interceptTable } from '../table/fixtures/intercepted-table.ts';
 import { agents, always } from '../table/tasks/test-table.ts';
@@ -33,12 +35,12 @@ describe('the tools of an agent', () => {
     [[], []],
     [['html', 'tasks', 'TASKS.READ'], []],
     [['tasks.read'], ['list_tasks', 'get_task']],
-    [['tasks.write'], ['get_task', 'create_task', 'update_task']],
+    [['tasks.write'], ['get_task', 'create_task', 'update_task', 'comment']],
     [['delegate'], ['list_agents', 'delegate_task']],
     [['skills'], ['read_skill']],
     [
       ['skills', 'delegate', 'css', 'tasks.write', 'tasks.read'],
-      ['list_tasks', 'get_task', 'create_task', 'update_task', 'list_agents', 'delegate_task', 'read_skill'],
+      ['list_tasks', 'get_task', 'create_task', 'update_task', 'comment', 'list_agents', 'delegate_task', 'read_skill'],
     ],
   ])('with the capabilities %j are %j', (capabilities, names) => {
     expect(namesFor(...capabilities)).toEqual(names);
@@ -55,6 +57,17 @@ describe('the tools of an agent', () => {
     const settable = ['backlog', 'assigned', 'in_progress', 'qa_review'];
     for (const name of ['create_task', 'update_task']) expect(fieldsOf(name).properties.status?.enum).toEqual(settable);
     expect(fieldsOf('list_tasks').properties.status?.enum).toContain('done');
+  });
+
+  it('have no ifMatch, which is for agents outside of executions', async () => {
+    expect(JSON.stringify(grantedTools(toolCapabilities))).not.toContain('ifMatch');
+    const { id } = (await caller.call('create_task', { title: 'Draw' })).output.data as Task;
+    const { output } = await caller.call('update_task', { id, title: 'Build', ifMatch: 'x' });
+    expect(output.error).toMatchObject({
+      code: 'validation_failed',
+      details: [{ path: 'ifMatch', code: 'unknown_field' }],
+    });
+    expect((await caller.call('get_task', { id })).output).toMatchObject({ data: { title: 'Draw' } });
   });
 
   it('that are not granted or do not exist are unknown, and the error names those that can be used', async () => {
@@ -176,6 +189,30 @@ describe('create_task', () => {
     const { id } = await other.board.put();
     for (const fields of [{ assignedAgent: 'absent' }, { dependsOn: [absent] }, { dependsOn: [id] }])
       expect(await caller.rejection('create_task', { title: 'A task', ...fields })).toEqual(['unknown_reference']);
+  });
+});
+
+describe('comment', () => {
+  it('adds a comment of the current actor to any task of the organization, also to one of another agent, and records it once', async () => {
+    const { id } = await caller.board.put({ assignedAgent: otherAgent });
+    const { output, recorded } = await runAs({ kind: 'agent', name: 'worker', id: 'ag_1' }, () =>
+      caller.call('comment', { id, text: 'Half of it.' }),
+    );
+    expect([output.data, recorded]).toMatchObject([
+      { text: 'Half of it.', author: { kind: 'agent', name: 'worker' } },
+      true,
+    ]);
+    const { items } = await listComments(caller.board, caller.board.organization, id, { limit: 20, offset: 0 });
+    expect(items).toMatchObject([output.data as object]);
+    expect((await caller.board.stored(id)).version).toBe(1);
+  });
+
+  it('cannot comment on an absent task, without text, or on a task of another organization', async () => {
+    const other = await createToolCaller();
+    const { id } = await other.board.put();
+    for (const taskId of [absent, id])
+      expect(await caller.rejection('comment', { id: taskId, text: 'Done.' })).toEqual(['not_found']);
+    expect(await caller.rejection('comment', { id: absent, text: ' ' })).toEqual(invalid);
   });
 });
 

@@ -4,9 +4,9 @@ import { listen } from '../listen/listen.ts';
 import { trigger } from '../listen/trigger.ts';
 import { version } from '../version.ts';
 import { agents } from './agents.ts';
-import { claim, next, release, renew } from './claims.ts';
 import { executions } from './executions.ts';
-import { tasks } from './tasks.ts';
+import { claim, next, release, renew } from './tasks/claims.ts';
+import { tasks } from './tasks/tasks.ts';
 import { webhooks } from './webhooks.ts';
 
 const exitCodesText = `

@@ -1,6 +1,6 @@
 import { columns } from '../columns.ts';
 import { printJson } from '../json.ts';
-import { singleLine } from '../printable.ts';
+import { multipleLines, singleLine } from '../printable.ts';
 
 /** The options of a list: its highest number of items, or all items. */
 export type PageOptions = { limit?: number | undefined; all?: true | undefined };
@@ -61,10 +61,27 @@ export type Shape<Item> = { columns: Record<string, (item: Item) => string | und
 /** Prints a list: as JSON, or as a table with a count, such as `3 of 12 tasks`. */
 export function printPage<Item>(page: Page<Item>, noun: string, shape: Shape<Item>, { json }: { json?: true }): void {
   if (json) printJson(page);
-  else console.log(listText(page, noun, shape));
+  else console.log(listText(page, noun, table(page.data, shape)));
 }
 
-/** Prints a list without a total in the same way. */
+/**
+ * Prints a list of texts: as JSON, or each text in full below its heading, with a count.
+ *
+ * @param headingOf returns the fields of the line above a text. The text itself is indented, so that no line of it is taken for one
+ */
+export function printTexts<Item extends { text: string }>(
+  page: Page<Item>,
+  noun: string,
+  headingOf: (item: Item) => readonly string[],
+  { json }: { json?: true },
+): void {
+  const shown = ({ text }: Item) => multipleLines(text).trim().replaceAll('\n', '\n  ');
+  const texts = page.data.map((item) => `${headingOf(item).map(singleLine).join('  ')}\n  ${shown(item)}\n`);
+  if (json) printJson(page);
+  else console.log(listText(page, noun, texts.join('\n')));
+}
+
+/** Prints a list without a total in the same way as `printPage`. */
 export function printCursorPage<Item>(
   page: CursorPage<Item>,
   noun: string,
@@ -81,10 +98,10 @@ function cursorText<Item>({ data, pagination: { next } }: CursorPage<Item>, noun
   return data.length > 0 ? `${table(data, shape)}\n${count}` : count;
 }
 
-function listText<Item>({ data, pagination: { total } }: Page<Item>, noun: string, shape: Shape<Item>): string {
+function listText<Item>({ data, pagination: { total } }: Page<Item>, noun: string, shown: string): string {
   const hint = data.length < total ? ' --all lists all of them.' : '';
   const count = `${countText(data.length, total, noun)}.${hint}`;
-  return data.length > 0 ? `${table(data, shape)}\n${count}` : count;
+  return data.length > 0 ? `${shown}\n${count}` : count;
 }
 
 function table<Item>(items: readonly Item[], { columns: shown, flexible }: Shape<Item>): string {

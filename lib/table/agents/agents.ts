@@ -2,7 +2,7 @@ import type { AgentListItem } from '../../contract/agents.ts';
 import { ApiError, notFound } from '../../contract/errors.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { authorship } from '../../request-context.ts';
+import { authorship, noAuthorship } from '../../request-context.ts';
 import type { TableContext } from '../client.ts';
 import type { RecordResponse } from '../idempotency.ts';
 import { keys } from '../keys.ts';
@@ -293,7 +293,7 @@ function unchanged({ id, version }: Pick<AgentHead, 'id' | 'version'>) {
  */
 function changeSkill(organization: Organization, agent: AgentHead, skill: SkillChange): Write {
   const { ExpressionAttributeNames, ExpressionAttributeValues, ...condition } = unchanged(agent);
-  const update = updateOf({ requestId: undefined, ...authorship(), skill });
+  const update = updateOf({ ...noAuthorship, ...authorship(), skill });
   return {
     Update: {
       Key: keys.agent(organization, agent.name),

@@ -334,10 +334,21 @@ export function wholeExecution(items: readonly Item[]): (Execution & { agentId: 
   };
 }
 
-/** Returns who has started an execution. */
-function startOf({ autoRun, delegationId }: ExecutionHead): NonNullable<Execution['startedBy']>['kind'] {
-  if (autoRun) return 'auto_run';
-  return delegationId === undefined ? 'request' : 'delegation';
+/** What can start an execution, by the letter that rows of lists store. */
+const starters = { r: 'request', a: 'auto_run', d: 'delegation' } as const;
+
+/** The letter of what has started an execution. */
+export type StartLetter = keyof typeof starters;
+
+/** Returns the letter of what has started an execution. */
+export function startLetterOf({ autoRun, delegationId }: ExecutionHead): StartLetter {
+  if (autoRun) return 'a';
+  return delegationId === undefined ? 'r' : 'd';
+}
+
+/** Returns what has started an execution, from its letter. */
+export function startedByOf(letter: StartLetter): NonNullable<Execution['startedBy']> {
+  return { kind: starters[letter] };
 }
 
 /** Returns an execution that is not completed, as `getExecution` returns it. */
@@ -348,7 +359,7 @@ export function withoutOutput(execution: ExecutionHead, { input }: ExecutionInpu
   const isWaiting = isRunning(execution) && (execution.progress?.waits ?? 0) > 0;
   return {
     ...rest,
-    startedBy: { kind: startOf(execution) },
+    startedBy: startedByOf(startLetterOf(execution)),
     ...(errorReason !== undefined && { errorReason }),
     ...(isWaiting && { waitingForModel: true }),
     input,
@@ -381,7 +392,7 @@ function partOf({ sk }: Item): number {
   return Number((sk as string).slice('OUT#'.length));
 }
 
-/** Returns an execution as lists and events show it. */
+/** Returns an execution as lists and events show it, without what has started it: only lists show that. */
 export function listItemOf(execution: ExecutionHead): ExecutionListItem {
   const { id, agentName, taskId, status, startedAt, completedAt, durationMs, stepCount } = execution;
   const { tokensUsed, tokensEstimated, selfTest, qaReview } = execution;

@@ -9,7 +9,16 @@ import { onlyShard, shardOf } from '../lists/shards.ts';
 import { getEach, queryItems, readRange } from '../reads.ts';
 import { Conflict, retryOnConflict, transactionLimit } from '../transact.ts';
 import type { Item, OnConditionFailed, Write } from '../write.ts';
-import { type ExecutionHead, facetOf, isFormer, isRunning, listItemOf } from './execution-items.ts';
+import {
+  type ExecutionHead,
+  facetOf,
+  isFormer,
+  isRunning,
+  listItemOf,
+  type StartLetter,
+  startedByOf,
+  startLetterOf,
+} from './execution-items.ts';
 
 /**
  * The lists of executions (docs/architecture.md#lists-of-executions). A running execution has one row, in the list of its
@@ -29,17 +38,30 @@ function listsOf({ organization, agentId }: ExecutionHead): [all: ListScope, own
   return [keys.executionScope(organization), keys.executionScope(organization, ulidOf(agentId))];
 }
 
+/**
+ * Returns what the rows of an execution store. What has started the execution is one letter there: a request can read
+ * thousands of rows, and their size is what it costs.
+ */
+function entryOf(execution: ExecutionHead): Item {
+  return { ...listItemOf(execution), by: startLetterOf(execution) };
+}
+
+/** Returns a row of an execution without what has started it, as versions before 0.3.0 wrote it; any other item as it is. */
+export function withoutStart({ by: _, ...item }: Item): Item {
+  return item;
+}
+
 /** Returns the row of an execution under its status. That of a running one also has the id of its agent, to select by. */
 function rowOf(list: ListScope, execution: ExecutionHead): Item {
   const { id, status, agentId } = execution;
   const Key = keys.listRow(list, facetOf(status), ulidOf(id));
-  return { ...Key, ...listItemOf(execution), ...(status === 'running' && { agentId }) };
+  return { ...Key, ...entryOf(execution), ...(status === 'running' && { agentId }) };
 }
 
 /** Returns the lists of an execution in the form of version 0.2.0. The rows hold the entries of the lists. */
 function formerMembership(execution: ExecutionHead): ListMembership {
   const { id, status } = execution;
-  return { ulid: ulidOf(id), facet: facetOf(status), lists: listsOf(execution), entry: listItemOf(execution) };
+  return { ulid: ulidOf(id), facet: facetOf(status), lists: listsOf(execution), entry: entryOf(execution) };
 }
 
 /**
@@ -168,21 +190,21 @@ export async function readExecutionPage(
   const list = keys.executionScope(organization, agentId && ulidOf(agentId));
   if (status === 'running') {
     const running = await readRunningRows(context, organization, agentId);
-    return { items: running.slice(offset, offset + limit).map(entryOf), total: running.length };
+    return { items: running.slice(offset, offset + limit).map(listItemFrom), total: running.length };
   }
   const { rows, total } = status
     ? await readPage(table, { list, facets: [facetOf(status)], ...page })
     : await readWithRunning(context, organization, agentId, (running) =>
         readPage(table, { list, facets: endedFacets, others: running.map(asRow), ...page }),
       );
-  return { items: rows.map(({ entry }) => entryOf(entry)), total };
+  return { items: rows.map(({ entry }) => listItemFrom(entry)), total };
 }
 
 const asRow = (entry: RunningRow): Row => ({ ulid: ulidOf(entry.id), entry });
 
-/** Returns the entry of a list that a row holds. */
-function entryOf({ pk: _, sk: __, agentId: ___, ...entry }: Item): ExecutionListItem {
-  return entry as ExecutionListItem;
+/** Returns the execution that a row stores, as lists show it. */
+function listItemFrom({ pk: _, sk: __, agentId: ___, by, ...entry }: Item): ExecutionListItem {
+  return { ...entry, ...(by !== undefined && { startedBy: startedByOf(by as StartLetter) }) } as ExecutionListItem;
 }
 
 /**

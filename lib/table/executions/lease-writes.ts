@@ -1,6 +1,6 @@
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import { tableSchema } from '../../deployment/table-schema.ts';
-import { currentActor } from '../../request-context.ts';
+import { authorship } from '../../request-context.ts';
 import { keys } from '../keys.ts';
 import { leaseFree, leaseHeld, leaseTimestamps } from '../lease.ts';
 import { graceMs } from '../lists/due.ts';
@@ -266,17 +266,19 @@ export function cancelWrite(execution: RunningExecution, ending: HeadEnding): Wr
 
 /** Returns the parts of the update that ends an execution. */
 function endOf(execution: ExecutionHead, ending: HeadEnding) {
-  const fields = Object.entries({ ...ending, by: currentActor() });
+  const { by } = authorship();
+  const fields = Object.entries({ ...ending, ...(by && { by }) });
   return {
     changes: {
       set: fields.map(([field]) => `#${field} = :new_${field}`).join(', '),
       // The worker may not know that its last write was made. A step that has not ended is in the head alone, so it stays.
-      remove: `claim, leaseUntil, agentMark, #due, #dueAt, progress${isFormer(execution) ? ', step' : ''}`,
+      remove: `claim, leaseUntil, agentMark, #due, #dueAt, progress${isFormer(execution) ? ', step' : ''}${by ? '' : ', #by'}`,
     },
     values: Object.fromEntries(fields.map(([field, value]) => [`:new_${field}`, value])),
     names: {
       '#due': partitionKey,
       '#dueAt': sortKey,
+      '#by': 'by',
       ...Object.fromEntries(fields.map(([field]) => [`#${field}`, field])),
     },
   };

@@ -24,7 +24,8 @@ export type Subject = { organization: Organization; of: 'task' | 'agent'; id: st
 /** A new entry. `order` tells it from other entries of the same time, and sorts them. */
 export type NewEntry = Omit<HistoryEntry, 'id'> & { order: string };
 
-const partitionOf = ({ organization, of, id }: Subject) => keys.history(organization, of, ulidOf(id));
+const partitionOf = ({ organization, of, id }: Subject) =>
+  of === 'task' ? keys.taskHistory(organization, ulidOf(id)) : keys.agentHistory(organization, ulidOf(id));
 
 /** Writes entries of a history. It can be repeated. */
 export async function putEntries(

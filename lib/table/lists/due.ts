@@ -122,6 +122,11 @@ export type Swept = {
   unfinished: boolean;
 };
 
+/** Returns the results of two sweeps as one. */
+export function sumOf(one: Swept, other: Swept): Swept {
+  return { woken: one.woken + other.woken, unfinished: one.unfinished || other.unfinished };
+}
+
 /**
  * Sends the messages of items that are overdue: moves the entries of the items to a later moment, then calls `send`, step
  * by step while there is time. It changes no other state, so it does no harm to an item that is being processed. The

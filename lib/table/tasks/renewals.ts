@@ -2,7 +2,7 @@ import type { Claim } from '../../contract/claims.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { tableSchema } from '../../deployment/table-schema.ts';
-import { authorship } from '../../request-context.ts';
+import { authorship, noAuthorship } from '../../request-context.ts';
 import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
 import { updateOf } from '../patch.ts';
@@ -26,7 +26,7 @@ export async function storeRenewal(
   records: readonly Write[] = [],
 ): Promise<void> {
   const { sortKey } = tableSchema.dueIndex;
-  const update = updateOf({ claim, [sortKey]: claim.expiresAt, renewedAt, requestId: undefined, ...authorship() });
+  const update = updateOf({ claim, [sortKey]: claim.expiresAt, renewedAt, ...noAuthorship, ...authorship() });
   await transact(table, [
     {
       Update: {

@@ -1,7 +1,7 @@
 import { ApiError } from '../../contract/errors.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { authorship } from '../../request-context.ts';
+import { authorship, noAuthorship } from '../../request-context.ts';
 import { keys } from '../keys.ts';
 import { updateOf } from '../patch.ts';
 import { Conflict } from '../transact.ts';
@@ -140,7 +140,7 @@ export function detach(organization: Organization, dependent: StoredTask, id: st
     dependsOn: dependent.dependsOn.filter((other) => other !== id),
     updatedAt,
     version: dependent.version + 1,
-    requestId: undefined,
+    ...noAuthorship,
     ...authorship(),
   });
   return {

@@ -1,7 +1,7 @@
 import type { Page } from '../../contract/endpoint.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { authorship } from '../../request-context.ts';
+import { authorship, noAuthorship } from '../../request-context.ts';
 import type { AgentHead } from '../agents/agent-items.ts';
 import { unknownAgent } from '../agents/agents.ts';
 import type { TableContext } from '../client.ts';
@@ -264,9 +264,8 @@ export function changeWrites(organization: Organization, before: StoredTask, aft
  * the time of creation are the key.
  */
 function changeFields(organization: Organization, before: StoredTask, after: StoredTask): Write {
-  // A change without a request is not one of the request before it.
-  const { requestId: _, ...rest } = after;
-  const changed = changedFields(before, { ...rest, ...authorship() }, ['id', 'createdAt', 'dependents']);
+  const made = { ...after, ...noAuthorship, ...authorship() } as StoredTask;
+  const changed = changedFields(before, made, ['id', 'createdAt', 'dependents']);
   const { condition, names, values } = unchanged(before);
   const update = updateOf(changed);
   return {

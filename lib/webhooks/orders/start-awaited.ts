@@ -7,8 +7,8 @@ import { type AttemptMessageContext, sendAttemptMessages } from '../deliveries/a
 import { attemptIn } from '../deliveries/listed-attempt.ts';
 import { sendOrder } from './send-order.ts';
 
-/** The kinds of items whose creation is a request of a user. */
-const requestedKinds: readonly unknown[] = [redeliveryKind, recoveryKind, autoRecoveryKind];
+/** The kinds of items whose creation begins what users wait for. */
+const awaitedKinds: readonly unknown[] = [redeliveryKind, recoveryKind, autoRecoveryKind];
 
 /**
  * Returns whether a change begins what users wait for: a new item of some kinds, or a release, which can replace one that is not
@@ -16,7 +16,7 @@ const requestedKinds: readonly unknown[] = [redeliveryKind, recoveryKind, autoRe
  */
 export function isAwaited(before: Item | undefined, after: Item): boolean {
   if (after.kind === releaseKind) return before?.version !== after.version;
-  return before === undefined && requestedKinds.includes(after.kind);
+  return before === undefined && awaitedKinds.includes(after.kind);
 }
 
 /** Starts the work of such an item: sends the message of a requested attempt, or the order to carry on with the rest. */

@@ -29,10 +29,22 @@ describe('the list of executions', () => {
     expect(JSON.stringify(answer.body)).not.toContain('private');
     const items = dataOf<ExecutionListItem[]>(answer);
     const itemOf = (id: string) => items.find((item) => item.id === id) as ExecutionListItem;
-    expect(Object.keys(itemOf(running))).toEqual(['id', 'agentName', 'status', 'startedAt']);
+    expect(Object.keys(itemOf(running))).toEqual(['id', 'agentName', 'status', 'startedAt', 'startedBy']);
     const fields = ['id', 'agentName', 'taskId', 'status', 'startedAt', 'completedAt', 'durationMs', 'stepCount'];
-    expect(Object.keys(itemOf(ended))).toEqual(fields);
+    expect(Object.keys(itemOf(ended))).toEqual([...fields, 'startedBy']);
     expect(itemOf(ended)).toMatchObject({ agentName: 'writer', taskId, status: 'completed' });
+  });
+
+  it('has what has started each execution, while it runs and afterwards', async () => {
+    await api.agents.put({ name: 'reader' });
+    const { id: delegated } = await api.startDelegated('writer', 'reader');
+    const requested = await api.start();
+    const startsOf = async () =>
+      dataOf<ExecutionListItem[]>(await api.list()).map(({ id, startedBy }) => [id, startedBy?.kind]);
+    const expected = newestFirst(delegated, requested).map((id) => [id, id === delegated ? 'delegation' : 'request']);
+    expect(await startsOf()).toEqual(expected);
+    for (const id of [delegated, requested]) await api.carryOut(id);
+    expect(await startsOf()).toEqual(expected);
   });
 
   it('has the results of its executions if the request asks for them', async () => {

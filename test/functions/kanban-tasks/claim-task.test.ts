@@ -31,6 +31,7 @@ const patch = (body: object) => caller.updateTask({ params: { id }, body });
 const refused = (send: () => Promise<Answer>, code: string) => caller.refuses(send, 409, code);
 const claimOf = (answer: Answer) => dataOf<Task>(answer).claim as Claim;
 const claimed = async (body: object = {}) => claimOf(await claim(body)).id;
+const anotherId = (claimId: string) => claimId.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
 const total = async (status: string) => paginationOf(await caller.listTasks({ query: `status=${status}` })).total;
 
 /** Releases the task as failed so many times. */
@@ -77,7 +78,7 @@ describe('a claim', () => {
     wait(60);
     const again = claimOf(await claim({ claimId, leaseSeconds: 60 }));
     expect(again).toEqual({ id: claimId, worker: 'Ada', expiresAt: timestamp(start + 120_000) });
-    await refused(() => claim({ claimId: claimId.replace(/.$/, '0') }), 'claim_lost');
+    await refused(() => claim({ claimId: anotherId(claimId) }), 'claim_lost');
   });
 
   it('refuses another one, which gets the worker and the end of the first', async () => {
@@ -146,7 +147,7 @@ describe('while a claim lasts', () => {
 
   it('a PATCH with another claim is refused, and also after its end', async () => {
     const claimId = await claimed();
-    await refused(() => patch({ title: 'New', claimId: claimId.replace(/.$/, '0') }), 'claim_lost');
+    await refused(() => patch({ title: 'New', claimId: anotherId(claimId) }), 'claim_lost');
     await release({ claimId });
     await refused(() => patch({ title: 'New', claimId }), 'claim_lost');
   });

@@ -6,9 +6,7 @@ import { published } from '../../../lib/deployment/consumers.ts';
 import { readEvents } from '../../../lib/table/deliveries/event-log.ts';
 import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
 import { endExecution, leaseExecution, renewLease } from '../../../lib/table/executions/executions.ts';
-import { commentOnTask } from '../../../lib/tasks/comments.ts';
-import { getTaskHistory } from '../../../lib/tasks/task-history.ts';
-import { createTask, deleteTask, updateTask } from '../../../lib/tasks/tasks.ts';
+import { createTask, updateTask } from '../../../lib/tasks/tasks.ts';
 import { updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { always, newTask } from '../../table/tasks/test-table.ts';
 import { dumpOf } from '../../table-dump.ts';
@@ -28,7 +26,7 @@ vi.spyOn(processContext().log, 'error').mockImplementation(() => {});
 const addTask = async () => (await createTask(processContext(), organization, newTask(), undefined)).id;
 
 /** Returns the records of the changes of a task or an execution, or of the events about a webhook. */
-const recordsOf = async (kind: 'task' | 'comment' | 'deleted-task' | 'execution' | 'webhook-event', id: string) =>
+const recordsOf = async (kind: 'task' | 'execution' | 'webhook-event', id: string) =>
   (await streamed(service, kind)).filter(({ dynamodb }) => JSON.stringify(dynamodb?.Keys).includes(ulidOf(id)));
 
 /** Publishes changes; returns the published events, and the messages to workers. */
@@ -71,27 +69,6 @@ it('a change of a task is published by its status before and after', async () =>
     { event: 'task.completed', task: { id } },
     { event: 'task.status_changed', task: changed },
   ]);
-});
-
-it('a comment on a task and the deletion of a task are published, and the comment is in the history', async () => {
-  const id = await addTask();
-  const { id: commentId } = await commentOnTask(processContext(), organization, id, 'It is too wide.', undefined);
-  expect(await publish(...(await recordsOf('comment', commentId)))).toEqual([]);
-  const { items } = await getTaskHistory(processContext(), organization, id, { limit: 10, offset: 0 });
-  expect(items).toEqual([expect.objectContaining({ kind: 'commented', note: 'It is too wide.' })]);
-
-  await deleteTask(processContext(), organization, id, always);
-  expect(await publish(...(await recordsOf('deleted-task', id)))).toEqual([]);
-  const log = await Array.fromAsync(readEvents(service, organization, 0, Date.now() + 60_000));
-  const own = log.map(({ event, data }) => ({ event, ...JSON.parse(data) })).filter(({ task }) => task?.id === id);
-  expect(own.toSorted((one, other) => one.event.localeCompare(other.event))).toEqual([
-    expect.objectContaining({
-      event: 'task.commented',
-      comment: expect.objectContaining({ id: commentId, taskId: id, text: 'It is too wide.' }),
-    }),
-    expect.objectContaining({ event: 'task.deleted' }),
-  ]);
-  await receive();
 });
 
 it('the start of an execution is published and sent to a worker, and its end is published', async () => {

@@ -10,7 +10,7 @@ import { transact } from '../../../lib/table/transact.ts';
 import type { Item } from '../../../lib/table/write.ts';
 import { createTask, deleteTask } from '../../../lib/tasks/tasks.ts';
 import { always, newTask } from '../../table/tasks/test-table.ts';
-import { dumpOf } from '../../table-dump.ts';
+import { dumpOf, itemsNaming } from '../../table-dump.ts';
 import { streamed } from '../../table-stream.ts';
 import { allTime, consume, publish, runJob } from './call-functions.ts';
 import { createTestPipeline } from './test-pipeline.ts';
@@ -42,7 +42,7 @@ async function deleteTaskAndStop() {
   const left = await readTasks(service, organization, task.dependents);
   await removeTask(service, organization, task, left, { updatedAt: now, purgeDueAt: now });
   return async () => {
-    const isLeft = JSON.stringify(await dump()).includes(id.slice('tk_'.length));
+    const isLeft = itemsNaming(await dump(), id).length > 0;
     if (!isLeft) for (const one of dependents) await deleteTask(processContext(), organization, one.id, always);
     return isLeft;
   };

@@ -34,9 +34,13 @@ it('the secret of a webhook is in no response, no record of the stream, no messa
   );
   expect(answers.map(({ status }) => status)).toEqual([201, 201, 200, 201]);
 
-  const kinds = consumers.publishEvents.sources.flatMap((source): readonly string[] => source.kinds);
+  const kinds = consumers.publishEvents.sources.flatMap((source): readonly string[] => [
+    ...source.kinds,
+    ...source.onlyNew,
+  ]);
   const records = (await Promise.all(kinds.map((kind) => streamed(service, kind)))).flat();
-  expect(records).toHaveLength(1);
+  // The task, and the two agents of every organization.
+  expect(records).toHaveLength(3);
   await publish(...records);
   const messages = await receive();
   expect(messages).toHaveLength(2);

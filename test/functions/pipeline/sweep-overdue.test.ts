@@ -1,5 +1,11 @@
 import { expect, it, vi } from 'vitest';
+import { processContext } from '../../../lib/context.ts';
 import type { Job } from '../../../lib/deployment/consumers.ts';
+import { wakeAgent } from '../../../lib/executions/auto-run.ts';
+import { claimTask } from '../../../lib/tasks/claims.ts';
+import { createTask } from '../../../lib/tasks/tasks.ts';
+import { createApi, dataOf } from '../../api.ts';
+import { newTask } from '../../table/tasks/test-table.ts';
 import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { runJob } from './call-functions.ts';
 import { takeTurn } from './delivery-queues.ts';
@@ -37,4 +43,22 @@ it('sweep-overdue sends the message of an execution that no worker has leased, o
   expect(await received()).toEqual([executionId]);
   await runJob('executions');
   expect(await received()).toEqual([]);
+});
+
+it('sweep-overdue ends expired claims and sends the orders of agents that start by themselves, and logs the number of both', async () => {
+  const { organization, token } = pipeline;
+  const context = processContext();
+  const { id } = await createTask(context, organization, newTask(), undefined);
+  await claimTask(context, organization, id, { worker: 'Ada', leaseSeconds: 60 }, undefined);
+  const api = createApi(token);
+  await api.updateAgent({ params: { name: 'qa-reviewer' }, body: { autoRun: true } });
+  await wakeAgent(context, organization, 'qa-reviewer');
+  const received = async () => (await pipeline.receive('executions')).map((body) => JSON.parse(body));
+  await received();
+  passMinutes(1);
+  const info = vi.spyOn(context.log, 'info');
+  await runJob('tasks');
+  expect(info.mock.calls).toEqual([['scheduled', { job: 'tasks', woken: 2, unfinished: false }]]);
+  expect(await received()).toMatchObject([{ organization, agentName: 'qa-reviewer' }]);
+  expect(dataOf(await api.getTask({ params: { id } }))).toMatchObject({ status: 'backlog' });
 });

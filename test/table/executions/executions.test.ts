@@ -56,11 +56,12 @@ describe('a start', () => {
     await board.start(execution, { input, task, recordResponse });
 
     const { id, startedAt, agentName } = execution;
-    expect(await readExecutionHead(board, execution)).toEqual({ ...execution, form: 2 });
+    expect(await readExecutionHead(board, execution)).toEqual({ ...execution, form: 2, movesTask: true });
     expect(JSON.stringify(await readExecutionInput(board, execution))).toBe(JSON.stringify(input));
     expect(await readExecution(board, execution)).toMatchObject({ id, taskId, input: 'Do it.', agentId: agent.id });
     const page = await readExecutionPage(board, organization, {}, { limit: 20, offset: 0 });
-    expect(page).toEqual({ items: [{ id, agentName, taskId, status: 'running', startedAt }], total: 1 });
+    const startedBy = { kind: 'request' };
+    expect(page).toEqual({ items: [{ id, agentName, taskId, status: 'running', startedAt, startedBy }], total: 1 });
     const moved = { status: 'in_progress', owner: id, assignedAgent: 'writer', version: 2, updatedAt: at(1) };
     expect(await board.stored(taskId)).toMatchObject(moved);
     const data = { id, agentName, status: 'running', startedAt };
@@ -170,7 +171,7 @@ describe('an end', () => {
       const whole = await readExecution(board, execution);
       expect(whole).toMatchObject({ status, tokensUsed, qualityGates: { selfTest, qaReview }, input: 'Do it.' });
       expect([whole?.output === output, whole?.error]).toEqual([true, error]);
-      const results = { tokensUsed, qualityGates: { selfTest, qaReview } };
+      const results = { tokensUsed, qualityGates: { selfTest, qaReview }, startedBy: { kind: 'request' } };
       const shown = { items: [{ id, agentName, status, startedAt, completedAt, durationMs, ...results }], total: 1 };
       const page = { limit: 20, offset: 0 };
       expect(await readExecutionPage(board, board.organization, { status }, page)).toEqual(shown);
@@ -214,7 +215,8 @@ describe('the end of an execution on a task', () => {
     const { owner, ...kept } = await board.stored(taskId);
     expect(owner).toBe(execution.id);
     await endExecution(board, execution, completed(), { task: await board.release(execution, 'assigned') });
-    expect(await board.stored(taskId)).toEqual({ ...kept, status: 'assigned', version: 3, updatedAt: at(5) });
+    const moved = { status: 'assigned', endedExecution: execution.id, version: 3, updatedAt: at(5) };
+    expect(await board.stored(taskId)).toEqual({ ...kept, ...moved });
     expect(await board.faults()).toEqual([]);
   });
 

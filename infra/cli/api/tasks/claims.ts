@@ -1,17 +1,16 @@
 import { Option } from '@commander-js/extra-typings';
-import type { Task } from '../../../lib/client/operations.ts';
-import { ClaimNote, claimSeconds, WorkerName } from '../../../lib/contract/claims.ts';
-import { AgentName, ProjectId } from '../../../lib/contract/shapes.ts';
-import { TaskId, taskStatuses } from '../../../lib/contract/tasks.ts';
-import { readBy, wholeNumber } from '../command.ts';
-import { printJson } from '../json.ts';
-import { singleLine } from '../printable.ts';
-import { apiCommand } from './api-command.ts';
-import { connect } from './connection.ts';
-import { printDetail } from './detail.ts';
-import { claimIdOption, printStatus } from './tasks.ts';
+import type { ClaimedTask } from '../../../../lib/client/operations.ts';
+import { ClaimNote, claimSeconds, WorkerName } from '../../../../lib/contract/claims.ts';
+import { AgentName, ProjectId } from '../../../../lib/contract/shapes.ts';
+import { TaskId, taskStatuses } from '../../../../lib/contract/tasks.ts';
+import { readBy, wholeNumber } from '../../command.ts';
+import { printJson } from '../../json.ts';
+import { singleLine } from '../../printable.ts';
+import { apiCommand } from '../api-command.ts';
+import { connect } from '../connection.ts';
+import { printDetail } from '../detail.ts';
+import { claimIdOption, exampleId, printStatus } from './task-status.ts';
 
-const exampleId = 'tk_01K00000000000000000000000';
 const exampleClaim = '--claim-id cl_01K00000000000000000000000';
 
 /** `crewboard next`: takes the next ready task. */
@@ -103,14 +102,15 @@ function noteOption() {
   return new Option('--note <text>', 'what people should know about the work').argParser(readBy(ClaimNote));
 }
 
-/** Prints a claimed task: as JSON, or what a worker needs. */
-function printClaimed(task: Task, options: { json?: true | undefined }): void {
+/** Prints a claimed task: as JSON, or what a worker needs, among it what reviewers have said about earlier work. */
+function printClaimed(task: ClaimedTask, options: { json?: true | undefined }): void {
   const rows = [
     ['id', task.id],
     ['title', task.title],
     ['claim', task.claim?.id],
     ['claim until', task.claim?.expiresAt],
     ['description', task.description],
+    ['review', task.reviewComments?.map(({ author, text }) => `${singleLine(author.name)}: ${text}`).join('\n')],
   ] as const;
   printDetail(task, rows, options);
 }

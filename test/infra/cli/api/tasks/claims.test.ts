@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { startDeployment } from '../../../journeys/deployment.ts';
-import { createAgent } from '../../../journeys/requests.ts';
-import { crewboard } from './crewboard.ts';
+import { startDeployment } from '../../../../journeys/deployment.ts';
+import { createAgent } from '../../../../journeys/requests.ts';
+import { crewboard } from '../crewboard.ts';
 
 const service = await startDeployment();
 const run = (...args: string[]) => crewboard(args, { CREWBOARD_URL: service.url, CREWBOARD_TOKEN: service.token });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { autoRunText } from '../../../../infra/cli/api/tasks.ts';
-import type { TaskDetail } from '../../../../lib/client/operations.ts';
+import { autoRunText } from '../../../../../infra/cli/api/tasks/tasks.ts';
+import type { TaskDetail } from '../../../../../lib/client/operations.ts';
 
 type State = NonNullable<TaskDetail['autoRun']>;
 

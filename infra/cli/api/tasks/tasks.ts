@@ -1,18 +1,21 @@
 import { Argument, Option } from '@commander-js/extra-typings';
-import { everyItem } from '../../../lib/client/client.ts';
-import type { Task, TaskDetail, TaskReference, TaskStatus } from '../../../lib/client/operations.ts';
-import { ClaimId } from '../../../lib/contract/claims.ts';
-import { AgentName, ProjectId } from '../../../lib/contract/shapes.ts';
-import { TaskId, taskPriorities, taskStatuses } from '../../../lib/contract/tasks.ts';
-import { readBy } from '../command.ts';
-import { printJson } from '../json.ts';
-import { singleLine } from '../printable.ts';
-import { allOption, apiCommand, apiGroup, limitOption } from './api-command.ts';
-import { type ConnectionOptions, connect, type Reporter } from './connection.ts';
-import { printDetail } from './detail.ts';
-import { printPage, readPage, type Shape } from './pages.ts';
-
-const exampleId = 'tk_01K00000000000000000000000';
+import { everyItem } from '../../../../lib/client/client.ts';
+import type { Task, TaskDetail, TaskReference, TaskResult, TaskStatus } from '../../../../lib/client/operations.ts';
+import { codePoints } from '../../../../lib/contract/code-points.ts';
+import { AgentName, ProjectId } from '../../../../lib/contract/shapes.ts';
+import { TaskId, taskPriorities, taskStatuses } from '../../../../lib/contract/tasks.ts';
+import { tokensText } from '../../../texts.ts';
+import { readBy } from '../../command.ts';
+import { printJson } from '../../json.ts';
+import { singleLine } from '../../printable.ts';
+import { allOption, apiCommand, apiGroup, limitOption } from '../api-command.ts';
+import { type ConnectionOptions, connect, type Reporter } from '../connection.ts';
+import { printDetail } from '../detail.ts';
+import { gatesText } from '../follow.ts';
+import { printCursorPage, printPage, readByCursor, readPage, type Shape } from '../pages.ts';
+import { history } from './history.ts';
+import { comment, comments, review } from './reviews.ts';
+import { claimIdOption, exampleId, printStatus } from './task-status.ts';
 
 const taskShape: Shape<Task> = {
   columns: {
@@ -31,16 +34,20 @@ const list = apiCommand(
   'List tasks, newest first',
   'tasks list --status backlog --priority high',
   'tasks list --agent builder --all --json',
+  'tasks list --waiting-for review',
 )
-  .addOption(new Option('--status <status>', 'only tasks with this status').choices(taskStatuses))
-  .addOption(new Option('--priority <priority>', 'only tasks with this priority').choices(taskPriorities))
-  .option('--agent <name>', 'only tasks that are assigned to this agent', readBy(AgentName))
-  .option('--project <id>', 'only tasks of this project', readBy(ProjectId))
+  .addOption(statusFilter())
+  .addOption(priorityFilter())
+  .addOption(agentFilter())
+  .addOption(projectFilter())
+  .addOption(
+    new Option('--waiting-for <what>', 'only tasks that wait for a review').choices(['review']).conflicts('status'),
+  )
   .addOption(limitOption())
   .addOption(allOption())
-  .action(async ({ status, priority, agent, project, ...options }, command) => {
+  .action(async ({ status, priority, agent, project, waitingFor, ...options }, command) => {
     const client = connect(options, command);
-    const query = { status, priority, assigned_agent: agent, project_id: project };
+    const query = { status, priority, assigned_agent: agent, project_id: project, waiting_for: waitingFor };
     const page = await readPage(
       options,
       (limit) => client.listTasks({ query: { ...query, limit } }),
@@ -58,14 +65,37 @@ const ready = apiCommand(
   .description(
     'List the tasks that a worker can take now, the highest priority first, then the oldest. It lists --limit of them, without a total.',
   )
-  .option('--agent <name>', 'only tasks that are assigned to this agent', readBy(AgentName))
-  .option('--project <id>', 'only tasks of this project', readBy(ProjectId))
+  .addOption(agentFilter())
+  .addOption(projectFilter())
   .addOption(limitOption())
   .action(async ({ agent, project, limit, ...options }, command) => {
     const query = { assigned_agent: agent, project_id: project, limit };
     const { data } = await connect(options, command).listReadyTasks({ query });
     if (options.json) return printJson({ data });
     printPage({ data, pagination: { limit: data.length, offset: 0, total: data.length } }, 'task', taskShape, {});
+  });
+
+const search = apiCommand(
+  'search',
+  'Find tasks by the words of their titles, newest first',
+  'tasks search landing page',
+  'tasks search land --status backlog --all',
+)
+  .description(
+    'Find tasks by the words of their titles, newest first. Each word must be the beginning of a word of the title, in any letter case. A new title is found about a second later.',
+  )
+  .argument('<words...>', 'the words, or their beginnings; together 2 to 100 characters')
+  .addOption(statusFilter())
+  .addOption(priorityFilter())
+  .addOption(agentFilter())
+  .addOption(projectFilter())
+  .addOption(limitOption())
+  .addOption(allOption())
+  .action(async (words, { status, priority, agent, project, ...options }, command) => {
+    const client = connect(options, command);
+    const query = { q: words.join(' '), status, priority, assigned_agent: agent, project_id: project };
+    const page = await readByCursor(options, (place) => client.searchTasks({ query: { ...query, ...place } }));
+    printCursorPage(page, 'task', taskShape, options);
   });
 
 const add = apiCommand(
@@ -88,10 +118,12 @@ const add = apiCommand(
     console.log(data.id);
   });
 
-const show = apiCommand('show', 'Show a task', `tasks show ${exampleId}`)
+const show = apiCommand('show', 'Show a task', `tasks show ${exampleId}`, `tasks show ${exampleId} --result`)
   .argument('<id>', 'the id of the task', readBy(TaskId))
-  .action(async (id, options, command) => {
-    const { data: task } = await connect(options, command).getTask({ params: { id } });
+  .option('--result', 'also the newest ended execution on it: its output, and what the quality gates answered')
+  .action(async (id, { result: withResult, ...options }, command) => {
+    const query = { include: withResult && ('result' as const) };
+    const { data: task } = await connect(options, command).getTask({ params: { id }, query });
     const rows = [
       ['id', task.id],
       ['title', task.title],
@@ -109,9 +141,27 @@ const show = apiCommand('show', 'Show a task', `tasks show ${exampleId}`)
       ['created', task.createdAt],
       ['updated', task.updatedAt],
       ['description', task.description],
+      ...(withResult ? resultRows(task.result) : []),
     ] as const;
     printDetail(task, rows, options);
   });
+
+/** Returns the newest ended execution on a task as labels and values. */
+function resultRows(result: TaskResult | undefined): (readonly [string, string | undefined])[] {
+  if (!result) return [['result', 'No execution on the task has ended.']];
+  const { executionId, agentName, status, output = '', outputLength, gateReasons } = result;
+  const isCut = codePoints(output) < outputLength;
+  const rest = `\n… ${outputLength.toLocaleString('en')} characters in all: executions show ${executionId} --agent ${agentName}`;
+  return [
+    ['result', `${status} at ${result.completedAt}`],
+    ['execution', `${executionId} of ${agentName}`],
+    ['tokens', tokensText(result)],
+    ['quality gates', gatesText(result.qualityGates)],
+    ['self-test', gateReasons?.selfTest],
+    ['QA review', gateReasons?.qaReview],
+    ['output', isCut ? output + rest : output],
+  ];
+}
 
 const move = apiCommand('move', 'Change the status of a task', `tasks move ${exampleId} in_progress`)
   .argument('<id>', 'the id of the task', readBy(TaskId))
@@ -138,15 +188,20 @@ const takeBack = apiCommand(
 /** `crewboard tasks`: the tasks of the board. */
 export const tasks = apiGroup(
   'tasks',
-  'List, create, show, move and take back tasks',
+  'List, find, create, show, move, review and discuss tasks',
   'tasks list --status in_progress',
 )
   .addCommand(list)
   .addCommand(ready)
+  .addCommand(search)
   .addCommand(add)
   .addCommand(show)
   .addCommand(move)
   .addCommand(done)
+  .addCommand(review)
+  .addCommand(comment)
+  .addCommand(comments)
+  .addCommand(history)
   .addCommand(takeBack);
 
 async function moveTask(
@@ -159,15 +214,20 @@ async function moveTask(
   printStatus(data, options);
 }
 
-/** Returns the option `--claim-id` of commands that change a task. */
-export function claimIdOption(description = 'your claim on the task, as next and claim print it') {
-  return new Option('--claim-id <id>', description).argParser(readBy(ClaimId));
+function statusFilter() {
+  return new Option('--status <status>', 'only tasks with this status').choices(taskStatuses);
 }
 
-/** Prints a task after a change: as JSON, or its status in one line. */
-export function printStatus(task: Task, { json }: { json?: true | undefined }): void {
-  if (json) printJson({ data: task });
-  else console.log(`${task.id} is ${task.status}${task.stopped ? ', stopped' : ''}: ${singleLine(task.title)}`);
+function priorityFilter() {
+  return new Option('--priority <priority>', 'only tasks with this priority').choices(taskPriorities);
+}
+
+function agentFilter() {
+  return new Option('--agent <name>', 'only tasks that are assigned to this agent').argParser(readBy(AgentName));
+}
+
+function projectFilter() {
+  return new Option('--project <id>', 'only tasks of this project').argParser(readBy(ProjectId));
 }
 
 const waitingTexts = {

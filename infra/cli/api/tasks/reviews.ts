@@ -1,0 +1,94 @@
+import { text as textOf } from 'node:stream/consumers';
+import { Option } from '@commander-js/extra-typings';
+import { everyItem } from '../../../../lib/client/client.ts';
+import type { Actor, Comment } from '../../../../lib/client/operations.ts';
+import { TaskId } from '../../../../lib/contract/tasks.ts';
+import { readBy } from '../../command.ts';
+import { printJson } from '../../json.ts';
+import { allOption, apiCommand, limitOption } from '../api-command.ts';
+import { connect } from '../connection.ts';
+import { printTexts, readPage } from '../pages.ts';
+import { exampleId, printStatus } from './task-status.ts';
+
+/** `crewboard tasks review`: accepts the work on a task, or sends it back. */
+export const review = apiCommand(
+  'review',
+  'Accept the work on a task, or send it back with a comment',
+  `tasks review ${exampleId} --accept`,
+  `tasks review ${exampleId} --send-back --comment "The page is wider than a phone."`,
+)
+  .description(
+    'Accept the work on a task in qa_review or up_for_review, or send it back to its agent. Further work on the task gets the comment.',
+  )
+  .argument('<id>', 'the id of the task', readBy(TaskId))
+  .addOption(new Option('--accept', 'the task is done').conflicts('sendBack'))
+  .option('--send-back', 'the task is open again; needs a comment')
+  .option('--comment <text>', 'why, in Markdown; - reads it from standard input')
+  .action(async (id, { accept, sendBack, comment: given, ...options }, command) => {
+    if (!accept && !sendBack) command.error('error: Name the decision: --accept or --send-back.');
+    if (sendBack && given === undefined)
+      command.error('error: --send-back needs a --comment that says what is missing.');
+    const client = connect(options, command);
+    const body = {
+      decision: accept ? ('accept' as const) : ('send_back' as const),
+      comment: given === undefined ? undefined : await readText(given),
+    };
+    const { data: task } = await client.reviewTask({ params: { id }, body });
+    printStatus(task, options);
+  });
+
+/** `crewboard tasks comment`: adds a comment to a task. */
+export const comment = apiCommand(
+  'comment',
+  'Comment on a task and print the id of the comment',
+  `tasks comment ${exampleId} "Which logo is it?"`,
+  `tasks comment ${exampleId} "The result is in the branch landing-page." --json`,
+)
+  .argument('<id>', 'the id of the task', readBy(TaskId))
+  .argument('<text>', 'the comment in Markdown; - reads it from standard input')
+  .action(async (id, given, options, command) => {
+    const client = connect(options, command);
+    const { data } = await client.commentOnTask({ params: { id }, body: { text: await readText(given) } });
+    if (options.json) return printJson({ data });
+    console.log(data.id);
+  });
+
+/** `crewboard tasks comments`: lists the comments of a task. */
+export const comments = apiCommand(
+  'comments',
+  'List the comments of a task, oldest first',
+  `tasks comments ${exampleId}`,
+  `tasks comments ${exampleId} --all --json`,
+)
+  .argument('<id>', 'the id of the task', readBy(TaskId))
+  .addOption(limitOption())
+  .addOption(allOption())
+  .action(async (id, options, command) => {
+    const client = connect(options, command);
+    const page = await readPage(
+      options,
+      (limit) => client.listComments({ params: { id }, query: { limit } }),
+      () => everyItem(client.listComments, { params: { id } }),
+    );
+    printTexts(page, 'comment', headingOf, options);
+  });
+
+/** Returns when and by whom a comment was written, what a reviewer has decided, and whether it was changed. */
+function headingOf({ id, author, review: decision, createdAt, updatedAt }: Comment): string[] {
+  return [
+    ...[createdAt, actorText(author)],
+    ...(decision ? [decision === 'accept' ? 'accepted' : 'sent back'] : []),
+    ...(updatedAt === createdAt ? [] : ['edited']),
+    id,
+  ];
+}
+
+/** Returns who has done something. Of an agent it says so: an access token can have the same name. */
+export function actorText({ kind, name }: Pick<Actor, 'kind' | 'name'>): string {
+  return kind === 'agent' ? `${name} (agent)` : name;
+}
+
+/** Returns a text of the command line, or that of standard input for `-`, without the line break at its end. */
+async function readText(given: string): Promise<string> {
+  return given === '-' ? (await textOf(process.stdin)).trimEnd() : given;
+}
