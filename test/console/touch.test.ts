@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { TestResult } from '../../lib/contract/webhooks.ts';
 import { successOf } from '../api.ts';
-import { createAgent, createTask, execute, readTask } from '../journeys/requests.ts';
+import { createAgent, createTask, endOf, execute, readTask } from '../journeys/requests.ts';
 import { program, screens, useConsole } from './console.ts';
 
 const touch = { viewport: screens.phone, hasTouch: true, isMobile: true };
@@ -81,6 +81,9 @@ describe.runIf(program)('the console under fingers', () => {
     const body = { title: 'Second', dependsOn: [first], assignedAgent: agent };
     const { id: task } = successOf<{ id: string }>(await api.createTask({ body }));
     const execution = await execute(consoles.service(), agent, 'Say hello.', { taskId: first });
+    await endOf(consoles.service(), agent, execution);
+    successOf(await api.updateTask({ params: { id: first }, body: { status: 'qa_review' } }));
+    successOf(await api.commentOnTask({ params: { id: first }, body: { text: 'A comment' } }));
     const registration = { url: 'http://127.0.0.1:9/', events: ['task.created'], secret: 's'.repeat(32) };
     const { id: webhook } = successOf<{ id: string }>(await api.registerWebhook({ body: registration }));
     const { deliveryId } = successOf<TestResult>(
@@ -115,6 +118,8 @@ describe.runIf(program)('the console under fingers', () => {
     await visit(`/board?task=${task}`, '.graph', 'Edit');
     await visit(`/board?task=${task}`, '.graph', 'Delete');
     await visit(`/board?task=${claimed}`, '.task-claim');
+    await visit(`/board?task=${first}`, '.comment');
+    await visit(`/board?task=${first}`, '.comment', 'Change the comment', 'Delete');
     await visit('/runs', '.row-link');
     await visit(`/runs/${agent}/${execution}`, '.step');
     await visit('/agents', 'td');
