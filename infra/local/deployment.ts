@@ -126,7 +126,8 @@ async function firstToken(data: DataFolder): Promise<string> {
   const id = stored && readToken(stored)?.id;
   const token = id && (await readStoredToken(context, id));
   if (stored && token && !token.revokedAt) return stored;
-  const created = await issueToken(context, { organization: firstOrganization, scopes });
+  // Comments and histories name it.
+  const created = await issueToken(context, { organization: firstOrganization, name: 'this machine', scopes });
   writeData(data, dataFiles.token, `${created}\n`);
   return created;
 }
