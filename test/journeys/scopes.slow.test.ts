@@ -56,14 +56,14 @@ const byRoute: Way = async (token, operation, request) => {
   return { code, message, text: JSON.stringify(answer.body) };
 };
 
-const byTool: Way = async (token, operation, { params, body }) => {
+const byTool: Way = async (token, operation, { params, query, body }) => {
   const {
     method: _,
     path: __,
     ...message
   } = messageOf('tools/call', {
     name: toolOf(operation as Parameters<typeof toolOf>[0]).name,
-    arguments: { ...params, ...(body as object) },
+    arguments: { ...params, ...Object.fromEntries(new URLSearchParams(query)), ...(body as object) },
   });
   const { result } = (await createApi(token).mcp(message)).body as unknown as {
     result: { content: [{ text: string }]; isError?: boolean };
@@ -92,13 +92,14 @@ describe.each(ways)('each operation by its %s', (_, send, isOffered) => {
     params = { name, id, hash: hashOf(secret), skillId: 'sk_code-review', deliveryId, recoveryId };
   });
 
-  /** Returns a request to the resources of the organization, with the example of the body. */
+  /** Returns a request to the resources of the organization, with the example of the body, or words of the secret. */
   const requestOf = (operation: Operation, row: Endpoint): Request => {
     const ids: Record<string, string> = { 'kanban-tasks': taskId, webhooks: webhookId };
     const idOf = row.path.includes('/events/') ? eventId : (ids[familyOf(row)] ?? params.id);
     const { body } = references[operation]() as { body?: unknown };
     const own = Object.keys(row.params ?? {}).map((name) => [name, name === 'id' ? idOf : params[name]]);
-    return { params: Object.fromEntries(own), ...(row.body && { body }) };
+    const query = operation === 'searchTasks' && { query: 'q=secret' };
+    return { params: Object.fromEntries(own), ...query, ...(row.body && { body }) };
   };
   const offered = rows.filter(([operation, row]) => isOffered(operation, row));
 

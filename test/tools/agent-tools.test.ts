@@ -59,6 +59,17 @@ describe('the tools of an agent', () => {
     expect(fieldsOf('list_tasks').properties.status?.enum).toContain('done');
   });
 
+  it('have no ifMatch, which is for agents outside of executions', async () => {
+    expect(JSON.stringify(grantedTools(toolCapabilities))).not.toContain('ifMatch');
+    const { id } = (await caller.call('create_task', { title: 'Draw' })).output.data as Task;
+    const { output } = await caller.call('update_task', { id, title: 'Build', ifMatch: 'x' });
+    expect(output.error).toMatchObject({
+      code: 'validation_failed',
+      details: [{ path: 'ifMatch', code: 'unknown_field' }],
+    });
+    expect((await caller.call('get_task', { id })).output).toMatchObject({ data: { title: 'Draw' } });
+  });
+
   it('that are not granted or do not exist are unknown, and the error names those that can be used', async () => {
     const by = { ...caller.agent, capabilities: ['tasks.read'] };
     for (const name of ['create_task', 'delete_task', 'constructor']) {

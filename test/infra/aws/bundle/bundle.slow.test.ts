@@ -109,6 +109,8 @@ describe('the bundles', () => {
       'count_tasks',
       'get_task',
       'get_me',
+      'list_comments',
+      'get_task_history',
       'list_ready_tasks',
       'search_tasks',
     ]);
