@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** Same entries that wait for their batch, and the promises of their results. */
+/** Same entries that wait for their batch, and the promises of their results. `isFollowed`: a different one comes after them. */
 type Waiting<Entry, Result> = {
   entry: Entry;
+  isFollowed?: true;
   settle: { resolve: (result: Result) => void; reject: (error: unknown) => void }[];
 };
 
@@ -15,7 +16,7 @@ type Waiting<Entry, Result> = {
  * @param most the most entries of a batch
  * @param processBatch processes a batch and returns the results in the order of the entries
  * @param nameOf equal entries with the same name are processed once and share the result. A different entry with the same
- *   name is processed after it, in a later batch. Without it all entries are different
+ *   name is processed after it, in a later batch, and so are all that come after that one. Without it all entries are different
  */
 export function inBatches<Entry, Result>(
   most: number,
@@ -31,8 +32,9 @@ export function inBatches<Entry, Result>(
     const name = nameOf ? nameOf(entry) : {};
     const found = waiting.get(name);
     if (!found) waiting.set(name, { entry, settle: [{ resolve, reject }] });
-    else if (isDeepStrictEqual(found.entry, entry)) found.settle.push({ resolve, reject });
+    else if (!found.isFollowed && isDeepStrictEqual(found.entry, entry)) found.settle.push({ resolve, reject });
     else {
+      found.isFollowed = true;
       const addAfter = () => add(entry).then(resolve, reject);
       found.settle.push({ resolve: addAfter, reject: addAfter });
     }

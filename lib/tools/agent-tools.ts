@@ -80,8 +80,7 @@ const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
   },
   getTask: {
     input: 'getTask',
-    // Its result is that of an execution, which `tasks.read` does not grant.
-    definition: () => without('include', narrowed('getTask')),
+    definition: () => narrowed('getTask'),
     actOf: (context, { execution: { organization } }, input) => {
       const { params } = inputOf('getTask', input);
       return {
@@ -289,12 +288,6 @@ function narrowed(operation: OperationId, rules?: string): ToolDefinition {
       ...(required && { required }),
     },
   };
-}
-
-/** Returns the definition of a tool without an argument. */
-function without(argument: string, { inputSchema, ...definition }: ToolDefinition): ToolDefinition {
-  const { [argument]: _, ...properties } = inputSchema.properties as Record<string, object>;
-  return { ...definition, inputSchema: { ...inputSchema, properties } };
 }
 
 /**

@@ -48,9 +48,20 @@ it('different entries with the same name are carried out one after the other, al
   const byLetter = (entry: string) => entry.slice(0, 1);
   const add = inBatches(10, carryOut(), byLetter);
   expect(await settled(['a1', 'b1', 'a2', 'a1', 'a3'].map(add))).toEqual(['A1', 'B1', 'A2', 'A1', 'A3']);
-  expect(batches.splice(0)).toEqual([['a1', 'b1'], ['a2'], ['a3']]);
+  expect(batches.splice(0)).toEqual([['a1', 'b1'], ['a2'], ['a1'], ['a3']]);
   const addBad = inBatches(10, carryOut(), (entry) => (entry === 'bad' ? 'a' : byLetter(entry)));
   expect(await settled(['bad', 'a1'].map(addBad))).toEqual(['The batch failed.', 'A1']);
+});
+
+it('an entry that is equal to one before a different one with its name is carried out after that one', async () => {
+  const values = new Map<string, string>();
+  const put = async (entries: string[]) => {
+    for (const entry of entries) values.set(entry.slice(0, 1), entry);
+    return entries;
+  };
+  const add = inBatches(10, put, (entry) => entry.slice(0, 1));
+  await Promise.all(['a1', 'a1', 'b1', 'a2', 'a1', 'a1'].map(add));
+  expect(Object.fromEntries(values)).toEqual({ a: 'a1', b: 'b1' });
 });
 
 it('an entry of a later turn goes in a batch of its own, also while the one before is carried out', async () => {

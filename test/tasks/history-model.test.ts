@@ -52,13 +52,15 @@ const statuses: readonly TaskStatus[] = [
 const by = fc.constantFrom(...actors);
 const flag = fc.boolean();
 const status = fc.option(fc.constantFrom(...statuses), { nil: undefined, freq: 3 });
+const priority = fc.option(fc.constantFrom('low', 'high'), { nil: undefined });
+const projectId = fc.constantFrom('proj_1', 'proj_2', null, undefined);
 const of = <Kind extends string, More extends object>(
   kind: Kind,
   more: { [Name in keyof More]: fc.Arbitrary<More[Name]> },
 ) => fc.record({ kind: fc.constant(kind), by, ...more }) as fc.Arbitrary<{ kind: Kind; by: Actor } & More>;
 
 const step = fc.oneof(
-  { arbitrary: of('change', { status }), weight: 4 },
+  { arbitrary: of('change', { status, priority, projectId }), weight: 4 },
   { arbitrary: of('repeat', {}), weight: 1 },
   { arbitrary: of('claim', { seconds: fc.constantFrom(60, 60, 120) }), weight: 6 },
   { arbitrary: of('renew', { isNoted: flag }), weight: 2 },
@@ -84,7 +86,8 @@ type Expected = Pick<HistoryEntry, 'kind' | 'by' | 'requestId' | 'note'>;
 
 /** Returns the fields of a task that a history shows; `null` for those that are not set, as in a change. */
 const shown = (task: StoredTask) => ({
-  ...{ title: task.title, status: task.status, assignedAgent: task.assignedAgent ?? null },
+  ...{ title: task.title, status: task.status, priority: task.priority },
+  ...{ assignedAgent: task.assignedAgent ?? null, projectId: task.projectId ?? null },
   ...{ dependsOn: task.dependsOn.length > 0 ? task.dependsOn : null, stopped: task.stopped?.reason ?? null },
 });
 
@@ -127,11 +130,9 @@ it('the history of a task is exactly what was done with it, in order, each once,
           const worker = before.claim?.worker;
           switch (one.kind) {
             case 'change': {
-              const patch = {
-                title: `Title ${number}`,
-                status: one.status,
-                ...(liveClaim(before, Date.now()) && { claimId }),
-              };
+              const { kind: _, by: __, ...fields } = one;
+              const isClaimed = liveClaim(before, Date.now()) !== undefined;
+              const patch = { ...fields, title: `Title ${number}`, ...(isClaimed && { claimId }) };
               await inNameOf(() => updateTask(context, organization, id, patch, always));
               return made('changed');
             }
@@ -281,7 +282,12 @@ it('the history of a task is exactly what was done with it, in order, each once,
         expect(history.map(({ id: _, at: __, changes: ___, ...entry }) => withoutLateRequest(entry))).toEqual(expected);
 
         // The changes of the entries lead from each state of the task to the next one.
-        const fields: Record<string, unknown> = { assignedAgent: null, dependsOn: null, stopped: null };
+        const fields: Record<string, unknown> = {
+          assignedAgent: null,
+          projectId: null,
+          dependsOn: null,
+          stopped: null,
+        };
         const apply = ({ changes = [] }: Partial<HistoryEntry>) => {
           for (const { field, from, to } of changes) {
             expect([field, from]).toEqual([field, fields[field] ?? null]);
