@@ -107,7 +107,7 @@ async function whyNotOffered(context: ClaimContext, organization: Organization, 
 }
 
 /** Returns whether an execution works on a task. */
-export async function hasRunningExecution(
+async function hasRunningExecution(
   context: ClaimContext,
   organization: Organization,
   { owner }: StoredTask,

@@ -3,12 +3,13 @@ import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Review } from '../contract/task-reviews.ts';
 import { reviewStatuses, type TaskStatus } from '../contract/tasks.ts';
+import { readRunningRows } from '../table/executions/execution-lists.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { commentWrites } from '../table/tasks/comments.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { retryOnConflict } from '../table/transact.ts';
 import { asOf, liveClaim, taskClaimed, withoutFailures } from './claim-decisions.ts';
-import { type ClaimContext, executionRunning, hasRunningExecution } from './claims.ts';
+import { type ClaimContext, executionRunning } from './claims.ts';
 import { newComment, noteOf } from './comments.ts';
 import { inRound } from './rounds.ts';
 import { changeWithHold, requireTask } from './tasks.ts';
@@ -30,10 +31,14 @@ export function reviewTask(
 ): Promise<StoredTask> {
   return retryOnConflict(context.table, async () => {
     const now = context.clock();
-    const before = await requireTask(context, organization, id);
+    // Not only the execution of its owner: one that starts on a task in review does not move it.
+    const [before, running] = await Promise.all([
+      requireTask(context, organization, id),
+      readRunningRows(context, organization),
+    ]);
     const claim = liveClaim(before, now);
     if (claim) throw taskClaimed(claim);
-    if (await hasRunningExecution(context, organization, before)) throw executionRunning();
+    if (running.some(({ taskId }) => taskId === id)) throw executionRunning();
     const task = asOf(before, now);
     if (!reviewStatuses.includes(task.status)) throw notInReview(task);
     const comment = text === undefined ? undefined : newComment(context, text, decision);

@@ -54,8 +54,8 @@ export const endpointBudgets = {
   },
   takeBackTask: { bare: usage({ requests: 2, rounds: 2, rcu: 1, wcu: 8, indexWcu: 1 }) },
   reviewTask: {
-    'accepted, with both': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 26 }),
-    'sent back, with both': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 32 }),
+    'accepted, with both': usage({ requests: 3, rounds: 2, rcu: 2, wcu: 26 }),
+    'sent back, with both': usage({ requests: 3, rounds: 2, rcu: 2, wcu: 32 }),
   },
   listComments: { '20 of 100': usage({ requests: 3, rounds: 1, rcu: 6 }) },
   commentOnTask: { bare: usage({ requests: 2, rounds: 2, rcu: 1, wcu: 6 }) },

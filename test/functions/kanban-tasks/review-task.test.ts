@@ -146,6 +146,16 @@ describe('a review', () => {
     expect((await review({ decision: 'accept' })).status).toBe(200);
   });
 
+  it('is refused while an execution works on it that has started on the task in review, and so has not moved it', async () => {
+    await patch({ status: 'up_for_review' });
+    const params = { name: newAgent.name };
+    const started = await caller.executeAgent({ params, body: { input: 'Look at it.', taskId: id } });
+    await refused('execution_running');
+    const { executionId } = dataOf<{ executionId: string }>(started);
+    await caller.cancelExecution({ params: { ...params, id: executionId } });
+    expect((await review({ decision: 'accept' })).status).toBe(200);
+  });
+
   it('of eight at the same time is made once', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, (_, nth) => sendBack(`By reviewer ${nth}.`)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(7).fill(409)]);
