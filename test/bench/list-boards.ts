@@ -5,6 +5,7 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import { taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
+import { searchEntry } from '../../lib/table/tasks/search-entries.ts';
 import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
 import { bareTasks, boardItems, writeItems } from '../table/tasks/seed.ts';
 import { type Bench, createFolder } from './bench.ts';
@@ -43,7 +44,9 @@ export async function writeBoards(bench: Bench, counts: readonly number[]): Prom
   for (const count of counts) {
     bench.say(`writing ${count} tasks`);
     const organization = `org-${count}` as Organization;
-    await writeItems(writing.table, boardItems(organization, tasksOfBoard(count)));
+    const tasks = tasksOfBoard(count);
+    const entries = tasks.map((task) => searchEntry(organization, task));
+    await writeItems(writing.table, [...boardItems(organization, tasks), ...entries]);
     boards.push({ count, token: await issueToken(context, { organization, scopes: ['tasks:read'] }) });
   }
   await writing.close();

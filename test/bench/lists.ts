@@ -16,6 +16,9 @@ const pageSize = 20;
 const whole = { runs: 5, firstPage: 10, deepest: 3 };
 const quick: typeof whole = { runs: 1, firstPage: 2, deepest: 1 };
 
+/** The measured searches: words of every title, and a word of none, for which a request reads as many entries as it may. */
+const searches = { 'of all titles': 'task', 'of no title': 'zeppelin' } as const;
+
 /** A page and its cost: ms of each run (the median of its reads), and CPU ms of a read over all runs. */
 type Page = { board: ListBoard; filter: ListFilter; offset: number; runs: number[]; cpuMs: number };
 
@@ -34,6 +37,7 @@ export const lists: Part = {
     // The boards take turns.
     const pages = Object.keys(listFilters).flatMap((filter) => all.filter((page) => page.filter === filter));
     await readPages(bench, pages);
+    const searched = await measureSearches(bench, boards);
     const rows = pages.map(({ board, filter, offset, runs, cpuMs }) => [
       ...[figure(board.count), filter, figure(offset)],
       ...[spread(runs, 1), figure(cpuMs, 1)],
@@ -41,6 +45,7 @@ export const lists: Part = {
     return {
       lists: { head: ['filter', 'ms', 'ratio', 'CPU ms'], rows: firstPages(pages) },
       pages: { head: ['tasks', 'filter', 'offset', 'ms', 'CPU ms'], rows },
+      searches: { head: ['tasks', 'words', 'ms', 'longest'], rows: searched },
     };
   },
 };
@@ -84,6 +89,23 @@ async function readPages({ say, quick: isQuick }: Bench, pages: readonly Page[])
     }
     say(run === 0 ? 'warmed up' : `run ${run} of ${runs}`);
   }
+}
+
+/** Searches every board by the handler of `searchTasks`. Returns the median of the first pages, and the longest of all runs but the first. */
+async function measureSearches({ quick: isQuick }: Bench, boards: readonly ListBoard[]): Promise<string[][]> {
+  const { runs, firstPage } = isQuick ? quick : whole;
+  const rows: string[][] = [];
+  for (const { count, token } of boards)
+    for (const [words, q] of Object.entries(searches)) {
+      const times: number[] = [];
+      for (let nth = 0; nth <= runs * firstPage; nth++) {
+        const startedAt = performance.now();
+        successOf(await createApi(token).searchTasks({ query: `q=${q}&limit=${pageSize}` }));
+        if (nth > 0) times.push(performance.now() - startedAt);
+      }
+      rows.push([figure(count), words, figure(percentile(times, 0.5), 1), figure(Math.max(...times), 1)]);
+    }
+  return rows;
 }
 
 /** Returns for each filter what the first page takes on the smallest and on the largest board. */
