@@ -8,7 +8,7 @@ import { CrewboardError } from '../client/client.ts';
  * @param signOut called when the service no longer accepts the token
  */
 export function createQueryClient(signOut: (message: string) => void): QueryClient {
-  return new QueryClient({
+  const queries = new QueryClient({
     queryCache: new QueryCache({
       onError: (error) => {
         if (error instanceof CrewboardError && error.status === 401) signOut(error.message);
@@ -24,6 +24,9 @@ export function createQueryClient(signOut: (message: string) => void): QueryClie
       mutations: { retry: false },
     },
   });
+  // What the user has typed cannot be read again.
+  queries.setQueryDefaults(['drafts'], { gcTime: Number.POSITIVE_INFINITY });
+  return queries;
 }
 
 /** The nouns that are the first part of the keys of queries. */

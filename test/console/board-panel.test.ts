@@ -37,6 +37,27 @@ describe.runIf(program)('the panel of a task beside the board', () => {
     await panelOf(page, other).waitFor();
   });
 
+  it('begins at the top of each task, and keeps what was typed while another task is open', async () => {
+    const projectId = 'proj_drafts';
+    const description = 'A line.\n\n'.repeat(60);
+    const one = await create({ projectId, title: 'One', status: 'qa_review', description });
+    const other = await create({ projectId, title: 'Other', status: 'qa_review', description });
+    const { page } = await open(projectId, one);
+    const fieldOf = (task: Task, part: string) =>
+      panelOf(page, task).getByRole('region', { name: part }).getByRole('textbox');
+    const comment = (task: Task) => fieldOf(task, 'Comments');
+    const review = (task: Task) => fieldOf(task, 'Review');
+    await comment(one).fill('A comment');
+    await review(one).fill('A review');
+    await panelOf(page, one).evaluate((panel) => panel.scrollTo(0, panel.scrollHeight));
+    await cardOf(page, other).click();
+    await expect.poll(() => panelOf(page, other).evaluate((panel) => panel.scrollTop)).toBe(0);
+    expect([await comment(other).inputValue(), await review(other).inputValue()]).toEqual(['', '']);
+    await cardOf(page, one).click();
+    await panelOf(page, one).waitFor();
+    expect([await comment(one).inputValue(), await review(one).inputValue()]).toEqual(['A comment', 'A review']);
+  });
+
   it('covers no column: each can be scrolled into view, as is that of the task', async () => {
     const projectId = 'proj_columns';
     const first = await create({ projectId, title: 'First', status: 'backlog' });

@@ -93,6 +93,14 @@ describe.runIf(program)('the comments and the history of a task', () => {
     expect(await partOf(page, 'Comments').getByLabel('Comment, in Markdown').inputValue()).toBe('Mine');
   });
 
+  it('shows a change without an event in the history, which is read once more', async () => {
+    const task = await create('Late');
+    const { page } = await open(task);
+    await partOf(page, 'History').getByText('created the task with the status backlog').waitFor();
+    await page.getByLabel('Priority of the task').selectOption('critical');
+    await partOf(page, 'History').getByText('changed the priority from medium to critical').waitFor();
+  });
+
   it('shows the newest of many comments and entries, and reads the others when they are wanted', async () => {
     const task = await create('Long');
     for (let nth = 1; nth <= 60; nth++) await comment(task, `Comment ${nth}.`);
@@ -122,8 +130,8 @@ describe.runIf(program)('the comments and the history of a task', () => {
     const { page, problems } = await open(task);
     await partOf(page, 'History').getByText('created the task').waitFor();
     successOf(await api().deleteTask({ params: { id: task.id } }));
-    await page.getByRole('dialog').getByRole('alert').waitFor();
-    expect(await page.getByRole('dialog').getByRole('region').count()).toBe(0);
+    await expect.poll(() => page.getByRole('dialog').getByRole('region').count()).toBe(0);
+    expect(await page.getByRole('dialog').getByRole('alert').count()).toBe(1);
     await page.locator('.card').filter({ hasText: 'Deleted' }).waitFor({ state: 'detached' });
     for (const problem of problems.splice(0)) expect(problem).toContain('404');
   });

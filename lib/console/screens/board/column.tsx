@@ -57,7 +57,7 @@ export function Column({ status, filters, moves, running, opened, move, create }
   }, [shown, slots, virtual]);
 
   // Beside the panel there is no room for all columns. The router has restored their place before the next frame.
-  const isOpened = opened !== undefined && slots.some((one) => one?.id === opened);
+  const isOpened = useMemo(() => opened !== undefined && slots.some((one) => one?.id === opened), [opened, slots]);
   useEffect(() => {
     if (!isOpened) return;
     const frame = requestAnimationFrame(() =>

@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { CrewboardError } from '../../../../client/client.ts';
 import { CopyAsCurl } from '../../../components/copy-as-curl.tsx';
 import { SidePanel } from '../../../components/dialog.tsx';
@@ -40,6 +40,11 @@ export function TaskPanel({ id, filters, onClose }: Props) {
   });
   const isDeleted = error instanceof CrewboardError && error.status === 404;
   const task = isDeleted ? undefined : data?.data;
+  const shown = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another task begins at its top
+  useEffect(() => {
+    shown.current?.closest('.side-panel')?.scrollTo(0, 0);
+  }, [task?.id]);
   const isEditing = task !== undefined && task.id === edited;
   return (
     <SidePanel
@@ -52,7 +57,7 @@ export function TaskPanel({ id, filters, onClose }: Props) {
       {task && <TaskClaim task={task} />}
       {isEditing && <EditTask task={task} onClose={() => setEdited(undefined)} />}
       {task && !isEditing && (
-        <div key={task.id} className="task">
+        <div key={task.id} ref={shown} className="task">
           <div className="actions">
             {canWrite && (
               <button type="button" onClick={() => setEdited(task.id)}>

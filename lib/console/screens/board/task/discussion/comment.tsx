@@ -23,7 +23,8 @@ export function Comment({ taskId, comment }: Props) {
   const { me } = useSession();
   const isOwn = author.id === me.token.id;
   const canWrite = useScope('tasks:write');
-  const [isEditing, setEditing] = useState(false);
+  // What is typed while the comment is edited.
+  const [typed, setTyped] = useState<string>();
   const [isDeleting, setDeleting] = useState(false);
   const client = useClient();
   const changed = useDiscussionChanged(taskId);
@@ -32,7 +33,7 @@ export function Comment({ taskId, comment }: Props) {
     mutationFn: (entered: string) => client.updateComment({ params, body: { text: entered } }),
     onSuccess: async () => {
       await changed();
-      setEditing(false);
+      setTyped(undefined);
     },
   });
   return (
@@ -46,11 +47,11 @@ export function Comment({ taskId, comment }: Props) {
             {updatedAt !== createdAt && ', edited'}
           </span>
         </p>
-        {canWrite && isOwn && !isEditing && (
+        {canWrite && isOwn && typed === undefined && (
           <ActionMenu
             label="Change the comment"
             actions={[
-              { label: 'Edit', run: () => setEditing(true) },
+              { label: 'Edit', run: () => setTyped(text) },
               { label: 'Delete', run: () => setDeleting(true), isDestructive: true },
             ]}
           >
@@ -58,17 +59,18 @@ export function Comment({ taskId, comment }: Props) {
           </ActionMenu>
         )}
       </div>
-      {isEditing ? (
+      {typed !== undefined ? (
         <CommentForm
           name="Text of the comment, in Markdown"
-          text={text}
+          text={typed}
+          setText={setTyped}
           label="Save"
           isDisabled={edit.isPending}
           error={edit.error}
           save={edit.mutate}
           cancel={() => {
             edit.reset();
-            setEditing(false);
+            setTyped(undefined);
           }}
         />
       ) : (

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useClient } from '../../../../session.ts';
+import { useDraft } from '../use-draft.ts';
 import { CommentForm } from './comment-form.tsx';
 import { useDiscussionChanged } from './use-discussion-changed.ts';
 
@@ -8,19 +8,19 @@ import { useDiscussionChanged } from './use-discussion-changed.ts';
 export function NewComment({ taskId }: { taskId: string }) {
   const client = useClient();
   const changed = useDiscussionChanged(taskId);
-  // Each comment has a form of its own, so that the field is empty again.
-  const [nth, setNth] = useState(0);
+  const [text, setText] = useDraft('comment', taskId);
   const { mutate, isPending, error } = useMutation({
-    mutationFn: (text: string) => client.commentOnTask({ params: { id: taskId }, body: { text } }),
+    mutationFn: (comment: string) => client.commentOnTask({ params: { id: taskId }, body: { text: comment } }),
     onSuccess: async () => {
       await changed();
-      setNth(nth + 1);
+      setText('');
     },
   });
   return (
     <CommentForm
-      key={nth}
       name="Comment, in Markdown"
+      text={text}
+      setText={setText}
       label="Comment"
       isDisabled={isPending}
       error={error}

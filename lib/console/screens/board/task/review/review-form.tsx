@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { ReviewDecision, TaskDetail } from '../../../../../client/operations.ts';
 import { Failure } from '../../../../components/failure.tsx';
 import { useNotices } from '../../../../components/notices.tsx';
@@ -7,6 +6,7 @@ import { useClient, useScope } from '../../../../session.ts';
 import { useFocusOfPanel } from '../../focus.ts';
 import { statusLabels } from '../../tasks.ts';
 import { isOfEndedClaim } from '../task-claim.tsx';
+import { useDraft } from '../use-draft.ts';
 
 /** Accepts the work on a task, or sends it back; nothing for a task that does not wait for a review. */
 export function ReviewForm({ task }: { task: TaskDetail }) {
@@ -20,13 +20,14 @@ function Decision({ task }: { task: TaskDetail }) {
   const client = useClient();
   const queries = useQueryClient();
   const { say } = useNotices();
-  const [entered, setEntered] = useState('');
+  const [entered, setEntered] = useDraft('review', id);
   const comment = entered.trim();
   const { mutate, isPending, error } = useMutation({
     mutationFn: (decision: ReviewDecision) =>
       client.reviewTask({ params: { id }, body: { decision, ...(comment !== '' && { comment }) } }),
     // The buttons stay disabled until the panel shows the new status.
     onSuccess: ({ data }, decision) => {
+      setEntered('');
       say(decision === 'accept' ? `Accepted “${title}”.` : `Sent “${title}” back: ${statusLabels[data.status]}.`);
       return queries.invalidateQueries({ queryKey: ['tasks'] });
     },
