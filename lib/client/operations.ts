@@ -654,6 +654,8 @@ export type Execution = {
     kind: 'request' | 'auto_run' | 'delegation';
   };
   input: string;
+  /** The context of the request that started the execution; absent if it had none. Lists have none. */
+  context?: Record<string, unknown>;
   /** The generated text; only present if the execution is completed. */
   output?: string;
   /** The model that the execution asks; `simulator` if the built-in simulator answered. */

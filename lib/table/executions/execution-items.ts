@@ -19,7 +19,7 @@ export const executionKind = 'execution';
 export const executionPartition = 'execution';
 
 /** An execution as its head stores it: without its input and output. */
-export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates' | 'currentStep'> & {
+export type ExecutionHead = Omit<Execution, 'input' | 'context' | 'output' | 'qualityGates' | 'currentStep'> & {
   organization: Organization;
   agentId: string;
   /** The fields of its task that filters of webhooks match, at its start, and at its end once it has ended. */
@@ -352,7 +352,10 @@ export function startedByOf(letter: StartLetter): NonNullable<Execution['started
 }
 
 /** Returns an execution that is not completed, as `getExecution` returns it. */
-export function withoutOutput(execution: ExecutionHead, { input }: ExecutionInput): Execution & { agentId: string } {
+export function withoutOutput(
+  execution: ExecutionHead,
+  { input, context }: ExecutionInput,
+): Execution & { agentId: string } {
   const { selfTest, qaReview, step: _, ...rest } = execution;
   const currentStep = currentStepOf(execution);
   const errorReason = errorReasonOf(execution);
@@ -363,6 +366,7 @@ export function withoutOutput(execution: ExecutionHead, { input }: ExecutionInpu
     ...(errorReason !== undefined && { errorReason }),
     ...(isWaiting && { waitingForModel: true }),
     input,
+    ...(context && { context }),
     qualityGates: { selfTest, qaReview },
     stepCount: stepCountOf(execution),
     ...(currentStep && { currentStep }),
