@@ -200,7 +200,8 @@ describe.runIf(program)('the runs of the console', async () => {
   it('runs an execution again, also with a changed input, and goes to the new one', async () => {
     const agent = await createAgentWithTools('repeater');
     const taskId = await createTask(consoles.service(), 'Repeat');
-    const id = await run(agent, 'Again', { taskId });
+    const context = { tone: 'calm', audience: { new: true } };
+    const id = await run(agent, 'Again', { taskId, context });
     await finish(agent, id);
     const { page } = await consoles.open({ token: consoles.service().token, path: `/runs/${agent}/${id}` });
     await page.getByRole('button', { name: 'Run again' }).click();
@@ -215,10 +216,20 @@ describe.runIf(program)('the runs of the console', async () => {
     await expect.poll(() => input.inputValue()).toBe('Again');
     await input.fill('Again, but shorter');
     await page.getByRole('checkbox', { name: `On the task ${taskId} again` }).waitFor();
+    const contextField = page.getByRole('textbox', { name: 'Context' });
+    expect(JSON.parse(await contextField.inputValue())).toEqual(context);
+    await contextField.fill('{"tone": "calm"');
+    await contextField.press('Control+Enter');
+    await page.getByText(/^This is not JSON: /).waitFor();
+    expect(await contextField.getAttribute('aria-invalid')).toBe('true');
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await contextField.fill(JSON.stringify({ ...context, tone: 'loud' }));
+    expect(await page.getByText(/^This is not JSON: /).count()).toBe(0);
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await model.asked(++asked);
     model.answer();
     await page.getByRole('link', { name: 'Open the run' }).click();
+    await page.getByRole('region', { name: 'Context' }).getByText('"tone": "loud"').waitFor();
     await page.getByRole('region', { name: 'Input' }).getByText('Again, but shorter').waitFor();
     await page.locator('.run-facts').getByTitle(taskId).getByText('Repeat').waitFor();
   });

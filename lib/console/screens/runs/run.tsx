@@ -59,7 +59,7 @@ function useRun(agent: string, id: string) {
 }
 
 function Details({ execution, steps }: { execution: Execution; steps: readonly ExecutionStep[] }) {
-  const { input, output, error, errorReason = error, waitingForModel } = execution;
+  const { input, context, output, error, errorReason = error, waitingForModel } = execution;
   return (
     <div className="run">
       {errorReason !== undefined && (
@@ -79,6 +79,7 @@ function Details({ execution, steps }: { execution: Execution; steps: readonly E
       </section>
       <Judgements execution={execution} />
       <TextBlock title="Input" text={input} />
+      {context && <TextBlock title="Context" text={JSON.stringify(context, null, 2)} />}
       {output !== undefined && <TextBlock title="Output" text={output} />}
     </div>
   );
