@@ -10,7 +10,8 @@ import { TextBlock } from '../../components/text-block.tsx';
 import { useClient } from '../../session.ts';
 import { RunActions } from './run-actions.tsx';
 import { RunFacts } from './run-facts.tsx';
-import { type ExecutionStep, Waterfall } from './waterfall.tsx';
+import type { ExecutionStep } from './step-text.tsx';
+import { Waterfall } from './waterfall.tsx';
 
 /** The interval between two reads of a running execution, in milliseconds. Its steps have no events to follow. */
 const runningIntervalMs = 2_000;
