@@ -654,6 +654,8 @@ export type Execution = {
     kind: 'request' | 'auto_run' | 'delegation';
   };
   input: string;
+  /** The context of the request that started the execution; absent if it had none. Lists have none. */
+  context?: Record<string, unknown>;
   /** The generated text; only present if the execution is completed. */
   output?: string;
   /** The model that the execution asks; `simulator` if the built-in simulator answered. */
@@ -2789,7 +2791,7 @@ export type Operations = {
   /**
    * List steps of an execution.
    *
-   * Returns the calls of the model and of tools, then the quality gates, in the order of their numbers. An agent without tools has one call of the model. A step is in the list as soon as it starts; a quality gate, and the only call of an agent without tools, can appear later. A step that a lost worker had started keeps its number: the next worker runs it again.
+   * Returns the calls of the model and of tools, then the quality gates, in the order of their numbers. An agent without tools has one call of the model. A step is in the list as soon as it starts; a quality gate, and the only call of an agent without tools, can appear later. A step that a lost worker had started keeps its number: the next worker runs it again. With `include=messages`, calls of models have the messages that they received.
    *
    * Required scope: `agents:read`.
    */
@@ -2802,6 +2804,8 @@ export type Operations = {
         id: string;
       };
       query?: {
+        /** What to add to the steps. `messages` adds what each call of a model received. It reads all that is stored of the execution: a read unit of the table for each 4 KB. */
+        include?: 'messages'[];
         /** Page size. A value above 100 counts as 100. */
         limit?: number;
         /** Number of items to skip, starting with the newest. */
@@ -2829,6 +2833,22 @@ export type Operations = {
       startedAt?: string;
       /** Milliseconds; absent while the step runs. */
       durationMs?: number;
+      /** What the call of a model received: the system message, and the messages that are new since the call before. Only with `include=messages`. Absent for tools, for a call of which nothing is stored yet, for the gates of a failed execution, and for calls of earlier versions of the service. */
+      messages?: ({
+        /** `assistant`: what the model itself has answered before. `tool`: the result of a call of a tool. */
+        role: 'system' | 'user' | 'assistant' | 'tool';
+        /** Of a `system` message: the hash of the system prompt in it, of the agent or, in the gate `qaReview`, of `qa-reviewer`. `GET /api/agents/{name}/prompts/{hash}` returns its text. */
+        promptHash?: string;
+        /** The parts of the message, with an empty line between them. */
+        parts?: {
+          /** The part as the model got it, with its tags. At most 4 KiB. */
+          text: string;
+          /** Number of characters of the whole part; only present if `text` is only its start. */
+          length?: number;
+        }[];
+        /** Of the roles `assistant` and `tool`: the number of the step whose output the message has. */
+        step?: number;
+      })[];
     })[];
     paged: true;
   };

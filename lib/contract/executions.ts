@@ -168,6 +168,12 @@ const CurrentStep = v.object({
 export const Execution = v.object({
   ...executionFields,
   input: v.string(),
+  context: v.optional(
+    described(
+      Context,
+      'The context of the request that started the execution; absent if it had none. Lists have none.',
+    ),
+  ),
   output: v.optional(described(v.string(), 'The generated text; only present if the execution is completed.')),
   model: described(v.string(), 'The model that the execution asks; `simulator` if the built-in simulator answered.'),
   promptHash: v.optional(

@@ -6,7 +6,7 @@ import type { AgentHead } from '../table/agents/agent-items.ts';
 import type { PreparedAgent } from '../table/agents/prepared-agents.ts';
 import { noProgress, outputItems, type Progress, type RunningExecution } from '../table/executions/execution-items.ts';
 import { readStoredOutput, storeProgress } from '../table/executions/executions.ts';
-import { AgentChanged, LeaseLost } from '../table/executions/lease-writes.ts';
+import { AgentChanged, LeaseLost, notedFields } from '../table/executions/lease-writes.ts';
 import {
   longestShownBytes,
   type ModelStep,
@@ -25,6 +25,7 @@ import { type Answered, askModel } from './ask-model.ts';
 import { agentNotActive, readAgain } from './changed-agent.ts';
 import { type HandOver, isTimeOver, maxInterruptions, noAnswerInTime } from './hand-over.ts';
 import { answerTooLong, isTooLong } from './output-size.ts';
+import { invalidMessageNote } from './prompts.ts';
 import { type Spending, totalOf } from './spending.ts';
 
 /** The outcome of a call of a tool: `output` is what the model gets, at most 16 KiB. `isInvalid`: an unknown tool or invalid arguments. */
@@ -95,10 +96,6 @@ const noCalls = 'The model requested a tool, but named none.';
 
 /** The error of an execution whose agent has lost all its tools since it called them. */
 const toolsLost = 'The agent has lost its tools; grant them again, and start another execution.';
-
-/** Returns the note to a model whose message could not be used. */
-const noteOf = (error: string) =>
-  `Your last message could not be used. ${error} Request a tool with arguments that are a JSON object, or answer with a text.`;
 
 /** The pauses before a failed write or tool call is repeated, in milliseconds. */
 const faultPausesMs = [500, 1_000, 2_000, 4_000];
@@ -179,10 +176,10 @@ function isOutdated({ agent }: PreparedAgent, latest: AgentHead | undefined): bo
 /** Returns the execution, its agent and its steps as they are stored now. */
 async function reloaded(context: Context, execution: RunningExecution): Promise<Omit<State, 'throttles' | 'spending'>> {
   const { execution: head, agent } = await readAgain(context, execution);
-  // The hash of the prompt is not stored before the end.
-  const { promptHash } = execution;
+  // What the worker has noted is stored by its next write.
+  const { promptHash, noted } = execution;
   return {
-    execution: { ...head, ...(promptHash && { promptHash }) },
+    execution: { ...head, ...(promptHash && { promptHash }), ...(noted && { noted }) },
     agent,
     steps: await readSteps(context, head),
   };
@@ -233,7 +230,7 @@ function isInvalid({ model: { isMalformed, calls = [] }, tools }: Message): bool
 /** Returns the exchanges of finished steps, as the model gets them. */
 function turnsOf(finished: readonly Step[]): Turn[] {
   return messagesOf(finished).map(({ model: { content, error = '' }, tools }) => {
-    if (content === undefined) return { note: noteOf(error) };
+    if (content === undefined) return { note: invalidMessageNote(error) };
     const results = tools.map(({ callId, output = '', isError = false }) => ({ id: callId, output, isError }));
     return { content, results };
   });
@@ -292,6 +289,7 @@ function note(state: State, { ended, started, progress }: StepChange, outputPart
   state.steps = [...state.steps.filter(isFinished), ended, started].filter((step) => step !== undefined);
   state.execution = {
     ...execution,
+    ...notedFields(execution),
     steps: state.steps.length,
     progress,
     ...(started && { step: { kind: started.kind, name: started.name, startedAt: started.startedAt } }),
@@ -344,10 +342,11 @@ async function askInStep(
   const asking = AbortSignal.any([signal, handOver.signal]);
   const question = { ...questionOf(state.steps, state.agent, options), signal: asking };
   const onFault = () => storeTokens(context, state.execution, currentProgress(state), spending);
-  const asked: Answered =
-    question.tools.length > 0
-      ? await askModel(context, model, question, tries, { faults: before.faults, patienceMs, spending, onFault })
-      : { kind: 'failed', error: toolsLost, tokens: 0, throttles: 0 };
+  const isAsked = question.tools.length > 0;
+  const { noted } = state.execution;
+  const asked: Answered = isAsked
+    ? await askModel(context, model, question, tries, { faults: before.faults, patienceMs, spending, onFault })
+    : { kind: 'failed', error: toolsLost, tokens: 0, throttles: 0 };
   const interruptions = (before.interruptions ?? 0) + 1;
   state.throttles += asked.throttles;
   const continued = (progress: Partial<Progress>) => {
@@ -365,7 +364,10 @@ async function askInStep(
     continued({ interruptions });
     return { kind: 'handed_over' };
   }
-  const ended: ModelStep = { ...step, tokensUsed: asked.tokens, ...answerIn(asked) };
+  const ended: ModelStep = {
+    ...{ ...step, tokensUsed: asked.tokens, ...answerIn(asked) },
+    ...(isAsked && noted && { received: noted.number }),
+  };
   const change = endOf(context, state, ended, options, limits);
   const isAnswer = asked.kind === 'text' && ended.error === undefined;
   const outputs = isAnswer ? outputItems(state.execution, asked.text.toWellFormed()) : [];

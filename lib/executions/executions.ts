@@ -8,18 +8,19 @@ import type {
   NewExecution,
 } from '../contract/executions.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { ExecutionStep } from '../contract/steps.ts';
+import type { ExecutionStep, StepQuery } from '../contract/steps.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
 import { type AgentContext, readAgentHead } from '../table/agents/agents.ts';
 import type { TableContext } from '../table/client.ts';
 import type { RunningExecution } from '../table/executions/execution-items.ts';
 import { readExecutionPage } from '../table/executions/execution-lists.ts';
 import { readExecution, readExecutionHead } from '../table/executions/executions.ts';
-import { readStepPage } from '../table/executions/step-list.ts';
+import { readConversation, readStepPage } from '../table/executions/step-list.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { unknownTask } from '../table/tasks/task-edges.ts';
 import { readTask } from '../table/tasks/tasks.ts';
 import { type ExecutionStartContext, type Order, startExecution } from './start-execution.ts';
+import { withMessages } from './step-messages.ts';
 import { withSubjects } from './subjects.ts';
 
 /**
@@ -140,7 +141,8 @@ export async function getExecution(
 }
 
 /**
- * Returns a page of the steps of an execution, in the order of their numbers, and their exact number.
+ * Returns a page of the steps of an execution, in the order of their numbers, and their exact number; with what each call of
+ * a model received if the caller has asked for it.
  *
  * @throws `ApiError` `not_found` if the agent does not exist or has no such execution
  */
@@ -149,14 +151,16 @@ export async function listSteps(
   organization: Organization,
   name: string,
   id: string,
-  page: { limit: number; offset: number },
+  { include, ...page }: StepQuery,
 ): Promise<Page<ExecutionStep>> {
   const [agent, execution] = await Promise.all([
     requireAgent(context, organization, name),
     readExecutionHead(context, { organization, id }),
   ]);
   if (execution?.agentId !== agent.id) throw notFound('execution');
-  return readStepPage(context, execution, page);
+  const found = await readStepPage(context, execution, page);
+  const conversation = include && (await readConversation(context, execution));
+  return conversation ? { ...found, items: withMessages(conversation, found.items) } : found;
 }
 
 /**

@@ -22,9 +22,9 @@ import { type AgentTools, type Ended, runSteps, startedQuestions, storeTokens } 
 import { type Answered, askModel } from './ask-model.ts';
 import { agentNotActive } from './changed-agent.ts';
 import { type HandOver, isTimeOver, maxInterruptions, noAnswerInTime, noHandOver } from './hand-over.ts';
-import { notePrompt } from './note-prompt.ts';
+import { notePrompt, noteReceived } from './note-prompt.ts';
 import { answerTooLong, isTooLong } from './output-size.ts';
-import { reviewPromptOf, selfTestPrompt, systemPromptOf, userPromptOf, verdictOf } from './prompts.ts';
+import { readPartsOf, reviewPromptOf, selfTestPrompt, systemPromptOf, userPromptOf, verdictOf } from './prompts.ts';
 import { addLosses, type Spending, startSpending, totalOf, uncountedLosses } from './spending.ts';
 
 /** The models, and the skills of this deployment. Few functions have them, so they are not part of the context. */
@@ -134,7 +134,7 @@ export async function generateOutput(
 ): Promise<Result | Postponed | undefined> {
   const { organization, agentId, agentName } = execution;
   // Everything is read before a call to a model costs anything.
-  const [{ input, task, ...heads }, stored] = await Promise.all([
+  const [{ input, task, noted, ...heads }, stored] = await Promise.all([
     readMaterial(context, execution, qaReviewer),
     readStoredOutput(context, execution),
   ]);
@@ -154,15 +154,16 @@ export async function generateOutput(
     user: userPromptOf(instructions),
     maxTokens: maxTokensOfOutput,
   };
+  const judge = mayReview(reviewer, agentId) ? reviewer : undefined;
   const gatesOf = (output: string): Gates => {
     const user = reviewPromptOf(instructions, output);
     return {
       selfTest: { model: execution.model, system: selfTestPrompt, user },
-      ...(mayReview(reviewer, agentId)
+      ...(judge
         ? {
             qaReview: {
-              model: reviewer.agent.model,
-              system: systemPromptOf(reviewer, catalogue, { withTools: false }),
+              model: judge.agent.model,
+              system: systemPromptOf(judge, catalogue, { withTools: false }),
               user,
             },
           }
@@ -190,6 +191,7 @@ export async function generateOutput(
   const fails = failure ?? (prepared.agent.status === 'active' ? undefined : agentNotActive);
   if (fails !== undefined) return failed(fails, spending.used, 0, hasWaited(execution));
   if (stored === undefined) notePrompt(execution, prepared);
+  noteReceived(execution, noted, { agent: prepared, reviewer: judge, parts: readPartsOf(instructions) });
   const worked = await work();
   const { progress, throttles } = worked;
   const current = worked.execution && { execution: worked.execution };
@@ -304,10 +306,10 @@ async function askOnce(
     : { kind: 'failed', error: answered.error, throttles, progress };
 }
 
-/** Asks a model, and adds the time and the tokens to those of earlier workers. */
+/** Asks a model, and adds the time and the tokens to those of earlier workers. What it receives is that of this worker. */
 async function timed(
   { clock }: Pick<Context, 'clock'>,
-  { startedAt }: RunningExecution,
+  { startedAt, noted }: RunningExecution,
   before: Timings | undefined,
   name: TimedCall,
   ask: () => Promise<Answered>,
@@ -315,7 +317,8 @@ async function timed(
   const sinceStart = () => Math.max(0, clock() - Date.parse(startedAt));
   const { at, tokens } = before?.[name] ?? { at: sinceStart(), tokens: 0 };
   const answered = await ask();
-  const timing = { at, ms: Math.max(0, sinceStart() - at), tokens: tokens + answered.tokens };
+  const ms = Math.max(0, sinceStart() - at);
+  const timing = { at, ms, tokens: tokens + answered.tokens, ...(noted && { received: noted.number }) };
   return { answered, timings: { ...before, [name]: timing } };
 }
 

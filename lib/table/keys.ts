@@ -136,7 +136,7 @@ export const keys = {
   /** The purge of a deleted task, which removes it from its dependents. */
   taskPurge: (organization: Organization, task: string): Key => ({ pk: partition(organization, 'PT'), sk: task }),
 
-  /** The partition of an execution: its head, its input, the parts of its output and its steps. */
+  /** The partition of an execution: its head, its input, the parts of its output, what models received, and its steps. */
   execution: (organization: Organization, execution: string) => partition(organization, 'X', execution),
   executionHead: (organization: Organization, execution: string): Key => ({
     pk: partition(organization, 'X', execution),
@@ -149,6 +149,11 @@ export const keys = {
   executionOutput: (organization: Organization, execution: string, part: number): Key => ({
     pk: partition(organization, 'X', execution),
     sk: `OUT#${part}`,
+  }),
+  /** What a worker of an execution gave to models. */
+  executionReceived: (organization: Organization, execution: string, number: number): Key => ({
+    pk: partition(organization, 'X', execution),
+    sk: `RC#${String(number).padStart(5, '0')}`,
   }),
   /** A step of an execution. The steps sort by number, after all other items of the partition. */
   executionStep: (organization: Organization, execution: string, step: number): Key => ({

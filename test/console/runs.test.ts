@@ -109,6 +109,40 @@ describe.runIf(program)('the runs of the console', async () => {
     await runs.getByRole('link', { name: 'New title' }).waitFor();
   });
 
+  it('shows what the model and the gates received, once a person opens it', async () => {
+    const agent = await createAgentWithTools('receiver');
+    const taskId = await createTask(consoles.service(), 'Landing page');
+    const input = `Review <img src=x onerror="document.title=1"> ${'é'.repeat(3_000)}`;
+    const id = await run(agent, input, { taskId, context: { tone: 'calm' } });
+    await finish(agent, id);
+    const { page } = await consoles.open();
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('include=messages')) asked.push(request.url());
+    });
+    await page.goto(`${consoles.service().url}/#/runs/${agent}/${id}`);
+    const [model, , review] = [0, 1, 2].map((nth) => page.locator('.step').nth(nth));
+    for (const step of [model, review]) await step?.locator('> summary').click();
+    await model?.getByText('It is done.').waitFor();
+    expect([await page.locator('.step').getByText('Landing page').count(), asked]).toEqual([0, []]);
+
+    for (const step of [model, review]) await step?.getByText('What the model received').click();
+    await model?.getByText('<task>\nLanding page\n</task>').waitFor();
+    await model?.getByText('"tone": "calm"').waitFor();
+    await model?.getByText('Message, part 3 of 3: the start of 3,063 characters').waitFor();
+    await review?.getByText('<work>\nIt is done.\n</work>').waitFor();
+    expect(asked).toHaveLength(1);
+    expect(await page.locator('main img').count()).toBe(0);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await accessibilityProblems(page)).toEqual([]);
+    }
+    await page.setViewportSize(screens.phone);
+    expect(await page.evaluate('document.querySelector("main").scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await review?.getByRole('link', { name: /^sha256:/ }).click();
+    await page.waitForURL('**/#/agents/qa-reviewer?tab=versions');
+  });
+
   it('loads more executions on request', async () => {
     const agent = await createAgentWithTools('pager');
     for (const input of ['One', 'Two', 'Three']) await finish(agent, await run(agent, input));
@@ -143,7 +177,7 @@ describe.runIf(program)('the runs of the console', async () => {
     await page.locator('.gate').nth(1).getByText('Good.', { exact: true }).waitFor();
     expect(await page.locator('.step').count()).toBe(3);
 
-    await first.locator('summary').click();
+    await first.locator('> summary').click();
     await first.getByText('It is done.').waitFor();
     await page.getByRole('region', { name: 'Input' }).getByText(hostile).waitFor();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -200,7 +234,8 @@ describe.runIf(program)('the runs of the console', async () => {
   it('runs an execution again, also with a changed input, and goes to the new one', async () => {
     const agent = await createAgentWithTools('repeater');
     const taskId = await createTask(consoles.service(), 'Repeat');
-    const id = await run(agent, 'Again', { taskId });
+    const context = { tone: 'calm', audience: { new: true } };
+    const id = await run(agent, 'Again', { taskId, context });
     await finish(agent, id);
     const { page } = await consoles.open({ token: consoles.service().token, path: `/runs/${agent}/${id}` });
     await page.getByRole('button', { name: 'Run again' }).click();
@@ -215,10 +250,20 @@ describe.runIf(program)('the runs of the console', async () => {
     await expect.poll(() => input.inputValue()).toBe('Again');
     await input.fill('Again, but shorter');
     await page.getByRole('checkbox', { name: `On the task ${taskId} again` }).waitFor();
+    const contextField = page.getByRole('textbox', { name: 'Context' });
+    expect(JSON.parse(await contextField.inputValue())).toEqual(context);
+    await contextField.fill('{"tone": "calm"');
+    await contextField.press('Control+Enter');
+    await page.getByText(/^This is not JSON: /).waitFor();
+    expect(await contextField.getAttribute('aria-invalid')).toBe('true');
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await contextField.fill(JSON.stringify({ ...context, tone: 'loud' }));
+    expect(await page.getByText(/^This is not JSON: /).count()).toBe(0);
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await model.asked(++asked);
     model.answer();
     await page.getByRole('link', { name: 'Open the run' }).click();
+    await page.getByRole('region', { name: 'Context' }).getByText('"tone": "loud"').waitFor();
     await page.getByRole('region', { name: 'Input' }).getByText('Again, but shorter').waitFor();
     await page.locator('.run-facts').getByTitle(taskId).getByText('Repeat').waitFor();
   });

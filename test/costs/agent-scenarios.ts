@@ -69,6 +69,12 @@ const withSubjects = async (caller: TestOrganization) => {
   return { ...asked, query: 'include=results,subject' };
 };
 
+/** Ends an execution, and returns what names it in a path. */
+const ended = async (caller: TestOrganization) => {
+  await newAgent(caller);
+  return { params: { ...params, id: await executed(caller, 1) } };
+};
+
 /** For each budget of an agent's row: creates the items in the table, and returns the measured request. */
 export const agentScenarios = {
   listAgents: {
@@ -135,11 +141,10 @@ export const agentScenarios = {
     'with the subjects of 20, half of them on a task': withSubjects,
   },
   listAgentExecutions: { '20 of 25': running, 'with the subjects of 20, half of them on a task': withSubjects },
-  getExecution: {
-    ended: async (caller) => {
-      await newAgent(caller);
-      return { params: { ...params, id: await executed(caller, 1) } };
-    },
+  getExecution: { ended },
+  listSteps: {
+    'of an agent without tools': ended,
+    'with what its models received': async (caller) => ({ ...(await ended(caller)), query: 'include=messages' }),
   },
   getMetrics: {
     'of 30 days, of three executions': withExecutions(3),

@@ -124,6 +124,10 @@ export const endpointBudgets = {
     'with the subjects of 20, half of them on a task': usage({ requests: 10, rounds: 5, rcu: 42 }),
   },
   getExecution: { ended: usage({ requests: 2, rounds: 1, rcu: 2 }) },
+  listSteps: {
+    'of an agent without tools': usage({ requests: 3, rounds: 2, rcu: 4 }),
+    'with what its models received': usage({ requests: 4, rounds: 3, rcu: 5 }),
+  },
   getMetrics: {
     'of 30 days, of three executions': usage({ requests: 6, rounds: 4, rcu: 6 }),
     'of 30 days, of three executions, with a daily series': usage({ requests: 6, rounds: 4, rcu: 6 }),

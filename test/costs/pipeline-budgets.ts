@@ -129,13 +129,13 @@ export const pipelineBudgets = {
     'received early': usage({ requests: 1, rounds: 1, rcu: 6, sends: 1, ...log(447) }),
   },
   runExecution: {
-    'without a task': usage({ requests: 11, rounds: 7, rcu: 9, wcu: 24, indexWcu: 1, ...log(850, 3) }),
-    'with a task': usage({ requests: 12, rounds: 8, rcu: 11, wcu: 38, indexWcu: 1, ...log(850, 3) }),
+    'without a task': usage({ requests: 11, rounds: 7, rcu: 9, wcu: 26, indexWcu: 1, ...log(850, 3) }),
+    'with a task': usage({ requests: 12, rounds: 8, rcu: 11, wcu: 40, indexWcu: 1, ...log(850, 3) }),
     'with a task that depends on two finished ones': usage({
       requests: 8,
       rounds: 8,
       rcu: 11,
-      wcu: 38,
+      wcu: 42,
       indexWcu: 1,
       ...log(850, 3),
     }),
@@ -143,7 +143,7 @@ export const pipelineBudgets = {
       requests: 5,
       rounds: 5,
       rcu: 3,
-      wcu: 24,
+      wcu: 26,
       indexWcu: 1,
       ...log(850, 3),
     }),
@@ -153,6 +153,6 @@ export const pipelineBudgets = {
   purgeAgent: {
     'no purge due': usage({ requests: 1, rounds: 1, rcu: 0.5, ...log(152) }),
     'without executions': usage({ requests: 19, rounds: 17, rcu: 15.5, wcu: 9, indexWcu: 3, ...log(419, 2) }),
-    'with an execution': usage({ requests: 26, rounds: 24, rcu: 21.5, wcu: 21, indexWcu: 3, ...log(419, 2) }),
+    'with an execution': usage({ requests: 26, rounds: 24, rcu: 21.5, wcu: 23, indexWcu: 3, ...log(419, 2) }),
   },
 } as const satisfies Record<ConsumerName, Record<string, Usage>>;

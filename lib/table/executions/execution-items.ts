@@ -11,6 +11,7 @@ import { partsOf } from '../text-parts.ts';
 import { Conflict } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 import { errorReasonOf } from './error-reasons.ts';
+import type { Noted } from './received.ts';
 
 /** The kind of the heads of executions in the stream. */
 export const executionKind = 'execution';
@@ -19,7 +20,7 @@ export const executionKind = 'execution';
 export const executionPartition = 'execution';
 
 /** An execution as its head stores it: without its input and output. */
-export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates' | 'currentStep'> & {
+export type ExecutionHead = Omit<Execution, 'input' | 'context' | 'output' | 'qualityGates' | 'currentStep'> & {
   organization: Organization;
   agentId: string;
   /** The fields of its task that filters of webhooks match, at its start, and at its end once it has ended. */
@@ -85,13 +86,18 @@ export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates' 
   step?: { kind: 'model' | 'tool'; name: string; startedAt: string };
   /** The times and the tokens of its model calls that have no stored step. */
   timings?: Timings;
+  /** The number of the last item that says what its models received (`received.ts`). Absent before the first. */
+  received?: number;
 };
 
 /** The model calls without a stored step: that of an agent without tools, and those of the quality gates. */
 export type TimedCall = 'model' | 'selfTest' | 'qaReview';
 
-/** The start of each model call in milliseconds from the start of the execution, its duration, and its tokens. */
-export type Timings = Partial<Record<TimedCall, { at: number; ms: number; tokens: number }>>;
+/**
+ * The start of each model call in milliseconds from the start of the execution, its duration, its tokens, and the number of
+ * what it received.
+ */
+export type Timings = Partial<Record<TimedCall, { at: number; ms: number; tokens: number; received?: number }>>;
 
 /**
  * The progress of an execution, written when a worker returns its lease because a model throttles or its own time is
@@ -125,8 +131,8 @@ export type LateTokens = Spent & { claims: string[] };
 
 export const noProgress: Progress = { waits: 0, faults: 0, tokens: 0, verdicts: {} };
 
-/** An execution that is running. */
-export type RunningExecution = ExecutionHead & { status: 'running' };
+/** An execution that is running. `noted` is what its worker gives to models; the next write stores it if it is new. */
+export type RunningExecution = ExecutionHead & { status: 'running'; noted?: Noted };
 
 export function isRunning(execution: ExecutionHead): execution is RunningExecution {
   return execution.status === 'running';
@@ -352,7 +358,10 @@ export function startedByOf(letter: StartLetter): NonNullable<Execution['started
 }
 
 /** Returns an execution that is not completed, as `getExecution` returns it. */
-export function withoutOutput(execution: ExecutionHead, { input }: ExecutionInput): Execution & { agentId: string } {
+export function withoutOutput(
+  execution: ExecutionHead,
+  { input, context }: ExecutionInput,
+): Execution & { agentId: string } {
   const { selfTest, qaReview, step: _, ...rest } = execution;
   const currentStep = currentStepOf(execution);
   const errorReason = errorReasonOf(execution);
@@ -363,6 +372,7 @@ export function withoutOutput(execution: ExecutionHead, { input }: ExecutionInpu
     ...(errorReason !== undefined && { errorReason }),
     ...(isWaiting && { waitingForModel: true }),
     input,
+    ...(context && { context }),
     qualityGates: { selfTest, qaReview },
     stepCount: stepCountOf(execution),
     ...(currentStep && { currentStep }),

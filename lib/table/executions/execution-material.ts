@@ -8,33 +8,40 @@ import { getItems } from '../reads.ts';
 import { type StoredTask, taskFrom } from '../tasks/task-items.ts';
 import type { Item } from '../write.ts';
 import { type ExecutionInput, executionFrom, inputFrom, type RunningExecution } from './execution-items.ts';
+import { type Noted, notedFrom, receivedKey } from './received.ts';
 
 /** The data that a worker reads before it calls a model. Items that do not exist any more are absent. */
 export type Material = {
   input?: ExecutionInput | undefined;
+  /** What an earlier worker gave to models. */
+  noted?: Noted | undefined;
   agent?: AgentHead | undefined;
   reviewer?: AgentHead | undefined;
   task?: StoredTask | undefined;
 };
 
 /**
- * Reads the input of an execution, its agent, its task and the reviewer, in one request.
+ * Reads the input of an execution, its agent, its task, the reviewer, and what its last worker gave to models, in one
+ * request.
  *
  * @param reviewer the name of the agent that judges the output
  */
 export async function readMaterial(
   { table, defaultModel }: AgentContext,
-  { organization, id, agentName, taskId }: RunningExecution,
+  execution: RunningExecution,
   reviewer: string,
 ): Promise<Material> {
+  const { organization, id, agentName, taskId, received } = execution;
   const inputKey = keys.executionInput(organization, ulidOf(id));
   const [agentKey, reviewerKey] = [keys.agent(organization, agentName), keys.agent(organization, reviewer)];
   const taskKey = taskId === undefined ? undefined : keys.task(organization, ulidOf(taskId));
+  const notedKey = received === undefined ? undefined : receivedKey(execution, received);
   const items = await getItems(table, [
     inputKey,
     agentKey,
     ...(agentName === reviewer ? [] : [reviewerKey]),
     ...(taskKey ? [taskKey] : []),
+    ...(notedKey ? [notedKey] : []),
   ]);
   const read = <Read>(key: Key | undefined, from: (item: (typeof items)[number]) => Read): Read | undefined => {
     const item = key && itemOf(items, key);
@@ -46,6 +53,7 @@ export async function readMaterial(
     agent: read(agentKey, headFrom),
     reviewer: read(reviewerKey, headFrom),
     task: read(taskKey, taskFrom),
+    noted: read(notedKey, notedFrom),
   };
 }
 

@@ -41,7 +41,9 @@ import {
   type LeaseReturn,
   leaseHolderWrite,
   leaseWrite,
+  notedFields,
   progressWrite,
+  receivedWrites,
   returnLeaseWrite,
 } from './lease-writes.ts';
 import { countRunningDown, countStart, noteCountedStart, type StartContext } from './running.ts';
@@ -225,7 +227,8 @@ export async function returnLease(
 ): Promise<void> {
   const parts = output === undefined ? [] : outputItems(execution, output, gateReasons);
   await transact(table, [
-    returnLeaseWrite(execution, { ...lease, outputParts: parts.length, ...promptOf(execution) }),
+    returnLeaseWrite(execution, { ...lease, outputParts: parts.length }),
+    ...receivedWrites(execution),
     ...parts.map((Item): Write => ({ Put: { Item } })),
     ...(output === undefined ? gateReasonsWrites(execution, gateReasons) : []),
   ]);
@@ -247,10 +250,12 @@ export async function storeProgress(
   const parts = output === undefined ? [] : outputItems(execution, output);
   await transact(table, [
     progressWrite(execution, progress, { outputParts: parts.length, isFinished }),
+    ...receivedWrites(execution),
     ...parts.map((Item): Write => ({ Put: { Item } })),
   ]);
   return {
     ...execution,
+    ...notedFields(execution),
     progress,
     ...(isFinished && { claims: 1 }),
     ...(parts.length > 0 && { outputParts: parts.length }),
@@ -298,10 +303,11 @@ export async function endExecution(
   await transact(table, [
     endWrite(execution, {
       ...ending,
-      ...promptOf(execution),
+      ...notedFields(execution),
       ...{ lastStored, outputParts: completed ? (stored ?? parts.length) : 0, movesTask: isMove(task) },
       ...(isInHead && { gateReasons: later }),
     }),
+    ...receivedWrites(execution),
     ...parts.map((Item): Write => ({ Put: { Item } })),
     ...(isInHead ? [] : gateReasonsWrites(execution, later)),
     ...(completed ? [] : deleteOutput(execution)),
@@ -351,11 +357,6 @@ function endingWrites(
 /** Returns the tokens of an end without those that were counted late, which the counter of their day has. */
 function storedTokens({ late }: RunningExecution, { tokensUsed }: Ending): number {
   return tokensUsed - (late?.tokens ?? 0);
-}
-
-/** Returns the hash of the prompt that the model of an execution got, if it is known. */
-function promptOf({ promptHash }: RunningExecution): Pick<ExecutionHead, 'promptHash'> {
-  return promptHash === undefined ? {} : { promptHash };
 }
 
 /** Returns the condition that the agent of an execution still exists and is active. */

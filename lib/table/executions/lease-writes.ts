@@ -7,6 +7,7 @@ import { graceMs } from '../lists/due.ts';
 import { Conflict } from '../transact.ts';
 import type { OnConditionFailed, Write } from '../write.ts';
 import { type Ending, type ExecutionHead, isFormer, type Progress, type RunningExecution } from './execution-items.ts';
+import { receivedItem } from './received.ts';
 
 /** The worker has lost its lease: another worker holds it, the execution has ended, or its agent was deleted. */
 export class LeaseLost extends Error {
@@ -66,6 +67,26 @@ export function progressSet({ claim }: RunningExecution, progress: Progress) {
     set: 'progress = :progress, lastStored = :lastStored',
     values: { ':progress': progress, ':lastStored': { claim, tokens: progress.tokens } },
   };
+}
+
+/** Returns the fields of a head that its worker has noted before it asked a model. Each write of the worker stores them. */
+export function notedFields({ promptHash, noted }: RunningExecution): Pick<ExecutionHead, 'promptHash' | 'received'> {
+  return { ...(promptHash !== undefined && { promptHash }), ...(noted && { received: noted.number }) };
+}
+
+/** Returns the part of a lease holder's update that stores the fields that it has noted. */
+export function notedSet(execution: RunningExecution) {
+  const fields = Object.entries(notedFields(execution));
+  return {
+    sets: fields.map(([name]) => `${name} = :${name}`),
+    values: Object.fromEntries(fields.map(([name, value]) => [`:${name}`, value])),
+  };
+}
+
+/** Returns the write that stores what the worker of an execution gives to models, unless it is stored. */
+export function receivedWrites(execution: RunningExecution): Write[] {
+  const { noted, received } = execution;
+  return noted && noted.number !== received ? [{ Put: { Item: receivedItem(execution, noted) } }] : [];
 }
 
 /** Returns a write by the lease holder of an execution; it fails with `LeaseLost` for any other worker. */
@@ -150,22 +171,22 @@ export function progressWrite(
   progress: Progress,
   { outputParts = 0, isFinished }: { outputParts?: number; isFinished: boolean },
 ): Write {
-  const { promptHash } = execution;
   const stored = progressSet(execution, progress);
+  const noted = notedSet(execution);
   const sets = [
     stored.set,
+    ...noted.sets,
     ...(isFinished ? ['claims = :one'] : []),
     ...(outputParts > 0 ? ['outputParts = :parts'] : []),
-    ...(promptHash !== undefined ? ['promptHash = :promptHash'] : []),
   ];
   return leaseHolderWrite(
     execution,
     { set: sets.join(', ') },
     {
       ...stored.values,
+      ...noted.values,
       ...(isFinished && { ':one': 1 }),
       ...(outputParts > 0 && { ':parts': outputParts }),
-      ...(promptHash !== undefined && { ':promptHash': promptHash }),
     },
     {},
   );
@@ -183,13 +204,14 @@ export type LeaseReturn = { until: string; dueAt: string; progress: Progress };
  */
 export function returnLeaseWrite(
   execution: RunningExecution,
-  { until, dueAt, progress, outputParts, promptHash }: LeaseReturn & { outputParts: number; promptHash?: string },
+  { until, dueAt, progress, outputParts }: LeaseReturn & { outputParts: number },
 ): Write {
   const stored = progressSet(execution, progress);
+  const noted = notedSet(execution);
   const sets = [
     `leaseUntil = :until, #dueAt = :dueAt, ${stored.set}`,
+    ...noted.sets,
     ...(outputParts > 0 ? ['outputParts = :parts'] : []),
-    ...(promptHash !== undefined ? ['promptHash = :promptHash'] : []),
   ];
   return resultWrite(
     execution,
@@ -202,16 +224,16 @@ export function returnLeaseWrite(
       ':until': until,
       ':dueAt': dueAt,
       ...stored.values,
+      ...noted.values,
       ':minusOne': -1,
       ...(outputParts > 0 && { ':parts': outputParts }),
-      ...(promptHash !== undefined && { ':promptHash': promptHash }),
     },
   );
 }
 
 /** The fields of a head that an end sets. */
 type HeadEnding = Ending &
-  Pick<ExecutionHead, 'outputParts' | 'promptHash' | 'lastStored' | 'gateReasons' | 'movesTask'>;
+  Pick<ExecutionHead, 'outputParts' | 'promptHash' | 'received' | 'lastStored' | 'gateReasons' | 'movesTask'>;
 
 /**
  * Returns the write that ends an execution, and removes its lease, its mark and its entry in the sweeper's index. It fails

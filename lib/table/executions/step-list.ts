@@ -6,16 +6,22 @@ import type { TableContext } from '../client.ts';
 import { keys } from '../keys.ts';
 import { getItems, readRange } from '../reads.ts';
 import { startInBytes } from '../text-parts.ts';
+import { retryOnConflict } from '../transact.ts';
 import type { Item } from '../write.ts';
 import {
   type ExecutionHead,
+  type ExecutionInput,
+  executionFrom,
+  inputFrom,
   isFormer,
+  outputFrom,
   stepCountOf,
   type TimedCall,
   timingsOf,
   unstoredCalls,
 } from './execution-items.ts';
-import { longestShownBytes, readSteps, type Step, stepFrom } from './steps.ts';
+import { notedFrom, type Received } from './received.ts';
+import { longestShownBytes, readSteps, type Step, stepFrom, stepsFrom } from './steps.ts';
 
 /** The attributes of a stored step that a page shows. */
 const shownAttributes = [
@@ -70,6 +76,39 @@ export async function readStepPage(
 /** Returns the step of an execution that has started and not ended. The arguments of a call are in an earlier step. */
 async function startedOf(context: TableContext, head: ExecutionHead): Promise<Step[]> {
   return (await readSteps(context, head)).slice(-1);
+}
+
+/** All that is stored of an execution, read at once. */
+export type Conversation = {
+  head: ExecutionHead;
+  input: ExecutionInput;
+  /** Absent if the execution has none. */
+  output?: string;
+  /** What its models received besides these texts, by its number. */
+  received: ReadonlyMap<number, Received>;
+  steps: Step[];
+};
+
+/** Returns all that is stored of an execution; `undefined` if it does not exist. */
+export async function readConversation(
+  { table }: TableContext,
+  { organization, id }: Pick<ExecutionHead, 'organization' | 'id'>,
+): Promise<Conversation | undefined> {
+  const pk = keys.execution(organization, ulidOf(id));
+  return retryOnConflict(table, async () => {
+    const items = await readRange(table, { pk, ascending: true });
+    const [headItem, inputItem] = ['M', 'IN'].map((name) => items.find(({ sk }) => sk === name));
+    if (!headItem || !inputItem) return undefined;
+    const head = executionFrom(headItem);
+    const noted = items.filter(({ sk }) => (sk as string).startsWith('RC#')).map(notedFrom);
+    return {
+      head,
+      input: inputFrom(inputItem),
+      ...(head.outputParts && { output: outputFrom(items, head.outputParts) }),
+      received: new Map(noted.map(({ number, received }) => [number, received])),
+      steps: stepsFrom(head, items),
+    };
+  });
 }
 
 /** Returns a stored step as a page shows it. */

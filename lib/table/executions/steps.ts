@@ -6,12 +6,15 @@ import { startInBytes } from '../text-parts.ts';
 import { transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 import { type ExecutionHead, isFormer, type Progress, type RunningExecution } from './execution-items.ts';
-import { leaseHolderWrite, progressSet, resultWrite } from './lease-writes.ts';
+import { leaseHolderWrite, notedSet, progressSet, receivedWrites, resultWrite } from './lease-writes.ts';
 
 /** The step has ended already: an earlier try of the same write was made, although its response was lost. */
 export class StepEnded extends Error {
   override name = 'StepEnded';
 }
+
+/** How the sort keys of steps begin. */
+const stepPrefix = 'ST#';
 
 /** The longest name of a tool. A model can request any name. */
 const longestName = 64;
@@ -29,6 +32,8 @@ type StoredCall = { id: string; name: string; input: Record<string, unknown> | u
 export type ModelStep = StepFields & {
   kind: 'model';
   tokensUsed?: number;
+  /** The number of what the model received (`received.ts`), without the steps before. */
+  received?: number;
   /** The start of the text of the answer. */
   output?: string;
   /** Whether `output` is only the start of the text. */
@@ -103,7 +108,7 @@ function stepItem({ organization, id }: ExecutionHead, step: Step): Item {
 /** Returns the step that an item stores. */
 export function stepFrom({ pk: _, sk, step: kind, calls, ...rest }: Item): Step {
   return {
-    number: Number((sk as string).slice('ST#'.length)),
+    number: Number((sk as string).slice(stepPrefix.length)),
     kind,
     ...rest,
     ...(calls !== undefined && { calls: JSON.parse(calls as string) }),
@@ -124,17 +129,17 @@ export function stepWrites(
   { ended, started, progress }: StepChange,
   outputParts?: number,
 ): Write[] {
-  const { promptHash } = execution;
   const items = isFormer(execution) ? [ended, started] : [ended];
   const current = started && { kind: started.kind, name: started.name, startedAt: started.startedAt };
   const stored = progressSet(execution, progress);
+  const noted = notedSet(execution);
   const set = [
     'steps = :steps',
     stored.set,
+    ...noted.sets,
     ...(current ? ['step = :step'] : []),
     ...(ended ? ['claims = :one'] : []),
     ...(outputParts ? ['outputParts = :parts'] : []),
-    ...(promptHash ? ['promptHash = :promptHash'] : []),
   ];
   const write = ended?.kind === 'tool' ? resultWrite : leaseHolderWrite;
   return [
@@ -144,13 +149,14 @@ export function stepWrites(
       {
         ':steps': (started ?? ended)?.number,
         ...stored.values,
+        ...noted.values,
         ...(current && { ':step': current }),
         ...(ended && { ':one': 1 }),
         ...(outputParts && { ':parts': outputParts }),
-        ...(promptHash && { ':promptHash': promptHash }),
       },
       {},
     ),
+    ...receivedWrites(execution),
     ...items.filter((step) => step !== undefined).map((step) => putStep(execution, step)),
   ];
 }
@@ -183,6 +189,11 @@ export async function writeSteps(
 export async function readSteps({ table }: TableContext, execution: SteppedHead): Promise<Step[]> {
   const { organization, id } = execution;
   const pk = keys.execution(organization, ulidOf(id));
-  const items = await readRange(table, { pk, from: 'ST#', to: 'ST#~', ascending: true });
-  return withStarted(execution, items.map(stepFrom));
+  return stepsFrom(execution, await readRange(table, { pk, from: stepPrefix, to: `${stepPrefix}~`, ascending: true }));
+}
+
+/** Returns the steps of an execution from items of its partition in ascending order; skips other items. */
+export function stepsFrom(execution: SteppedHead, items: readonly Item[]): Step[] {
+  const steps = items.filter(({ sk }) => (sk as string).startsWith(stepPrefix));
+  return withStarted(execution, steps.map(stepFrom));
 }

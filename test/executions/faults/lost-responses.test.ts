@@ -41,8 +41,8 @@ describe.each(moments)('if a transaction fails %s', (when) => {
       await fixture.finish(message, scriptedModel({ work: splitting }).tools);
       failing.left = Number.POSITIVE_INFINITY;
     }
-    // Six steps end; the execution ends. The start of the first step is no transaction.
-    expect(failing.failed).toBe(7);
+    // The first step starts, six steps end; the execution ends.
+    expect(failing.failed).toBe(8);
     const { executions, wrong } = await checkExecutions(fixture);
     expect([...wrong, ...(await checkSplitting(fixture, executions))]).toEqual([]);
     for (const { status, tokensUsed } of executions) expect([status, tokensUsed]).toEqual(['completed', 41]);

@@ -3,7 +3,7 @@ import { hashOf } from '../../../lib/table/agents/agent-items.ts';
 import { dataOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { defaultModel } from './test-agents.ts';
-import { createTestExecutions, passing } from './test-executions.ts';
+import { createTestExecutions, listed, passing } from './test-executions.ts';
 
 const { newExecutionsApi } = await createTestExecutions();
 const api = newForEachTest(newExecutionsApi);
@@ -32,7 +32,7 @@ describe('the read of an execution', () => {
     await api.carryOut(id, passing('A haiku.'));
     const execution = await api.execution(id);
     const fields =
-      'id agentName taskId status startedAt completedAt durationMs stepCount tokensUsed qualityGates startedBy input output model promptHash gateReasons';
+      'id agentName taskId status startedAt completedAt durationMs stepCount tokensUsed qualityGates startedBy input context output model promptHash gateReasons';
     expect(Object.keys(execution)).toEqual(fields.split(' '));
     expect(execution).toMatchObject({
       ...{ taskId, status: 'completed', output: 'A haiku.', tokensUsed: 30 },
@@ -48,14 +48,36 @@ describe('the read of an execution', () => {
     expect((await api.execution(id)).output === output).toBe(true);
   });
 
-  it('has neither the context nor the fields of its worker', async () => {
-    const id = await api.start({ context: { secret: 'private' } });
+  it('has the context as it was sent, with the order of its keys, while it runs and after its end', async () => {
+    const context = JSON.parse(
+      '{"z":[1.5,-0.25,9007199254740991,null],"a":{"y":true,"constructor":"é","x":{}},"__proto__":{"b":1},"":"😀"}',
+    );
+    const id = await api.start({ context });
+    expect(JSON.stringify((await api.execution(id)).context)).toBe(JSON.stringify(context));
+    await api.carryOut(id, passing('A haiku.'));
+    expect(JSON.stringify((await api.execution(id)).context)).toBe(JSON.stringify(context));
+  });
+
+  it('has no context if none was sent, and an empty one if that was sent', async () => {
+    expect(await api.execution(await api.start())).not.toHaveProperty('context');
+    expect(await api.execution(await api.start({ context: {} }))).toMatchObject({ context: {} });
+  });
+
+  it('alone has the context: lists have none', async () => {
+    const id = await api.start({ context: { tone: 'private' } });
+    for (const answer of [await api.list('include=results,subject'), await api.listOf('writer')]) {
+      expect(listed(answer)).toEqual([[id], 1]);
+      expect(JSON.stringify(answer.body)).not.toContain('private');
+    }
+  });
+
+  it('has no fields of its worker', async () => {
+    const id = await api.start();
     const textOf = async () => JSON.stringify((await api.get('writer', id)).body);
     const started = await textOf();
     await api.carryOut(id, async () => ({ kind: 'aborted', tokens: 0 }));
     for (const text of [started, await textOf()])
-      for (const hidden of ['private', 'claim', 'lease', 'agentId', 'organization', 'due'])
-        expect(text).not.toContain(hidden);
+      for (const hidden of ['claim', 'lease', 'agentId', 'organization', 'due']) expect(text).not.toContain(hidden);
   });
 });
 

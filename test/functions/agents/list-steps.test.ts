@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import type { ExecutionStep } from '../../../lib/contract/steps.ts';
 import type { Model } from '../../../lib/model/converse.ts';
+import { hashOf } from '../../../lib/table/agents/agent-items.ts';
 import { leaseExecution } from '../../../lib/table/executions/executions.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { dataOf, paginationOf } from '../../api.ts';
@@ -99,6 +100,28 @@ describe('the steps of an execution', () => {
     }
     expect(steps[0]?.input).toBe('y'.repeat(4096));
     expect(steps[2]?.output).toBe('x'.repeat(4096));
+  });
+
+  it('have what each call of the model received if the caller asks for it, on each page', async () => {
+    const id = await carriedOut([[['create_task', { title: 'Part' }]], 'Done.']);
+    for (const { messages } of (await listed(id)).steps) expect(messages).toBeUndefined();
+    const { steps } = await listed(id, 'include=messages');
+    const [first, call, last, ...gates] = steps.map(({ messages }) => messages);
+    const system = { role: 'system', promptHash: hashOf('') };
+    const input = { text: '<input>\nSplit it.\n</input>' };
+    expect(first).toEqual([system, { role: 'user', parts: [input] }]);
+    expect(call).toBeUndefined();
+    expect(last).toEqual([system, { role: 'assistant', step: 1 }, { role: 'tool', step: 2 }]);
+    for (const messages of gates)
+      expect(messages?.[1]?.parts?.slice(0, 2)).toEqual([input, { text: '<work>\nDone.\n</work>' }]);
+    const pages = [0, 2, 4].map((offset) => listed(id, `include=messages&limit=2&offset=${offset}`));
+    expect((await Promise.all(pages)).flatMap((page) => page.steps)).toEqual(steps);
+  });
+
+  it('with another include are rejected', async () => {
+    const id = await api.start();
+    const ask = () => api.agents.listSteps({ params: { name: 'writer', id }, query: 'include=messages,inputs' });
+    await api.refuses(ask, 400, 'validation_failed');
   });
 
   it('that failed have an error instead of an output', async () => {

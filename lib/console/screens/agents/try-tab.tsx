@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, useState } from 'react';
 import type { Agent, Execution } from '../../../client/operations.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Skeleton, Status } from '../../components/page.tsx';
@@ -8,6 +8,8 @@ import { durationText, useNow } from '../../components/time.tsx';
 import { tokensText } from '../../components/tokens-text.ts';
 import { useClient } from '../../session.ts';
 import { useExecution } from './agent-queries.ts';
+import { contextOf, textOfContext } from './context-text.ts';
+import { Field } from './editor/field.tsx';
 
 /** The input that the form proposes. */
 export const exampleInput = 'Say in one sentence what you can do.';
@@ -26,16 +28,22 @@ export function TryTab({ agent: { name, status } }: { agent: Agent }) {
 function TryForm({ name, earlier }: { name: string; earlier: Execution | undefined }) {
   const client = useClient();
   const [input, setInput] = useState(earlier?.input ?? '');
+  const [context, setContext] = useState(textOfContext(earlier?.context));
+  const [problem, setProblem] = useState<string>();
   const [isOnTask, setOnTask] = useState(earlier?.taskId !== undefined);
   const start = useMutation({
-    mutationFn: () => {
-      const body = { input, ...(isOnTask && earlier?.taskId && { taskId: earlier.taskId }) };
+    mutationFn: (read: ReturnType<typeof contextOf>) => {
+      const onTask = isOnTask && earlier?.taskId && { taskId: earlier.taskId };
+      const body = { input, ...onTask, ...('context' in read && { context: read.context }) };
       return client.executeAgent({ params: { name }, body });
     },
   });
-  const submit = (event: FormEvent) => {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    start.mutate();
+    const read = contextOf(context);
+    setProblem(read.problem);
+    if (read.problem === undefined) start.mutate(read);
+    else event.currentTarget.querySelector<HTMLTextAreaElement>('[name=context]')?.focus();
   };
   return (
     <div className="try">
@@ -49,11 +57,26 @@ function TryForm({ name, earlier }: { name: string; earlier: Execution | undefin
             placeholder={exampleInput}
             value={input}
             onChange={({ target }) => setInput(target.value)}
-            onKeyDown={(event) => {
-              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
-            }}
+            onKeyDown={submitByKey}
           />
         </label>
+        <Field label="Context as a JSON object (optional)" problem={problem}>
+          {(described) => (
+            <textarea
+              {...described}
+              name="context"
+              className="mono"
+              rows={context === '' ? 2 : 6}
+              spellCheck={false}
+              value={context}
+              onChange={({ target }) => {
+                setContext(target.value);
+                setProblem(undefined);
+              }}
+              onKeyDown={submitByKey}
+            />
+          )}
+        </Field>
         {earlier?.taskId && (
           <div className="checks">
             <label>
@@ -75,6 +98,11 @@ function TryForm({ name, earlier }: { name: string; earlier: Execution | undefin
       {start.data && <Result key={start.data.data.executionId} name={name} id={start.data.data.executionId} />}
     </div>
   );
+}
+
+/** Submits the form of a text area by Ctrl+Enter. */
+function submitByKey(event: KeyboardEvent<HTMLTextAreaElement>): void {
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
 }
 
 function Result({ name, id }: { name: string; id: string }) {

@@ -10,7 +10,8 @@ import { TextBlock } from '../../components/text-block.tsx';
 import { useClient } from '../../session.ts';
 import { RunActions } from './run-actions.tsx';
 import { RunFacts } from './run-facts.tsx';
-import { type ExecutionStep, Waterfall } from './waterfall.tsx';
+import type { ExecutionStep } from './step-text.tsx';
+import { Waterfall } from './waterfall.tsx';
 
 /** The interval between two reads of a running execution, in milliseconds. Its steps have no events to follow. */
 const runningIntervalMs = 2_000;
@@ -59,7 +60,7 @@ function useRun(agent: string, id: string) {
 }
 
 function Details({ execution, steps }: { execution: Execution; steps: readonly ExecutionStep[] }) {
-  const { input, output, error, errorReason = error, waitingForModel } = execution;
+  const { input, context, output, error, errorReason = error, waitingForModel } = execution;
   return (
     <div className="run">
       {errorReason !== undefined && (
@@ -82,6 +83,7 @@ function Details({ execution, steps }: { execution: Execution; steps: readonly E
         <Judgements {...execution} />
       </section>
       <TextBlock title="Input" text={input} />
+      {context && <TextBlock title="Context" text={JSON.stringify(context, null, 2)} />}
       {output !== undefined && <TextBlock title="Output" text={output} />}
     </div>
   );

@@ -1,11 +1,9 @@
-import type { Execution, Operations } from '../../../client/operations.ts';
+import type { Execution } from '../../../client/operations.ts';
 import { gateNames, isGate } from '../../components/gate-names.ts';
-import { indented } from '../../components/indented.ts';
 import { durationText, useNow } from '../../components/time.tsx';
+import { StepMessages } from './step-messages.tsx';
+import { type ExecutionStep, StepText } from './step-text.tsx';
 import { waitsOf } from './step-waits.ts';
-
-/** A step of an execution. */
-export type ExecutionStep = Operations['listSteps']['data'][number];
 
 /** The steps of an execution on its time axis. Each opens to its input and its output. */
 export function Waterfall({ execution, steps }: { execution: Execution; steps: readonly ExecutionStep[] }) {
@@ -36,6 +34,7 @@ export function Waterfall({ execution, steps }: { execution: Execution; steps: r
         {steps.map((step, at) => (
           <Step
             key={step.number}
+            execution={execution}
             step={step}
             waitMs={waits[at] as number}
             start={start}
@@ -53,7 +52,9 @@ function nameOf({ kind, name }: ExecutionStep): string {
   return kind === 'gate' && isGate(name) ? gateNames[name] : name;
 }
 
-type StepProps = {
+type StepProps = BarProps & { execution: Execution };
+
+type BarProps = {
   step: ExecutionStep;
   /** How long the run waited before the step, in milliseconds. */
   waitMs: number;
@@ -64,7 +65,7 @@ type StepProps = {
   isRunning: boolean;
 };
 
-function Step({ step, waitMs, start, end, isRunning }: StepProps) {
+function Step({ execution, step, waitMs, start, end, isRunning }: StepProps) {
   const { number, kind, name, input, output, truncated, error, tokensUsed, durationMs } = step;
   return (
     <li>
@@ -93,6 +94,7 @@ function Step({ step, waitMs, start, end, isRunning }: StepProps) {
           {input === undefined && output === undefined && error === undefined && (
             <p className="muted">The step has no input and no output.</p>
           )}
+          {kind !== 'tool' && <StepMessages execution={execution} step={step} />}
           {waitMs > 0 && <p className="muted">The run waited {durationText(waitMs)} before this step.</p>}
         </div>
       </details>
@@ -101,7 +103,7 @@ function Step({ step, waitMs, start, end, isRunning }: StepProps) {
 }
 
 /** The bar of a step, after that of the wait before it. Offsets and widths are fractions of the duration of the execution. */
-function Bar({ step, waitMs, start, end, isRunning }: StepProps) {
+function Bar({ step, waitMs, start, end, isRunning }: BarProps) {
   const { kind, startedAt, durationMs, error } = step;
   // Without a start, the step is one of an earlier version of the service.
   if (startedAt === undefined) return <span className="track" aria-hidden="true" />;
@@ -128,14 +130,4 @@ function Bar({ step, waitMs, start, end, isRunning }: StepProps) {
 /** Limits a fraction to the range from 0. The clocks of the service and of the browser can differ. */
 function clamp(fraction: number, highest = 1): number {
   return Math.min(Math.max(fraction, 0), highest);
-}
-
-function StepText({ title, text }: { title: string; text: string }) {
-  return (
-    <>
-      <h3>{title}</h3>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without it, the keyboard cannot scroll the text */}
-      <pre tabIndex={0}>{indented(text)}</pre>
-    </>
-  );
 }
