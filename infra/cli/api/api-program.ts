@@ -3,11 +3,11 @@ import { command } from '../command.ts';
 import { listen } from '../listen/listen.ts';
 import { trigger } from '../listen/trigger.ts';
 import { version } from '../version.ts';
-import { agents } from './agents.ts';
-import { executions } from './executions.ts';
+import { agents } from './agents/agents.ts';
+import { executions } from './executions/executions.ts';
 import { claim, next, release, renew } from './tasks/claims.ts';
 import { tasks } from './tasks/tasks.ts';
-import { webhooks } from './webhooks.ts';
+import { webhooks } from './webhooks/webhooks.ts';
 
 const exitCodesText = `
 Exit codes:

@@ -11,7 +11,7 @@ import { singleLine } from '../../printable.ts';
 import { allOption, apiCommand, apiGroup, limitOption } from '../api-command.ts';
 import { type ConnectionOptions, connect, type Reporter } from '../connection.ts';
 import { printDetail } from '../detail.ts';
-import { gatesText } from '../follow.ts';
+import { gatesText } from '../executions/follow.ts';
 import { printCursorPage, printPage, readByCursor, readPage, type Shape } from '../pages.ts';
 import { history } from './history.ts';
 import { comment, comments, review } from './reviews.ts';

@@ -1,11 +1,11 @@
-import type { AttemptDetail } from '../../../lib/client/operations.ts';
-import { WebhookId } from '../../../lib/contract/shapes.ts';
-import { DeliveryId } from '../../../lib/contract/webhooks.ts';
-import { durationText } from '../../texts.ts';
-import { readBy } from '../command.ts';
-import { apiCommand } from './api-command.ts';
-import { connect } from './connection.ts';
-import { printDetail } from './detail.ts';
+import type { AttemptDetail } from '../../../../lib/client/operations.ts';
+import { WebhookId } from '../../../../lib/contract/shapes.ts';
+import { DeliveryId } from '../../../../lib/contract/webhooks.ts';
+import { durationText } from '../../../texts.ts';
+import { readBy } from '../../command.ts';
+import { apiCommand } from '../api-command.ts';
+import { connect } from '../connection.ts';
+import { printDetail } from '../detail.ts';
 
 /** `crewboard webhooks delivery`: a delivery with its attempts. */
 export const delivery = apiCommand(

@@ -1,16 +1,16 @@
 import { text } from 'node:stream/consumers';
 import { Option } from '@commander-js/extra-typings';
-import { everyItem } from '../../../lib/client/client.ts';
-import type { Agent, AgentListItem } from '../../../lib/client/operations.ts';
-import { AgentCategory, AgentStatus, highestConduct } from '../../../lib/contract/agents.ts';
-import { AgentName } from '../../../lib/contract/shapes.ts';
-import { TaskId } from '../../../lib/contract/tasks.ts';
-import { readBy, wholeNumber } from '../command.ts';
-import { allOption, apiCommand, apiGroup, limitOption, waitOption } from './api-command.ts';
-import { connect } from './connection.ts';
-import { printDetail } from './detail.ts';
-import { reportStart } from './follow.ts';
-import { printPage, readPage, type Shape } from './pages.ts';
+import { everyItem } from '../../../../lib/client/client.ts';
+import type { Agent, AgentListItem } from '../../../../lib/client/operations.ts';
+import { AgentCategory, AgentStatus, highestConduct } from '../../../../lib/contract/agents.ts';
+import { AgentName } from '../../../../lib/contract/shapes.ts';
+import { TaskId } from '../../../../lib/contract/tasks.ts';
+import { readBy, wholeNumber } from '../../command.ts';
+import { allOption, apiCommand, apiGroup, limitOption, waitOption } from '../api-command.ts';
+import { connect } from '../connection.ts';
+import { printDetail } from '../detail.ts';
+import { reportStart } from '../executions/follow.ts';
+import { printPage, readPage, type Shape } from '../pages.ts';
 
 const agentShape: Shape<AgentListItem> = {
   columns: {

@@ -1,7 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
-import { everyItem } from '../../../lib/client/client.ts';
-import type { DeliveryRecord, Webhook } from '../../../lib/client/operations.ts';
-import { type EventName, eventNames } from '../../../lib/contract/events.ts';
+import { everyItem } from '../../../../lib/client/client.ts';
+import type { DeliveryRecord, Webhook } from '../../../../lib/client/operations.ts';
+import { type EventName, eventNames } from '../../../../lib/contract/events.ts';
 import {
   type MissedKind,
   missedKinds,
@@ -9,20 +9,20 @@ import {
   RecoveryId,
   recoveryRates,
   usualKinds,
-} from '../../../lib/contract/recoveries.ts';
-import { SentTime, WebhookId } from '../../../lib/contract/shapes.ts';
-import { attemptStatuses, maxPerSecondLimit } from '../../../lib/contract/webhooks.ts';
-import { durationText } from '../../texts.ts';
-import { readBy, wholeNumber } from '../command.ts';
-import { printJson } from '../json.ts';
-import { exitCodes } from '../run-program.ts';
-import { allOption, apiCommand, apiGroup, limitOption } from './api-command.ts';
-import { type ConnectionOptions, connect, type Reporter } from './connection.ts';
+} from '../../../../lib/contract/recoveries.ts';
+import { SentTime, WebhookId } from '../../../../lib/contract/shapes.ts';
+import { attemptStatuses, maxPerSecondLimit } from '../../../../lib/contract/webhooks.ts';
+import { durationText } from '../../../texts.ts';
+import { readBy, wholeNumber } from '../../command.ts';
+import { printJson } from '../../json.ts';
+import { exitCodes } from '../../run-program.ts';
+import { allOption, apiCommand, apiGroup, limitOption } from '../api-command.ts';
+import { type ConnectionOptions, connect, type Reporter } from '../connection.ts';
+import { printDetail } from '../detail.ts';
+import { readEvents, readKinds } from '../names.ts';
+import { printPage, readPage, type Shape } from '../pages.ts';
 import { delivery } from './delivery.ts';
-import { printDetail } from './detail.ts';
 import { followRecovery } from './follow-recovery.ts';
-import { readEvents, readKinds } from './names.ts';
-import { printPage, readPage, type Shape } from './pages.ts';
 import { webhookEvents } from './webhook-events.ts';
 
 const readTime = readBy(SentTime);

@@ -1,18 +1,18 @@
 import { Option } from '@commander-js/extra-typings';
-import { type Client, everyItem } from '../../../lib/client/client.ts';
-import type { ExecutionListItem } from '../../../lib/client/operations.ts';
-import { ExecutionId, ExecutionStatus } from '../../../lib/contract/executions.ts';
-import { timeOf, ulidOf } from '../../../lib/contract/ids.ts';
-import { AgentName } from '../../../lib/contract/shapes.ts';
-import { durationText, tokensText } from '../../texts.ts';
-import { readBy } from '../command.ts';
-import { printJson } from '../json.ts';
-import { Failure } from '../run-program.ts';
-import { allOption, apiCommand, apiGroup, limitOption, waitOption } from './api-command.ts';
-import { connect } from './connection.ts';
-import { printDetail } from './detail.ts';
+import { type Client, everyItem } from '../../../../lib/client/client.ts';
+import type { ExecutionListItem } from '../../../../lib/client/operations.ts';
+import { ExecutionId, ExecutionStatus } from '../../../../lib/contract/executions.ts';
+import { timeOf, ulidOf } from '../../../../lib/contract/ids.ts';
+import { AgentName } from '../../../../lib/contract/shapes.ts';
+import { durationText, tokensText } from '../../../texts.ts';
+import { readBy } from '../../command.ts';
+import { printJson } from '../../json.ts';
+import { Failure } from '../../run-program.ts';
+import { allOption, apiCommand, apiGroup, limitOption, waitOption } from '../api-command.ts';
+import { connect } from '../connection.ts';
+import { printDetail } from '../detail.ts';
+import { printPage, readPage, type Shape } from '../pages.ts';
 import { followExecution, gatesText, reportEnd, reportStart } from './follow.ts';
-import { printPage, readPage, type Shape } from './pages.ts';
 
 const exampleId = 'ex_01K00000000000000000000000';
 

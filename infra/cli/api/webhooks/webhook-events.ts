@@ -1,13 +1,13 @@
 import { Option } from '@commander-js/extra-typings';
-import type { EventOfWebhook } from '../../../lib/client/operations.ts';
-import { eventNames } from '../../../lib/contract/events.ts';
-import { SentTime, WebhookId } from '../../../lib/contract/shapes.ts';
-import { TaskId } from '../../../lib/contract/tasks.ts';
-import { DeliveryState } from '../../../lib/contract/webhooks.ts';
-import { readBy } from '../command.ts';
-import { allOption, apiCommand, limitOption } from './api-command.ts';
-import { connect } from './connection.ts';
-import { printCursorPage, readByCursor, type Shape } from './pages.ts';
+import type { EventOfWebhook } from '../../../../lib/client/operations.ts';
+import { eventNames } from '../../../../lib/contract/events.ts';
+import { SentTime, WebhookId } from '../../../../lib/contract/shapes.ts';
+import { TaskId } from '../../../../lib/contract/tasks.ts';
+import { DeliveryState } from '../../../../lib/contract/webhooks.ts';
+import { readBy } from '../../command.ts';
+import { allOption, apiCommand, limitOption } from '../api-command.ts';
+import { connect } from '../connection.ts';
+import { printCursorPage, readByCursor, type Shape } from '../pages.ts';
 
 const readTime = readBy(SentTime);
 
