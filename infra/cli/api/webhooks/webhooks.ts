@@ -1,34 +1,27 @@
 import { Option } from '@commander-js/extra-typings';
-import { everyItem } from '../../../../lib/client/client.ts';
-import type { DeliveryRecord, Webhook } from '../../../../lib/client/operations.ts';
+import type { AttemptHour, Webhook } from '../../../../lib/client/operations.ts';
 import { type EventName, eventNames } from '../../../../lib/contract/events.ts';
-import {
-  type MissedKind,
-  missedKinds,
-  type Recovery,
-  RecoveryId,
-  recoveryRates,
-  usualKinds,
-} from '../../../../lib/contract/recoveries.ts';
-import { SentTime, WebhookId } from '../../../../lib/contract/shapes.ts';
-import { attemptStatuses, maxPerSecondLimit } from '../../../../lib/contract/webhooks.ts';
+import { WebhookId } from '../../../../lib/contract/shapes.ts';
+import { maxPerSecondLimit } from '../../../../lib/contract/webhooks.ts';
 import { durationText } from '../../../texts.ts';
 import { readBy, wholeNumber } from '../../command.ts';
 import { printJson } from '../../json.ts';
 import { exitCodes } from '../../run-program.ts';
-import { allOption, apiCommand, apiGroup, limitOption } from '../api-command.ts';
+import { apiCommand, apiGroup } from '../api-command.ts';
+import { confirmDeletion, printDeleted, yesOption } from '../confirmation.ts';
 import { type ConnectionOptions, connect, type Reporter } from '../connection.ts';
 import { printDetail } from '../detail.ts';
-import { readEvents, readKinds } from '../names.ts';
-import { printPage, readPage, type Shape } from '../pages.ts';
-import { delivery } from './delivery.ts';
-import { followRecovery } from './follow-recovery.ts';
+import { readEvents } from '../names.ts';
+import { printList, type Shape } from '../pages.ts';
+import { secretOption } from '../secrets.ts';
+import { deliveries } from './deliveries.ts';
+import { delivery, redeliver } from './delivery.ts';
+import { cancelRecovery, recover, recoveries } from './recover.ts';
+import { rotateSecret } from './rotate-secret.ts';
 import { webhookEvents } from './webhook-events.ts';
+import { exampleId } from './webhook-id.ts';
 
-const readTime = readBy(SentTime);
 const readMaximum = wholeNumber(maxPerSecondLimit);
-
-const exampleId = 'wh_01K00000000000000000000000';
 
 const webhookShape: Shape<Webhook> = {
   columns: {
@@ -41,24 +34,10 @@ const webhookShape: Shape<Webhook> = {
   flexible: 'url',
 };
 
-const deliveryShape: Shape<DeliveryRecord> = {
-  columns: {
-    delivered: ({ deliveredAt }) => deliveredAt,
-    event: ({ event, test: isTest }) => (isTest ? `${event} (test)` : event),
-    attempt: ({ attempt }) => String(attempt),
-    status: ({ httpStatus }) => (httpStatus === 0 ? 'none' : String(httpStatus)),
-    duration: ({ durationMs }) => durationText(durationMs),
-    delivery: ({ deliveryId }) => deliveryId,
-    error: ({ error }) => error,
-  },
-  flexible: 'error',
-};
-
 const list = apiCommand('list', 'List webhooks, newest first', 'webhooks list', 'webhooks list --json').action(
   async (options, command) => {
     const { data } = await connect(options, command).listWebhooks();
-    if (options.json) return printJson({ data });
-    printPage({ data, pagination: { limit: data.length, offset: 0, total: data.length } }, 'webhook', webhookShape, {});
+    printList(data, 'webhook', webhookShape, options);
   },
 );
 
@@ -78,9 +57,7 @@ const add = apiCommand(
   .option('--agent <name>', 'send only events of tasks that are assigned to this agent')
   .option('--max-per-second <number>', 'make at most this number of attempts in a second', readMaximum)
   .option('--auto-recover', 'recover missed events without a request')
-  .addOption(
-    new Option('--secret <secret>', 'the secret that signs deliveries; the variable is safer').env('WEBHOOK_SECRET'),
-  )
+  .addOption(secretOption('the secret that signs deliveries'))
   .action(async (url, { events, secret, project, agent, maxPerSecond, autoRecover, ...options }, command) => {
     const taskFilter = filterOf(project, agent) ?? undefined;
     const { data } = await connect(options, command).registerWebhook({
@@ -137,17 +114,89 @@ const edit = apiCommand(
     };
     const body = { url, events, taskFilter, ...cleared, autoRecover: autoRecover && autoRecover === 'yes' };
     const { data: webhook } = await connect(options, command).updateWebhook({ params: { id }, body });
+    printDetail(webhook, rowsOf(webhook), options);
+  });
+
+const show = apiCommand(
+  'show',
+  'Show a webhook, and whether its deliveries arrive',
+  `webhooks show ${exampleId}`,
+  `webhooks show ${exampleId} --hours`,
+)
+  .argument('<id>', 'the id of the webhook', readBy(WebhookId))
+  .option('--hours', 'also the number of attempts in each of the last 24 hours')
+  .action(async (id, { hours, ...options }, command) => {
+    const query = { include: hours && ('hours' as const) };
+    const { data: webhook } = await connect(options, command).getWebhook({ params: { id }, query });
     const rows = [
-      ['id', webhook.id],
-      ['url', webhook.url],
-      ['events', webhook.events.join(',')],
-      ['description', webhook.description],
-      ['project', webhook.taskFilter?.projectId],
-      ['agent', webhook.taskFilter?.assignedAgent],
-      ['maximum a second', webhook.maxPerSecond?.toString()],
-      ['recovers by itself', webhook.autoRecover ? 'yes' : 'no'],
+      ...rowsOf(webhook),
+      ['active', activeText(webhook)],
+      ['signed', signedText(webhook)],
+      ['last delivery', webhook.lastDeliveryAt ?? 'never'],
+      ['last success', webhook.lastSuccessAt],
+      ['last failure', webhook.lastFailureAt],
+      ['failing since', webhook.failingSince],
+      ['created', webhook.createdAt],
     ] as const;
     printDetail(webhook, rows, options);
+    if (!hours || options.json) return;
+    console.log('');
+    printList(webhook.hours ?? [], 'hour', hourShape, {});
+  });
+
+const hourShape: Shape<AttemptHour> = {
+  columns: {
+    hour: ({ startsAt }) => startsAt,
+    '2xx': ({ status2xx }) => String(status2xx),
+    '3xx': ({ status3xx }) => String(status3xx),
+    '4xx': ({ status4xx }) => String(status4xx),
+    '5xx': ({ status5xx }) => String(status5xx),
+    'no response': ({ noResponse }) => String(noResponse),
+  },
+  flexible: 'hour',
+};
+
+/** Returns the fields of a webhook that can change, as labels and values. */
+function rowsOf(webhook: Webhook) {
+  return [
+    ['id', webhook.id],
+    ['url', webhook.url],
+    ['events', webhook.events.join(',')],
+    ['description', webhook.description],
+    ['project', webhook.taskFilter?.projectId],
+    ['agent', webhook.taskFilter?.assignedAgent],
+    ['maximum a second', webhook.maxPerSecond?.toString()],
+    ['recovers by itself', webhook.autoRecover ? 'yes' : 'no'],
+  ] as const;
+}
+
+function activeText({ active, disabledReason, disabledAt }: Webhook): string {
+  if (active) return 'yes';
+  return disabledReason ? `no: the service paused it at ${disabledAt}, because all deliveries failed` : 'no';
+}
+
+function signedText({ signed, secretChangedAt }: Webhook): string {
+  if (!signed) return 'no: it has no secret';
+  return secretChangedAt ? `yes, with the secret of ${secretChangedAt}` : 'yes';
+}
+
+const remove = apiCommand(
+  'delete',
+  'Delete a webhook',
+  `webhooks delete ${exampleId}`,
+  `webhooks delete ${exampleId} --yes`,
+)
+  .description('Delete a webhook with its history. Its scheduled retries are not sent.')
+  .argument('<id>', 'the id of the webhook', readBy(WebhookId))
+  .addOption(yesOption())
+  .action(async (id, { yes, ...options }, command) => {
+    const client = connect(options, command);
+    await confirmDeletion({ yes }, command, async () => {
+      const { data: webhook } = await client.getWebhook({ params: { id } });
+      return `the webhook ${id} to ${webhook.url}`;
+    });
+    await client.deleteWebhook({ params: { id } });
+    printDeleted(`the webhook ${id}`, { id }, options);
   });
 
 const pause = apiCommand('pause', 'Pause a webhook: nothing is sent to it', `webhooks pause ${exampleId}`)
@@ -201,154 +250,25 @@ const test = apiCommand(
     printDetail(result, rows, options);
   });
 
-const deliveries = apiCommand(
-  'deliveries',
-  'List the delivery attempts of a webhook, newest first',
-  `webhooks deliveries ${exampleId}`,
-  `webhooks deliveries ${exampleId} --status failed --since 2026-11-22T00:00:00Z`,
-  `webhooks deliveries ${exampleId} --all --json`,
-)
-  .description(
-    [
-      'List the delivery attempts of a webhook, newest first. With filters, the newest 10,000 attempts are searched; with',
-      '--since all attempts from that time on, at most 10,000.',
-    ].join(' '),
-  )
-  .argument('<id>', 'the id of the webhook', readBy(WebhookId))
-  .addOption(new Option('--status <status>', 'only attempts with this result').choices(attemptStatuses))
-  .addOption(new Option('--event <event>', 'only attempts to deliver this event').choices(eventNames))
-  .option('--since <time>', 'only attempts that ended at this time or later, such as 2026-11-22T00:00:00Z', readTime)
-  .option('--until <time>', 'only attempts that ended at this time or earlier', readTime)
-  .addOption(limitOption())
-  .addOption(allOption())
-  .action(async (id, { status, event, since, until, ...options }, command) => {
-    const client = connect(options, command);
-    const query = { status, event, since, until };
-    const page = await readPage(
-      options,
-      (limit) => client.listDeliveries({ params: { id }, query: { ...query, limit } }),
-      () => everyItem(client.listDeliveries, { params: { id }, query }),
-    );
-    printPage(page, 'attempt', deliveryShape, options);
-  });
-
-const recover = apiCommand(
-  'recover',
-  'Send the events that a webhook has missed, and show the progress',
-  `webhooks recover ${exampleId} --since 2026-11-22T00:00:00Z --dry-run`,
-  `webhooks recover ${exampleId} --since 2026-11-22T00:00:00Z --include exhausted`,
-)
-  .description(
-    [
-      'Send the events of a time range that a webhook has missed, oldest first, and show the progress. The recovery continues',
-      'if this command is stopped; `webhooks cancel-recovery` ends it. The exit code is 1 if an attempt fails; it is retried.',
-    ].join(' '),
-  )
-  .argument('<id>', 'the id of the webhook', readBy(WebhookId))
-  .requiredOption('--since <time>', 'the time of the first event, such as 2026-11-22T00:00:00Z', readTime)
-  .option('--until <time>', 'the time of the last event (default: now)', readTime)
-  .addOption(new Option('--events <list>', 'only these events, separated by commas').argParser(readEvents))
-  .addOption(
-    new Option('--include <list>', `the kinds of events, separated by commas: ${missedKinds.join(', ')}`)
-      .argParser(readKinds)
-      .default([...usualKinds] as MissedKind[], usualKinds.join(', ')),
-  )
-  .option('--rate <number>', 'the maximum number of events in a second', wholeNumber(recoveryRates.most))
-  .option('--dry-run', 'only count the events')
-  .action(async (id, { since, until, events, include, rate, dryRun, ...options }, command) => {
-    const client = connect(options, command);
-    const body = { since, until, events, include, ratePerSecond: rate, dryRun };
-    const { data: started } = await client.recoverWebhook({ params: { id }, body });
-    const { matched, matchedByKind, leftOut, recoveryId } = started;
-    if (recoveryId === undefined) {
-      if (options.json) return printJson({ data: started });
-      const counted = countedText({ ...matchedByKind, ...leftOut });
-      return console.log(
-        `${matched} ${matched === 1 ? 'event' : 'events'} ${dryRun ? 'would be' : 'are'} sent.${counted && ` Of the range: ${counted}.`}`,
-      );
-    }
-    const recovery = await followRecovery(client, { id, recoveryId });
-    if (recovery.failed > 0 || recovery.state === 'cancelled') process.exitCode = exitCodes.failed;
-    printRecovery(recovery, options);
-  });
-
-/** Returns the numbers that are not 0, each with its name. */
-const countedText = (numbers: Record<string, number>) =>
-  Object.entries(numbers)
-    .filter(([, number]) => number > 0)
-    .map(([name, number]) => `${number} ${name}`)
-    .join(', ');
-
-function printRecovery(recovery: Recovery, options: { json?: true | undefined }): void {
-  const rows = [
-    ['recovery', recovery.id],
-    ['state', recovery.state],
-    ['matched', String(recovery.matched)],
-    ['sent', String(recovery.sent)],
-    ['delivered', String(recovery.delivered)],
-    ['failed', String(recovery.failed)],
-  ] as const;
-  printDetail(recovery, rows, options);
-}
-
-const recoveryShape: Shape<Recovery> = {
-  columns: {
-    id: ({ id }) => id,
-    state: ({ state }) => state,
-    since: ({ since }) => since,
-    until: ({ until }) => until,
-    matched: ({ matched }) => String(matched),
-    delivered: ({ delivered }) => String(delivered),
-    failed: ({ failed }) => String(failed),
-  },
-  flexible: 'until',
-};
-
-const recoveries = apiCommand(
-  'recoveries',
-  'List the recoveries of a webhook, newest first',
-  `webhooks recoveries ${exampleId}`,
-)
-  .argument('<id>', 'the id of the webhook', readBy(WebhookId))
-  .addOption(limitOption())
-  .addOption(allOption())
-  .action(async (id, options, command) => {
-    const client = connect(options, command);
-    const page = await readPage(
-      options,
-      (limit) => client.listRecoveries({ params: { id }, query: { limit } }),
-      () => everyItem(client.listRecoveries, { params: { id } }),
-    );
-    printPage(page, 'recovery', recoveryShape, options);
-  });
-
-const cancelRecovery = apiCommand(
-  'cancel-recovery',
-  'Stop a recovery: no further attempt of it is made',
-  `webhooks cancel-recovery ${exampleId} rc_01K00000000000000000000000`,
-)
-  .argument('<id>', 'the id of the webhook', readBy(WebhookId))
-  .argument('<recovery>', 'the id of the recovery', readBy(RecoveryId))
-  .action(async (id, recoveryId, options, command) => {
-    const { data } = await connect(options, command).cancelRecovery({ params: { id, recoveryId } });
-    printRecovery(data, options);
-  });
-
 /** `crewboard webhooks`: the webhooks of the organization. */
 export const webhooks = apiGroup(
   'webhooks',
-  'List, register, change and test webhooks, list their events, and send missed events again',
+  'List, show, register, change, test and delete webhooks, list their events, and send events again',
   'webhooks list',
 )
   .addCommand(list)
   .addCommand(add)
+  .addCommand(show)
   .addCommand(edit)
+  .addCommand(rotateSecret)
   .addCommand(pause)
   .addCommand(resume)
   .addCommand(test)
   .addCommand(webhookEvents)
   .addCommand(deliveries)
   .addCommand(delivery)
+  .addCommand(redeliver)
   .addCommand(recover)
   .addCommand(recoveries)
-  .addCommand(cancelRecovery);
+  .addCommand(cancelRecovery)
+  .addCommand(remove);
