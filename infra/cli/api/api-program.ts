@@ -5,6 +5,7 @@ import { trigger } from '../listen/trigger.ts';
 import { version } from '../version.ts';
 import { agents } from './agents/agents.ts';
 import { skills } from './agents/skills.ts';
+import { completion } from './completion/completion.ts';
 import { events } from './events.ts';
 import { executions } from './executions/executions.ts';
 import { claim, next, release, renew } from './tasks/claims.ts';
@@ -40,5 +41,6 @@ export function createApiProgram(summary: string, ...examples: string[]): Comman
     .addCommand(events)
     .addCommand(listen)
     .addCommand(trigger)
-    .addCommand(whoami);
+    .addCommand(whoami)
+    .addCommand(completion);
 }
