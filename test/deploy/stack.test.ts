@@ -1,7 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readSettings, stackNameOf } from '../../infra/aws/settings.ts';
 import { allOptions } from '../infra/aws/all-options.ts';
 import { testAgents } from './agents.ts';
 import { cdk, folderOfRun } from './cdk.ts';
@@ -22,16 +21,15 @@ const brokenRule = /Acknowledge with '(?!Annotation::info)/;
 
 describe('the template', () => {
   it.each(readdirSync('settings').map((name) => name.replace('.json', '')))(
-    'of settings/%s.json has no error for CloudFormation, and keeps the rules of cdk-nag',
+    'of settings/%s.json keeps the rules of cdk-nag',
     async (stage) => {
       expect(await cdk(['synth', '--quiet', '-c', `stage=${stage}`])).not.toMatch(brokenRule);
-      const template = `${stackNameOf(readSettings(stage))}.template.json`;
-      expect(await errorsOf(join(folderOfRun(), 'cdk.out', template))).toBe('');
     },
     120_000,
   );
 
-  it('of a stack with every optional part has no such error, and keeps the same rules', async () => {
+  // It has what the settings above have: cfn-lint takes most of the time of these tests.
+  it('of a stack with every optional part has no error for CloudFormation, and keeps the same rules', async () => {
     expect(await cdk(['synth', '--quiet'], allOptions)).not.toMatch(brokenRule);
     expect(await errorsOf(join(folderOfRun(), 'cdk.out', 'Crewboard.template.json'))).toBe('');
   }, 120_000);
