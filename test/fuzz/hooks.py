@@ -28,8 +28,13 @@ def before_call(context, case, kwargs):
     for name in ("search", "q"):
         if is_positive and isinstance((case.query or {}).get(name), str):
             case.query = {**case.query, name: with_allowed_characters(name, case.query[name])}
+    if is_positive and "waiting_for" in (case.query or {}):
+        # It excludes the status.
+        case.query = {name: value for name, value in case.query.items() if name != "status"}
     if not isinstance(case.body, dict):
         return
+    if is_positive and case.body.get("decision") == "send_back":
+        case.body = {"comment": "What is missing.", **case.body}
     url = case.body.get("url")
     if case.operation.label in WITH_URL and isinstance(url, str) and leads_out(url):
         case.body = {**case.body, "url": "https://receiver.invalid/made-up"}
@@ -39,7 +44,7 @@ def before_call(context, case, kwargs):
 
 # The fields that need a visible character, and those of them that have no control characters.
 TITLES = {"title", "displayName", "model", "capabilities", "worker"}
-VISIBLE = TITLES | {"note", "input", "instruction", "focusArea", "secret", "search", "q"}
+VISIBLE = TITLES | {"note", "text", "comment", "input", "instruction", "focusArea", "secret", "search", "q"}
 
 
 def kept_valid(name, value):
