@@ -11,23 +11,32 @@ const characters = new Intl.Segmenter();
 
 /**
  * Returns rows of fields as text, each column as wide as its widest field. The first row is the heading. If `fit` is set and
- * the rows are wider than the terminal, the fields of one column are shortened.
+ * the rows are wider than the terminal, the fields of one column are shortened. If that does not suffice, columns are left out,
+ * the last one first, but neither the first one, which has the ids, nor the shortened one.
  */
 export function columns(rows: readonly (readonly string[])[], fit?: Fit): string {
   const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => stringWidth(row[at] ?? '')))) ?? [];
-  if (fit?.width !== undefined) {
-    const excess = widths.reduce((sum, width) => sum + width + gap.length, -gap.length) - fit.width;
-    const flexible = widths[fit.flexible] ?? 0;
-    if (excess > 0) widths[fit.flexible] = Math.max(flexible - excess, Math.min(flexible, leastFlexibleWidth));
-  }
+  const shown = fit?.width === undefined ? [...widths.keys()] : fitted(widths, fit.flexible, fit.width);
   return rows
     .map((row) =>
-      row
-        .map((field, at) => padded(shortened(field, widths[at] ?? 0), widths[at] ?? 0))
+      shown
+        .map((at) => padded(shortened(row[at] ?? '', widths[at] ?? 0), widths[at] ?? 0))
         .join(gap)
         .trimEnd(),
     )
     .join('\n');
+}
+
+/** Returns the columns that fit a terminal, and sets the width of the flexible one. */
+function fitted(widths: number[], flexible: number, width: number): number[] {
+  const shown = [...widths.keys()];
+  const excess = () => shown.reduce((sum, at) => sum + (widths[at] ?? 0) + gap.length, -gap.length) - width;
+  const least = Math.min(widths[flexible] ?? 0, leastFlexibleWidth);
+  const others = shown.filter((at) => at > 0 && at !== flexible);
+  while (excess() > (widths[flexible] ?? 0) - least && others.length > 0)
+    shown.splice(shown.indexOf(others.pop() ?? 0), 1);
+  widths[flexible] = Math.max((widths[flexible] ?? 0) - Math.max(excess(), 0), least);
+  return shown;
 }
 
 /** The space between two columns. */

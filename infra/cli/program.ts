@@ -1,4 +1,4 @@
-import { agents } from './api/agents.ts';
+import { agents } from './api/agents/agents.ts';
 import { createApiProgram } from './api/api-program.ts';
 import { backup } from './commands/backup.ts';
 import { deadLetters } from './commands/dead-letters.ts';

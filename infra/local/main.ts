@@ -1,9 +1,10 @@
 import { stop as stopEsbuild } from 'esbuild';
 import { readConsole } from '../../lib/http/console/console-files.ts';
-import { setLog } from '../../lib/log.ts';
+import { log, setLog } from '../../lib/log.ts';
 import { type RunServiceCommand, startDeployment } from './deployment.ts';
 import { Problem } from './problem.ts';
 import { readSettings } from './settings.ts';
+import { createHeldLog } from './terminal/held-log.ts';
 import { createTerminalLog } from './terminal/terminal-log.ts';
 import { welcome } from './terminal/welcome.ts';
 
@@ -17,7 +18,9 @@ const runCommand: RunServiceCommand = async (...call) => {
 async function main(): Promise<void> {
   const settings = readSettings(process.env, process.argv.slice(2));
   const { stdout } = process;
-  if (settings.log === 'text' || (settings.log === undefined && stdout.isTTY)) setLog(createTerminalLog(stdout));
+  const isText = settings.log === 'text' || (settings.log === undefined && stdout.isTTY);
+  const heldLog = createHeldLog(isText ? createTerminalLog(stdout) : log());
+  setLog(heldLog);
   const deployment = await startDeployment(settings, runCommand);
   console.log(welcome(deployment, stdout.isTTY));
   let stopping = false;
@@ -30,6 +33,7 @@ async function main(): Promise<void> {
       process.exit(0);
     });
   console.log('ready');
+  heldLog.release();
   // Built after the service is ready and before the user opens it. If that fails, so do the requests for it.
   readConsole().then(stopEsbuild, stopEsbuild);
   await deployment.broken;
@@ -38,6 +42,8 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  console.error(error instanceof Problem ? `Crewboard cannot run: ${error.message}` : error);
+  // The reason is the first line, also before the stack of an error that nobody has expected.
+  if (error instanceof Problem) console.error(`Crewboard cannot run: ${error.message}`);
+  else console.error(`Crewboard cannot run: ${error instanceof Error ? error.message : error}\n`, error);
   process.exit(1);
 });

@@ -51,20 +51,23 @@ const standardLimits: Limits = { requestsPerMinute: 60_000, executionsPerMinute:
 /**
  * Reads the settings from environment variables.
  *
- * @param args the arguments of the program, which has none
- * @throws `Problem` for an invalid value, and for an argument
+ * @param args the arguments of the program: none, or `--port` with the port, which is then not read from `PORT`
+ * @throws `Problem` for an invalid value, and for another argument
  */
 export function readSettings(
   variables: Readonly<Record<string, string | undefined>>,
   args: readonly string[] = [],
 ): Settings {
-  if (args.length > 0)
+  const givenPort = /^--port[= ](\S+)$/.exec(args.join(' '))?.[1];
+  if (args.length > 0 && givenPort === undefined)
     throw new Problem(
-      `${JSON.stringify(args.join(' '))} has no effect; set environment variables instead, as in PORT=8080 npm start (docs/local-service.md).`,
+      `${JSON.stringify(args.join(' '))} has no effect; there is only --port, and environment variables, as in PORT=8080 npm start (docs/local-service.md).`,
     );
-  const port = variables.PORT ?? '3000';
+  const port = givenPort ?? variables.PORT ?? '3000';
   if (!/^\d+$/.test(port) || Number(port) > 65_535)
-    throw new Problem(`PORT is ${JSON.stringify(port)}; set it to a number from 0 to 65535.`);
+    throw new Problem(
+      `${givenPort === undefined ? 'PORT' : '--port'} is ${JSON.stringify(port)}; set it to a number from 0 to 65535.`,
+    );
   const dynamodbEndpoint = variables[environment.dynamodbEndpoint] || undefined;
   if (dynamodbEndpoint && !/^https?:$/.test(URL.parse(dynamodbEndpoint)?.protocol ?? ''))
     throw new Problem(

@@ -8,7 +8,7 @@ import { TaskId } from './tasks.ts';
 
 /** The comments of tasks: what people and agents say about the work. */
 
-const CommentId = id('cm', 'a comment');
+export const CommentId = id('cm', 'a comment');
 
 /** The largest number of comments of a task. */
 export const commentsLimit = 1_000;

@@ -91,7 +91,7 @@ export async function improvementPass(
   const troubled = evidence.filter(({ troubles }) => troubles.length > 0);
   if (troubled.length === 0 && !focusArea)
     return notStarted({
-      reason: `There is nothing to learn: the last ${evidence.length} executions show no fault of the prompt.`,
+      reason: `There is nothing to learn: ${evidence.length === 1 ? 'the last execution shows' : `the last ${evidence.length} executions show`} no fault of the prompt.`,
     });
   if (improver?.agent.status !== 'active')
     return notStarted({ reason: 'The agent prompt-improver is not active; set its status to active first.' });

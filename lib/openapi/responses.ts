@@ -150,7 +150,7 @@ export const responseHeaders: Json = {
   },
   RateLimit: {
     description:
-      'The number of requests or executions that remain (`r`), and the number of seconds until more are available (`t`). The value is an estimate, because each process of the service counts separately and reports to the others only from time to time.',
+      'The number of requests or executions that are possible now (`r`), and the number of seconds until as many are available again (`t`); with `r=0`, until one is. For requests this window is shorter than that of the policy: `r` is at most a burst, a tenth of `q`, but at least ten. For executions it is the rest of the minute. The value is an estimate, because each process of the service counts separately and reports to the others only from time to time.',
     schema: { type: 'string', examples: ['"requests";r=117;t=6', '"executions";r=0;t=23', '"calls-out";r=0;t=1'] },
   },
   RetryAfterInProgress: {

@@ -223,6 +223,11 @@ it.each<[string, Parameters<typeof runTestPass>[0], string]>([
   ['without executions', { executions: [] }, noExecution],
   ['if all executions run', { executions: [finished('a', { status: 'running' })], focusArea: 'x' }, noExecution],
   ['without troubles', { executions: [finished('a', clean), finished('b', clean)] }, noTrouble],
+  [
+    'of a single execution without troubles',
+    { executions: [finished('a', clean)] },
+    'There is nothing to learn: the last execution shows no fault of the prompt.',
+  ],
   ['without troubles but lost workers', { executions: [finished('a', clean), lost] }, noTrouble],
   ['without an improver', { improver: undefined }, notActive('prompt-improver')],
   ['with an inactive improver', { improver: as(improver, { status: 'inactive' }) }, notActive('prompt-improver')],

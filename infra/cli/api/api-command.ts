@@ -1,6 +1,6 @@
 import { type Command, Help, Option } from '@commander-js/extra-typings';
 import { command, jsonOption, wholeNumber } from '../command.ts';
-import { defaultUrl } from './connection.ts';
+import { defaultUrl, useLocalService } from './connection.ts';
 
 /** How users start the program: by npx from its package, which is a bundle, or by an npm script of the repository. */
 export const invocation = import.meta.url.endsWith('.ts') ? 'npm run --silent crewboard --' : 'npx crewboard';
@@ -15,9 +15,14 @@ const commonOptions = ['--url', '--token', '--json', '--help'];
  */
 export function apiCommand(name: string, summary: string, ...examples: string[]) {
   return apiGroup(name, summary, ...examples)
-    .addOption(new Option('--url <url>', 'the URL of the service').env('CREWBOARD_URL').default(defaultUrl, defaultUrl))
+    .addOption(
+      new Option('--url <url>', 'the URL of the service')
+        .env('CREWBOARD_URL')
+        .default(defaultUrl, `the local service, ${defaultUrl}`),
+    )
     .addOption(new Option('--token <token>', 'an access token; the variable is safer').env('CREWBOARD_TOKEN'))
     .addOption(jsonOption())
+    .hook('preAction', (_, command) => useLocalService(command))
     .configureHelp({
       visibleOptions: (shown) => {
         const options = new Help().visibleOptions(shown);

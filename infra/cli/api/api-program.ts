@@ -3,11 +3,15 @@ import { command } from '../command.ts';
 import { listen } from '../listen/listen.ts';
 import { trigger } from '../listen/trigger.ts';
 import { version } from '../version.ts';
-import { agents } from './agents.ts';
-import { executions } from './executions.ts';
+import { agents } from './agents/agents.ts';
+import { skills } from './agents/skills.ts';
+import { completion } from './completion/completion.ts';
+import { events } from './events.ts';
+import { executions } from './executions/executions.ts';
 import { claim, next, release, renew } from './tasks/claims.ts';
 import { tasks } from './tasks/tasks.ts';
-import { webhooks } from './webhooks.ts';
+import { webhooks } from './webhooks/webhooks.ts';
+import { whoami } from './whoami.ts';
 
 const exitCodesText = `
 Exit codes:
@@ -31,8 +35,12 @@ export function createApiProgram(summary: string, ...examples: string[]): Comman
     .addCommand(renew)
     .addCommand(release)
     .addCommand(agents)
+    .addCommand(skills)
     .addCommand(executions)
     .addCommand(webhooks)
+    .addCommand(events)
     .addCommand(listen)
-    .addCommand(trigger);
+    .addCommand(trigger)
+    .addCommand(whoami)
+    .addCommand(completion);
 }

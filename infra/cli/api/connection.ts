@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type Client, type ClientOptions, createClient } from '../../../lib/client/client.ts';
 import { Failure } from '../run-program.ts';
+import { findLocalUrl, localTokenFile, readLocalToken } from './local-service.ts';
 
 /** The URL of the local service with its default settings. */
 export const defaultUrl = 'http://127.0.0.1:3000';
@@ -12,6 +12,24 @@ export type ConnectionOptions = { url: string; token?: string | undefined };
 
 /** A command that reports a wrong usage, which ends the program. */
 export type Reporter = { error: (message: string) => never };
+
+/** A command with the options of a connection. */
+type Connecting = Pick<CommandUnknownOpts, 'opts' | 'getOptionValueSource' | 'setOptionValue'>;
+
+/**
+ * Sets the options of a command that the user has left out: the URL of the local service that runs on the data folder, on
+ * whatever port, and the token of that service if the URL is its.
+ */
+export async function useLocalService(command: Connecting): Promise<void> {
+  const { url, token } = command.opts() as ConnectionOptions;
+  const isChosen = command.getOptionValueSource('url') !== 'default';
+  if (isChosen && token) return;
+  const localUrl = await findLocalUrl();
+  if (localUrl === undefined || (isChosen && url.replace(/\/$/, '') !== localUrl)) return;
+  command.setOptionValue('url', localUrl);
+  const localToken = token || readLocalToken();
+  if (localToken) command.setOptionValue('token', localToken);
+}
 
 /** Creates the client of a command. A wrong or missing option ends the command. No message contains the token. */
 export function connect({ url, token: given }: ConnectionOptions, command: Reporter): Client {
@@ -55,20 +73,6 @@ function failingEarly(url: string): Pick<ClientOptions, 'fetch' | 'wait'> {
 
 /** What to do if the service does not respond. */
 export const startHint = 'Check the URL; npm start in the repository starts the local service.';
-
-/** Returns the token that the local service has written to its data folder; `undefined` if there is none. */
-function readLocalToken(): string | undefined {
-  try {
-    return readFileSync(localTokenFile(), 'utf8').trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new Failure(`The access token of the local service cannot be read: ${(error as Error).message}`);
-  }
-}
-
-function localTokenFile(): string {
-  return join(process.env.CREWBOARD_DATA || '.crewboard', 'token');
-}
 
 function missingToken(url: string, isDefault: boolean): string {
   return [

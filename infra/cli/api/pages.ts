@@ -58,6 +58,28 @@ export async function readByCursor<Item>(
 /** What a table shows of an item: a heading and the text of each column, and the column that is shortened to fit. */
 export type Shape<Item> = { columns: Record<string, (item: Item) => string | undefined>; flexible: string };
 
+/** Prints rows below each other with a line about them: as JSON, or as a table. */
+export function printTable<Item>(
+  data: unknown,
+  items: readonly Item[],
+  shape: Shape<Item>,
+  summary: string,
+  { json }: { json?: true | undefined },
+): void {
+  if (json) printJson({ data });
+  else console.log([...(items.length > 0 ? [table(items, shape)] : []), summary].join('\n'));
+}
+
+/** Prints a list that is not paged: as JSON, or as a table with a count. */
+export function printList<Item>(
+  data: Item[],
+  noun: string,
+  shape: Shape<Item>,
+  options: { json?: true | undefined },
+): void {
+  printTable(data, data, shape, `${countText(data.length, data.length, noun)}.`, options);
+}
+
 /** Prints a list: as JSON, or as a table with a count, such as `3 of 12 tasks`. */
 export function printPage<Item>(page: Page<Item>, noun: string, shape: Shape<Item>, { json }: { json?: true }): void {
   if (json) printJson(page);
@@ -111,8 +133,13 @@ function table<Item>(items: readonly Item[], { columns: shown, flexible }: Shape
 }
 
 function countText(count: number, total: number, noun: string): string {
-  const counted = `${total.toLocaleString('en')} ${noun}${total === 1 ? '' : 's'}`;
+  const counted = `${total.toLocaleString('en')} ${total === 1 ? noun : pluralOf(noun)}`;
   return count < total ? `${count.toLocaleString('en')} of ${counted}` : counted;
+}
+
+function pluralOf(noun: string): string {
+  if (/[^aeiou]y$/.test(noun)) return `${noun.slice(0, -1)}ies`;
+  return noun.endsWith('s') ? `${noun}es` : `${noun}s`;
 }
 
 /** Returns the width of the terminal; `undefined` if the output is not a terminal, or one of unknown width. */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import util from 'node:util';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
@@ -10,6 +9,8 @@ import { lineOf } from '../../local/terminal/log-lines.ts';
 import { apiCommand } from '../api/api-command.ts';
 import { connect } from '../api/connection.ts';
 import { readEvents } from '../api/names.ts';
+import { newSecret, secretOption } from '../api/secrets.ts';
+import { readDuration } from '../api/times.ts';
 import { readBy } from '../command.ts';
 import { singleLine } from '../printable.ts';
 import { followEvents } from './follow-events.ts';
@@ -39,7 +40,7 @@ export const listen = apiCommand(
   )
   .addOption(secretOption('the secret that signs deliveries (default: a new one, which is printed)'))
   .action(async ({ forwardTo, events, task, replay: replayMs, secret: given, ...options }, command) => {
-    const secret = given ?? `whsec_${randomBytes(32).toString('base64')}`;
+    const secret = given ?? newSecret();
     const receiver: LocalReceiver = { forwardTo, secret };
     const stopping = new AbortController();
     // The second signal ends the process at once.
@@ -116,23 +117,9 @@ export function forwardToOption() {
   return new Option('--forward-to <url>', 'the URL of the receiver').argParser(readUrl).makeOptionMandatory();
 }
 
-/** Returns the option `--secret`. */
-export function secretOption(description: string) {
-  return new Option('--secret <secret>', `${description}; the variable is safer`).env('WEBHOOK_SECRET');
-}
-
 function readUrl(given: string): URL {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password)
     throw new InvalidArgumentError('It must be a URL such as http://localhost:8080/hook.');
   return url;
-}
-
-const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
-/** Reads a duration such as `1h`; returns milliseconds. */
-function readDuration(given: string): number {
-  const [, number, unit] = /^([1-9]\d{0,5})([smhd])$/.exec(given) ?? [];
-  if (!number) throw new InvalidArgumentError('It must be a duration such as 30s, 15m, 1h or 2d.');
-  return Number(number) * unitMs[unit as keyof typeof unitMs];
 }

@@ -4,9 +4,10 @@ import { eventNames } from '../../../lib/contract/events.ts';
 import { ulidFrom } from '../../../lib/contract/ids.ts';
 import { sampleOf } from '../../../lib/webhooks/samples.ts';
 import { apiGroup } from '../api/api-command.ts';
+import { secretOption } from '../api/secrets.ts';
 import { jsonOption } from '../command.ts';
 import { exitCodes } from '../run-program.ts';
-import { forwardToOption, printForwarded, secretOption, subjectOf } from './listen.ts';
+import { forwardToOption, printForwarded, subjectOf } from './listen.ts';
 
 const newUlid = () => ulidFrom(Date.now(), randomBytes(10));
 

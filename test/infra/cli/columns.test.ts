@@ -25,8 +25,12 @@ it('shortens one column to the width of the terminal, and leaves it whole if the
   expect(columns(rows, { width: 100, flexible: 1 })).toBe(columns(rows));
 });
 
-it('leaves ten columns of a field in a terminal that is too narrow', () => {
-  expect(columns(rows, { width: 5, flexible: 1 })).toContain('tk_1  Draw the …  backlog');
+it('leaves out the last columns of a terminal that is too narrow, but neither the ids nor the shortened column', () => {
+  const [heading, first] = columns(rows, { width: 24, flexible: 1 }).split('\n');
+  expect([heading, first]).toEqual(['id    title', 'tk_1  Draw the landing …']);
+  expect(columns(rows, { width: 5, flexible: 1 })).toContain('tk_1  Draw the …\n');
+  // The shortened column stays at its place, and what is right of it goes first.
+  expect(columns(rows, { width: 16, flexible: 2 }).split('\n')[1]).toBe('tk_1  backlog');
 });
 
 it('counts the columns of the terminal that wide characters take, and cuts none in two', () => {

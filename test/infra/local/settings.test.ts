@@ -56,6 +56,18 @@ it.each<[Record<string, string>, object]>([
   expect(readSettings(variables)).toEqual({ ...defaults, ...settings });
 });
 
+it.each([[['--port', '4000']], [['--port=4000']]])('reads the port from the arguments %j', (args) => {
+  expect(readSettings({ PORT: '1' }, args)).toEqual({ ...defaults, port: 4_000 });
+});
+
+it.each([
+  [['--port', 'http'], '--port is "http"; set it to a number from 0 to 65535.'],
+  [['--port'], '"--port" has no effect; there is only --port,'],
+  [['4000'], '"4000" has no effect; there is only --port,'],
+])('reports the invalid arguments %j', (args, message) => {
+  expect(() => readSettings({}, args)).toThrow(message);
+});
+
 const perMinute = { values: ['0', '-1', '1.5', '1000001', 'many'], todo: 'set it to a whole number from 1 to 1000000' };
 const invalid = {
   PORT: {

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { statusAndCodeOf } from '../../api.ts';
-import { launch, newFolder, run, startDeployment, until } from '../../journeys/deployment.ts';
+import { freePort } from '../../free-port.ts';
+import { launch, newFolder, run, start, startDeployment, until } from '../../journeys/deployment.ts';
 import { processTreeOf } from '../../processes.ts';
 
 /** Starts the service, which must fail, and returns its standard error. */
@@ -27,14 +28,39 @@ it.concurrent('prints its URL and where its token is', async () => {
   expect(readFileSync(file, 'utf8')).toMatch(/^crew_[0-9A-Za-z]{50}\n$/);
 });
 
-it.concurrent('rejects arguments, which would have no effect', async () => {
+it.concurrent('rejects other arguments than the port, which would have no effect', async () => {
   const dataFolder = newFolder();
-  const { code, stderr } = await run(['infra/local/main.ts', '--port', '8080'], {
+  const { code, stderr } = await run(['infra/local/main.ts', '--host', '0.0.0.0'], {
     CREWBOARD_DATA: dataFolder,
     PORT: '0',
   });
   expect([code, readdirSync(dataFolder)]).toEqual([1, []]);
-  expect(stderr).toMatch(sentence('"--port 8080" has no effect; set environment variables instead, as in PORT=8080'));
+  expect(stderr).toMatch(sentence('"--host 0.0.0.0" has no effect; there is only --port, and environment variables'));
+});
+
+it.concurrent('prints its address and where its token is before the lines of its log, and never the token', async () => {
+  const port = await freePort();
+  const dataFolder = newFolder();
+  // Schedules write their lines during the start.
+  const started = start(['infra/local/main.ts', '--port', String(port)], { CREWBOARD_DATA: dataFolder, PORT: '1' });
+  await until('the log has a line', () => started.output.stdout.includes('{"level":'));
+  const { stdout } = started.output;
+  const file = join(dataFolder, 'token');
+  expect(stdout).toMatch(
+    new RegExp(`^\\nCrewboard is at http://127\\.0\\.0\\.1:${port}\\nYour token is in ${file}\\n`),
+  );
+  expect(stdout.slice(stdout.indexOf('{"level":'))).toMatch(/^(\{.*\}\n)+/);
+  expect(stdout).not.toContain(readFileSync(file, 'utf8').trim());
+  started.child.kill('SIGINT');
+  expect((await started.ended).code).toBe(0);
+});
+
+it.concurrent('says first that its port is in use', async () => {
+  const service = await startDeployment();
+  const { port } = new URL(service.url);
+  const { code, stderr } = await launch({ environment: { PORT: port } }).ended;
+  expect(code).toBe(1);
+  expect(stderr).toMatch(sentence(`Port ${port} is in use; stop the other program, or set PORT`));
 });
 
 it.concurrent('reports that another service runs on its data folder, and does not disturb it', async () => {

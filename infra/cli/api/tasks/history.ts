@@ -8,7 +8,8 @@ import { printPage, readPage, type Shape } from '../pages.ts';
 import { actorText } from './reviews.ts';
 import { exampleId } from './task-status.ts';
 
-const historyShape: Shape<HistoryEntry> = {
+/** What the table of a history shows. */
+export const historyShape: Shape<HistoryEntry> = {
   columns: {
     at: ({ at }) => at,
     kind: ({ kind }) => kind,

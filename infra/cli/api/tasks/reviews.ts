@@ -1,12 +1,14 @@
-import { text as textOf } from 'node:stream/consumers';
 import { Option } from '@commander-js/extra-typings';
 import { everyItem } from '../../../../lib/client/client.ts';
 import type { Actor, Comment } from '../../../../lib/client/operations.ts';
+import { CommentId } from '../../../../lib/contract/comments.ts';
 import { TaskId } from '../../../../lib/contract/tasks.ts';
 import { readBy } from '../../command.ts';
 import { printJson } from '../../json.ts';
 import { allOption, apiCommand, limitOption } from '../api-command.ts';
+import { confirmDeletion, printDeleted, yesOption } from '../confirmation.ts';
 import { connect } from '../connection.ts';
+import { readText } from '../given-values.ts';
 import { printTexts, readPage } from '../pages.ts';
 import { exampleId, printStatus } from './task-status.ts';
 
@@ -31,7 +33,7 @@ export const review = apiCommand(
     const client = connect(options, command);
     const body = {
       decision: accept ? ('accept' as const) : ('send_back' as const),
-      comment: given === undefined ? undefined : await readText(given),
+      comment: await readText(given),
     };
     const { data: task } = await client.reviewTask({ params: { id }, body });
     printStatus(task, options);
@@ -51,6 +53,39 @@ export const comment = apiCommand(
     const { data } = await client.commentOnTask({ params: { id }, body: { text: await readText(given) } });
     if (options.json) return printJson({ data });
     console.log(data.id);
+  });
+
+const readCommentId = readBy(CommentId);
+
+/** `crewboard tasks edit-comment`: changes a comment. */
+export const editComment = apiCommand(
+  'edit-comment',
+  'Change the text of your comment on a task',
+  `tasks edit-comment ${exampleId} cm_01K00000000000000000000000 "Which logo is it, and where?"`,
+)
+  .argument('<id>', 'the id of the task', readBy(TaskId))
+  .argument('<comment>', 'the id of the comment, as tasks comments lists it', readCommentId)
+  .argument('<text>', 'the new text in Markdown; - reads it from standard input')
+  .action(async (id, commentId, given, options, command) => {
+    const client = connect(options, command);
+    const { data } = await client.updateComment({ params: { id, commentId }, body: { text: await readText(given) } });
+    if (options.json) return printJson({ data });
+    console.log(`Changed the comment ${commentId}.`);
+  });
+
+/** `crewboard tasks delete-comment`: deletes a comment. */
+export const deleteComment = apiCommand(
+  'delete-comment',
+  'Delete your comment on a task',
+  `tasks delete-comment ${exampleId} cm_01K00000000000000000000000 --yes`,
+)
+  .argument('<id>', 'the id of the task', readBy(TaskId))
+  .argument('<comment>', 'the id of the comment, as tasks comments lists it', readCommentId)
+  .addOption(yesOption())
+  .action(async (id, commentId, { yes, ...options }, command) => {
+    await confirmDeletion({ yes }, command, async () => `the comment ${commentId}`);
+    await connect(options, command).deleteComment({ params: { id, commentId } });
+    printDeleted(`the comment ${commentId}`, { id: commentId }, options);
   });
 
 /** `crewboard tasks comments`: lists the comments of a task. */
@@ -86,9 +121,4 @@ function headingOf({ id, author, review: decision, createdAt, updatedAt }: Comme
 /** Returns who has done something. Of an agent it says so: an access token can have the same name. */
 export function actorText({ kind, name }: Pick<Actor, 'kind' | 'name'>): string {
   return kind === 'agent' ? `${name} (agent)` : name;
-}
-
-/** Returns a text of the command line, or that of standard input for `-`, without the line break at its end. */
-async function readText(given: string): Promise<string> {
-  return given === '-' ? (await textOf(process.stdin)).trimEnd() : given;
 }

@@ -11,10 +11,13 @@ import { singleLine } from '../../printable.ts';
 import { allOption, apiCommand, apiGroup, limitOption } from '../api-command.ts';
 import { type ConnectionOptions, connect, type Reporter } from '../connection.ts';
 import { printDetail } from '../detail.ts';
-import { gatesText } from '../follow.ts';
-import { printCursorPage, printPage, readByCursor, readPage, type Shape } from '../pages.ts';
+import { gatesText } from '../executions/follow.ts';
+import { printCursorPage, printList, printPage, readByCursor, readPage, type Shape } from '../pages.ts';
+import { count } from './count-tasks.ts';
+import { edit, remove } from './edit-task.ts';
 import { history } from './history.ts';
-import { comment, comments, review } from './reviews.ts';
+import { comment, comments, deleteComment, editComment, review } from './reviews.ts';
+import { agentFilter, priorityFilter, projectFilter, statusFilter, waitingForFilter } from './task-filters.ts';
 import { claimIdOption, exampleId, printStatus } from './task-status.ts';
 
 const taskShape: Shape<Task> = {
@@ -40,9 +43,7 @@ const list = apiCommand(
   .addOption(priorityFilter())
   .addOption(agentFilter())
   .addOption(projectFilter())
-  .addOption(
-    new Option('--waiting-for <what>', 'only tasks that wait for a review').choices(['review']).conflicts('status'),
-  )
+  .addOption(waitingForFilter())
   .addOption(limitOption())
   .addOption(allOption())
   .action(async ({ status, priority, agent, project, waitingFor, ...options }, command) => {
@@ -71,8 +72,7 @@ const ready = apiCommand(
   .action(async ({ agent, project, limit, ...options }, command) => {
     const query = { assigned_agent: agent, project_id: project, limit };
     const { data } = await connect(options, command).listReadyTasks({ query });
-    if (options.json) return printJson({ data });
-    printPage({ data, pagination: { limit: data.length, offset: 0, total: data.length } }, 'task', taskShape, {});
+    printList(data, 'task', taskShape, options);
   });
 
 const search = apiCommand(
@@ -188,21 +188,26 @@ const takeBack = apiCommand(
 /** `crewboard tasks`: the tasks of the board. */
 export const tasks = apiGroup(
   'tasks',
-  'List, find, create, show, move, review and discuss tasks',
+  'List, find, create, show, change, review, discuss and delete tasks',
   'tasks list --status in_progress',
 )
   .addCommand(list)
   .addCommand(ready)
   .addCommand(search)
+  .addCommand(count)
   .addCommand(add)
   .addCommand(show)
+  .addCommand(edit)
   .addCommand(move)
   .addCommand(done)
   .addCommand(review)
   .addCommand(comment)
   .addCommand(comments)
+  .addCommand(editComment)
+  .addCommand(deleteComment)
   .addCommand(history)
-  .addCommand(takeBack);
+  .addCommand(takeBack)
+  .addCommand(remove);
 
 async function moveTask(
   id: string,
@@ -212,22 +217,6 @@ async function moveTask(
 ): Promise<void> {
   const { data } = await connect(options, command).updateTask({ params: { id }, body: { status, claimId } });
   printStatus(data, options);
-}
-
-function statusFilter() {
-  return new Option('--status <status>', 'only tasks with this status').choices(taskStatuses);
-}
-
-function priorityFilter() {
-  return new Option('--priority <priority>', 'only tasks with this priority').choices(taskPriorities);
-}
-
-function agentFilter() {
-  return new Option('--agent <name>', 'only tasks that are assigned to this agent').argParser(readBy(AgentName));
-}
-
-function projectFilter() {
-  return new Option('--project <id>', 'only tasks of this project').argParser(readBy(ProjectId));
 }
 
 const waitingTexts = {

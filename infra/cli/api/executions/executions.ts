@@ -1,18 +1,18 @@
 import { Option } from '@commander-js/extra-typings';
-import { type Client, everyItem } from '../../../lib/client/client.ts';
-import type { ExecutionListItem } from '../../../lib/client/operations.ts';
-import { ExecutionId, ExecutionStatus } from '../../../lib/contract/executions.ts';
-import { timeOf, ulidOf } from '../../../lib/contract/ids.ts';
-import { AgentName } from '../../../lib/contract/shapes.ts';
-import { durationText, tokensText } from '../../texts.ts';
-import { readBy } from '../command.ts';
-import { printJson } from '../json.ts';
-import { Failure } from '../run-program.ts';
-import { allOption, apiCommand, apiGroup, limitOption, waitOption } from './api-command.ts';
-import { connect } from './connection.ts';
-import { printDetail } from './detail.ts';
+import { type Client, everyItem } from '../../../../lib/client/client.ts';
+import type { ExecutionListItem, Operations } from '../../../../lib/client/operations.ts';
+import { ExecutionId, ExecutionStatus } from '../../../../lib/contract/executions.ts';
+import { timeOf, ulidOf } from '../../../../lib/contract/ids.ts';
+import { AgentName } from '../../../../lib/contract/shapes.ts';
+import { durationText, tokensText } from '../../../texts.ts';
+import { readBy } from '../../command.ts';
+import { printJson } from '../../json.ts';
+import { Failure } from '../../run-program.ts';
+import { allOption, apiCommand, apiGroup, limitOption, waitOption } from '../api-command.ts';
+import { connect } from '../connection.ts';
+import { printDetail } from '../detail.ts';
+import { printPage, readPage, type Shape } from '../pages.ts';
 import { followExecution, gatesText, reportEnd, reportStart } from './follow.ts';
-import { printPage, readPage, type Shape } from './pages.ts';
 
 const exampleId = 'ex_01K00000000000000000000000';
 
@@ -82,6 +82,39 @@ const show = apiCommand(
     printDetail(execution, rows, options);
   });
 
+const stepShape: Shape<Operations['listSteps']['data'][number]> = {
+  columns: {
+    step: ({ number }) => String(number),
+    kind: ({ kind }) => kind,
+    name: ({ name }) => name,
+    duration: ({ durationMs }) => (durationMs === undefined ? undefined : durationText(durationMs)),
+    tokens: ({ tokensUsed }) => tokensUsed?.toLocaleString('en'),
+    result: ({ error, output }) => (error === undefined ? output : `failed: ${error}`),
+  },
+  flexible: 'result',
+};
+
+const steps = apiCommand(
+  'steps',
+  'List the steps of an execution: calls of the model and of tools, and the quality gates',
+  `executions steps ${exampleId}`,
+  `executions steps ${exampleId} --agent builder --all --json`,
+)
+  .argument('<id>', 'the id of the execution', readBy(ExecutionId))
+  .addOption(agentOption())
+  .addOption(limitOption())
+  .addOption(allOption())
+  .action(async (id, { agent, ...options }, command) => {
+    const client = connect(options, command);
+    const params = { name: agent ?? (await findAgentOf(client, id)), id };
+    const page = await readPage(
+      options,
+      (limit) => client.listSteps({ params, query: { limit } }),
+      () => everyItem(client.listSteps, { params }),
+    );
+    printPage(page, 'step', stepShape, options);
+  });
+
 const watch = apiCommand(
   'watch',
   'Follow an execution until it ends',
@@ -146,6 +179,7 @@ export const executions = apiGroup(
 )
   .addCommand(list)
   .addCommand(show)
+  .addCommand(steps)
   .addCommand(watch)
   .addCommand(cancel)
   .addCommand(rerun);

@@ -1,18 +1,22 @@
-import type { AttemptDetail } from '../../../lib/client/operations.ts';
-import { WebhookId } from '../../../lib/contract/shapes.ts';
-import { DeliveryId } from '../../../lib/contract/webhooks.ts';
-import { durationText } from '../../texts.ts';
-import { readBy } from '../command.ts';
-import { apiCommand } from './api-command.ts';
-import { connect } from './connection.ts';
-import { printDetail } from './detail.ts';
+import type { AttemptDetail } from '../../../../lib/client/operations.ts';
+import { WebhookId } from '../../../../lib/contract/shapes.ts';
+import { DeliveryId } from '../../../../lib/contract/webhooks.ts';
+import { durationText } from '../../../texts.ts';
+import { readBy } from '../../command.ts';
+import { printJson } from '../../json.ts';
+import { apiCommand } from '../api-command.ts';
+import { connect } from '../connection.ts';
+import { printDetail } from '../detail.ts';
+import { exampleId } from './webhook-id.ts';
+
+const exampleDelivery = 'dlv_01K00000000000000000000000';
 
 /** `crewboard webhooks delivery`: a delivery with its attempts. */
 export const delivery = apiCommand(
   'delivery',
   'Show what was sent and received in each attempt of a delivery',
-  'webhooks delivery wh_01K00000000000000000000000 dlv_01K00000000000000000000000',
-  'webhooks delivery wh_01K00000000000000000000000 dlv_01K00000000000000000000000 --json',
+  `webhooks delivery ${exampleId} ${exampleDelivery}`,
+  `webhooks delivery ${exampleId} ${exampleDelivery} --json`,
 )
   .argument('<id>', 'the id of the webhook', readBy(WebhookId))
   .argument('<delivery>', 'the id of the delivery, as webhooks deliveries lists it', readBy(DeliveryId))
@@ -34,10 +38,27 @@ export const delivery = apiCommand(
     }
   });
 
+/** `crewboard webhooks redeliver`: sends a delivery again. */
+export const redeliver = apiCommand(
+  'redeliver',
+  'Send a delivery again',
+  `webhooks redeliver ${exampleId} ${exampleDelivery}`,
+)
+  .description(
+    'Send a delivery of the last 90 days again, whether it succeeded or failed. The attempt begins within two seconds.',
+  )
+  .argument('<id>', 'the id of the webhook', readBy(WebhookId))
+  .argument('<delivery>', 'the id of the delivery, as webhooks deliveries lists it', readBy(DeliveryId))
+  .action(async (id, deliveryId, options, command) => {
+    const { data } = await connect(options, command).redeliverDelivery({ params: { id, deliveryId } });
+    if (options.json) return printJson({ data });
+    console.log(`${deliveryId} is ${data.state}: attempt ${data.attempt} is due.`);
+  });
+
 /** What the hint of an attempt means. */
 const hints: Record<NonNullable<AttemptDetail['hint']>, string> = {
   unsigned:
-    'The attempt was not signed: the webhook has no secret. Set the one that the receiver expects, by POST /api/webhooks/:id/rotate-secret.',
+    'The attempt was not signed: the webhook has no secret. Set the one that the receiver expects, with webhooks rotate-secret.',
 };
 
 /** Returns the labels and values of an attempt. */

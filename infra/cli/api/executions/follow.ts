@@ -1,11 +1,11 @@
 import ora from 'ora';
-import { type Client, waitForExecution } from '../../../lib/client/client.ts';
-import type { Execution, ExecutionStarted } from '../../../lib/client/operations.ts';
-import { durationText } from '../../texts.ts';
-import { printJson } from '../json.ts';
-import { multipleLines, singleLine } from '../printable.ts';
-import { exitCodes } from '../run-program.ts';
-import { invocation } from './api-command.ts';
+import { type Client, waitForExecution } from '../../../../lib/client/client.ts';
+import type { Execution, ExecutionStarted } from '../../../../lib/client/operations.ts';
+import { durationText } from '../../../texts.ts';
+import { printJson } from '../../json.ts';
+import { multipleLines, singleLine } from '../../printable.ts';
+import { exitCodes } from '../../run-program.ts';
+import { invocation } from '../api-command.ts';
 
 /** How often the line of a running execution is updated on a terminal. */
 const updateMs = 1000;

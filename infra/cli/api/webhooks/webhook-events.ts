@@ -1,15 +1,15 @@
 import { Option } from '@commander-js/extra-typings';
-import type { EventOfWebhook } from '../../../lib/client/operations.ts';
-import { eventNames } from '../../../lib/contract/events.ts';
-import { SentTime, WebhookId } from '../../../lib/contract/shapes.ts';
-import { TaskId } from '../../../lib/contract/tasks.ts';
-import { DeliveryState } from '../../../lib/contract/webhooks.ts';
-import { readBy } from '../command.ts';
-import { allOption, apiCommand, limitOption } from './api-command.ts';
-import { connect } from './connection.ts';
-import { printCursorPage, readByCursor, type Shape } from './pages.ts';
-
-const readTime = readBy(SentTime);
+import type { EventOfWebhook } from '../../../../lib/client/operations.ts';
+import { eventNames } from '../../../../lib/contract/events.ts';
+import { WebhookId } from '../../../../lib/contract/shapes.ts';
+import { TaskId } from '../../../../lib/contract/tasks.ts';
+import { DeliveryState } from '../../../../lib/contract/webhooks.ts';
+import { readBy } from '../../command.ts';
+import { allOption, apiCommand, limitOption } from '../api-command.ts';
+import { connect } from '../connection.ts';
+import { printCursorPage, readByCursor, type Shape } from '../pages.ts';
+import { readTime } from '../times.ts';
+import { exampleId } from './webhook-id.ts';
 
 const eventShape: Shape<EventOfWebhook> = {
   columns: {
@@ -29,15 +29,19 @@ const eventShape: Shape<EventOfWebhook> = {
 export const webhookEvents = apiCommand(
   'events',
   'List the events of a webhook, newest first, with the states of their deliveries',
-  'webhooks events wh_01K00000000000000000000000',
-  'webhooks events wh_01K00000000000000000000000 --state exhausted --since 2026-11-22T00:00:00Z',
-  'webhooks events wh_01K00000000000000000000000 --all --json',
+  `webhooks events ${exampleId}`,
+  `webhooks events ${exampleId} --state exhausted --since 1h`,
+  `webhooks events ${exampleId} --all --json`,
 )
   .argument('<id>', 'the id of the webhook', readBy(WebhookId))
   .addOption(new Option('--state <state>', 'only events whose delivery has this state').choices(DeliveryState.options))
   .addOption(new Option('--event <event>', 'only events with this name').choices(eventNames))
   .option('--task <id>', 'only events of this task, and of executions on it', readBy(TaskId))
-  .option('--since <time>', 'only events that occurred at this time or later, such as 2026-11-22T00:00:00Z', readTime)
+  .option(
+    '--since <time>',
+    'only events that occurred at this time or later, such as 1h (ago) or 2026-11-22T00:00:00Z',
+    readTime,
+  )
   .option('--until <time>', 'only events that occurred at this time or earlier', readTime)
   .addOption(limitOption())
   .addOption(allOption())

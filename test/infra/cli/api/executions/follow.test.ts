@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { followExecution } from '../../../../infra/cli/api/follow.ts';
-import type { Client } from '../../../../lib/client/client.ts';
-import type { Execution } from '../../../../lib/client/operations.ts';
+import { followExecution } from '../../../../../infra/cli/api/executions/follow.ts';
+import type { Client } from '../../../../../lib/client/client.ts';
+import type { Execution } from '../../../../../lib/client/operations.ts';
 
 // The tests may run in an environment where no line is rewritten.
 beforeEach(() => {
