@@ -13,7 +13,8 @@ export function Modal({ title, open, onClose, children }: Props) {
   return (
     <Dialog.Root open={open} onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
-        <Dialog.Backdrop className="backdrop" />
+        {/* Without `forceRender`, a dialog that a panel or another dialog opens would have none. */}
+        <Dialog.Backdrop className="backdrop" forceRender />
         <Dialog.Popup
           ref={popup}
           className="modal"
