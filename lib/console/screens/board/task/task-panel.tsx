@@ -7,12 +7,13 @@ import { Failure } from '../../../components/failure.tsx';
 import { Markdown } from '../../../components/markdown.tsx';
 import { useTaskWithResult } from '../../../components/one-task.ts';
 import { Skeleton } from '../../../components/page.tsx';
+import { useHasDraft } from '../../../components/use-draft.ts';
 import { useScope } from '../../../session.ts';
 import type { Filters } from '../tasks.ts';
 import { Dependencies } from './dependencies.tsx';
 import { Comments } from './discussion/comments.tsx';
 import { History } from './discussion/history.tsx';
-import { EditTask } from './edit-task.tsx';
+import { EditTask, taskDraft } from './edit-task.tsx';
 import { Neighbours } from './neighbours.tsx';
 import { NextStart } from './next-start.tsx';
 import { ReviewForm } from './review/review-form.tsx';
@@ -40,7 +41,8 @@ export function TaskPanel({ id, filters, onClose }: Props) {
   });
   const isDeleted = error instanceof CrewboardError && error.status === 404;
   const task = isDeleted ? undefined : data?.data;
-  const isEditing = task !== undefined && task.id === edited;
+  const hasDraft = useHasDraft(taskDraft(task?.id ?? id));
+  const isEditing = task !== undefined && canWrite && (task.id === edited || hasDraft);
   return (
     <SidePanel
       title={data?.data.title ?? 'Task'}
@@ -50,7 +52,7 @@ export function TaskPanel({ id, filters, onClose }: Props) {
       {error && <Failure error={error} retry={() => void refetch()} />}
       {!task && !error && <Skeleton />}
       {task && <TaskClaim task={task} />}
-      {isEditing && <EditTask task={task} onClose={() => setEdited(undefined)} />}
+      {isEditing && <EditTask key={task.id} task={task} onClose={() => setEdited(undefined)} />}
       {task && !isEditing && (
         <div key={task.id} className="task">
           <div className="actions">

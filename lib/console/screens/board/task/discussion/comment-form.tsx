@@ -1,10 +1,12 @@
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import { FormEnd } from '../../../../components/form-end.tsx';
 
 type Props = {
   /** The label of the field. */
   name: string;
-  text?: string;
+  /** What is entered so far. */
+  entered: string;
+  enter: (text: string) => void;
   /** The label of the button that saves. */
   label: string;
   isDisabled: boolean;
@@ -14,8 +16,7 @@ type Props = {
 };
 
 /** A form for the text of a comment. */
-export function CommentForm({ name, text = '', label, isDisabled, error, save, cancel }: Props) {
-  const [entered, setEntered] = useState(text);
+export function CommentForm({ name, entered, enter, label, isDisabled, error, save, cancel }: Props) {
   const comment = entered.trim();
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
@@ -25,7 +26,7 @@ export function CommentForm({ name, text = '', label, isDisabled, error, save, c
     <form className="form" onSubmit={submit}>
       <label className="field">
         <span>{name}</span>
-        <textarea rows={3} maxLength={10_000} value={entered} onChange={({ target }) => setEntered(target.value)} />
+        <textarea rows={3} maxLength={10_000} value={entered} onChange={({ target }) => enter(target.value)} />
       </label>
       <FormEnd label={label} isDisabled={isDisabled || comment === ''} error={error} {...(cancel && { cancel })} />
     </form>

@@ -23,16 +23,18 @@ export function Comment({ taskId, comment }: Props) {
   const { me } = useSession();
   const isOwn = author.id === me.token.id;
   const canWrite = useScope('tasks:write');
-  const [isEditing, setEditing] = useState(false);
+  // The text that is entered while the comment is changed.
+  const [entered, setEntered] = useState<string>();
+  const isEditing = entered !== undefined;
   const [isDeleting, setDeleting] = useState(false);
   const client = useClient();
   const changed = useDiscussionChanged(taskId);
   const params = { id: taskId, commentId: id };
   const edit = useMutation({
-    mutationFn: (entered: string) => client.updateComment({ params, body: { text: entered } }),
+    mutationFn: (changed: string) => client.updateComment({ params, body: { text: changed } }),
     onSuccess: async () => {
       await changed();
-      setEditing(false);
+      setEntered(undefined);
     },
   });
   return (
@@ -50,7 +52,7 @@ export function Comment({ taskId, comment }: Props) {
           <ActionMenu
             label="Change the comment"
             actions={[
-              { label: 'Edit', run: () => setEditing(true) },
+              { label: 'Edit', run: () => setEntered(text) },
               { label: 'Delete', run: () => setDeleting(true), isDestructive: true },
             ]}
           >
@@ -61,14 +63,15 @@ export function Comment({ taskId, comment }: Props) {
       {isEditing ? (
         <CommentForm
           name="Text of the comment, in Markdown"
-          text={text}
+          entered={entered}
+          enter={setEntered}
           label="Save"
           isDisabled={edit.isPending}
           error={edit.error}
           save={edit.mutate}
           cancel={() => {
             edit.reset();
-            setEditing(false);
+            setEntered(undefined);
           }}
         />
       ) : (

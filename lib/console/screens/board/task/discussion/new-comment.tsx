@@ -1,26 +1,26 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useDraft } from '../../../../components/use-draft.ts';
 import { useClient } from '../../../../session.ts';
 import { CommentForm } from './comment-form.tsx';
 import { useDiscussionChanged } from './use-discussion-changed.ts';
 
-/** The field for a new comment. */
+/** The field for a new comment. What was entered stays while another task is shown. */
 export function NewComment({ taskId }: { taskId: string }) {
   const client = useClient();
   const changed = useDiscussionChanged(taskId);
-  // Each comment has a form of its own, so that the field is empty again.
-  const [nth, setNth] = useState(0);
+  const [draft = '', keepDraft] = useDraft<string>(`comment/${taskId}`);
   const { mutate, isPending, error } = useMutation({
     mutationFn: (text: string) => client.commentOnTask({ params: { id: taskId }, body: { text } }),
     onSuccess: async () => {
       await changed();
-      setNth(nth + 1);
+      keepDraft(undefined);
     },
   });
   return (
     <CommentForm
-      key={nth}
       name="Comment, in Markdown"
+      entered={draft}
+      enter={(text) => keepDraft(text || undefined)}
       label="Comment"
       isDisabled={isPending}
       error={error}

@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { ReviewDecision, TaskDetail } from '../../../../../client/operations.ts';
 import { Failure } from '../../../../components/failure.tsx';
 import { useNotices } from '../../../../components/notices.tsx';
+import { useDraft } from '../../../../components/use-draft.ts';
 import { useClient, useScope } from '../../../../session.ts';
 import { useFocusOfPanel } from '../../focus.ts';
 import { statusLabels } from '../../tasks.ts';
@@ -20,13 +20,14 @@ function Decision({ task }: { task: TaskDetail }) {
   const client = useClient();
   const queries = useQueryClient();
   const { say } = useNotices();
-  const [entered, setEntered] = useState('');
+  const [entered = '', keepEntered] = useDraft<string>(`review/${id}`);
   const comment = entered.trim();
   const { mutate, isPending, error } = useMutation({
     mutationFn: (decision: ReviewDecision) =>
       client.reviewTask({ params: { id }, body: { decision, ...(comment !== '' && { comment }) } }),
     // The buttons stay disabled until the panel shows the new status.
     onSuccess: ({ data }, decision) => {
+      keepEntered(undefined);
       say(decision === 'accept' ? `Accepted “${title}”.` : `Sent “${title}” back: ${statusLabels[data.status]}.`);
       return queries.invalidateQueries({ queryKey: ['tasks'] });
     },
@@ -37,7 +38,12 @@ function Decision({ task }: { task: TaskDetail }) {
       <h3>Review</h3>
       <label className="field">
         <span>Comment, in Markdown. Say what is missing to send the task back.</span>
-        <textarea rows={3} maxLength={10_000} value={entered} onChange={({ target }) => setEntered(target.value)} />
+        <textarea
+          rows={3}
+          maxLength={10_000}
+          value={entered}
+          onChange={({ target }) => keepEntered(target.value || undefined)}
+        />
       </label>
       {error && !isOfEndedClaim(error, task) && <Failure error={error} />}
       <div className="actions">
