@@ -4,13 +4,13 @@ import { CrewboardError } from '../../../../client/client.ts';
 import { CopyAsCurl } from '../../../components/copy-as-curl.tsx';
 import { SidePanel } from '../../../components/dialog.tsx';
 import { Failure } from '../../../components/failure.tsx';
-import { Markdown } from '../../../components/markdown.tsx';
 import { useTaskWithResult } from '../../../components/one-task.ts';
 import { Skeleton } from '../../../components/page.tsx';
 import { useHasDraft } from '../../../components/use-draft.ts';
 import { useScope } from '../../../session.ts';
 import type { Filters } from '../tasks.ts';
 import { Dependencies } from './dependencies.tsx';
+import { Description } from './description.tsx';
 import { Comments } from './discussion/comments.tsx';
 import { History } from './discussion/history.tsx';
 import { EditTask, taskDraft } from './edit-task.tsx';
@@ -70,10 +70,7 @@ export function TaskPanel({ id, filters, onClose }: Props) {
           <TaskFacts task={task} />
           {task.result && <TaskResult result={task.result} />}
           <ReviewForm task={task} />
-          <section aria-label="Description">
-            <h3>Description</h3>
-            {task.description ? <Markdown text={task.description} /> : <p className="muted">No description.</p>}
-          </section>
+          <Description task={task} />
           <Dependencies task={task} />
           <Comments taskId={task.id} />
           <History id={task.id} readAt={dataUpdatedAt} />
