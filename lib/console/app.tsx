@@ -1,6 +1,7 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
+import { KeptDialog } from './components/kept-dialog.tsx';
 import { messageOf } from './components/message-of.ts';
 import { Notices } from './components/notices.tsx';
 import { createQueryClient } from './queries.ts';
@@ -96,8 +97,10 @@ function Screens({ session, signOut, children }: ScreensProps) {
     <SessionContext value={session}>
       <QueryClientProvider client={queries}>
         <Notices>
-          <RouterProvider router={router} />
-          {children}
+          <KeptDialog>
+            <RouterProvider router={router} />
+            {children}
+          </KeptDialog>
         </Notices>
       </QueryClientProvider>
     </SessionContext>

@@ -46,9 +46,10 @@ describe.runIf(program)('the webhooks in the console', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('URL').fill(receiver.url);
     await dialog.getByRole('button', { name: 'Register' }).click();
+    await dialog.getByRole('button', { name: 'Show the secret' }).click();
     const secret = await dialog.locator('code').innerText();
     expect(await accessibilityProblems(page)).toEqual([]);
-    await dialog.getByRole('link', { name: 'Open the webhook' }).click();
+    await dialog.getByRole('button', { name: 'I have stored it' }).click();
     await page.getByRole('heading', { name: receiver.url }).waitFor();
 
     await sendTest(page);
@@ -67,7 +68,8 @@ describe.runIf(program)('the webhooks in the console', () => {
     await page.getByRole('button', { name: 'Pause' }).waitFor();
     // Not to the dialog, which would have another secret.
     await page.goBack();
-    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
   it('shows the attempts of a failing receiver, and sends the delivery again', { timeout: 240_000 }, async () => {
@@ -207,9 +209,10 @@ describe.runIf(program)('the webhooks in the console', () => {
     await page.getByRole('button', { name: 'Rotate', exact: true }).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.getByRole('button', { name: 'Rotate', exact: true }).click();
+    await page.getByRole('button', { name: 'Show the secret' }).click();
     const secret = await page.getByRole('dialog').locator('code').innerText();
     expect(await accessibilityProblems(page)).toEqual([]);
-    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'I have stored it' }).click();
     await sendTest(page);
     const [{ raw: body, headers } = expect.fail('no request')] = await receiver.next(1);
     await verifyWebhook({ body, headers, secret });
@@ -323,7 +326,7 @@ describe.runIf(program)('the webhooks in the console', () => {
     await press(page.getByLabel('URL'), '');
     await page.keyboard.type(receiver.url);
     await page.keyboard.press('Enter');
-    await press(page.getByRole('link', { name: 'Open the webhook' }));
+    await press(button('I have stored it'));
     await press(button('Pause'));
     await button('Resume').waitFor();
     await press(button('More actions'));
