@@ -1,9 +1,10 @@
 import { Link, Outlet, useLocation, useRouteContext } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { CommandButton } from './command-menu/command-button.tsx';
+import { MissingScreen } from './components/missing-scope.tsx';
 import { Ago } from './components/time.tsx';
 import { useLive } from './live/live.ts';
-import { useScreens } from './navigation.ts';
+import { screenOf, useMissingScopes, useScreens } from './navigation.ts';
 import { useSession } from './session.ts';
 import { chooseTheme, type Theme, themes, useTheme } from './theme.ts';
 
@@ -16,6 +17,8 @@ export function Shell() {
   const isReady = live.updatedAt > 0 || live.error !== null;
   const nav = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
+  const screen = screenOf(pathname);
+  const missing = useMissingScopes()(screen.scopes);
   // biome-ignore lint/correctness/useExhaustiveDependencies: on a phone, the entry of the screen can be beside the visible ones
   useEffect(() => {
     nav.current?.querySelector('.active')?.scrollIntoView({ block: 'nearest' });
@@ -48,7 +51,7 @@ export function Shell() {
         </div>
       </header>
       <main id="main" tabIndex={-1}>
-        {isReady && <Outlet />}
+        {isReady && (missing.length > 0 ? <MissingScreen title={screen.label} scopes={missing} /> : <Outlet />)}
       </main>
     </div>
   );

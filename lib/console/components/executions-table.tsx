@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ExecutionListItem, QualityGates } from '../../client/operations.ts';
+import { useScope } from '../session.ts';
 import { gateNames, gates } from './gate-names.ts';
 import { Status, shortId } from './page.tsx';
 import { RunTime } from './run-time.tsx';
@@ -8,6 +9,7 @@ import { tokensText } from './tokens-text.ts';
 
 /** Executions, one a row. The whole row is a link to the execution. */
 export function ExecutionsTable({ executions, label }: { executions: readonly ExecutionListItem[]; label: string }) {
+  const canReadTasks = useScope('tasks:read');
   return (
     <div className="table fitted">
       <table className="executions linked-rows stacked" aria-label={label}>
@@ -39,10 +41,14 @@ export function ExecutionsTable({ executions, label }: { executions: readonly Ex
               <td className="if-wide">
                 {taskId === undefined ? (
                   <span className="muted">–</span>
-                ) : (
+                ) : canReadTasks ? (
                   <Link className="mono" to="/board" search={{ task: taskId }} title={taskId}>
                     {shortId(taskId)}
                   </Link>
+                ) : (
+                  <span className="mono" title={taskId}>
+                    {shortId(taskId)}
+                  </span>
                 )}
               </td>
               <td className="if-medium">

@@ -3,10 +3,11 @@ import { Link, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import type { Agent, Execution } from '../../../client/operations.ts';
 import { Failure } from '../../components/failure.tsx';
+import { MissingScopes } from '../../components/missing-scope.tsx';
 import { Skeleton, Status } from '../../components/page.tsx';
 import { durationText, useNow } from '../../components/time.tsx';
 import { tokensText } from '../../components/tokens-text.ts';
-import { useClient } from '../../session.ts';
+import { useClient, useScope } from '../../session.ts';
 import { useExecution } from './agent-queries.ts';
 
 /** The input that the form proposes. */
@@ -15,7 +16,9 @@ export const exampleInput = 'Say in one sentence what you can do.';
 /** Runs the agent with an input, and shows the result as soon as there is one. `from` in the URL names an earlier run to change. */
 export function TryTab({ agent: { name, status } }: { agent: Agent }) {
   const { from } = useSearch({ from: '/agents/$name' });
+  const canExecute = useScope('agents:execute');
   const earlier = useExecution(name, from);
+  if (!canExecute) return <MissingScopes scopes={['agents:execute']} />;
   if (status !== 'active')
     return <p className="muted">Only an active agent can run. This one is {status}; change its status in Prompt.</p>;
   if (earlier.isError) return <Failure error={earlier.error} retry={() => void earlier.refetch()} />;

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import type { Webhook } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { MissingDialog } from '../../components/missing-scope.tsx';
 import { Empty, PageHead, Skeleton, Status } from '../../components/page.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useWebhooks } from '../../components/use-webhooks.ts';
@@ -69,6 +70,9 @@ export function Webhooks() {
         </button>
       )}
       <RegisterDialog open={canWrite && isRegistering} onClose={() => show({})} />
+      {isRegistering && !canWrite && (
+        <MissingDialog title="Register a webhook" scopes={['webhooks:write']} onClose={() => show({})} />
+      )}
     </>
   );
 }
