@@ -2,8 +2,9 @@ import { Link, Outlet, useLocation, useRouteContext } from '@tanstack/react-rout
 import { useEffect, useRef } from 'react';
 import { CommandButton } from './command-menu/command-button.tsx';
 import { MissingScreen } from './components/missing-scope.tsx';
-import { Ago } from './components/time.tsx';
-import { useLive } from './live/live.ts';
+import { Ago, DataTimeContext } from './components/time.tsx';
+import { type Live, useLive } from './live/live.ts';
+import { OutageBar } from './live/outage-bar.tsx';
 import { screenOf, useMissingScopes, useScreens } from './navigation.ts';
 import { useSession } from './session.ts';
 import { chooseTheme, type Theme, themes, useTheme } from './theme.ts';
@@ -14,7 +15,7 @@ export function Shell() {
   const { signOut } = useRouteContext({ from: '__root__' });
   const screens = useScreens();
   const live = useLive();
-  const isReady = live.updatedAt > 0 || live.error !== null;
+  const isReady = live.updatedAt > 0 || live.outage !== undefined;
   const nav = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
   const screen = screenOf(pathname);
@@ -28,6 +29,7 @@ export function Shell() {
       <button type="button" className="skip" onClick={() => document.getElementById('main')?.focus()}>
         Skip to the content
       </button>
+      {live.outage && <OutageBar outage={live.outage} retry={live.retry} />}
       <header className="side">
         <strong className="brand">Crewboard</strong>
         <CommandButton />
@@ -51,23 +53,17 @@ export function Shell() {
         </div>
       </header>
       <main id="main" tabIndex={-1}>
-        {isReady && (missing.length > 0 ? <MissingScreen title={screen.label} scopes={missing} /> : <Outlet />)}
+        <DataTimeContext value={live.outage?.since}>
+          {isReady && (missing.length > 0 ? <MissingScreen title={screen.label} scopes={missing} /> : <Outlet />)}
+        </DataTimeContext>
       </main>
     </div>
   );
 }
 
-/** Shows how old the data on the screen is, or why it is not read. */
-function LiveState({ updatedAt, error, retry }: { updatedAt: number; error: Error | null; retry: () => void }) {
-  if (error)
-    return (
-      <p className="live failing" role="status">
-        <span title={error.message}>Not updated</span>
-        <button type="button" onClick={retry}>
-          Retry
-        </button>
-      </p>
-    );
+/** Shows how old the data on the screen is. In an outage, a bar above the screen says more. */
+function LiveState({ updatedAt, outage }: Live) {
+  if (outage) return <p className="live failing">Not updated</p>;
   return (
     <p className="live muted">
       {updatedAt > 0 ? (

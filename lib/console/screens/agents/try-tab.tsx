@@ -5,7 +5,7 @@ import type { Agent, Execution } from '../../../client/operations.ts';
 import { Failure } from '../../components/failure.tsx';
 import { MissingScopes } from '../../components/missing-scope.tsx';
 import { Skeleton, Status } from '../../components/page.tsx';
-import { durationText, useNow } from '../../components/time.tsx';
+import { durationText, useKnownNow } from '../../components/time.tsx';
 import { tokensText } from '../../components/tokens-text.ts';
 import { useClient, useScope } from '../../session.ts';
 import { useExecution } from './agent-queries.ts';
@@ -109,6 +109,6 @@ function Result({ name, id }: { name: string; id: string }) {
 
 /** The duration of an execution; while it runs, until now. */
 function Duration({ execution: { durationMs, startedAt } }: { execution: Execution }) {
-  const now = useNow();
+  const now = useKnownNow();
   return durationText(durationMs ?? Math.max(0, Math.floor((now - Date.parse(startedAt)) / 1000) * 1000));
 }

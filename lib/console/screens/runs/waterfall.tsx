@@ -1,7 +1,7 @@
 import type { Execution, Operations } from '../../../client/operations.ts';
 import { gateNames, isGate } from '../../components/gate-names.ts';
 import { indented } from '../../components/indented.ts';
-import { durationText, useNow } from '../../components/time.tsx';
+import { durationText, useKnownNow } from '../../components/time.tsx';
 import { waitsOf } from './step-waits.ts';
 
 /** A step of an execution. */
@@ -9,7 +9,7 @@ export type ExecutionStep = Operations['listSteps']['data'][number];
 
 /** The steps of an execution on its time axis. Each opens to its input and its output. */
 export function Waterfall({ execution, steps }: { execution: Execution; steps: readonly ExecutionStep[] }) {
-  const now = useNow();
+  const now = useKnownNow();
   const start = Date.parse(execution.startedAt);
   const end = execution.completedAt ? Date.parse(execution.completedAt) : Math.max(now, start);
   const isRunning = execution.status === 'running';
