@@ -2,6 +2,7 @@ import { Link, Outlet, useLocation, useRouteContext } from '@tanstack/react-rout
 import { useEffect, useRef } from 'react';
 import { CommandButton } from './command-menu/command-button.tsx';
 import { MissingScreen } from './components/missing-scope.tsx';
+import { useNoticesOf } from './components/notices.tsx';
 import { Ago, DataTimeContext } from './components/time.tsx';
 import { type Live, useLive } from './live/live.ts';
 import { OutageBar } from './live/outage-bar.tsx';
@@ -18,6 +19,7 @@ export function Shell() {
   const isReady = live.updatedAt > 0 || live.outage !== undefined;
   const nav = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
+  useNoticesOf(pathname);
   const screen = screenOf(pathname);
   const missing = useMissingScopes()(screen.scopes);
   // biome-ignore lint/correctness/useExhaustiveDependencies: on a phone, the entry of the screen can be beside the visible ones
