@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react';
 import type { Agent, Execution } from '../../../client/operations.ts';
 import { Failure } from '../../components/failure.tsx';
 import { MissingScopes } from '../../components/missing-scope.tsx';
-import { Skeleton, Status } from '../../components/page.tsx';
+import { RunStatus, Skeleton } from '../../components/page.tsx';
 import { durationText, useKnownNow } from '../../components/time.tsx';
 import { tokensText } from '../../components/tokens-text.ts';
 import { useClient, useScope } from '../../session.ts';
@@ -84,12 +84,12 @@ function Result({ name, id }: { name: string; id: string }) {
   const execution = useExecution(name, id);
   if (execution.isPending) return <Skeleton rows={3} />;
   if (execution.isError) return <Failure error={execution.error} retry={() => void execution.refetch()} />;
-  const { status, output, error } = execution.data;
+  const { status, output, error, errorReason = error } = execution.data;
   const tokens = tokensText(execution.data);
   return (
     <section className="panel result" aria-label="Result">
       <div className="result-head">
-        <Status value={status} />
+        <RunStatus run={execution.data} />
         <span className="muted">
           <Duration execution={execution.data} />
           {tokens !== undefined && ` · ${tokens} tokens`}
@@ -100,7 +100,9 @@ function Result({ name, id }: { name: string; id: string }) {
       </div>
       <div aria-live="polite">
         {output !== undefined && <pre>{output}</pre>}
-        {error !== undefined && <pre className="failing">{error}</pre>}
+        {errorReason !== undefined && (
+          <pre className={error === 'cancelled' ? undefined : 'failing'}>{errorReason}</pre>
+        )}
         {status === 'running' && <p className="muted">The agent works. The result appears here.</p>}
       </div>
     </section>

@@ -31,6 +31,7 @@ export function EventRow({ event, isOpen, toggle }: { event: Event; isOpen: bool
 
 /** Returns whether an event says that something does not work. */
 function isFailure({ event, data }: Event): boolean {
+  if ('execution' in data && data.execution.error === 'cancelled') return false;
   return event === 'agent.failed' || event === 'webhook.failing' || ('claim' in data && data.reason === 'failed');
 }
 
@@ -38,7 +39,9 @@ function isFailure({ event, data }: Event): boolean {
 function subjectOf({ data }: Event): string {
   if ('execution' in data) {
     const { agentName, status, error } = data.execution;
-    return error === undefined ? `${agentName}: ${status}` : `${agentName}: ${status}, ${error}`;
+    return error === undefined || error === 'cancelled'
+      ? `${agentName}: ${error ?? status}`
+      : `${agentName}: ${status}, ${error}`;
   }
   if ('webhook' in data) {
     const { host, description, disabledReason } = data.webhook;

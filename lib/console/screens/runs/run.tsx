@@ -5,7 +5,7 @@ import type { Execution } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Judgements } from '../../components/judgements.tsx';
-import { PageHead, Skeleton, shortId } from '../../components/page.tsx';
+import { PageHead, RunStatus, Skeleton, shortId } from '../../components/page.tsx';
 import { TextBlock } from '../../components/text-block.tsx';
 import { useClient } from '../../session.ts';
 import { RunActions } from './run-actions.tsx';
@@ -30,7 +30,7 @@ export function Run() {
             </span>
           </>
         }
-        status={data?.execution.status}
+        status={data && <RunStatus run={data.execution} />}
         path={<Link to="/runs">Runs</Link>}
       >
         {data && <RunActions execution={data.execution} />}
@@ -63,7 +63,7 @@ function Details({ execution, steps }: { execution: Execution; steps: readonly E
   return (
     <div className="run">
       {errorReason !== undefined && (
-        <p className="failure" role="alert">
+        <p className={error === 'cancelled' ? 'run-note' : 'failure'} role="alert">
           {errorReason}
         </p>
       )}
