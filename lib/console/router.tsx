@@ -2,6 +2,7 @@ import { createHashHistory, createRootRouteWithContext, createRoute, createRoute
 import { Failure } from './components/failure.tsx';
 import { lazyScreen } from './components/lazy-screen.tsx';
 import { Empty } from './components/page.tsx';
+import { useTitle } from './components/use-title.ts';
 import { Overview } from './screens/overview/overview.tsx';
 import { Shell } from './shell.tsx';
 
@@ -18,12 +19,18 @@ function texts<const Name extends string>(...names: Name[]) {
 
 const root = createRootRouteWithContext<{ signOut: () => void }>()({
   component: Shell,
-  notFoundComponent: () => (
+  notFoundComponent: NotFound,
+});
+
+function NotFound() {
+  useTitle('No such page');
+  return (
     <Empty title="There is no such page">
       <Link to="/">Go to the overview</Link>
     </Empty>
-  ),
-});
+  );
+}
+
 const getParentRoute = () => root;
 
 const routeTree = root.addChildren([

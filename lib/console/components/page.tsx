@@ -1,13 +1,24 @@
 import type { ReactNode } from 'react';
 import { runState, type StatedRun } from './run-state.ts';
+import { useTitle } from './use-title.ts';
 
-type HeadProps = { title: ReactNode; status?: ReactNode; path?: ReactNode; children?: ReactNode };
+type HeadProps = {
+  title: string;
+  /** What the screen is about, such as `Webhook`, if the title names one of several. */
+  kind?: string;
+  status?: ReactNode;
+  /** What is below the title, such as an id. */
+  detail?: ReactNode;
+  path?: ReactNode;
+  children?: ReactNode;
+};
 
 /**
  * The head of a screen: its title with the status of what it shows, the links to the screens that it belongs to, and its
- * actions.
+ * actions. The page has its title too.
  */
-export function PageHead({ title, status, path, children }: HeadProps) {
+export function PageHead({ title, kind, status, detail, path, children }: HeadProps) {
+  useTitle(kind === undefined || kind === title ? title : `${kind}: ${title}`);
   return (
     <div className="page-head">
       <div className="page-title">
@@ -19,6 +30,7 @@ export function PageHead({ title, status, path, children }: HeadProps) {
         <h1>
           {title} {typeof status === 'string' ? <Status value={status} /> : status}
         </h1>
+        {detail && <p className="page-detail muted">{detail}</p>}
       </div>
       <div className="actions">{children}</div>
     </div>

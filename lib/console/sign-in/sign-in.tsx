@@ -1,4 +1,5 @@
 import { type FormEvent, useId } from 'react';
+import { useTitle } from '../components/use-title.ts';
 
 type Props = {
   problem: string | undefined;
@@ -11,6 +12,7 @@ type Props = {
 /** The sign-in page: all that the console shows without a valid token. */
 export function SignIn({ problem, busy, signIn, retry }: Props) {
   const id = useId();
+  useTitle('Sign in');
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     const token = String(new FormData(event.currentTarget).get('token')).trim();

@@ -6,6 +6,7 @@ import { Failure } from '../../components/failure.tsx';
 import { Skeleton, Status } from '../../components/page.tsx';
 import { TextBlock } from '../../components/text-block.tsx';
 import { Ago } from '../../components/time.tsx';
+import { useWebhookName } from '../../components/webhook-name.ts';
 import { useScope } from '../../session.ts';
 import { useEvent } from './event-log.ts';
 
@@ -54,6 +55,15 @@ function subjectOf({ data }: Event): string {
   return `${title} (${change.replaceAll('_', ' ')})`;
 }
 
+function DeliveryLink({ webhookId: id, deliveryId }: { webhookId: string; deliveryId: string }) {
+  const name = useWebhookName(id);
+  return (
+    <Link to="/webhooks/$id/deliveries/$deliveryId" params={{ id, deliveryId }} className="ellipsis" title={deliveryId}>
+      {name}
+    </Link>
+  );
+}
+
 function EventData({ event: { id, data } }: { event: Event }) {
   const detail = useEvent(id);
   const canReadTasks = useScope('tasks:read');
@@ -90,9 +100,7 @@ function EventData({ event: { id, data } }: { event: Event }) {
         {detail.data?.deliveries.map(({ webhookId, deliveryId, state, attempts }) => (
           <li key={deliveryId}>
             <Status value={state} />
-            <Link to="/webhooks/$id/deliveries/$deliveryId" params={{ id: webhookId, deliveryId }}>
-              {deliveryId}
-            </Link>
+            <DeliveryLink webhookId={webhookId} deliveryId={deliveryId} />
             <span className="muted">
               {attempts} {attempts === 1 ? 'attempt' : 'attempts'}
             </span>

@@ -5,9 +5,11 @@ import type { Execution } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Judgements } from '../../components/judgements.tsx';
+import { oneTask } from '../../components/one-task.ts';
 import { PageHead, RunStatus, Skeleton, shortId } from '../../components/page.tsx';
+import { runSubject } from '../../components/run-subject.ts';
 import { TextBlock } from '../../components/text-block.tsx';
-import { useClient } from '../../session.ts';
+import { useClient, useScope } from '../../session.ts';
 import { RunActions } from './run-actions.tsx';
 import { RunFacts } from './run-facts.tsx';
 import { type ExecutionStep, Waterfall } from './waterfall.tsx';
@@ -19,13 +21,16 @@ const runningIntervalMs = 2_000;
 export function Run() {
   const { agent, id } = useParams({ from: '/runs/$agent/$id' });
   const { data, error, refetch } = useRun(agent, id);
+  const subject = useSubject(data?.execution);
   return (
     <>
       <PageHead
-        title={
+        title={subject ?? 'Run'}
+        kind="Run"
+        detail={
           <>
             {agent}{' '}
-            <span className="mono muted" title={id}>
+            <span className="mono" title={id}>
               {shortId(id)}
             </span>
           </>
@@ -40,6 +45,15 @@ export function Run() {
       {data ? <Details {...data} /> : !error && <Skeleton rows={12} />}
     </>
   );
+}
+
+/** Returns what an execution is about; `undefined` until that is read. */
+function useSubject(execution: Execution | undefined): string | undefined {
+  const client = useClient();
+  const canReadTasks = useScope('tasks:read');
+  const { taskId = '', input = '' } = execution ?? {};
+  const { data, isLoading } = useQuery({ ...oneTask(client, taskId), enabled: taskId !== '' && canReadTasks });
+  return isLoading ? undefined : runSubject({ taskTitle: data?.data.title, input });
 }
 
 function useRun(agent: string, id: string) {

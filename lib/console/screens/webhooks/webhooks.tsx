@@ -8,6 +8,7 @@ import { MissingDialog } from '../../components/missing-scope.tsx';
 import { Empty, PageHead, Skeleton, Status } from '../../components/page.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useWebhooks } from '../../components/use-webhooks.ts';
+import { webhookName } from '../../components/webhook-name.ts';
 import { useClient, useScope } from '../../session.ts';
 import { RegisterDialog } from './dialogs/register-dialog.tsx';
 import { HealthStrip } from './health-strip.tsx';
@@ -51,7 +52,7 @@ export function Webhooks() {
             <thead>
               <tr>
                 <th>State</th>
-                <th>URL and events</th>
+                <th>Webhook</th>
                 <th>Last 24 hours</th>
                 <th className="number">Last delivery</th>
               </tr>
@@ -96,7 +97,7 @@ function useFailingSince(): Map<string, string | undefined> | undefined {
 }
 
 function WebhookRow({ webhook, failingSince }: { webhook: Webhook; failingSince: string | undefined }) {
-  const { id, url, description, events, disabledReason, lastDeliveryAt } = webhook;
+  const { id, url, events, disabledReason, lastDeliveryAt } = webhook;
   const state = stateOf(webhook, failingSince !== undefined);
   return (
     <tr>
@@ -110,11 +111,11 @@ function WebhookRow({ webhook, failingSince }: { webhook: Webhook; failingSince:
       </td>
       <td className="wide name">
         <Link to="/webhooks/$id" params={{ id }} className="row-link" title={url}>
-          {url}
+          {webhookName(webhook)}
         </Link>
         <div className="muted ellipsis">
           {disabledReason ? 'Paused by the service: all deliveries failed. ' : ''}
-          {description ?? events.join(', ')}
+          {webhookName(webhook) === url ? events.join(', ') : url}
         </div>
       </td>
       <td>

@@ -7,6 +7,7 @@ import { Failure } from '../../../components/failure.tsx';
 import { Markdown } from '../../../components/markdown.tsx';
 import { useTaskWithResult } from '../../../components/one-task.ts';
 import { Skeleton } from '../../../components/page.tsx';
+import { useTitle } from '../../../components/use-title.ts';
 import { useScope } from '../../../session.ts';
 import type { Filters } from '../tasks.ts';
 import { Dependencies } from './dependencies.tsx';
@@ -40,6 +41,7 @@ export function TaskPanel({ id, filters, onClose }: Props) {
   });
   const isDeleted = error instanceof CrewboardError && error.status === 404;
   const task = isDeleted ? undefined : data?.data;
+  useTitle(data ? `Task: ${data.data.title}` : 'Task');
   const isEditing = task !== undefined && task.id === edited;
   return (
     <SidePanel
