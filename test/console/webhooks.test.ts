@@ -107,7 +107,7 @@ describe.runIf(program)('the webhooks in the console', () => {
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(sent);
 
     status = undefined;
-    await page.getByRole('link', { name: /^wh…/ }).click();
+    await page.getByRole('link', { name: receiver.url }).click();
     const row = page.getByRole('row', { name: /task.created 503 4/ });
     await row.getByText('exhausted').waitFor();
     await row.getByRole('button', { name: 'Send again' }).click();

@@ -73,6 +73,7 @@ function AgentParts({ name }: { name: string }) {
     <>
       <PageHead
         title={agent.data?.agent.displayName ?? name}
+        kind="Agent"
         status={agent.data?.agent.status}
         path={<Link to="/agents">Agents</Link>}
       >

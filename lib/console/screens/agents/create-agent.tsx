@@ -4,17 +4,25 @@ import { type FormEvent, useState } from 'react';
 import type { NewAgent } from '../../../client/operations.ts';
 import { Modal } from '../../components/dialog.tsx';
 import { FormEnd } from '../../components/form-end.tsx';
+import { MissingDialog } from '../../components/missing-scope.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { useDraft } from '../../components/use-draft.ts';
-import { useClient } from '../../session.ts';
+import { useClient, useScope } from '../../session.ts';
 import { agentCategories } from './agent-fields.ts';
 
-/** A button that opens a form for a new agent. The URL opens it too, so other screens can link to it. */
+/** A button that opens a form for a new agent, if the token may create one. The URL opens it too, so other screens can link to it. */
 export function CreateAgent() {
   const { create, ...filters } = useSearch({ from: '/agents' });
   const navigate = useNavigate();
+  const canWrite = useScope('agents:write');
   const open = () => navigate({ to: '/agents', search: { ...filters, create: 'agent' }, replace: true });
   const close = () => navigate({ to: '/agents', search: filters, replace: true });
+  if (!canWrite)
+    return (
+      create !== undefined && (
+        <MissingDialog title="Create an agent" scopes={['agents:write']} onClose={() => void close()} />
+      )
+    );
   return (
     <>
       <button type="button" className="primary" onClick={() => void open()}>

@@ -1,13 +1,13 @@
 import type { Execution } from '../../../client/operations.ts';
 import { gateNames, isGate } from '../../components/gate-names.ts';
-import { durationText, useNow } from '../../components/time.tsx';
+import { durationText, useKnownNow } from '../../components/time.tsx';
 import { StepMessages } from './step-messages.tsx';
 import { type ExecutionStep, StepText } from './step-text.tsx';
 import { waitsOf } from './step-waits.ts';
 
 /** The steps of an execution on its time axis. Each opens to its input and its output. */
 export function Waterfall({ execution, steps }: { execution: Execution; steps: readonly ExecutionStep[] }) {
-  const now = useNow();
+  const now = useKnownNow();
   const start = Date.parse(execution.startedAt);
   const end = execution.completedAt ? Date.parse(execution.completedAt) : Math.max(now, start);
   const isRunning = execution.status === 'running';

@@ -7,6 +7,7 @@ import { Failure } from '../../../components/failure.tsx';
 import { useTaskWithResult } from '../../../components/one-task.ts';
 import { Skeleton } from '../../../components/page.tsx';
 import { useHasDraft } from '../../../components/use-draft.ts';
+import { useTitle } from '../../../components/use-title.ts';
 import { useScope } from '../../../session.ts';
 import type { Filters } from '../tasks.ts';
 import { Dependencies } from './dependencies.tsx';
@@ -41,6 +42,7 @@ export function TaskPanel({ id, filters, onClose }: Props) {
   });
   const isDeleted = error instanceof CrewboardError && error.status === 404;
   const task = isDeleted ? undefined : data?.data;
+  useTitle(data ? `Task: ${data.data.title}` : 'Task');
   const shown = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another task begins at its top
   useEffect(() => {
