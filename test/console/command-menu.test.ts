@@ -117,7 +117,7 @@ describe.runIf(program)('the command menu', () => {
     const one = await open();
     await one.page.route('**/assets/command-menu-*', (route) => route.fulfill({ status: 404 }));
     await buttonOf(one.page).click();
-    await one.page.getByText('The service has a newer version of the console. Reload the page.').waitFor();
+    await one.page.getByText('If it has a newer version, reload the page.').waitFor();
     // The browser reports the response.
     expect(one.problems.splice(0)).toEqual([expect.stringContaining('404')]);
   });

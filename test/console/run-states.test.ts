@@ -79,6 +79,8 @@ describe.runIf(program)('the states of runs in the console', async () => {
     await result.getByText('A request cancelled it, or the execution that delegated it.').waitFor();
     await page.goto(`${consoles.service().url}/#/runs/${agent}/${cancelled}`);
     await heading.getByText('cancelled').waitFor();
+    await page.locator('.step').first().getByText('cancelled').waitFor();
+    expect(await page.locator('main .failing, .bar-failed').count()).toBe(0);
     const reason = page.getByRole('alert').filter({ hasText: 'A request cancelled it' });
     expect(await reason.getAttribute('class')).not.toContain('failure');
     await page.goto(`${consoles.service().url}/#/events?execution=${cancelled}`);

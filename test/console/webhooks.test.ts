@@ -193,7 +193,7 @@ describe.runIf(program)('the webhooks in the console', () => {
       await page.getByRole('button', { name: 'Save' }).click();
     };
     await edit('The first');
-    await page.getByRole('definition').filter({ hasText: 'The first' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'The first' }).waitFor();
     successOf(await api.updateWebhook({ params, body: { description: 'Of another' } }));
     await edit('The second');
     await page.getByRole('alert').waitFor();
