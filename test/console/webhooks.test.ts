@@ -163,7 +163,7 @@ describe.runIf(program)('the webhooks in the console', () => {
     await dialog.getByLabel('URL').fill(receiver.url);
     await dialog.getByLabel('Recover missed events by itself').check();
     await dialog.getByRole('button', { name: 'Register' }).click();
-    await dialog.getByRole('link', { name: 'Open the webhook' }).click();
+    await dialog.getByRole('button', { name: 'I have stored it' }).click();
     await page.getByRole('definition').filter({ hasText: 'Recovered by itself' }).waitFor();
 
     await choose(page, 'Edit…');
