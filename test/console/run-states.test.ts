@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { completion, json, startChatServer } from '../infra/local/model/chat-server.ts';
+import { until } from '../journeys/deployment.ts';
 import { createAgent, createTask, endOf, execute } from '../journeys/requests.ts';
 import { accessibilityProblems } from './axe.ts';
 import { program, screens, useConsole } from './console.ts';
@@ -16,17 +17,25 @@ async function startJudgingModel() {
     else if (body.includes('broken')) json({ error: { message: 'The model is broken.' } }, 400)(response);
     else if (!body.includes('hanging')) json(completion('It is done.'))(response);
   };
-  return { MODEL_BASE_URL: server.baseUrl, MODEL_NAME: 'judge' };
+  return {
+    environment: { MODEL_BASE_URL: server.baseUrl, MODEL_NAME: 'judge' },
+    /** Returns how many requests the model has left open. */
+    hanging: () => server.received.filter(({ body }) => JSON.stringify(body ?? '').includes('hanging')).length,
+  };
 }
 
 describe.runIf(program)('the states of runs in the console', async () => {
-  const consoles = useConsole({ environment: await startJudgingModel() });
+  const model = await startJudgingModel();
+  const consoles = useConsole({ environment: model.environment });
 
   /** Runs an agent, and returns the id of the execution once it has ended. */
   async function run(agent: string, input: string, taskId?: string): Promise<string> {
+    const before = model.hanging();
     const id = await execute(consoles.service(), agent, input, taskId ? { taskId } : {});
-    if (input === 'hanging')
+    if (input === 'hanging') {
+      await until('the model is asked', () => model.hanging() > before);
       await consoles.service().api.cancelExecution({ params: { name: agent, id }, body: { delegated: true } });
+    }
     await endOf(consoles.service(), agent, id);
     return id;
   }
@@ -62,7 +71,7 @@ describe.runIf(program)('the states of runs in the console', async () => {
   });
 
   it('are the same on the page of a run, in the panel of its task and in the event log', async () => {
-    const agent = await createAgent(consoles.service(), 'shown');
+    const agent = await createAgent(consoles.service(), 'shown', { capabilities: ['tasks.read'] });
     const red = await createTask(consoles.service(), 'Red');
     const id = await run(agent, 'both red', red);
     const { page } = await consoles.open({ token: consoles.service().token, path: `/runs/${agent}/${id}` });
@@ -79,7 +88,7 @@ describe.runIf(program)('the states of runs in the console', async () => {
     await result.getByText('A request cancelled it, or the execution that delegated it.').waitFor();
     await page.goto(`${consoles.service().url}/#/runs/${agent}/${cancelled}`);
     await heading.getByText('cancelled').waitFor();
-    await page.locator('.step').first().getByText('cancelled').waitFor();
+    await page.locator('.step summary').first().getByText('cancelled').waitFor();
     expect(await page.locator('main .failing, .bar-failed').count()).toBe(0);
     const reason = page.getByRole('alert').filter({ hasText: 'A request cancelled it' });
     expect(await reason.getAttribute('class')).not.toContain('failure');

@@ -82,7 +82,7 @@ export const create = agentCommand(
 export const edit = agentCommand(
   'edit',
   'Change the fields of an agent',
-  'agents edit builder --model anthropic.claude-sonnet-4 --max-steps 20',
+  'agents edit builder --status inactive --max-steps 20',
   'agents edit builder --auto-run --max-running 3 --auto-retry 1',
   'agents edit builder --system-prompt - --soul ""',
 )
