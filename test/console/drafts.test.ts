@@ -128,7 +128,7 @@ describe.runIf(program)('what is entered and not saved', () => {
     expect(await panel().getByLabel('Description').inputValue()).toBe('Described');
     await panel().getByRole('button', { name: 'Save' }).click();
     await panel().getByText('Described').waitFor();
-    expect((await readTask(consoles.service(), id)).description).toBe('Described');
+    await expect.poll(async () => (await readTask(consoles.service(), id)).description).toBe('Described');
     await panel().getByRole('button', { name: 'Edit' }).click();
     await panel().getByLabel('Description').fill('A mistake');
     await panel().getByRole('button', { name: 'Discard' }).click();

@@ -62,7 +62,7 @@ describe.runIf(program)('the comments and the history of a task', () => {
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await question.getByRole('button', { name: 'Delete the comment' }).click();
     await part.locator('.comment').waitFor({ state: 'detached' });
-    expect(await commentsOf(task)).toEqual([]);
+    await expect.poll(() => commentsOf(task)).toEqual([]);
   });
 
   it('keeps what was typed if a comment is refused, and says why', async () => {
