@@ -1,4 +1,4 @@
-import type { Execution } from '../lib/client/operations.ts';
+import type { Execution, ExecutionListItem } from '../lib/client/operations.ts';
 
 /** Returns the local time of the day, such as `07:12:04`. */
 export function timeText(now: number): string {
@@ -12,6 +12,18 @@ export function durationText(milliseconds: number): string {
   if (seconds < 59.95) return `${oneDecimal(seconds)} s`;
   const minutes = seconds / 60;
   return minutes < 59.95 ? `${oneDecimal(minutes)} min` : `${oneDecimal(minutes / 60)} h`;
+}
+
+/** Returns how an execution is or has ended, with the gates that failed: `completed, QA failed`; `cancelled` is no failure. */
+export function executionStateText({
+  status,
+  error,
+  qualityGates,
+}: Pick<ExecutionListItem, 'status' | 'error' | 'qualityGates'>): string {
+  if (status === 'failed') return error === 'cancelled' ? error : status;
+  const [selfTest, qaReview] = [qualityGates?.selfTest === 'failed', qualityGates?.qaReview === 'failed'];
+  if (status === 'running' || !(selfTest || qaReview)) return status;
+  return `${status}, ${selfTest && qaReview ? 'both gates' : selfTest ? 'self-test' : 'QA'} failed`;
 }
 
 /** Returns the tokens of an execution, such as `1,234`, or `about 1,234` if they contain estimates; nothing before its end. */

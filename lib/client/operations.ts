@@ -351,6 +351,10 @@ export type TaskResult = {
   agentName: string;
   /** How it ended. */
   status: 'completed' | 'failed';
+  /** Why it failed: a code such as `cancelled`, or a sentence. */
+  error?: string;
+  /** Why it failed, in a sentence for people. */
+  errorReason?: string;
   /** The first 16 KiB of its output; absent if it has none. */
   output?: string;
   /** Length of the whole output, in characters. */
@@ -413,6 +417,10 @@ export type TaskDetail = {
     agentName: string;
     /** How it ended. */
     status: 'completed' | 'failed';
+    /** Why it failed: a code such as `cancelled`, or a sentence. */
+    error?: string;
+    /** Why it failed, in a sentence for people. */
+    errorReason?: string;
     /** The first 16 KiB of its output; absent if it has none. */
     output?: string;
     /** Length of the whole output, in characters. */
@@ -719,6 +727,8 @@ export type ExecutionListItem = {
   inputStart?: string;
   /** The title that the task has now; only with `include=subject`, if the task exists and the access token has the scope `tasks:read`. */
   taskTitle?: string;
+  /** The code of why the execution failed, such as `cancelled`; only with `include=results`, and only if it has a code. `getExecution` has every error. */
+  error?: string;
 };
 
 export type ExecutionStarted = {

@@ -1,6 +1,8 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
+import { CrewboardError } from '../client/client.ts';
+import { KeptDialog } from './components/kept-dialog.tsx';
 import { messageOf } from './components/message-of.ts';
 import { Notices } from './components/notices.tsx';
 import { createQueryClient } from './queries.ts';
@@ -36,7 +38,13 @@ export function App() {
     let isCurrent = true;
     openSession(token).then(
       (accepted) => isCurrent && enter(accepted),
-      (error) => isCurrent && leave(messageOf(error)),
+      (error) => {
+        if (!isCurrent) return;
+        if (error instanceof CrewboardError && error.code === 'unauthorized') return leave(messageOf(error));
+        // An outage says nothing about the token.
+        setToken(undefined);
+        setProblem(messageOf(error));
+      },
     );
     return () => {
       isCurrent = false;
@@ -74,6 +82,7 @@ export function App() {
       <SignIn
         problem={problem}
         busy={token !== undefined}
+        retry={storedToken() === undefined ? undefined : () => setToken(storedToken())}
         signIn={(entered) => {
           setProblem(undefined);
           setToken(entered);
@@ -96,8 +105,10 @@ function Screens({ session, signOut, children }: ScreensProps) {
     <SessionContext value={session}>
       <QueryClientProvider client={queries}>
         <Notices>
-          <RouterProvider router={router} />
-          {children}
+          <KeptDialog>
+            <RouterProvider router={router} />
+            {children}
+          </KeptDialog>
         </Notices>
       </QueryClientProvider>
     </SessionContext>

@@ -16,6 +16,17 @@ const screens = [
 
 /** Returns the screens for which the token has the scopes. */
 export function useScreens() {
+  const missingOf = useMissingScopes();
+  return screens.filter(({ scopes }) => missingOf(scopes).length === 0);
+}
+
+/** Returns the screen of the navigation that a path belongs to; the overview, if it belongs to no other one. */
+export function screenOf(pathname: string): (typeof screens)[number] {
+  return screens.find(({ to }) => to !== '/' && (pathname === to || pathname.startsWith(`${to}/`))) ?? screens[0];
+}
+
+/** Returns a function that returns which of some scopes the token does not have. */
+export function useMissingScopes(): (scopes: readonly Scope[]) => readonly Scope[] {
   const { me } = useSession();
-  return screens.filter(({ scopes }) => scopes.every((scope: Scope) => me.scopes.includes(scope)));
+  return (scopes) => scopes.filter((scope) => !me.scopes.includes(scope));
 }

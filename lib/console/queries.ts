@@ -20,8 +20,10 @@ export function createQueryClient(signOut: (message: string) => void): QueryClie
         refetchOnWindowFocus: false,
         // The client of the API retries what can be retried.
         retry: false,
+        // Without a network, requests fail at once and say so, in place of waiting for one.
+        networkMode: 'always',
       },
-      mutations: { retry: false },
+      mutations: { retry: false, networkMode: 'always' },
     },
   });
   // What the user has typed cannot be read again.

@@ -1,13 +1,8 @@
-import {
-  createHashHistory,
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  Link,
-  lazyRouteComponent,
-} from '@tanstack/react-router';
+import { createHashHistory, createRootRouteWithContext, createRoute, createRouter, Link } from '@tanstack/react-router';
 import { Failure } from './components/failure.tsx';
+import { lazyScreen } from './components/lazy-screen.tsx';
 import { Empty } from './components/page.tsx';
+import { useTitle } from './components/use-title.ts';
 import { Overview } from './screens/overview/overview.tsx';
 import { Shell } from './shell.tsx';
 
@@ -24,12 +19,18 @@ function texts<const Name extends string>(...names: Name[]) {
 
 const root = createRootRouteWithContext<{ signOut: () => void }>()({
   component: Shell,
-  notFoundComponent: () => (
+  notFoundComponent: NotFound,
+});
+
+function NotFound() {
+  useTitle('No such page');
+  return (
     <Empty title="There is no such page">
       <Link to="/">Go to the overview</Link>
     </Empty>
-  ),
-});
+  );
+}
+
 const getParentRoute = () => root;
 
 const routeTree = root.addChildren([
@@ -38,53 +39,53 @@ const routeTree = root.addChildren([
     getParentRoute,
     path: '/board',
     validateSearch: texts('project', 'agent', 'priority', 'task', 'create'),
-    component: lazyRouteComponent(() => import('./screens/board/board.tsx'), 'Board'),
+    component: lazyScreen(() => import('./screens/board/board.tsx'), 'Board'),
   }),
   createRoute({
     getParentRoute,
     path: '/runs',
     validateSearch: texts('status', 'agent'),
-    component: lazyRouteComponent(() => import('./screens/runs/runs.tsx'), 'Runs'),
+    component: lazyScreen(() => import('./screens/runs/runs.tsx'), 'Runs'),
   }),
   createRoute({
     getParentRoute,
     path: '/runs/$agent/$id',
-    component: lazyRouteComponent(() => import('./screens/runs/run.tsx'), 'Run'),
+    component: lazyScreen(() => import('./screens/runs/run.tsx'), 'Run'),
   }),
   createRoute({
     getParentRoute,
     path: '/agents',
     validateSearch: texts('search', 'category', 'status', 'create'),
-    component: lazyRouteComponent(() => import('./screens/agents/agents.tsx'), 'Agents'),
+    component: lazyScreen(() => import('./screens/agents/agents.tsx'), 'Agents'),
   }),
   createRoute({
     getParentRoute,
     path: '/agents/$name',
     validateSearch: texts('tab', 'period', 'from'),
-    component: lazyRouteComponent(() => import('./screens/agents/agent.tsx'), 'Agent'),
+    component: lazyScreen(() => import('./screens/agents/agent.tsx'), 'Agent'),
   }),
   createRoute({
     getParentRoute,
     path: '/webhooks',
     validateSearch: texts('create'),
-    component: lazyRouteComponent(() => import('./screens/webhooks/webhooks.tsx'), 'Webhooks'),
+    component: lazyScreen(() => import('./screens/webhooks/webhooks.tsx'), 'Webhooks'),
   }),
   createRoute({
     getParentRoute,
     path: '/webhooks/$id',
     validateSearch: texts('view', 'state', 'status', 'event', 'since', 'until'),
-    component: lazyRouteComponent(() => import('./screens/webhooks/webhook.tsx'), 'Webhook'),
+    component: lazyScreen(() => import('./screens/webhooks/webhook.tsx'), 'Webhook'),
   }),
   createRoute({
     getParentRoute,
     path: '/webhooks/$id/deliveries/$deliveryId',
-    component: lazyRouteComponent(() => import('./screens/webhooks/deliveries/delivery.tsx'), 'Delivery'),
+    component: lazyScreen(() => import('./screens/webhooks/deliveries/delivery.tsx'), 'Delivery'),
   }),
   createRoute({
     getParentRoute,
     path: '/events',
     validateSearch: texts('event', 'task', 'execution', 'since', 'until', 'id'),
-    component: lazyRouteComponent(() => import('./screens/events/events.tsx'), 'Events'),
+    component: lazyScreen(() => import('./screens/events/events.tsx'), 'Events'),
   }),
 ]);
 

@@ -1,9 +1,12 @@
 import { Link, Outlet, useLocation, useRouteContext } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { CommandButton } from './command-menu/command-button.tsx';
-import { Ago } from './components/time.tsx';
-import { useLive } from './live/live.ts';
-import { useScreens } from './navigation.ts';
+import { MissingScreen } from './components/missing-scope.tsx';
+import { useNoticesOf } from './components/notices.tsx';
+import { Ago, DataTimeContext } from './components/time.tsx';
+import { type Live, useLive } from './live/live.ts';
+import { OutageBar } from './live/outage-bar.tsx';
+import { screenOf, useMissingScopes, useScreens } from './navigation.ts';
 import { useSession } from './session.ts';
 import { chooseTheme, type Theme, themes, useTheme } from './theme.ts';
 
@@ -13,9 +16,12 @@ export function Shell() {
   const { signOut } = useRouteContext({ from: '__root__' });
   const screens = useScreens();
   const live = useLive();
-  const isReady = live.updatedAt > 0 || live.error !== null;
+  const isReady = live.updatedAt > 0 || live.outage !== undefined;
   const nav = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
+  useNoticesOf(pathname);
+  const screen = screenOf(pathname);
+  const missing = useMissingScopes()(screen.scopes);
   // biome-ignore lint/correctness/useExhaustiveDependencies: on a phone, the entry of the screen can be beside the visible ones
   useEffect(() => {
     nav.current?.querySelector('.active')?.scrollIntoView({ block: 'nearest' });
@@ -25,6 +31,7 @@ export function Shell() {
       <button type="button" className="skip" onClick={() => document.getElementById('main')?.focus()}>
         Skip to the content
       </button>
+      {live.outage && <OutageBar outage={live.outage} retry={live.retry} />}
       <header className="side">
         <strong className="brand">Crewboard</strong>
         <CommandButton />
@@ -48,23 +55,17 @@ export function Shell() {
         </div>
       </header>
       <main id="main" tabIndex={-1}>
-        {isReady && <Outlet />}
+        <DataTimeContext value={live.outage?.since}>
+          {isReady && (missing.length > 0 ? <MissingScreen title={screen.label} scopes={missing} /> : <Outlet />)}
+        </DataTimeContext>
       </main>
     </div>
   );
 }
 
-/** Shows how old the data on the screen is, or why it is not read. */
-function LiveState({ updatedAt, error, retry }: { updatedAt: number; error: Error | null; retry: () => void }) {
-  if (error)
-    return (
-      <p className="live failing" role="status">
-        <span title={error.message}>Not updated</span>
-        <button type="button" onClick={retry}>
-          Retry
-        </button>
-      </p>
-    );
+/** Shows how old the data on the screen is. In an outage, a bar above the screen says more. */
+function LiveState({ updatedAt, outage }: Live) {
+  if (outage) return <p className="live failing">Not updated</p>;
   return (
     <p className="live muted">
       {updatedAt > 0 ? (

@@ -58,6 +58,7 @@ export const ExecutionEventData = v.object({
       'startedBy',
       'inputStart',
       'taskTitle',
+      'error',
     ]).entries,
     tokensUsed: v.optional(v.number()),
     error: v.optional(v.string()),

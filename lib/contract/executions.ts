@@ -150,6 +150,12 @@ export const ExecutionListItem = v.object({
       'The title that the task has now; only with `include=subject`, if the task exists and the access token has the scope `tasks:read`.',
     ),
   ),
+  error: v.optional(
+    described(
+      v.string(),
+      'The code of why the execution failed, such as `cancelled`; only with `include=results`, and only if it has a code. `getExecution` has every error.',
+    ),
+  ),
 });
 export type ExecutionListItem = v.InferOutput<typeof ExecutionListItem>;
 

@@ -107,6 +107,8 @@ export const TaskResult = v.object({
   executionId: v.string(),
   agentName: v.string(),
   status: described(oneOf(['completed', 'failed']), 'How it ended.'),
+  error: v.optional(described(v.string(), 'Why it failed: a code such as `cancelled`, or a sentence.')),
+  errorReason: v.optional(described(v.string(), 'Why it failed, in a sentence for people.')),
   output: v.optional(described(v.string(), 'The first 16 KiB of its output; absent if it has none.')),
   outputLength: described(count, 'Length of the whole output, in characters.'),
   qualityGates: QualityGates,

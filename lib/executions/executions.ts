@@ -117,7 +117,13 @@ async function including(
   return { items: await withSubjects(context, organization, shown, scopes.includes('tasks:read')), total };
 }
 
-function withoutResults({ tokensUsed: _, tokensEstimated: __, qualityGates: ___, ...item }: ExecutionListItem) {
+function withoutResults({
+  tokensUsed: _,
+  tokensEstimated: __,
+  qualityGates: ___,
+  error: ____,
+  ...item
+}: ExecutionListItem) {
   return item;
 }
 

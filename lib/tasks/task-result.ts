@@ -16,9 +16,12 @@ export async function readTaskResult(
   const id = endedExecution ?? lastExecution;
   const execution = id === undefined ? undefined : await readExecution(context, { organization, id });
   if (!execution || execution.status === 'running' || execution.completedAt === undefined) return undefined;
-  const { id: executionId, agentName, status, output, qualityGates, gateReasons, tokensUsed, completedAt } = execution;
+  const { id: executionId, agentName, status, error, errorReason, output } = execution;
+  const { qualityGates, gateReasons, tokensUsed, completedAt } = execution;
   return {
     ...{ executionId, agentName, status },
+    ...(error !== undefined && { error }),
+    ...(errorReason !== undefined && { errorReason }),
     ...(output !== undefined && { output: startInBytes(output, resultBytes) }),
     outputLength: codePoints(output ?? ''),
     qualityGates,

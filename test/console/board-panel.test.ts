@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { NewTask, Task } from '../../lib/client/operations.ts';
 import { successOf } from '../api.ts';
@@ -144,4 +144,30 @@ describe.runIf(program)('the panel of a task beside the board', () => {
     const box = await panelOf(page, task).boundingBox();
     expect([box?.x, box?.width]).toEqual([0, screens.phone.width]);
   });
+
+  it.each([
+    ['beside the board', screens.desktop, ['Delete the task?', 'Create a task']],
+    ['over the board', { width: 1000, height: 800 }, ['Delete the task?']],
+  ])('is covered by the backdrop of a dialog in front of it: %s', async (_, viewport, names) => {
+    const projectId = `proj_covered-${viewport.width}`;
+    const task = await create({ projectId, title: 'Covered' });
+    const { page } = await open(projectId, task, viewport);
+    await panelOf(page, task).getByText('created the task').waitFor();
+    for (const name of names) {
+      if (name === 'Delete the task?') await page.getByRole('button', { name: 'Delete' }).click();
+      else await page.keyboard.press('c');
+      await page.getByRole('dialog', { name }).waitFor();
+      expect(await topOf(page.locator('.side-panel')), name).toBe('backdrop');
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog', { name }).waitFor({ state: 'detached' });
+      expect(await topOf(page.locator('.side-panel')), name).toContain('side-panel');
+    }
+  });
 });
+
+/** Returns the class of what a click on the upper right corner of an element reaches. */
+const topOf = (element: Locator) =>
+  element.evaluate((one) => {
+    const { right, top } = one.getBoundingClientRect();
+    return one.ownerDocument.elementFromPoint(right - 2, top + 2)?.className;
+  });

@@ -388,7 +388,7 @@ describe.runIf(program)('the board', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press('c');
-    await page.locator('[name=title]:focus').waitFor();
+    await page.getByLabel('Title').and(page.locator(':focus')).waitFor();
     await page.keyboard.type('Typed');
     await page.keyboard.press('Enter');
     await cardIn(page, 'Backlog', 'Typed').waitFor();

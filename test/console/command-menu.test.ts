@@ -117,7 +117,7 @@ describe.runIf(program)('the command menu', () => {
     const one = await open();
     await one.page.route('**/assets/command-menu-*', (route) => route.fulfill({ status: 404 }));
     await buttonOf(one.page).click();
-    await one.page.getByText('The service has a newer version of the console. Reload the page.').waitFor();
+    await one.page.getByText('If it has a newer version, reload the page.').waitFor();
     // The browser reports the response.
     expect(one.problems.splice(0)).toEqual([expect.stringContaining('404')]);
   });
@@ -167,7 +167,7 @@ describe.runIf(program)('the command menu', () => {
     const { page } = await open('/events');
     const dialog = page.getByRole('dialog', { name: 'Create a task' });
     await run(page, 'create task');
-    await page.locator('[name=title]:focus').waitFor();
+    await page.getByLabel('Title').and(page.locator(':focus')).waitFor();
     await dialog.getByLabel('Title').fill('Created by a command');
     await dialog.getByRole('button', { name: 'Create', exact: true }).click();
     await page.locator('.card', { hasText: 'Created by a command' }).waitFor();
@@ -176,7 +176,7 @@ describe.runIf(program)('the command menu', () => {
     await page.goto(`${consoles.service().url}/#/board?project=proj_menu`);
     await buttonOf(page).focus();
     await run(page, 'new task');
-    await page.locator('[name=title]:focus').waitFor();
+    await page.getByLabel('Title').and(page.locator(':focus')).waitFor();
     expect(await dialog.getByLabel('Project').inputValue()).toBe('proj_menu');
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await dialog.waitFor({ state: 'detached' });

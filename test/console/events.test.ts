@@ -44,13 +44,13 @@ describe.runIf(program)('the event log in the console', () => {
     await receiver.next(1);
     const { page } = await openLog(`/events?task=${id}`);
     await page.getByRole('button', { name: 'A delivered task' }).click();
-    await page.getByRole('link', { name: /^dlv_/ }).click();
+    await page.getByRole('link', { name: receiver.url }).click();
     await page.getByRole('heading', { name: 'task.created retrying' }).waitFor();
     await page.getByText(/^in 00:0[0-5]:[0-5]\d$/).waitFor();
     await page.getByRole('link', { name: /^ev_/ }).click();
     await page.getByRole('heading', { level: 1, name: 'Event' }).waitFor();
     await page.locator('pre').filter({ hasText: id }).waitFor();
-    await page.getByRole('link', { name: /^dlv_/ }).waitFor();
+    await page.getByRole('link', { name: receiver.url }).waitFor();
     expect(await page.getByRole('list', { name: 'Events' }).locator('> li').count()).toBe(1);
     await page.getByRole('link', { name: 'Show all events' }).click();
     await page.getByRole('heading', { level: 1, name: 'Events' }).waitFor();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { NewTask, Task } from '../../lib/client/operations.ts';
+import type { NewTask, Task, TaskDetail } from '../../lib/client/operations.ts';
 import { successOf } from '../api.ts';
 import { createAgent, endOf, execute, newScript, newToken, readTask } from '../journeys/requests.ts';
 import { accessibilityProblems } from './axe.ts';
@@ -115,7 +115,12 @@ describe.runIf(program)('the review of a task', () => {
   it('is absent for a task in another status, and for a token that can only read', async () => {
     const failed = await createWorkedOn('Do the impossible');
     const { page } = await open(failed);
-    await partOf(page, failed, 'Result').getByText('The run has no output.').waitFor();
+    const { result } = successOf<TaskDetail>(
+      await api().getTask({ params: { id: failed.id }, query: 'include=result' }),
+    );
+    await partOf(page, failed, 'Result')
+      .getByText(result?.errorReason as string, { exact: true })
+      .waitFor();
     await partOf(page, failed, 'History').getByText('The execution did not complete.').waitFor();
     expect(await partOf(page, failed, 'Review').count()).toBe(0);
 

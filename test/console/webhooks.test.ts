@@ -46,9 +46,10 @@ describe.runIf(program)('the webhooks in the console', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('URL').fill(receiver.url);
     await dialog.getByRole('button', { name: 'Register' }).click();
+    await dialog.getByRole('button', { name: 'Show the secret' }).click();
     const secret = await dialog.locator('code').innerText();
     expect(await accessibilityProblems(page)).toEqual([]);
-    await dialog.getByRole('link', { name: 'Open the webhook' }).click();
+    await dialog.getByRole('button', { name: 'I have stored it' }).click();
     await page.getByRole('heading', { name: receiver.url }).waitFor();
 
     await sendTest(page);
@@ -67,7 +68,8 @@ describe.runIf(program)('the webhooks in the console', () => {
     await page.getByRole('button', { name: 'Pause' }).waitFor();
     // Not to the dialog, which would have another secret.
     await page.goBack();
-    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
   it('shows the attempts of a failing receiver, and sends the delivery again', { timeout: 240_000 }, async () => {
@@ -105,7 +107,7 @@ describe.runIf(program)('the webhooks in the console', () => {
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(sent);
 
     status = undefined;
-    await page.getByRole('link', { name: /^wh…/ }).click();
+    await page.getByRole('link', { name: receiver.url }).click();
     const row = page.getByRole('row', { name: /task.created 503 4/ });
     await row.getByText('exhausted').waitFor();
     await row.getByRole('button', { name: 'Send again' }).click();
@@ -161,7 +163,7 @@ describe.runIf(program)('the webhooks in the console', () => {
     await dialog.getByLabel('URL').fill(receiver.url);
     await dialog.getByLabel('Recover missed events by itself').check();
     await dialog.getByRole('button', { name: 'Register' }).click();
-    await dialog.getByRole('link', { name: 'Open the webhook' }).click();
+    await dialog.getByRole('button', { name: 'I have stored it' }).click();
     await page.getByRole('definition').filter({ hasText: 'Recovered by itself' }).waitFor();
 
     await choose(page, 'Edit…');
@@ -191,7 +193,7 @@ describe.runIf(program)('the webhooks in the console', () => {
       await page.getByRole('button', { name: 'Save' }).click();
     };
     await edit('The first');
-    await page.getByRole('definition').filter({ hasText: 'The first' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'The first' }).waitFor();
     successOf(await api.updateWebhook({ params, body: { description: 'Of another' } }));
     await edit('The second');
     await page.getByRole('alert').waitFor();
@@ -207,9 +209,10 @@ describe.runIf(program)('the webhooks in the console', () => {
     await page.getByRole('button', { name: 'Rotate', exact: true }).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.getByRole('button', { name: 'Rotate', exact: true }).click();
+    await page.getByRole('button', { name: 'Show the secret' }).click();
     const secret = await page.getByRole('dialog').locator('code').innerText();
     expect(await accessibilityProblems(page)).toEqual([]);
-    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'I have stored it' }).click();
     await sendTest(page);
     const [{ raw: body, headers } = expect.fail('no request')] = await receiver.next(1);
     await verifyWebhook({ body, headers, secret });
@@ -323,7 +326,7 @@ describe.runIf(program)('the webhooks in the console', () => {
     await press(page.getByLabel('URL'), '');
     await page.keyboard.type(receiver.url);
     await page.keyboard.press('Enter');
-    await press(page.getByRole('link', { name: 'Open the webhook' }));
+    await press(button('I have stored it'));
     await press(button('Pause'));
     await button('Resume').waitFor();
     await press(button('More actions'));

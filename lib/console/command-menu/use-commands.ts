@@ -3,6 +3,7 @@ import { isId } from '../components/is-id.ts';
 import { useAgentNames } from '../components/use-agent-names.ts';
 import type { FoundTasks } from '../components/use-task-search.ts';
 import { useWebhooks } from '../components/use-webhooks.ts';
+import { webhookName } from '../components/webhook-name.ts';
 import { useScreens } from '../navigation.ts';
 import { type Scope, useSession } from '../session.ts';
 import { chooseTheme, themes, useTheme } from '../theme.ts';
@@ -71,10 +72,10 @@ export function useCommands(typed: string, found: FoundTasks): readonly Command[
       run: () => void navigate({ to: '/agents/$name', params: { name } }),
     })),
     // An id that is pasted finds its webhook.
-    ...webhooks.map(({ id, url, description = '' }) => ({
+    ...webhooks.map(({ id, url, description }) => ({
       group: 'Webhooks',
-      label: url,
-      keywords: `${id} ${description}`,
+      label: webhookName({ url, description }),
+      keywords: `${id} ${url}`,
       run: () => void navigate({ to: '/webhooks/$id', params: { id } }),
     })),
     // The last group, so that what is found later moves nothing. A pasted id is a command already.

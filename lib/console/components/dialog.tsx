@@ -4,23 +4,32 @@ import { useIsBeside } from './use-is-beside.ts';
 
 type Props = { title: string; open: boolean; onClose: () => void; children: ReactNode };
 
-/** A modal dialog. Escape and a click beside it close it. */
-export function Modal({ title, open, onClose, children }: Props) {
+/**
+ * A modal dialog.
+ *
+ * @param props.onClose called by Escape, by a click beside the dialog and by the button of its head; if unset, they do nothing
+ */
+export function Modal({ title, open, onClose, children }: Omit<Props, 'onClose'> & Partial<Pick<Props, 'onClose'>>) {
   const popup = useRef<HTMLDivElement>(null);
   // A field that the user is about to fill in, or the harmless button of a question; not the button that closes.
   const firstFocus = () =>
     popup.current?.querySelector<HTMLElement>('form :is(input, select, textarea), [data-harmless]');
   return (
-    <Dialog.Root open={open} onOpenChange={(isOpen) => !isOpen && onClose()}>
+    <Dialog.Root
+      open={open}
+      disablePointerDismissal={onClose === undefined}
+      onOpenChange={(isOpen) => !isOpen && onClose?.()}
+    >
       <Dialog.Portal>
-        <Dialog.Backdrop className="backdrop" />
+        {/* Without `forceRender`, a dialog that a panel or another dialog opens would have none. */}
+        <Dialog.Backdrop className="backdrop" forceRender />
         <Dialog.Popup
           ref={popup}
           className="modal"
           // With a focused field, a phone would show its keyboard over the dialog.
           initialFocus={(type) => (type === 'touch' ? popup.current : (firstFocus() ?? popup.current))}
         >
-          <Head title={title} />
+          <Head title={title} canClose={onClose !== undefined} />
           {children}
         </Dialog.Popup>
       </Dialog.Portal>
@@ -64,12 +73,12 @@ function isBehind(panel: HTMLElement | null): boolean {
   return [...document.querySelectorAll('[role=dialog], [role=menu], .choices-menu')].some((one) => one !== panel);
 }
 
-function Head({ title, beside }: { title: string; beside?: ReactNode }) {
+function Head({ title, beside, canClose = true }: { title: string; beside?: ReactNode; canClose?: boolean }) {
   return (
     <div className="sheet-head">
       <Dialog.Title>{title}</Dialog.Title>
       {beside}
-      <Dialog.Close aria-label="Close">×</Dialog.Close>
+      {canClose && <Dialog.Close aria-label="Close">×</Dialog.Close>}
     </div>
   );
 }

@@ -1,13 +1,15 @@
 import { Link } from '@tanstack/react-router';
 import type { ExecutionListItem, QualityGates } from '../../client/operations.ts';
+import { useScope } from '../session.ts';
 import { gateNames, gates } from './gate-names.ts';
-import { Status, shortId } from './page.tsx';
+import { RunStatus, shortId } from './page.tsx';
 import { RunTime } from './run-time.tsx';
 import { Ago } from './time.tsx';
 import { tokensText } from './tokens-text.ts';
 
 /** Executions, one a row. The whole row is a link to the execution. */
 export function ExecutionsTable({ executions, label }: { executions: readonly ExecutionListItem[]; label: string }) {
+  const canReadTasks = useScope('tasks:read');
   return (
     <div className="table fitted">
       <table className="executions linked-rows stacked" aria-label={label}>
@@ -17,7 +19,7 @@ export function ExecutionsTable({ executions, label }: { executions: readonly Ex
             <th>Run</th>
             <th>Agent</th>
             <th className="if-wide">Task</th>
-            <th className="if-medium">Gates</th>
+            <th>Gates</th>
             <th className="number if-wide">Steps</th>
             <th className="number if-wide">Tokens</th>
             <th className="number">Duration</th>
@@ -28,7 +30,7 @@ export function ExecutionsTable({ executions, label }: { executions: readonly Ex
           {executions.map(({ id, agentName, taskId, status, startedAt, durationMs, stepCount, ...more }) => (
             <tr key={id}>
               <td>
-                <Status value={status} />
+                <RunStatus run={{ status, ...more }} />
               </td>
               <td className="wide">
                 <RunLink execution={{ id, agentName, ...more }} />
@@ -39,13 +41,17 @@ export function ExecutionsTable({ executions, label }: { executions: readonly Ex
               <td className="if-wide">
                 {taskId === undefined ? (
                   <span className="muted">–</span>
-                ) : (
+                ) : canReadTasks ? (
                   <Link className="mono" to="/board" search={{ task: taskId }} title={taskId}>
                     {shortId(taskId)}
                   </Link>
+                ) : (
+                  <span className="mono" title={taskId}>
+                    {shortId(taskId)}
+                  </span>
                 )}
               </td>
-              <td className="if-medium">
+              <td className="gate-marks">
                 <Gates results={more.qualityGates} />
               </td>
               <td className="number if-wide">{stepCount ?? <span className="muted">–</span>}</td>

@@ -7,10 +7,12 @@ type Props = {
   error?: unknown;
   /** Closes the form without a change; absent if only its dialog does. */
   cancel?: () => void;
+  /** Drops what was entered and closes the form; absent while there is nothing to drop. */
+  discard?: (() => void) | undefined;
 };
 
 /** The end of a form in a dialog: why it was not accepted, and its buttons. */
-export function FormEnd({ label, isDisabled, error, cancel }: Props) {
+export function FormEnd({ label, isDisabled, error, cancel, discard }: Props) {
   return (
     <>
       {error != null && <Failure error={error} />}
@@ -18,10 +20,19 @@ export function FormEnd({ label, isDisabled, error, cancel }: Props) {
         <button type="submit" className="primary" disabled={isDisabled}>
           {label}
         </button>
-        {cancel && (
-          <button type="button" onClick={cancel}>
-            Cancel
-          </button>
+        {discard ? (
+          <>
+            <button type="button" onClick={discard}>
+              Discard
+            </button>
+            <span className="muted">Your draft is kept in this tab.</span>
+          </>
+        ) : (
+          cancel && (
+            <button type="button" onClick={cancel}>
+              Cancel
+            </button>
+          )
         )}
       </div>
     </>

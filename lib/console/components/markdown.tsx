@@ -1,15 +1,30 @@
 import type { Token, Tokens } from 'marked';
-import { Fragment, type ReactNode, useMemo } from 'react';
+import { createContext, Fragment, type ReactNode, useContext, useMemo } from 'react';
+import { type Checkbox, checkboxesOf } from './checkboxes.ts';
 import { readMarkdown } from './markdown-tokens.ts';
+
+type Tick = (box: Checkbox) => void;
+
+const CheckboxContext = createContext<{ boxes: ReadonlyMap<Token, Checkbox>; tick?: Tick | undefined }>({
+  boxes: new Map(),
+});
 
 /**
  * Shows a Markdown text. Its parts become React elements, and no HTML is parsed: HTML in the text is shown as it is, as are
  * links to anything but web pages and mail addresses. Images become links, because the console loads nothing from others.
  * A text that exceeds the limits of Markdown is shown as it is, with a note.
+ *
+ * @param props.tick called with the new state of a checkbox that the user ticks; without it, checkboxes cannot be ticked
  */
-export function Markdown({ text }: { text: string }) {
+export function Markdown({ text, tick }: { text: string; tick?: Tick | undefined }) {
   const { tokens } = useMemo(() => readMarkdown(text), [text]);
-  if (tokens) return <div className="markdown">{partsOf(tokens)}</div>;
+  const boxes = useMemo(() => tokens && checkboxesOf(tokens), [tokens]);
+  if (tokens && boxes)
+    return (
+      <div className="markdown">
+        <CheckboxContext value={{ boxes, tick }}>{partsOf(tokens)}</CheckboxContext>
+      </div>
+    );
   return (
     <div className="markdown">
       <p className="muted">This text has too many parts to be formatted. It is shown as it was written.</p>
@@ -52,7 +67,7 @@ function partOf(token: Token): ReactNode {
     case 'list':
       return listOf(token as Tokens.List);
     case 'checkbox':
-      return <input type="checkbox" checked={any.checked} disabled aria-label={any.checked ? 'done' : 'not done'} />;
+      return <CheckboxOf token={token} />;
     case 'strong':
       return <strong>{parts()}</strong>;
     case 'em':
@@ -78,15 +93,36 @@ function partOf(token: Token): ReactNode {
   }
 }
 
+function CheckboxOf({ token }: { token: Token }) {
+  const { boxes, tick } = useContext(CheckboxContext);
+  const box = boxes.get(token);
+  if (!box) return null;
+  const { item, isChecked } = box;
+  if (!tick) return <input type="checkbox" checked={isChecked} disabled aria-label={isChecked ? 'done' : 'not done'} />;
+  return (
+    <input
+      type="checkbox"
+      checked={isChecked}
+      aria-label={item}
+      onChange={({ target }) => tick({ ...box, isChecked: target.checked })}
+    />
+  );
+}
+
 function listOf({ items, ordered, start }: Tokens.List): ReactNode {
-  // biome-ignore lint/suspicious/noArrayIndexKey: see above
-  const entries = items.map(({ tokens }, at) => <li key={at}>{partsOf(tokens)}</li>);
+  const entries = items.map(({ task, tokens }, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: see above
+    <li key={at} className={task ? 'task-item' : undefined}>
+      {partsOf(tokens)}
+    </li>
+  ));
   return ordered ? <ol start={start === '' ? 1 : start}>{entries}</ol> : <ul>{entries}</ul>;
 }
 
 function tableOf({ header, rows }: Tokens.Table): ReactNode {
   return (
-    <div className="table">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: without it, the keyboard cannot scroll a wide table
+    <section className="table" aria-label="Table" tabIndex={0}>
       <table>
         <thead>
           <tr>
@@ -108,7 +144,7 @@ function tableOf({ header, rows }: Tokens.Table): ReactNode {
           ))}
         </tbody>
       </table>
-    </div>
+    </section>
   );
 }
 

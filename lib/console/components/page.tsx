@@ -1,12 +1,24 @@
 import type { ReactNode } from 'react';
+import { runState, type StatedRun } from './run-state.ts';
+import { useTitle } from './use-title.ts';
 
-type HeadProps = { title: ReactNode; status?: string | undefined; path?: ReactNode; children?: ReactNode };
+type HeadProps = {
+  title: string;
+  /** What the screen is about, such as `Webhook`, if the title names one of several. */
+  kind?: string;
+  status?: ReactNode;
+  /** What is below the title, such as an id. */
+  detail?: ReactNode;
+  path?: ReactNode;
+  children?: ReactNode;
+};
 
 /**
  * The head of a screen: its title with the status of what it shows, the links to the screens that it belongs to, and its
- * actions.
+ * actions. The page has its title too.
  */
-export function PageHead({ title, status, path, children }: HeadProps) {
+export function PageHead({ title, kind, status, detail, path, children }: HeadProps) {
+  useTitle(kind === undefined || kind === title ? title : `${kind}: ${title}`);
   return (
     <div className="page-head">
       <div className="page-title">
@@ -16,8 +28,9 @@ export function PageHead({ title, status, path, children }: HeadProps) {
           </nav>
         )}
         <h1>
-          {title} {status !== undefined && <Status value={status} />}
+          {title} {typeof status === 'string' ? <Status value={status} /> : status}
         </h1>
+        {detail && <p className="page-detail muted">{detail}</p>}
       </div>
       <div className="actions">{children}</div>
     </div>
@@ -49,6 +62,12 @@ export function Skeleton({ rows = 6 }: { rows?: number }) {
 /** A status with its colour: of a task, an execution, a delivery or a webhook. The text carries the meaning. */
 export function Status({ value }: { value: string }) {
   return <span className={`status status-${value}`}>{value.replaceAll('_', ' ')}</span>;
+}
+
+/** How an execution is or has ended, with the gates that failed. */
+export function RunStatus({ run }: { run: StatedRun }) {
+  const { text, color } = runState(run);
+  return <span className={`status status-${color}`}>{text}</span>;
 }
 
 /** Returns the prefix of an id and its last characters, which are random. */

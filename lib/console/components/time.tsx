@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
+import { createContext, useContext, useSyncExternalStore } from 'react';
 import { exactTime } from './exact-time.ts';
 
 /** Calls its subscribers each second while the page is visible, so that all relative times change together. */
@@ -12,6 +12,15 @@ function subscribe(changed: () => void): () => void {
 /** Returns the current time in whole seconds, as milliseconds. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => Math.floor(Date.now() / 1000) * 1000);
+}
+
+/** The time of the data on the screen while nothing is updated, as Unix time in milliseconds; otherwise `undefined`. */
+export const DataTimeContext = createContext<number | undefined>(undefined);
+
+/** Returns the time up to which the screen is known: the current time, except in an outage. Clocks of what runs stop there. */
+export function useKnownNow(): number {
+  const dataTime = useContext(DataTimeContext);
+  return Math.min(useNow(), dataTime ?? Number.POSITIVE_INFINITY);
 }
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' });

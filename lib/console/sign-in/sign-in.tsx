@@ -1,9 +1,18 @@
 import { type FormEvent, useId } from 'react';
+import { useTitle } from '../components/use-title.ts';
+
+type Props = {
+  problem: string | undefined;
+  busy: boolean;
+  signIn: (token: string) => void;
+  /** Signs in with the token of this tab, which the service could not be asked about; absent without one. */
+  retry: (() => void) | undefined;
+};
 
 /** The sign-in page: all that the console shows without a valid token. */
-export function SignIn(props: { problem: string | undefined; busy: boolean; signIn: (token: string) => void }) {
-  const { problem, busy, signIn } = props;
+export function SignIn({ problem, busy, signIn, retry }: Props) {
   const id = useId();
+  useTitle('Sign in');
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     const token = String(new FormData(event.currentTarget).get('token')).trim();
@@ -40,6 +49,11 @@ export function SignIn(props: { problem: string | undefined; busy: boolean; sign
         <button type="submit" className="primary" disabled={busy}>
           {busy ? 'Signing in…' : 'Sign in'}
         </button>
+        {retry && problem !== undefined && (
+          <button type="button" disabled={busy} onClick={retry}>
+            Try again with the token of this tab
+          </button>
+        )}
       </form>
     </main>
   );

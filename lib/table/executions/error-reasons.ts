@@ -9,6 +9,11 @@ const sentences: Readonly<Record<string, string>> = {
   agent_not_active: 'Its agent was deactivated while it ran. Activate the agent, and start it again.',
 };
 
+/** Returns whether an error is a code, and not a sentence of any length. */
+export function isErrorCode(error: string | undefined): error is string {
+  return error !== undefined && Object.hasOwn(sentences, error);
+}
+
 /** Why an execution reached its deadline whose model throttled it until then. */
 export const waitedForModel =
   'It took longer than the time limit of the deployment: it was waiting for its model, which was overloaded or had too many requests.';
@@ -24,5 +29,5 @@ export function errorReasonOf({
   errorReason?: string;
 }): string | undefined {
   if (status !== 'failed' || error === undefined) return undefined;
-  return errorReason ?? (Object.hasOwn(sentences, error) ? sentences[error] : error);
+  return errorReason ?? (isErrorCode(error) ? sentences[error] : error);
 }

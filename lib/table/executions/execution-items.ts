@@ -10,7 +10,7 @@ import { dueEntry } from '../lists/due.ts';
 import { partsOf } from '../text-parts.ts';
 import { Conflict } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
-import { errorReasonOf } from './error-reasons.ts';
+import { errorReasonOf, isErrorCode } from './error-reasons.ts';
 import type { Noted } from './received.ts';
 
 /** The kind of the heads of executions in the stream. */
@@ -405,7 +405,7 @@ function partOf({ sk }: Item): number {
 /** Returns an execution as lists and events show it, without what has started it: only lists show that. */
 export function listItemOf(execution: ExecutionHead): ExecutionListItem {
   const { id, agentName, taskId, status, startedAt, completedAt, durationMs, stepCount } = execution;
-  const { tokensUsed, tokensEstimated, selfTest, qaReview } = execution;
+  const { tokensUsed, tokensEstimated, selfTest, qaReview, error } = execution;
   return {
     id,
     agentName,
@@ -418,6 +418,7 @@ export function listItemOf(execution: ExecutionHead): ExecutionListItem {
     ...(tokensUsed !== undefined && { tokensUsed }),
     ...(tokensEstimated && { tokensEstimated }),
     ...(completedAt !== undefined && { qualityGates: { selfTest, qaReview } }),
+    ...(isErrorCode(error) && { error }),
   };
 }
 

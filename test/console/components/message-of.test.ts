@@ -13,7 +13,13 @@ it('the text of an error names the worker that has claimed the task, and until w
   expect(messageOf(new CrewboardError(409, { code, message }))).toBe(message);
 });
 
-it('the text of a script that an upgrade has removed asks to reload the page', () => {
-  expect(messageOf(new TypeError('error loading dynamically imported module'))).toContain('Reload the page.');
+it('the text of a request without a response says whether something may have changed', () => {
+  const noResponse = (method: string) => new CrewboardError(0, { code: 'no_response', message: 'Failed', method });
+  expect(messageOf(noResponse('GET'))).toBe('The service cannot be reached. Try again.');
+  expect(messageOf(noResponse('PATCH'))).toContain('It may have done this nevertheless');
+});
+
+it('the text of a script that is missing says to try again, or to reload the page after an upgrade', () => {
+  expect(messageOf(new TypeError('error loading dynamically imported module'))).toContain('reload the page.');
   expect(messageOf(new Error('Something else.'))).toBe('Something else.');
 });

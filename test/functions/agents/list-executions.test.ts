@@ -64,6 +64,17 @@ describe('the list of executions', () => {
     }
   });
 
+  it('has the code of an error with the results, so that a cancelled execution is told from a failed one', async () => {
+    const cancelled = await api.start();
+    const failed = await api.start();
+    await api.agents.cancelExecution({ params: { name: 'writer', id: cancelled } });
+    await api.carryOut(failed, async () => ({ kind: 'failed', error: 'The model did not answer.', tokens: 7 }));
+    const errorsOf = async (query: string) =>
+      Object.fromEntries(dataOf<ExecutionListItem[]>(await api.list(query)).map(({ id, error }) => [id, error]));
+    expect(await errorsOf('include=results')).toEqual({ [cancelled]: 'cancelled', [failed]: undefined });
+    expect(await errorsOf('')).toEqual({ [cancelled]: undefined, [failed]: undefined });
+  });
+
   it.each(['', '&include=results'])(
     'has the first 200 characters of the input, and the title of the task, if the request asks for them%s',
     async (more) => {

@@ -56,6 +56,7 @@ describe('the result of a task', () => {
     const result = await resultOf();
     expect(result).toMatchObject({ executionId: id, status: 'failed', outputLength: 0, tokensUsed: 7 });
     expect(result).not.toHaveProperty('output');
+    expect(result).toMatchObject({ error: 'model_failed', errorReason: 'model_failed' });
   });
 
   it('is of a cancelled execution', async () => {

@@ -4,7 +4,7 @@ import type { ExecutionListItem, Operations } from '../../../../lib/client/opera
 import { ExecutionId, ExecutionStatus } from '../../../../lib/contract/executions.ts';
 import { timeOf, ulidOf } from '../../../../lib/contract/ids.ts';
 import { AgentName } from '../../../../lib/contract/shapes.ts';
-import { durationText, tokensText } from '../../../texts.ts';
+import { durationText, executionStateText, tokensText } from '../../../texts.ts';
 import { readBy } from '../../command.ts';
 import { printJson } from '../../json.ts';
 import { Failure } from '../../run-program.ts';
@@ -19,7 +19,7 @@ const exampleId = 'ex_01K00000000000000000000000';
 const executionShape: Shape<ExecutionListItem> = {
   columns: {
     id: ({ id }) => id,
-    status: ({ status }) => status,
+    status: executionStateText,
     started: ({ startedAt }) => startedAt,
     duration: ({ durationMs }) => (durationMs === undefined ? undefined : durationText(durationMs)),
     task: ({ taskId }) => taskId,
@@ -40,7 +40,7 @@ const list = apiCommand(
   .addOption(allOption())
   .action(async ({ status, agent, ...options }, command) => {
     const client = connect(options, command);
-    const query = { status, agentName: agent };
+    const query = { status, agentName: agent, include: ['results' as const] };
     const page = await readPage(
       options,
       (limit) => client.listExecutions({ query: { ...query, limit } }),
@@ -64,8 +64,9 @@ const show = apiCommand(
     const rows = [
       ['id', execution.id],
       ['agent', execution.agentName],
-      ['status', execution.status],
+      ['status', executionStateText(execution)],
       ['error', execution.error],
+      ['reason', execution.errorReason === execution.error ? undefined : execution.errorReason],
       ['task', execution.taskId],
       ['delegation', execution.delegationId],
       ['started', execution.startedAt],

@@ -1,7 +1,7 @@
 import ora from 'ora';
 import { type Client, waitForExecution } from '../../../../lib/client/client.ts';
 import type { Execution, ExecutionStarted } from '../../../../lib/client/operations.ts';
-import { durationText } from '../../../texts.ts';
+import { durationText, executionStateText } from '../../../texts.ts';
 import { printJson } from '../../json.ts';
 import { multipleLines, singleLine } from '../../printable.ts';
 import { exitCodes } from '../../run-program.ts';
@@ -71,10 +71,10 @@ function outputText(output: string): string {
 
 /** Prints how an execution has ended to standard error, and sets the exit code. */
 export function reportEnd(execution: Execution): void {
-  const { agentName, id, status, durationMs = 0, error, qualityGates } = execution;
+  const { agentName, id, status, durationMs = 0, error = '', errorReason = error, qualityGates } = execution;
   if (status === 'failed') process.exitCode = exitCodes.failed;
-  const result = status === 'failed' ? singleLine(error ?? '') : gatesText(qualityGates);
-  console.error(`${agentName} ${id} ${status} after ${durationText(durationMs)}: ${result}`);
+  const result = status === 'failed' ? singleLine(errorReason) : gatesText(qualityGates);
+  console.error(`${agentName} ${id} ${executionStateText(execution)} after ${durationText(durationMs)}: ${result}`);
 }
 
 /** Returns the results of the quality gates: `self-test passed, QA review failed`. */

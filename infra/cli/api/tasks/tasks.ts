@@ -4,7 +4,7 @@ import type { Task, TaskDetail, TaskReference, TaskResult, TaskStatus } from '..
 import { codePoints } from '../../../../lib/contract/code-points.ts';
 import { AgentName, ProjectId } from '../../../../lib/contract/shapes.ts';
 import { TaskId, taskPriorities, taskStatuses } from '../../../../lib/contract/tasks.ts';
-import { tokensText } from '../../../texts.ts';
+import { executionStateText, tokensText } from '../../../texts.ts';
 import { readBy } from '../../command.ts';
 import { printJson } from '../../json.ts';
 import { singleLine } from '../../printable.ts';
@@ -149,11 +149,12 @@ const show = apiCommand('show', 'Show a task', `tasks show ${exampleId}`, `tasks
 /** Returns the newest ended execution on a task as labels and values. */
 function resultRows(result: TaskResult | undefined): (readonly [string, string | undefined])[] {
   if (!result) return [['result', 'No execution on the task has ended.']];
-  const { executionId, agentName, status, output = '', outputLength, gateReasons } = result;
+  const { executionId, agentName, errorReason, output = '', outputLength, gateReasons } = result;
   const isCut = codePoints(output) < outputLength;
   const rest = `\n… ${outputLength.toLocaleString('en')} characters in all: executions show ${executionId} --agent ${agentName}`;
   return [
-    ['result', `${status} at ${result.completedAt}`],
+    ['result', `${executionStateText(result)} at ${result.completedAt}`],
+    ['reason', errorReason],
     ['execution', `${executionId} of ${agentName}`],
     ['tokens', tokensText(result)],
     ['quality gates', gatesText(result.qualityGates)],

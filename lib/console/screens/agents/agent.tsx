@@ -1,12 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import type { Agent as AgentData } from '../../../client/operations.ts';
 import { ConfirmAction } from '../../components/confirm.tsx';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { PageHead, Skeleton } from '../../components/page.tsx';
+import { useDraft } from '../../components/use-draft.ts';
 import { useClient, useScope } from '../../session.ts';
 import { useAgent, type VersionedAgent } from './agent-queries.ts';
 import { type Draft, type Editor, PromptTab } from './editor/prompt-tab.tsx';
@@ -65,18 +66,19 @@ export function Agent() {
 function AgentParts({ name }: { name: string }) {
   const { tab: chosen = '' } = useSearch({ from: '/agents/$name' });
   const agent = useAgent(name);
-  // Changes that are not saved stay while another part is shown.
-  const [draft, setDraft] = useState<Draft>();
+  // Changes that are not saved stay while another part or another screen is shown.
+  const [draft, setDraft] = useDraft<Draft>(`agent/${name}`);
   const tab = (Object.hasOwn(tabs, chosen) ? tabs[chosen] : tabs.overview) as Tab;
   return (
     <>
       <PageHead
         title={agent.data?.agent.displayName ?? name}
+        kind="Agent"
         status={agent.data?.agent.status}
         path={<Link to="/agents">Agents</Link>}
       >
         {tab.curl({ name })}
-        {agent.data && <DeleteAgent agent={agent.data.agent} />}
+        {agent.data && <DeleteAgent agent={agent.data.agent} onDeleted={() => setDraft(undefined)} />}
       </PageHead>
       <Tabs name={name} current={tab} />
       {agent.data ? (
@@ -118,7 +120,8 @@ function Tabs({ name, current }: { name: string; current: Tab }) {
   );
 }
 
-function DeleteAgent({ agent: { name, displayName, isSystem } }: { agent: AgentData }) {
+function DeleteAgent({ agent, onDeleted }: { agent: AgentData; onDeleted: () => void }) {
+  const { name, displayName, isSystem } = agent;
   const client = useClient();
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -133,6 +136,7 @@ function DeleteAgent({ agent: { name, displayName, isSystem } }: { agent: AgentD
       isDestructive
       act={async () => {
         await client.deleteAgent({ params: { name } });
+        onDeleted();
         await navigate({ to: '/agents' });
         queries.removeQueries({ queryKey: ['agents', name] });
         void queries.invalidateQueries({ queryKey: ['agents'] });

@@ -5,7 +5,6 @@ import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Empty, PageHead, Skeleton, Status } from '../../components/page.tsx';
 import { Ago } from '../../components/time.tsx';
-import { useScope } from '../../session.ts';
 import { agentCategories, agentStatuses } from './agent-fields.ts';
 import { type AgentFilters, useAgents, useSkills } from './agent-queries.ts';
 import { CreateAgent } from './create-agent.tsx';
@@ -14,14 +13,13 @@ import { LoadMore } from './load-more.tsx';
 /** The list of agents. */
 export function Agents() {
   const filters = useFilters();
-  const canWrite = useScope('agents:write');
   const agents = useAgents(filters);
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
       <PageHead title="Agents">
         <CopyAsCurl operation="listAgents" request={{ query: filters }} />
-        {canWrite && <CreateAgent />}
+        <CreateAgent />
       </PageHead>
       <Filters filters={filters} isFiltered={isFiltered} />
       {agents.isPending ? (

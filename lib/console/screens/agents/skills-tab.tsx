@@ -8,6 +8,7 @@ import { useSkillCatalogue, useSkills, useSkillsRefresh } from './agent-queries.
 
 /** The skills of the deployment: those of the agent first, then those that can be assigned. */
 export function SkillsTab({ name }: { name: string }) {
+  const canWrite = useScope('agents:write');
   const skills = useSkills(name);
   const catalogue = useSkillCatalogue();
   const failed = [skills, catalogue].find(({ isError }) => isError);
@@ -20,7 +21,7 @@ export function SkillsTab({ name }: { name: string }) {
       <section aria-labelledby="assigned-skills">
         <h2 id="assigned-skills">Assigned</h2>
         {skills.data.length === 0 ? (
-          <p className="muted">The agent has no skills. Assign one of the catalogue.</p>
+          <p className="muted">The agent has no skills.{canWrite && ' Assign one of the catalogue.'}</p>
         ) : (
           <ul className="panel rows">
             {skills.data.map((skill) => (

@@ -3,10 +3,11 @@ import { Link, useSearch } from '@tanstack/react-router';
 import { type FormEvent, type KeyboardEvent, useState } from 'react';
 import type { Agent, Execution } from '../../../client/operations.ts';
 import { Failure } from '../../components/failure.tsx';
-import { Skeleton, Status } from '../../components/page.tsx';
-import { durationText, useNow } from '../../components/time.tsx';
+import { MissingScopes } from '../../components/missing-scope.tsx';
+import { RunStatus, Skeleton } from '../../components/page.tsx';
+import { durationText, useKnownNow } from '../../components/time.tsx';
 import { tokensText } from '../../components/tokens-text.ts';
-import { useClient } from '../../session.ts';
+import { useClient, useScope } from '../../session.ts';
 import { useExecution } from './agent-queries.ts';
 import { contextOf, textOfContext } from './context-text.ts';
 import { Field } from './editor/field.tsx';
@@ -17,7 +18,9 @@ export const exampleInput = 'Say in one sentence what you can do.';
 /** Runs the agent with an input, and shows the result as soon as there is one. `from` in the URL names an earlier run to change. */
 export function TryTab({ agent: { name, status } }: { agent: Agent }) {
   const { from } = useSearch({ from: '/agents/$name' });
+  const canExecute = useScope('agents:execute');
   const earlier = useExecution(name, from);
+  if (!canExecute) return <MissingScopes scopes={['agents:execute']} />;
   if (status !== 'active')
     return <p className="muted">Only an active agent can run. This one is {status}; change its status in Prompt.</p>;
   if (earlier.isError) return <Failure error={earlier.error} retry={() => void earlier.refetch()} />;
@@ -109,12 +112,12 @@ function Result({ name, id }: { name: string; id: string }) {
   const execution = useExecution(name, id);
   if (execution.isPending) return <Skeleton rows={3} />;
   if (execution.isError) return <Failure error={execution.error} retry={() => void execution.refetch()} />;
-  const { status, output, error } = execution.data;
+  const { status, output, error, errorReason = error } = execution.data;
   const tokens = tokensText(execution.data);
   return (
     <section className="panel result" aria-label="Result">
       <div className="result-head">
-        <Status value={status} />
+        <RunStatus run={execution.data} />
         <span className="muted">
           <Duration execution={execution.data} />
           {tokens !== undefined && ` · ${tokens} tokens`}
@@ -125,7 +128,9 @@ function Result({ name, id }: { name: string; id: string }) {
       </div>
       <div aria-live="polite">
         {output !== undefined && <pre>{output}</pre>}
-        {error !== undefined && <pre className="failing">{error}</pre>}
+        {errorReason !== undefined && (
+          <pre className={error === 'cancelled' ? undefined : 'failing'}>{errorReason}</pre>
+        )}
         {status === 'running' && <p className="muted">The agent works. The result appears here.</p>}
       </div>
     </section>
@@ -134,6 +139,6 @@ function Result({ name, id }: { name: string; id: string }) {
 
 /** The duration of an execution; while it runs, until now. */
 function Duration({ execution: { durationMs, startedAt } }: { execution: Execution }) {
-  const now = useNow();
+  const now = useKnownNow();
   return durationText(durationMs ?? Math.max(0, Math.floor((now - Date.parse(startedAt)) / 1000) * 1000));
 }

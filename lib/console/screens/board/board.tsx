@@ -6,6 +6,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef } from 'react';
 import type { Task, TaskStatus } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
+import { MissingDialog } from '../../components/missing-scope.tsx';
 import { PageHead } from '../../components/page.tsx';
 import { useKey } from '../../components/use-key.ts';
 import { useClient, useScope } from '../../session.ts';
@@ -58,7 +59,7 @@ export function Board() {
     [refocus],
   );
   // The URL opens the dialog that creates a task, so other screens can link to it.
-  const creating = canWrite ? statuses.find((status) => status === search.create) : undefined;
+  const creating = statuses.find((status) => status === search.create);
   const create = (status: TaskStatus | '') =>
     void navigate({ to: '/board', search: (latest: object) => given({ ...latest, create: status }), replace: true });
   useKey('c', 'page', canWrite, () => create('backlog'));
@@ -98,7 +99,10 @@ export function Board() {
       <p className="visually-hidden" role="status">
         {announcement}
       </p>
-      {creating && <CreateTask status={creating} filters={filters} onClose={() => create('')} />}
+      {creating && canWrite && <CreateTask status={creating} filters={filters} onClose={() => create('')} />}
+      {creating && !canWrite && (
+        <MissingDialog title="Create a task" scopes={['tasks:write']} onClose={() => create('')} />
+      )}
       {search.task !== undefined && (
         <TaskPanel
           id={search.task}

@@ -2,7 +2,7 @@ import { draggable } from '@atlaskit/pragmatic-drag-and-drop/adapter/element-ada
 import { memo, useEffect, useRef, useState } from 'react';
 import type { TaskListItem, TaskStatus } from '../../../client/operations.ts';
 import { ActionMenu } from '../../components/action-menu.tsx';
-import { durationText, useNow } from '../../components/time.tsx';
+import { durationText, useKnownNow } from '../../components/time.tsx';
 import { TaskLink } from './task-link.tsx';
 import { statuses, statusLabels } from './tasks.ts';
 
@@ -82,6 +82,6 @@ export const Card = memo(function Card({ task, runningSince, move }: Props) {
 
 /** How long an execution has been running. */
 function Running({ since }: { since: string }) {
-  const now = useNow();
+  const now = useKnownNow();
   return <span className="running">{durationText(Math.max(now - Date.parse(since), 0))}</span>;
 }

@@ -6,6 +6,7 @@ import { Failure } from '../../components/failure.tsx';
 import { Skeleton, Status } from '../../components/page.tsx';
 import { TextBlock } from '../../components/text-block.tsx';
 import { Ago } from '../../components/time.tsx';
+import { useWebhookName } from '../../components/webhook-name.ts';
 import { useScope } from '../../session.ts';
 import { useEvent } from './event-log.ts';
 
@@ -31,6 +32,7 @@ export function EventRow({ event, isOpen, toggle }: { event: Event; isOpen: bool
 
 /** Returns whether an event says that something does not work. */
 function isFailure({ event, data }: Event): boolean {
+  if ('execution' in data && data.execution.error === 'cancelled') return false;
   return event === 'agent.failed' || event === 'webhook.failing' || ('claim' in data && data.reason === 'failed');
 }
 
@@ -38,7 +40,9 @@ function isFailure({ event, data }: Event): boolean {
 function subjectOf({ data }: Event): string {
   if ('execution' in data) {
     const { agentName, status, error } = data.execution;
-    return error === undefined ? `${agentName}: ${status}` : `${agentName}: ${status}, ${error}`;
+    return error === undefined || error === 'cancelled'
+      ? `${agentName}: ${error ?? status}`
+      : `${agentName}: ${status}, ${error}`;
   }
   if ('webhook' in data) {
     const { host, description, disabledReason } = data.webhook;
@@ -49,6 +53,15 @@ function subjectOf({ data }: Event): string {
   if ('claim' in data) return `${title} (${claimText(data)})`;
   const change = previousStatus === undefined ? status : `${previousStatus} → ${status}`;
   return `${title} (${change.replaceAll('_', ' ')})`;
+}
+
+function DeliveryLink({ webhookId: id, deliveryId }: { webhookId: string; deliveryId: string }) {
+  const name = useWebhookName(id);
+  return (
+    <Link to="/webhooks/$id/deliveries/$deliveryId" params={{ id, deliveryId }} className="ellipsis" title={deliveryId}>
+      {name}
+    </Link>
+  );
 }
 
 function EventData({ event: { id, data } }: { event: Event }) {
@@ -87,9 +100,7 @@ function EventData({ event: { id, data } }: { event: Event }) {
         {detail.data?.deliveries.map(({ webhookId, deliveryId, state, attempts }) => (
           <li key={deliveryId}>
             <Status value={state} />
-            <Link to="/webhooks/$id/deliveries/$deliveryId" params={{ id: webhookId, deliveryId }}>
-              {deliveryId}
-            </Link>
+            <DeliveryLink webhookId={webhookId} deliveryId={deliveryId} />
             <span className="muted">
               {attempts} {attempts === 1 ? 'attempt' : 'attempts'}
             </span>

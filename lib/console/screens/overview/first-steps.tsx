@@ -2,18 +2,27 @@ import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useNotices } from '../../components/notices.tsx';
 import { Empty } from '../../components/page.tsx';
-import { useClient, useScope } from '../../session.ts';
+import { useMissingScopes } from '../../navigation.ts';
+import { type Scope, useClient } from '../../session.ts';
 
 /** The overview of a new organization. */
 export function FirstSteps() {
-  const canReadAgents = useScope('agents:read');
-  const canReadWebhooks = useScope('webhooks:read');
-  const canWriteTasks = useScope('tasks:write');
-  const canWriteAgents = useScope('agents:write');
+  const missingOf = useMissingScopes();
+  const has = (...scopes: Scope[]) => missingOf(scopes).length === 0;
+  const canWriteTasks = has('tasks:write');
+  const canWriteAgents = has('agents:read', 'agents:write');
+  const canExecute = has('agents:read', 'agents:execute');
+  const canRegister = has('webhooks:read', 'webhooks:write');
+  if (!canWriteTasks && !canWriteAgents && !canRegister)
+    return (
+      <Empty title="This organization has no tasks yet">
+        <p>Your access token may only read. What others create appears here.</p>
+      </Empty>
+    );
   return (
     <Empty title="This organization has no tasks yet">
       <ol className="first-steps">
-        {canReadAgents && (
+        {canWriteAgents && (
           <li>
             <Link to="/agents" search={{ create: 'agent' }}>
               Create an agent
@@ -21,14 +30,16 @@ export function FirstSteps() {
             and give it a prompt.
           </li>
         )}
-        <li>
-          <Link to="/board" search={{ create: 'backlog' }}>
-            Create a task
-          </Link>{' '}
-          on the board, and assign it to the agent.
-        </li>
-        {canReadAgents && <li>Run the agent on the task, and look at its steps.</li>}
-        {canReadWebhooks && (
+        {canWriteTasks && (
+          <li>
+            <Link to="/board" search={{ create: 'backlog' }}>
+              Create a task
+            </Link>{' '}
+            on the board, and assign it to the agent.
+          </li>
+        )}
+        {canExecute && <li>Run the agent on the task, and look at its steps.</li>}
+        {canRegister && (
           <li>
             <Link to="/webhooks" search={{ create: 'webhook' }}>
               Register a webhook

@@ -6,7 +6,7 @@ import { ExecutionsTable } from '../../components/executions-table.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Skeleton } from '../../components/page.tsx';
 import { Ago } from '../../components/time.tsx';
-import { useClient } from '../../session.ts';
+import { useClient, useScope } from '../../session.ts';
 import { latestEvents, latestExecutions } from './queries.ts';
 
 type Loading = { isLoading: boolean };
@@ -59,8 +59,11 @@ export function LatestEvents({ isLoading }: Loading) {
   );
 }
 
-/** The task, the execution or the webhook of an event, as a link. */
+/** The task, the execution or the webhook of an event, as a link if the token may read it. */
 function Subject({ event: { data } }: { event: Event }) {
+  const canReadTasks = useScope('tasks:read');
+  const canReadAgents = useScope('agents:read');
+  if ('task' in data && !canReadTasks) return <span className="ellipsis">{data.task.title}</span>;
   if ('task' in data)
     return (
       <Link className="ellipsis" to="/board" search={{ task: data.task.id }} title={data.task.title}>
@@ -74,6 +77,7 @@ function Subject({ event: { data } }: { event: Event }) {
       </Link>
     );
   const { agentName, id } = data.execution;
+  if (!canReadAgents) return <span className="ellipsis">{agentName}</span>;
   return (
     <Link className="ellipsis" to="/runs/$agent/$id" params={{ agent: agentName, id }}>
       {agentName}

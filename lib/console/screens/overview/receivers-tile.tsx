@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { Client } from '../../../client/client.ts';
 import type { Webhook } from '../../../client/operations.ts';
 import { Ago } from '../../components/time.tsx';
+import { webhookName } from '../../components/webhook-name.ts';
 import { useClient } from '../../session.ts';
 import { counted, Tile } from './tile.tsx';
 
@@ -30,10 +31,10 @@ export function ReceiversTile({ isLoading }: { isLoading: boolean }) {
             </p>
           )}
           <ul className="tile-list">
-            {failing.slice(0, 3).map(({ id, url, disabledAt, failingSince }) => (
+            {failing.slice(0, 3).map(({ id, url, description, disabledAt, failingSince }) => (
               <li key={id}>
                 <Link className="ellipsis" to="/webhooks/$id" params={{ id }} title={url}>
-                  {url}
+                  {webhookName({ url, description })}
                 </Link>
                 <span className="muted">
                   {disabledAt ? (

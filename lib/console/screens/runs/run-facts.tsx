@@ -57,14 +57,18 @@ export function RunFacts({ execution }: { execution: Execution }) {
   );
 }
 
-/** The task of an execution, as a link: its title, else its id, since it may be deleted, or the token may not read tasks. */
+/** The task of an execution: its title, else its id, since it may be deleted. It is no link for a token that may not read tasks. */
 function TaskLink({ id }: { id: string }) {
   const client = useClient();
-  const { data, isLoading } = useQuery({
-    ...oneTask(client, id),
-    enabled: useScope('tasks:read'),
-  });
+  const canReadTasks = useScope('tasks:read');
+  const { data, isLoading } = useQuery({ ...oneTask(client, id), enabled: canReadTasks });
   const title = isLoading ? '…' : data?.data.title;
+  if (!canReadTasks)
+    return (
+      <span className="run-task mono" title={id}>
+        {id}
+      </span>
+    );
   return (
     <Link className={title ? 'run-task ellipsis' : 'run-task mono'} to="/board" search={{ task: id }} title={id}>
       {title ?? id}

@@ -5,9 +5,11 @@ import type { Execution } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Judgements } from '../../components/judgements.tsx';
-import { PageHead, Skeleton, shortId } from '../../components/page.tsx';
+import { oneTask } from '../../components/one-task.ts';
+import { PageHead, RunStatus, Skeleton, shortId } from '../../components/page.tsx';
+import { runSubject } from '../../components/run-subject.ts';
 import { TextBlock } from '../../components/text-block.tsx';
-import { useClient } from '../../session.ts';
+import { useClient, useScope } from '../../session.ts';
 import { RunActions } from './run-actions.tsx';
 import { RunFacts } from './run-facts.tsx';
 import type { ExecutionStep } from './step-text.tsx';
@@ -20,18 +22,21 @@ const runningIntervalMs = 2_000;
 export function Run() {
   const { agent, id } = useParams({ from: '/runs/$agent/$id' });
   const { data, error, refetch } = useRun(agent, id);
+  const subject = useSubject(data?.execution);
   return (
     <>
       <PageHead
-        title={
+        title={subject ?? 'Run'}
+        kind="Run"
+        detail={
           <>
             {agent}{' '}
-            <span className="mono muted" title={id}>
+            <span className="mono" title={id}>
               {shortId(id)}
             </span>
           </>
         }
-        status={data?.execution.status}
+        status={data && <RunStatus run={data.execution} />}
         path={<Link to="/runs">Runs</Link>}
       >
         {data && <RunActions execution={data.execution} />}
@@ -41,6 +46,15 @@ export function Run() {
       {data ? <Details {...data} /> : !error && <Skeleton rows={12} />}
     </>
   );
+}
+
+/** Returns what an execution is about; `undefined` until that is read. */
+function useSubject(execution: Execution | undefined): string | undefined {
+  const client = useClient();
+  const canReadTasks = useScope('tasks:read');
+  const { taskId = '', input = '' } = execution ?? {};
+  const { data, isLoading } = useQuery({ ...oneTask(client, taskId), enabled: taskId !== '' && canReadTasks });
+  return isLoading ? undefined : runSubject({ taskTitle: data?.data.title, input });
 }
 
 function useRun(agent: string, id: string) {
@@ -64,7 +78,7 @@ function Details({ execution, steps }: { execution: Execution; steps: readonly E
   return (
     <div className="run">
       {errorReason !== undefined && (
-        <p className="failure" role="alert">
+        <p className={error === 'cancelled' ? 'run-note' : 'failure'} role="alert">
           {errorReason}
         </p>
       )}

@@ -12,6 +12,13 @@ import { useClient } from '../../session.ts';
 
 const statuses = ['running', 'completed', 'failed'] as const satisfies readonly ExecutionStatus[];
 
+/** The choices of the filter. The API lists cancelled executions with the failed ones. */
+const statusLabels: Readonly<Record<ExecutionStatus, string>> = {
+  running: 'Running',
+  completed: 'Completed',
+  failed: 'Failed or cancelled',
+};
+
 /** The number of executions that one request loads. */
 const pageSize = 50;
 
@@ -78,7 +85,7 @@ function RunFilters({ filters, total }: { filters: Filters; total: number | unde
         <option value="">All statuses</option>
         {statuses.map((one) => (
           <option key={one} value={one}>
-            {one[0]?.toUpperCase() + one.slice(1)}
+            {statusLabels[one]}
           </option>
         ))}
       </select>

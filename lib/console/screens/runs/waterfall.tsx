@@ -1,13 +1,13 @@
 import type { Execution } from '../../../client/operations.ts';
 import { gateNames, isGate } from '../../components/gate-names.ts';
-import { durationText, useNow } from '../../components/time.tsx';
+import { durationText, useKnownNow } from '../../components/time.tsx';
 import { StepMessages } from './step-messages.tsx';
 import { type ExecutionStep, StepText } from './step-text.tsx';
 import { waitsOf } from './step-waits.ts';
 
 /** The steps of an execution on its time axis. Each opens to its input and its output. */
 export function Waterfall({ execution, steps }: { execution: Execution; steps: readonly ExecutionStep[] }) {
-  const now = useNow();
+  const now = useKnownNow();
   const start = Date.parse(execution.startedAt);
   const end = execution.completedAt ? Date.parse(execution.completedAt) : Math.max(now, start);
   const isRunning = execution.status === 'running';
@@ -47,6 +47,11 @@ export function Waterfall({ execution, steps }: { execution: Execution; steps: r
   );
 }
 
+/** Returns whether a step has failed. One that was under way when its execution was cancelled has not. */
+function hasFailed({ error }: ExecutionStep): boolean {
+  return error !== undefined && error !== 'cancelled';
+}
+
 /** Returns the name of a step for people: that of its model or tool, or that of its quality gate. */
 function nameOf({ kind, name }: ExecutionStep): string {
   return kind === 'gate' && isGate(name) ? gateNames[name] : name;
@@ -67,6 +72,7 @@ type BarProps = {
 
 function Step({ execution, step, waitMs, start, end, isRunning }: StepProps) {
   const { number, kind, name, input, output, truncated, error, tokensUsed, durationMs } = step;
+  const isFailed = hasFailed(step);
   return (
     <li>
       <details className="step">
@@ -81,14 +87,15 @@ function Step({ execution, step, waitMs, start, end, isRunning }: StepProps) {
           <Bar step={step} waitMs={waitMs} start={start} end={end} isRunning={isRunning} />
           <span className="step-tokens">{tokensUsed?.toLocaleString('en')}</span>
           <span className="step-time">
-            {error !== undefined && <span className="failing">failed</span>}
+            {error === 'cancelled' && <span className="muted">cancelled</span>}
+            {isFailed && <span className="failing">failed</span>}
             {isRunning && <span className="busy">running</span>}
             {durationMs !== undefined && durationText(durationMs)}
           </span>
         </summary>
         <div className="step-content">
           {truncated && <p className="muted">Only the start of the texts of this step is stored.</p>}
-          {error !== undefined && <p className="failing">{error}</p>}
+          {error !== undefined && <p className={isFailed ? 'failing' : 'muted'}>{error}</p>}
           {input !== undefined && <StepText title="Input" text={input} />}
           {output !== undefined && <StepText title="Output" text={output} />}
           {input === undefined && output === undefined && error === undefined && (
@@ -104,7 +111,7 @@ function Step({ execution, step, waitMs, start, end, isRunning }: StepProps) {
 
 /** The bar of a step, after that of the wait before it. Offsets and widths are fractions of the duration of the execution. */
 function Bar({ step, waitMs, start, end, isRunning }: BarProps) {
-  const { kind, startedAt, durationMs, error } = step;
+  const { kind, startedAt, durationMs } = step;
   // Without a start, the step is one of an earlier version of the service.
   if (startedAt === undefined) return <span className="track" aria-hidden="true" />;
   const total = Math.max(1, end - start);
@@ -120,7 +127,7 @@ function Bar({ step, waitMs, start, end, isRunning }: BarProps) {
         title={`Waited ${durationText(waitMs)}`}
       />
       <span
-        className={`bar bar-${error === undefined ? kind : 'failed'}${isRunning ? ' bar-running' : ''}`}
+        className={`bar bar-${hasFailed(step) ? 'failed' : kind}${isRunning ? ' bar-running' : ''}`}
         style={{ left: `min(${offset * 100}%, 100% - 3px)`, width: `${width * 100}%` }}
       />
     </span>

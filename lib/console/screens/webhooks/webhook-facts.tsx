@@ -7,7 +7,7 @@ import { stateOf } from './webhook-state.ts';
 
 /** The facts of a webhook. `repair` follows its state. */
 export function WebhookFacts({ webhook, repair }: { webhook: Webhook; repair: ReactNode }) {
-  const { events, description, taskFilter, maxPerSecond, disabledAt, failingSince, signed, secretChangedAt } = webhook;
+  const { events, taskFilter, maxPerSecond, disabledAt, failingSince, signed, secretChangedAt } = webhook;
   const filter = [
     taskFilter?.projectId && `project ${taskFilter.projectId}`,
     taskFilter?.assignedAgent && `agent ${taskFilter.assignedAgent}`,
@@ -33,7 +33,6 @@ export function WebhookFacts({ webhook, repair }: { webhook: Webhook; repair: Re
       <Fact label="Last 24 hours">
         <HealthStrip id={webhook.id} />
       </Fact>
-      {description && <Fact label="Description">{description}</Fact>}
       <Fact label="Events">{events.join(', ')}</Fact>
       {filter.length > 0 && <Fact label="Only tasks of">{filter.join(', ')}</Fact>}
       <Fact label="Signed">

@@ -7,6 +7,7 @@ import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { PageHead, Skeleton } from '../../components/page.tsx';
+import { webhookName } from '../../components/webhook-name.ts';
 import { useClient, useScope } from '../../session.ts';
 import { Deliveries } from './deliveries/deliveries.tsx';
 import { RecoveryProgress } from './deliveries/recovery-progress.tsx';
@@ -48,11 +49,17 @@ function WebhookScreen({ id }: { id: string }) {
     },
     refetchInterval: attemptsIntervalMs,
   });
+  const webhook = data?.webhook;
   const close = () => setDialog(undefined);
   const dialogOf = (name: OpenDialog) => ({ open: dialog === name, onClose: close });
   return (
     <>
-      <PageHead title={data?.webhook.url ?? 'Webhook'} path={<Link to="/webhooks">Webhooks</Link>}>
+      <PageHead
+        title={webhook ? webhookName(webhook) : 'Webhook'}
+        kind="Webhook"
+        detail={webhook && webhookName(webhook) !== webhook.url && webhook.url}
+        path={<Link to="/webhooks">Webhooks</Link>}
+      >
         <CopyAsCurl operation="getWebhook" request={{ params: { id } }} />
         {data && canWrite && (
           <>

@@ -4,9 +4,11 @@ import { useState } from 'react';
 import type { Webhook } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { MissingDialog } from '../../components/missing-scope.tsx';
 import { Empty, PageHead, Skeleton, Status } from '../../components/page.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useWebhooks } from '../../components/use-webhooks.ts';
+import { webhookName } from '../../components/webhook-name.ts';
 import { useClient, useScope } from '../../session.ts';
 import { RegisterDialog } from './dialogs/register-dialog.tsx';
 import { HealthStrip } from './health-strip.tsx';
@@ -50,7 +52,7 @@ export function Webhooks() {
             <thead>
               <tr>
                 <th>State</th>
-                <th>URL and events</th>
+                <th>Webhook</th>
                 <th>Last 24 hours</th>
                 <th className="number">Last delivery</th>
               </tr>
@@ -69,6 +71,9 @@ export function Webhooks() {
         </button>
       )}
       <RegisterDialog open={canWrite && isRegistering} onClose={() => show({})} />
+      {isRegistering && !canWrite && (
+        <MissingDialog title="Register a webhook" scopes={['webhooks:write']} onClose={() => show({})} />
+      )}
     </>
   );
 }
@@ -92,7 +97,7 @@ function useFailingSince(): Map<string, string | undefined> | undefined {
 }
 
 function WebhookRow({ webhook, failingSince }: { webhook: Webhook; failingSince: string | undefined }) {
-  const { id, url, description, events, disabledReason, lastDeliveryAt } = webhook;
+  const { id, url, events, disabledReason, lastDeliveryAt } = webhook;
   const state = stateOf(webhook, failingSince !== undefined);
   return (
     <tr>
@@ -106,11 +111,11 @@ function WebhookRow({ webhook, failingSince }: { webhook: Webhook; failingSince:
       </td>
       <td className="wide name">
         <Link to="/webhooks/$id" params={{ id }} className="row-link" title={url}>
-          {url}
+          {webhookName(webhook)}
         </Link>
         <div className="muted ellipsis">
           {disabledReason ? 'Paused by the service: all deliveries failed. ' : ''}
-          {description ?? events.join(', ')}
+          {webhookName(webhook) === url ? events.join(', ') : url}
         </div>
       </td>
       <td>

@@ -178,7 +178,10 @@ describe('agents and executions', () => {
     expect(await output('executions', 'cancel', id)).toMatch(
       new RegExp(`^${id} of builder is cancelled after \\d[\\d.]* m?s\\.$`),
     );
-    expect(await output('executions', 'show', id)).toMatch(/^error +cancelled$/m);
+    expect(await output('executions', 'show', id)).toMatch(
+      /^status +cancelled\nerror +cancelled\nreason +A request cancelled it, or the execution that delegated it\.$/m,
+    );
+    expect(await output('executions', 'list', '--limit', '1')).toMatch(new RegExp(`^${id}  cancelled  `, 'm'));
     const again = await run('executions', 'cancel', id, '--agent', 'builder');
     expect(again).toEqual(
       failure(expect.stringMatching(`The execution ${id} has ended as failed; only a running execution`)),

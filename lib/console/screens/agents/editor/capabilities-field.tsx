@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useScope } from '../../../session.ts';
 import { toolCapabilities } from '../agent-fields.ts';
 
 type Props = { values: readonly string[]; change: (values: string[]) => void };
@@ -24,8 +25,9 @@ export function CapabilitiesField({ values, change }: Props) {
   );
 }
 
-/** Labels that are removed by their buttons, and an input for another one. */
+/** Labels that are removed by their buttons, and an input for another one; the labels alone for a token that may not change them. */
 function LabelsField({ values, set }: { values: readonly string[]; set: (one: string, isOn: boolean) => void }) {
+  const canWrite = useScope('agents:write');
   const [entered, setEntered] = useState('');
   const add = () => {
     const label = entered.trim();
@@ -40,29 +42,34 @@ function LabelsField({ values, set }: { values: readonly string[]; set: (one: st
           {values.map((one) => (
             <li key={one} className="label">
               <span className="ellipsis">{one}</span>
-              <button type="button" aria-label={`Remove ${one}`} onClick={() => set(one, false)}>
-                ×
-              </button>
+              {canWrite && (
+                <button type="button" aria-label={`Remove ${one}`} onClick={() => set(one, false)}>
+                  ×
+                </button>
+              )}
             </li>
           ))}
         </ul>
       )}
-      <div className="input-row">
-        <input
-          aria-label="New label"
-          maxLength={64}
-          value={entered}
-          onChange={({ target }) => setEntered(target.value)}
-          onKeyDown={(event) => {
-            if (event.key !== 'Enter') return;
-            event.preventDefault();
-            add();
-          }}
-        />
-        <button type="button" onClick={add}>
-          Add label
-        </button>
-      </div>
+      {values.length === 0 && !canWrite && <span className="muted">none</span>}
+      {canWrite && (
+        <div className="input-row">
+          <input
+            aria-label="New label"
+            maxLength={64}
+            value={entered}
+            onChange={({ target }) => setEntered(target.value)}
+            onKeyDown={(event) => {
+              if (event.key !== 'Enter') return;
+              event.preventDefault();
+              add();
+            }}
+          />
+          <button type="button" onClick={add}>
+            Add label
+          </button>
+        </div>
+      )}
     </div>
   );
 }

@@ -90,9 +90,7 @@ export function PromptTab({ current, draft, setDraft }: { current: VersionedAgen
           <span className="muted">
             {changed.length === 0
               ? 'No changes'
-              : changed.length === 1
-                ? '1 field changed'
-                : `${changed.length} fields changed`}
+              : `${changed.length === 1 ? '1 field' : `${changed.length} fields`} changed, kept in this tab`}
           </span>
         </div>
       )}

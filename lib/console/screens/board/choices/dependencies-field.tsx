@@ -6,16 +6,14 @@ import { Status } from '../../../components/page.tsx';
 import { useTaskSearch } from '../../../components/use-task-search.ts';
 
 type Props = {
-  name: string;
-  /** The tasks that are chosen at first. */
-  chosen: readonly TaskReference[];
+  value: readonly TaskReference[];
+  onChange: (value: readonly TaskReference[]) => void;
   /** The id of the task that depends on them, which is not offered. */
   self: string | undefined;
 };
 
 /** A choice of tasks that must be done first. It finds them by the words of their titles, or by an id. */
-export function DependenciesField({ name, chosen, self }: Props) {
-  const [value, setValue] = useState([...chosen]);
+export function DependenciesField({ value, onChange, self }: Props) {
   const [typed, setTyped] = useState('');
   const { found, isSearching, error } = useTaskSearch(typed);
   return (
@@ -23,15 +21,14 @@ export function DependenciesField({ name, chosen, self }: Props) {
       <span>Tasks that must be done first</span>
       <Combobox.Root
         multiple
-        name={name}
         items={found.tasks.filter(({ id }) => id !== self)}
         // The service has searched.
         filter={null}
-        value={value}
+        value={[...value]}
         onValueChange={(next, details) => {
           // Escape would remove all. It closes the form instead.
           if (details.reason === 'escape-key') details.allowPropagation();
-          else setValue(next);
+          else onChange(next);
         }}
         inputValue={typed}
         onInputValueChange={setTyped}

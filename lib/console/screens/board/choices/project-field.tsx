@@ -8,12 +8,14 @@ type Props = Pick<ComponentProps<'input'>, 'placeholder' | 'title' | 'onBlur'> &
   name: string;
   label: string;
   defaultValue: string | undefined;
+  /** Called with each text that is entered or chosen. */
+  onChange?: (project: string) => void;
   /** Called when a project is chosen from the list. */
   onChoose?: (project: string) => void;
 };
 
 /** The id of a project, which can be chosen from those that exist, or entered. */
-export function ProjectField({ name, label, defaultValue, onChoose, ...input }: Props) {
+export function ProjectField({ name, label, defaultValue, onChange, onChoose, ...input }: Props) {
   const [value, setValue] = useState(defaultValue ?? '');
   const [isOpen, setOpen] = useState(false);
   // All projects are offered until the user types.
@@ -30,6 +32,7 @@ export function ProjectField({ name, label, defaultValue, onChoose, ...input }: 
         if (reason === 'escape-key') return;
         setValue(next);
         setTyped(next);
+        onChange?.(next);
         if (reason === 'item-press') onChoose?.(next);
       }}
       open={isOpen && projects.length > 0}

@@ -1,39 +1,64 @@
 import { type FormEvent, useState } from 'react';
-import type { TaskDetail, TaskPatch } from '../../../../client/operations.ts';
+import type { TaskDetail } from '../../../../client/operations.ts';
 import { FormEnd } from '../../../components/form-end.tsx';
+import { useDraft } from '../../../components/use-draft.ts';
 import { useTaskChanges } from '../change-task.ts';
 import { ConflictDialog } from '../conflict-dialog.tsx';
-import { type EnteredTask, TaskFields, taskIn } from '../fields.tsx';
+import { TaskFields } from '../fields.tsx';
+import { changesOf, patchOf, type TaskValues, valuesOf } from '../task-values.ts';
 import { isOfEndedClaim } from './task-claim.tsx';
 
-/** The form that changes a task. It compares with the task that it began with, also if that changes in the meantime. */
+/** The changes that are not saved, and the task that they began with. */
+type Draft = { seen: TaskDetail; changes: Partial<TaskValues> };
+
+/** Returns the name of the draft of a task. */
+export function taskDraft(id: string): string {
+  return `task/${id}`;
+}
+
+/**
+ * The form that changes a task. It compares with the task that it began with, also if that changes in the meantime. What was
+ * entered stays when the panel is closed.
+ */
 export function EditTask({ task, onClose }: { task: TaskDetail; onClose: () => void }) {
-  const [seen] = useState(task);
+  const [draft, keepDraft] = useDraft<Draft>(taskDraft(task.id));
+  const [seen] = useState(draft?.seen ?? task);
+  const before = valuesOf(seen);
+  const values = { ...before, ...draft?.changes };
   const [isSaving, setSaving] = useState(false);
   const [error, setError] = useState<unknown>();
   const { change, conflict, overwrite, dismiss } = useTaskChanges(setError);
 
+  function close(): void {
+    keepDraft(undefined);
+    onClose();
+  }
+  function enter(entered: Partial<TaskValues>): void {
+    const changes = changesOf({ ...values, ...entered }, before);
+    keepDraft(changes && { seen, changes });
+  }
   async function save(send: () => Promise<boolean>): Promise<void> {
     setSaving(true);
     setError(undefined);
     const isSaved = await send();
     setSaving(false);
-    if (isSaved) onClose();
+    if (isSaved) close();
   }
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
-    const patch = patchOf(seen, taskIn(event.currentTarget));
-    if (Object.keys(patch).length === 0) onClose();
+    const patch = patchOf(before, values);
+    if (Object.keys(patch).length === 0) close();
     else void save(() => change(seen, patch));
   }
   return (
     <form className="form" onSubmit={submit}>
-      <TaskFields task={seen} />
+      <TaskFields values={values} change={enter} self={task.id} />
       <FormEnd
         label="Save"
         isDisabled={isSaving}
         error={isOfEndedClaim(error, task) ? undefined : error}
         cancel={onClose}
+        discard={draft && close}
       />
       {conflict && (
         <ConflictDialog
@@ -41,24 +66,10 @@ export function EditTask({ task, onClose }: { task: TaskDetail; onClose: () => v
           overwrite={() => void save(overwrite)}
           dismiss={() => {
             dismiss();
-            onClose();
+            close();
           }}
         />
       )}
     </form>
   );
-}
-
-/** Returns the fields that differ from the task. An empty optional field is cleared. */
-function patchOf(task: TaskDetail, entered: EnteredTask): TaskPatch {
-  const { description = '', assignedAgent = '', projectId = '' } = task;
-  const before: EnteredTask = {
-    ...{ title: task.title, status: task.status, priority: task.priority },
-    // A text area has its own line ends.
-    ...{ description: description.trim(), assignedAgent, projectId, dependsOn: task.dependsOn.map(({ id }) => id) },
-  };
-  const changed = (Object.keys(before) as (keyof EnteredTask)[]).filter(
-    (name) => String(before[name]).replaceAll('\r\n', '\n') !== String(entered[name]).replaceAll('\r\n', '\n'),
-  );
-  return Object.fromEntries(changed.map((name) => [name, entered[name] === '' ? null : entered[name]]));
 }

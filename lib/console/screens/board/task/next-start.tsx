@@ -32,17 +32,18 @@ function Stopped({ task: { assignedAgent = '' }, executionId, error }: StoppedPr
   const canReadAgents = useScope('agents:read');
   if (executionId === undefined)
     return <p className="next-start is-held">A person has to start this task: its agent does not try it again.</p>;
+  const run = error === 'cancelled' ? 'the run that was cancelled' : 'the run that failed';
   return (
     <p className="next-start is-held">
       Does not start again after{' '}
       {canReadAgents ? (
         <Link to="/runs/$agent/$id" params={{ agent: assignedAgent, id: executionId }}>
-          the run that failed
+          {run}
         </Link>
       ) : (
-        'the run that failed'
+        run
       )}
-      {error ? `: ${error}` : '.'}
+      {error && error !== 'cancelled' ? `: ${error}` : '.'}
     </p>
   );
 }

@@ -4,15 +4,17 @@ import { CrewboardError } from '../../../../client/client.ts';
 import { CopyAsCurl } from '../../../components/copy-as-curl.tsx';
 import { SidePanel } from '../../../components/dialog.tsx';
 import { Failure } from '../../../components/failure.tsx';
-import { Markdown } from '../../../components/markdown.tsx';
 import { useTaskWithResult } from '../../../components/one-task.ts';
 import { Skeleton } from '../../../components/page.tsx';
+import { useHasDraft } from '../../../components/use-draft.ts';
+import { useTitle } from '../../../components/use-title.ts';
 import { useScope } from '../../../session.ts';
 import type { Filters } from '../tasks.ts';
 import { Dependencies } from './dependencies.tsx';
+import { Description } from './description.tsx';
 import { Comments } from './discussion/comments.tsx';
 import { History } from './discussion/history.tsx';
-import { EditTask } from './edit-task.tsx';
+import { EditTask, taskDraft } from './edit-task.tsx';
 import { Neighbours } from './neighbours.tsx';
 import { NextStart } from './next-start.tsx';
 import { ReviewForm } from './review/review-form.tsx';
@@ -40,12 +42,14 @@ export function TaskPanel({ id, filters, onClose }: Props) {
   });
   const isDeleted = error instanceof CrewboardError && error.status === 404;
   const task = isDeleted ? undefined : data?.data;
+  useTitle(data ? `Task: ${data.data.title}` : 'Task');
   const shown = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another task begins at its top
   useEffect(() => {
     shown.current?.closest('.side-panel')?.scrollTo(0, 0);
   }, [task?.id]);
-  const isEditing = task !== undefined && task.id === edited;
+  const hasDraft = useHasDraft(taskDraft(task?.id ?? id));
+  const isEditing = task !== undefined && canWrite && (task.id === edited || hasDraft);
   return (
     <SidePanel
       title={data?.data.title ?? 'Task'}
@@ -55,7 +59,7 @@ export function TaskPanel({ id, filters, onClose }: Props) {
       {error && <Failure error={error} retry={() => void refetch()} />}
       {!task && !error && <Skeleton />}
       {task && <TaskClaim task={task} />}
-      {isEditing && <EditTask task={task} onClose={() => setEdited(undefined)} />}
+      {isEditing && <EditTask key={task.id} task={task} onClose={() => setEdited(undefined)} />}
       {task && !isEditing && (
         <div key={task.id} ref={shown} className="task">
           <div className="actions">
@@ -73,10 +77,7 @@ export function TaskPanel({ id, filters, onClose }: Props) {
           <TaskFacts task={task} />
           {task.result && <TaskResult result={task.result} />}
           <ReviewForm task={task} />
-          <section aria-label="Description">
-            <h3>Description</h3>
-            {task.description ? <Markdown text={task.description} /> : <p className="muted">No description.</p>}
-          </section>
+          <Description task={task} />
           <Dependencies task={task} />
           <Comments taskId={task.id} />
           <History id={task.id} readAt={dataUpdatedAt} />

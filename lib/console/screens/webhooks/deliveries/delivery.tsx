@@ -4,9 +4,10 @@ import type { Delivery as DeliveryData } from '../../../../client/operations.ts'
 import { CopyAsCurl } from '../../../components/copy-as-curl.tsx';
 import { Failure } from '../../../components/failure.tsx';
 import { indented } from '../../../components/indented.ts';
-import { PageHead, Skeleton, shortId } from '../../../components/page.tsx';
+import { PageHead, Skeleton } from '../../../components/page.tsx';
 import { TextBlock } from '../../../components/text-block.tsx';
 import { useNow } from '../../../components/time.tsx';
+import { useWebhookName } from '../../../components/webhook-name.ts';
 import { useClient, useScope } from '../../../session.ts';
 import { Attempt } from './attempt.tsx';
 import { SendAgain } from './send-again.tsx';
@@ -19,6 +20,7 @@ export function Delivery() {
   const params = useParams({ from: '/webhooks/$id/deliveries/$deliveryId' });
   const client = useClient();
   const canWrite = useScope('webhooks:write');
+  const webhook = useWebhookName(params.id);
   const { data, error, refetch } = useQuery({
     queryKey: ['webhooks', params.id, 'deliveries', params.deliveryId],
     queryFn: async ({ signal }) => (await client.getDelivery({ params, signal })).data,
@@ -29,12 +31,13 @@ export function Delivery() {
     <>
       <PageHead
         title={data?.event ?? 'Delivery'}
+        kind="Delivery"
         status={data?.state}
         path={
           <>
             <Link to="/webhooks">Webhooks</Link> /{' '}
             <Link to="/webhooks/$id" params={{ id: params.id }} title={params.id}>
-              {shortId(params.id)}
+              {webhook}
             </Link>
           </>
         }

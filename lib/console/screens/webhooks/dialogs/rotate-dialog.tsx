@@ -2,9 +2,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Modal } from '../../../components/dialog.tsx';
 import { FormEnd } from '../../../components/form-end.tsx';
+import { useKeptDialog } from '../../../components/kept-dialog.tsx';
 import { Ago } from '../../../components/time.tsx';
 import { useClient } from '../../../session.ts';
-import { createSecret, NewSecret } from './secret.tsx';
+import { createSecret, SecretDialog } from './secret.tsx';
 
 const overlaps = [
   [0, 'End the replaced secret at once'],
@@ -16,39 +17,41 @@ const overlaps = [
 /** The overlap that is chosen at first: that of the API. */
 const defaultOverlap = 86_400;
 
-/** The dialog that replaces the secret of a webhook, and then shows the new one once. */
+/** The dialog that replaces the secret of a webhook. The dialog of the new secret follows. */
 export function RotateDialog({ id, open, onClose }: { id: string; open: boolean; onClose: () => void }) {
   return (
     <Modal title="Rotate the secret" open={open} onClose={onClose}>
-      <Rotation id={id} />
+      <Rotation id={id} onClose={onClose} />
     </Modal>
   );
 }
 
-function Rotation({ id }: { id: string }) {
+function Rotation({ id, onClose }: { id: string; onClose: () => void }) {
   const client = useClient();
   const queries = useQueryClient();
+  const showKept = useKeptDialog();
   const [secret] = useState(createSecret);
-  const { mutate, data, error, isPending } = useMutation({
+  const { mutate, error, isPending } = useMutation({
     mutationFn: (overlapSeconds: number) =>
       client.rotateWebhookSecret({ params: { id }, body: { secret, overlapSeconds } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['webhooks'] }),
+    // Also if this dialog was closed before the response.
+    onSuccess: ({ data: { previousSecretEndsAt } }) => {
+      onClose();
+      showKept(
+        <SecretDialog secret={secret} stored={() => showKept()}>
+          <p>
+            Deliveries are signed with the new secret.{' '}
+            {previousSecretEndsAt && (
+              <>
+                The replaced one ends <Ago at={previousSecretEndsAt} />.
+              </>
+            )}
+          </p>
+        </SecretDialog>,
+      );
+      void queries.invalidateQueries({ queryKey: ['webhooks'] });
+    },
   });
-  if (data) {
-    const { previousSecretEndsAt } = data.data;
-    return (
-      <NewSecret secret={secret}>
-        <p>
-          Deliveries are signed with the new secret.{' '}
-          {previousSecretEndsAt && (
-            <>
-              The replaced one ends <Ago at={previousSecretEndsAt} />.
-            </>
-          )}
-        </p>
-      </NewSecret>
-    );
-  }
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     mutate(Number(new FormData(event.currentTarget).get('overlap')));

@@ -4,8 +4,9 @@ import { FormEnd } from '../../../../components/form-end.tsx';
 type Props = {
   /** The label of the field. */
   name: string;
-  text: string;
-  setText: (text: string) => void;
+  /** What is entered so far. */
+  entered: string;
+  enter: (text: string) => void;
   /** The label of the button that saves. */
   label: string;
   isDisabled: boolean;
@@ -15,8 +16,8 @@ type Props = {
 };
 
 /** A form for the text of a comment. */
-export function CommentForm({ name, text, setText, label, isDisabled, error, save, cancel }: Props) {
-  const comment = text.trim();
+export function CommentForm({ name, entered, enter, label, isDisabled, error, save, cancel }: Props) {
+  const comment = entered.trim();
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     save(comment);
@@ -25,7 +26,7 @@ export function CommentForm({ name, text, setText, label, isDisabled, error, sav
     <form className="form" onSubmit={submit}>
       <label className="field">
         <span>{name}</span>
-        <textarea rows={3} maxLength={10_000} value={text} onChange={({ target }) => setText(target.value)} />
+        <textarea rows={3} maxLength={10_000} value={entered} onChange={({ target }) => enter(target.value)} />
       </label>
       <FormEnd label={label} isDisabled={isDisabled || comment === ''} error={error} {...(cancel && { cancel })} />
     </form>

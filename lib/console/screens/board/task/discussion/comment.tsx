@@ -23,17 +23,18 @@ export function Comment({ taskId, comment }: Props) {
   const { me } = useSession();
   const isOwn = author.id === me.token.id;
   const canWrite = useScope('tasks:write');
-  // What is typed while the comment is edited.
-  const [typed, setTyped] = useState<string>();
+  // The text that is entered while the comment is changed.
+  const [entered, setEntered] = useState<string>();
+  const isEditing = entered !== undefined;
   const [isDeleting, setDeleting] = useState(false);
   const client = useClient();
   const changed = useDiscussionChanged(taskId);
   const params = { id: taskId, commentId: id };
   const edit = useMutation({
-    mutationFn: (entered: string) => client.updateComment({ params, body: { text: entered } }),
+    mutationFn: (changed: string) => client.updateComment({ params, body: { text: changed } }),
     onSuccess: async () => {
       await changed();
-      setTyped(undefined);
+      setEntered(undefined);
     },
   });
   return (
@@ -47,11 +48,11 @@ export function Comment({ taskId, comment }: Props) {
             {updatedAt !== createdAt && ', edited'}
           </span>
         </p>
-        {canWrite && isOwn && typed === undefined && (
+        {canWrite && isOwn && !isEditing && (
           <ActionMenu
             label="Change the comment"
             actions={[
-              { label: 'Edit', run: () => setTyped(text) },
+              { label: 'Edit', run: () => setEntered(text) },
               { label: 'Delete', run: () => setDeleting(true), isDestructive: true },
             ]}
           >
@@ -59,18 +60,18 @@ export function Comment({ taskId, comment }: Props) {
           </ActionMenu>
         )}
       </div>
-      {typed !== undefined ? (
+      {isEditing ? (
         <CommentForm
           name="Text of the comment, in Markdown"
-          text={typed}
-          setText={setTyped}
+          entered={entered}
+          enter={setEntered}
           label="Save"
           isDisabled={edit.isPending}
           error={edit.error}
           save={edit.mutate}
           cancel={() => {
             edit.reset();
-            setTyped(undefined);
+            setEntered(undefined);
           }}
         />
       ) : (

@@ -2,11 +2,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReviewDecision, TaskDetail } from '../../../../../client/operations.ts';
 import { Failure } from '../../../../components/failure.tsx';
 import { useNotices } from '../../../../components/notices.tsx';
+import { useDraft } from '../../../../components/use-draft.ts';
 import { useClient, useScope } from '../../../../session.ts';
 import { useFocusOfPanel } from '../../focus.ts';
 import { statusLabels } from '../../tasks.ts';
 import { isOfEndedClaim } from '../task-claim.tsx';
-import { useDraft } from '../use-draft.ts';
 
 /** Accepts the work on a task, or sends it back; nothing for a task that does not wait for a review. */
 export function ReviewForm({ task }: { task: TaskDetail }) {
@@ -20,14 +20,14 @@ function Decision({ task }: { task: TaskDetail }) {
   const client = useClient();
   const queries = useQueryClient();
   const { say } = useNotices();
-  const [entered, setEntered] = useDraft('review', id);
+  const [entered = '', keepEntered] = useDraft<string>(`review/${id}`);
   const comment = entered.trim();
   const { mutate, isPending, error } = useMutation({
     mutationFn: (decision: ReviewDecision) =>
       client.reviewTask({ params: { id }, body: { decision, ...(comment !== '' && { comment }) } }),
     // The buttons stay disabled until the panel shows the new status.
     onSuccess: ({ data }, decision) => {
-      setEntered('');
+      keepEntered(undefined);
       say(decision === 'accept' ? `Accepted “${title}”.` : `Sent “${title}” back: ${statusLabels[data.status]}.`);
       return queries.invalidateQueries({ queryKey: ['tasks'] });
     },
@@ -38,7 +38,12 @@ function Decision({ task }: { task: TaskDetail }) {
       <h3>Review</h3>
       <label className="field">
         <span>Comment, in Markdown. Say what is missing to send the task back.</span>
-        <textarea rows={3} maxLength={10_000} value={entered} onChange={({ target }) => setEntered(target.value)} />
+        <textarea
+          rows={3}
+          maxLength={10_000}
+          value={entered}
+          onChange={({ target }) => keepEntered(target.value || undefined)}
+        />
       </label>
       {error && !isOfEndedClaim(error, task) && <Failure error={error} />}
       <div className="actions">

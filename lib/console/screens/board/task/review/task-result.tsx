@@ -2,19 +2,20 @@ import { Link } from '@tanstack/react-router';
 import type { TaskResult as Result } from '../../../../../client/operations.ts';
 import { Judgements } from '../../../../components/judgements.tsx';
 import { Markdown } from '../../../../components/markdown.tsx';
-import { Status } from '../../../../components/page.tsx';
+import { RunStatus } from '../../../../components/page.tsx';
 import { Ago } from '../../../../components/time.tsx';
 import { cutNote } from './cut-note.ts';
 
 /** The result of the newest ended execution on a task: its output, and what the quality gates say of it. */
 export function TaskResult({ result }: { result: Result }) {
-  const { executionId: id, agentName: agent, status, output, outputLength, tokensUsed, completedAt } = result;
+  const { executionId: id, agentName: agent, status, error, errorReason = error, output } = result;
+  const { outputLength, tokensUsed, completedAt } = result;
   const note = cutNote(output, outputLength);
   return (
     <section className="task-result" aria-label="Result">
       <h3>Result</h3>
       <p className="result-facts muted">
-        <Status value={status} />
+        <RunStatus run={result} />
         <Link to="/agents/$name" params={{ name: agent }} className="ellipsis">
           {agent}
         </Link>
@@ -30,7 +31,9 @@ export function TaskResult({ result }: { result: Result }) {
           <Markdown text={output} />
         </section>
       ) : (
-        <p className="muted">The run has no output.</p>
+        <p className={errorReason === undefined || error === 'cancelled' ? 'muted' : 'failing'}>
+          {errorReason ?? 'The run has no output.'}
+        </p>
       )}
       {note !== undefined && <p className="muted">{note}</p>}
       {status === 'completed' && <Judgements {...result} />}
