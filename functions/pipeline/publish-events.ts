@@ -8,7 +8,7 @@ import { agentKind } from '../../lib/table/agents/agent-items.ts';
 import { wakeFrom, wakeKind } from '../../lib/table/agents/wake-ups.ts';
 import { heartbeatKind } from '../../lib/table/deliveries/heartbeat.ts';
 import { ownEventFrom, ownEventKind } from '../../lib/table/deliveries/own-events.ts';
-import { releaseKind } from '../../lib/table/deliveries/parked-attempts.ts';
+import { releaseKind } from '../../lib/table/deliveries/releases.ts';
 import { executionFrom, executionKind } from '../../lib/table/executions/execution-items.ts';
 import { putEntries } from '../../lib/table/history/history-rows.ts';
 import { commentFrom, commentKind } from '../../lib/table/tasks/comments.ts';

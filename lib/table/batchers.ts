@@ -1,35 +1,18 @@
 import { inBatches } from '../batching/in-batches.ts';
-import type { EventName } from '../contract/events.ts';
-import type { Organization } from '../contract/organization.ts';
 import { type BatchWrite, batchWriteLimit, writeBatch } from './batch-writes.ts';
 import type { TableContext } from './client.ts';
-import type { TaskFilterChange } from './deliveries/task-filters.ts';
 import type { Key } from './keys.ts';
 import { batchReadLimit, getEach } from './reads.ts';
 import type { Item } from './write.ts';
 
-/** The event of an organization whose subscribers are read. */
-export type SubscribedEvent = { organization: Organization; event: EventName };
-
-/**
- * A webhook that is subscribed to an event: its id, the Unix time in ms from which it is subscribed, and its filters if it
- * has had one.
- */
-export type Subscriber = { id: string; since: number; taskFilters?: readonly TaskFilterChange[] };
-
-/** An event that followers of its organization may have passed. */
-export type LateEvent = { organization: Organization; ulid: string };
-
 /**
  * The functions that join the calls of one turn of the event loop into batches, for one table. Each is created at its
- * first use.
+ * first use. Modules that join other calls declare theirs.
  */
-export type Batchers = {
+export interface Batchers {
   writeItem?: (write: BatchWrite) => Promise<unknown>;
   readItem?: (key: Key) => Promise<Item | undefined>;
-  readSubscribers?: (event: SubscribedEvent) => Promise<Subscriber[]>;
-  listLateEvent?: (event: LateEvent) => Promise<string>;
-};
+}
 
 /** The part of a context that batches need. */
 export type BatchingContext = TableContext & { batchers: Batchers };

@@ -2,11 +2,26 @@ import { inBatches } from '../../batching/in-batches.ts';
 import type { EventName } from '../../contract/events.ts';
 import { timeOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { BatchingContext, SubscribedEvent, Subscriber } from '../batchers.ts';
+import type { BatchingContext } from '../batchers.ts';
 import type { Table } from '../client.ts';
 import { keys } from '../keys.ts';
 import { readRange } from '../reads.ts';
 import { matchesFilter, type TaskFields, type TaskFilterChange } from './task-filters.ts';
+
+/** The event of an organization whose subscribers are read. */
+type SubscribedEvent = { organization: Organization; event: EventName };
+
+/**
+ * A webhook that is subscribed to an event: its id, the Unix time in ms from which it is subscribed, and its filters if it
+ * has had one.
+ */
+export type Subscriber = { id: string; since: number; taskFilters?: readonly TaskFilterChange[] };
+
+declare module '../batchers.ts' {
+  interface Batchers {
+    readSubscribers?: (event: SubscribedEvent) => Promise<Subscriber[]>;
+  }
+}
 
 /**
  * Returns the webhooks that are subscribed to an event, strongly consistent. The calls of one turn of the event loop share

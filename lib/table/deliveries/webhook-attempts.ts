@@ -7,7 +7,7 @@ import { leaseFree, leaseTimestamps } from '../lease.ts';
 import { getItem } from '../reads.ts';
 import { Conflict, ignoreConflict, transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
-import { releaseWrite } from './parked-attempts.ts';
+import { releaseWrite } from './releases.ts';
 import type { Target } from './webhooks.ts';
 
 /**

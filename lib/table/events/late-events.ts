@@ -4,7 +4,7 @@ import { timeOf, ulidFrom, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { tableSchema } from '../../deployment/table-schema.ts';
 import { batchWriteLimit, writeBatch } from '../batch-writes.ts';
-import type { BatchingContext, LateEvent } from '../batchers.ts';
+import type { BatchingContext } from '../batchers.ts';
 import type { Table } from '../client.ts';
 import { isTooFarAhead } from '../clocks.ts';
 import { historyExpiry } from '../deliveries/history-days.ts';
@@ -21,6 +21,15 @@ const aheadMs = [0, 1_000, 5_000, 30_000];
 
 /** The most events of one item, which has then 28 KB. */
 const itemEvents = 1_000;
+
+/** An event that followers of its organization may have passed. */
+type LateEvent = { organization: Organization; ulid: string };
+
+declare module '../batchers.ts' {
+  interface Batchers {
+    listLateEvent?: (event: LateEvent) => Promise<string>;
+  }
+}
 
 /**
  * Returns whether an event that has just been written is late: followers may have passed its id, or would wait long for it,

@@ -8,11 +8,10 @@ import {
   type ParkedAttempt,
   parkAttempt,
   parkedAtOnce,
-  type Release,
   readParkedAttempts,
   removeParkedAttempt,
-  removeRelease,
 } from '../../table/deliveries/parked-attempts.ts';
+import { type Release, removeRelease } from '../../table/deliveries/releases.ts';
 import { isPaused, isPausedAt, type Pausable } from '../../table/deliveries/pauses.ts';
 import { readWebhook, type StoredWebhook } from '../../table/deliveries/webhooks.ts';
 import { graceMs } from '../../table/lists/due.ts';

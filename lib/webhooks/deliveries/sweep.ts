@@ -6,7 +6,7 @@ import { deliveryPartitions, parkedPartitions } from '../../table/deliveries/del
 import { checkPartition, eventCheckFrom } from '../../table/deliveries/event-checks.ts';
 import { eventFrom, isEvent } from '../../table/deliveries/event-log.ts';
 import { oldDeliveryPartitions } from '../../table/deliveries/old-deliveries.ts';
-import { releaseFrom } from '../../table/deliveries/parked-attempts.ts';
+import { releaseFrom } from '../../table/deliveries/releases.ts';
 import type { Key } from '../../table/keys.ts';
 import { type SweepCall, type Swept, sweep } from '../../table/lists/due.ts';
 import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';

@@ -1,5 +1,5 @@
 import { redeliveryKind } from '../../table/deliveries/attempt-items.ts';
-import { releaseFrom, releaseKind } from '../../table/deliveries/parked-attempts.ts';
+import { releaseFrom, releaseKind } from '../../table/deliveries/releases.ts';
 import { autoRecoveryFrom, autoRecoveryKind } from '../../table/recoveries/auto-recoveries.ts';
 import { recoveryFrom, recoveryKind } from '../../table/recoveries/recoveries.ts';
 import type { Item } from '../../table/write.ts';
