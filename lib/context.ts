@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { ulidFrom } from './contract/ids.ts';
 import { readAllowedModels, standardModel } from './contract/models.ts';
 import type { Organization } from './contract/organization.ts';
+import { type AttemptLimits, readAttemptLimits } from './deployment/attempt-limits.ts';
 import { type AllowedOrigins, readAllowedOrigins } from './deployment/cors.ts';
 import { environment } from './deployment/environment.ts';
 import { type ExecutionLimits, type Limits, readExecutionLimits, readLimits } from './deployment/limits.ts';
 import { numberSettings, readNumber } from './deployment/number-settings.ts';
 import type { QueueName } from './deployment/queues.ts';
-import type { RequestCounts } from './limits/requests.ts';
 import { type Log, log } from './log.ts';
+import type { RequestCounts } from './request-counts.ts';
 import type { QueueContext, QueueSender } from './sqs/queue.ts';
 import type { PreparedAgent } from './table/agents/prepared-agents.ts';
 import type { Batchers } from './table/batchers.ts';
@@ -16,13 +17,7 @@ import { openTable, type Table } from './table/client.ts';
 import type { EventCheckContext } from './table/deliveries/event-checks.ts';
 import { createLogClock, createStampClock, type LogClock } from './table/events/log-clock.ts';
 import type { StoredToken } from './table/organizations/tokens.ts';
-import {
-  type AttemptLimitContext,
-  type AttemptLimits,
-  readAttemptLimits,
-} from './webhooks/deliveries/attempt-limits.ts';
 import { type RetrySchedule, readRetrySchedule } from './webhooks/deliveries/retry-schedule.ts';
-import type { TimeRequests } from './webhooks/deliveries/time-requests.ts';
 import type { SecretsContext } from './webhooks/secrets.ts';
 import { type AllowedReceivers, readAllowedReceivers } from './webhooks/sender/allowed-receivers.ts';
 import type { ConnectionsOfWebhooks } from './webhooks/sender/kept-connections.ts';
@@ -37,6 +32,12 @@ export type CachedToken = {
   /** The time from which on its next use is noted in the table. */
   nextUseAt: number;
 };
+
+/** The attempts of one webhook in this process: the number of those that run, and those that wait. */
+type WebhookAttempts = { running: number; slow: boolean; waiting: ((starts: boolean) => void)[] };
+
+/** The requests for times of webhooks that wait for the end of a turn of the event loop, by a name. */
+export type TimeRequests = Map<string, (request: unknown) => Promise<number | undefined>>;
 
 /**
  * The first argument of the functions of the service: the table and the queues, the clock, the settings, and the state that
@@ -103,7 +104,7 @@ export type Context = {
   /** The attempts that this process makes, by the id of their delivery and their number. */
   attemptsInProgress: Map<string, Promise<unknown>>;
   /** The attempts that run and wait in this process, by the id of their webhook. */
-  webhookAttempts: AttemptLimitContext['webhookAttempts'];
+  webhookAttempts: Map<string, WebhookAttempts>;
   /** The attempts of this turn of the event loop that take permits, or book times, of their webhooks. */
   timeRequests: TimeRequests;
   /** The connections to receivers that attempts leave to one another, by the id of their webhook. */

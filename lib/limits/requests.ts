@@ -3,22 +3,12 @@ import type { Organization } from '../contract/organization.ts';
 import { limitHeaders } from '../deployment/limits.ts';
 import type { Log } from '../log.ts';
 import { runWithoutRequest } from '../request-context.ts';
+import type { RequestCount, RequestCounts } from '../request-counts.ts';
 import type { Table } from '../table/client.ts';
 import { keys } from '../table/keys.ts';
 import { takeFromBucket } from '../table/organizations/request-bucket.ts';
-import { type Bucket, followClock, isReportDue, newBucket, type Taken, takeRequest } from './bucket.ts';
+import { followClock, isReportDue, newBucket, type Taken, takeRequest } from './bucket.ts';
 import { waitForReport } from './report-wait.ts';
-
-/** The bucket of an organization in one container, and its reports. */
-type RequestCount = Bucket & {
-  /** The report in progress. The promise never rejects. */
-  report?: Promise<void> | undefined;
-  /** The earliest time of the next report, by the monotonic clock. A failed report postpones it. */
-  nextReportAt: number;
-};
-
-/** The counts of a container by organization and policy, the oldest first. */
-export type RequestCounts = Map<string, RequestCount>;
 
 /** The policies that count requests: of all requests, and of those that call receivers or models. */
 const policies = {

@@ -43,8 +43,9 @@ export const importTable: Readonly<Record<string, string>> = {
   // How requests and messages reach it.
   'lib/request-context.ts': 'lib/contract node:*',
   'lib/log.ts': '@aws-lambda-powertools/logger',
-  'lib/limits': 'lib/contract lib/deployment lib/log.ts lib/request-context.ts lib/table',
-  'lib/context.ts': 'lib/contract lib/deployment lib/limits lib/log.ts lib/sqs lib/table lib/webhooks node:*',
+  'lib/request-counts.ts': '',
+  'lib/limits': 'lib/contract lib/deployment lib/log.ts lib/request-context.ts lib/request-counts.ts lib/table',
+  'lib/context.ts': 'lib/contract lib/deployment lib/log.ts lib/request-counts.ts lib/sqs lib/table lib/webhooks node:*',
   'lib/http':
     'lib/agents lib/context.ts lib/contract lib/deployment lib/limits lib/log.ts lib/openapi lib/request-context.ts lib/requests lib/table node:* @middy/core aws-lambda esbuild',
   'lib/mcp':

@@ -13,8 +13,8 @@ import { Conflict, transact } from '../transact.ts';
 import type { Item, Write } from '../write.ts';
 import { type Failing, failingOf } from './failing.ts';
 import { announcement, type OwnEventsHolder, ownEventsOf } from './own-events.ts';
-import { releaseWrite } from './releases.ts';
 import { isPaused, openPauseOf, type Pausable } from './pauses.ts';
+import { releaseWrite } from './releases.ts';
 import { changedFilters, currentFilter, type TaskFilterChange } from './task-filters.ts';
 
 /** The maximum number of webhooks of an organization. */

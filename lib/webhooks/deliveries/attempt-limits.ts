@@ -1,26 +1,13 @@
-import { environment } from '../../deployment/environment.ts';
+import type { Context } from '../../context.ts';
+import type { AttemptLimits } from '../../deployment/attempt-limits.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { pollingOf, slowAttemptsOf } from '../../deployment/polling.ts';
 import type { Target } from '../../table/deliveries/webhooks.ts';
 import { attemptLeaseMs, isLeaseOver } from '../../table/lease.ts';
 import { randomOf } from './derived-ids.ts';
 
-/** The attempts of one webhook in this process: the number of those that run, and those that wait. */
-type WebhookAttempts = { running: number; slow: boolean; waiting: ((starts: boolean) => void)[] };
-
-/** The limits of the concurrent attempts of one webhook. */
-export type AttemptLimits = {
-  /** In one process, while the webhook is not known to be slow. */
-  normal: number;
-  /** In all processes together, from the queue of slow webhooks. */
-  slow: number;
-};
-
 /** The part of a context that limiting concurrent attempts needs. */
-export type AttemptLimitContext = {
+export type AttemptLimitContext = Pick<Context, 'webhookAttempts'> & {
   attemptLimits: Pick<AttemptLimits, 'normal'>;
-  /** The attempts that run and wait in this process, by the id of their webhook. */
-  webhookAttempts: Map<string, WebhookAttempts>;
 };
 
 /**
@@ -85,25 +72,4 @@ export function freeLeaseOf(
     return until === undefined || isLeaseOver(Date.parse(until), now, attemptLeaseMs);
   });
   return free[randomOf(deliveryId) % free.length];
-}
-
-/**
- * Reads the limits of normal and of slow webhooks from `PROMPT_ATTEMPTS` and `SLOW_ATTEMPTS`, whole numbers from 1. Their
- * defaults are half of a batch, and half of the calls of the slow queue at the usual quota.
- *
- * @throws Error for other values
- */
-export function readAttemptLimits(variables: Readonly<Record<string, string | undefined>>): AttemptLimits {
-  const polling = pollingOf();
-  return {
-    normal: readLimit(variables, environment.normalAttempts, Math.floor(polling.deliveries.batchSize / 2)),
-    slow: readLimit(variables, environment.slowAttempts, slowAttemptsOf(polling)),
-  };
-}
-
-function readLimit(variables: Readonly<Record<string, string | undefined>>, name: string, usual: number): number {
-  const text = variables[name] || String(usual);
-  if (!/^[1-9]\d{0,3}$/.test(text))
-    throw new Error(`${name} is ${JSON.stringify(text)}; write a whole number from 1 to 9999.`);
-  return Number(text);
 }

@@ -11,8 +11,8 @@ import {
   readParkedAttempts,
   removeParkedAttempt,
 } from '../../table/deliveries/parked-attempts.ts';
-import { type Release, removeRelease } from '../../table/deliveries/releases.ts';
 import { isPaused, isPausedAt, type Pausable } from '../../table/deliveries/pauses.ts';
+import { type Release, removeRelease } from '../../table/deliveries/releases.ts';
 import { readWebhook, type StoredWebhook } from '../../table/deliveries/webhooks.ts';
 import { graceMs } from '../../table/lists/due.ts';
 import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';

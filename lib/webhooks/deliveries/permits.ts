@@ -1,10 +1,11 @@
+import type { Context } from '../../context.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import type { TableContext } from '../../table/client.ts';
 import { clocksDifferMs } from '../../table/clocks.ts';
 import { takePermits } from '../../table/deliveries/webhook-attempts.ts';
 import type { Target } from '../../table/deliveries/webhooks.ts';
 import { hasBooking } from './bookings.ts';
-import { requestTime, type TimeRequests } from './time-requests.ts';
+import { requestTime } from './time-requests.ts';
 
 /**
  * An attempt to a webhook with a maximum of attempts in a second needs a permit: a time from which on its request may begin,
@@ -41,11 +42,7 @@ const pausesOfPermit = 3;
 const freshMs = 10;
 
 /** The part of a context that permits need. */
-export type PermitContext = TableContext & {
-  clock: () => number;
-  pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  timeRequests: TimeRequests;
-};
+export type PermitContext = TableContext & Pick<Context, 'clock' | 'pause' | 'timeRequests'>;
 
 /** An attempt to a webhook with a maximum of attempts in a second. */
 export type PacedAttempt = { message: DeliveryMessage; target: Target & { maxPerSecond: number } };

@@ -1,10 +1,8 @@
 import { inBatches } from '../../batching/in-batches.ts';
+import type { Context } from '../../context.ts';
 
 /** The most times of a webhook that one write takes. */
 const blockSize = 50;
-
-/** The requests for times of webhooks that wait for the end of a turn of the event loop, by a name. */
-export type TimeRequests = Map<string, (request: unknown) => Promise<number | undefined>>;
 
 /** How requests with the same name get their times. */
 export type TimeSource<Request> = {
@@ -26,7 +24,7 @@ export type TimeSource<Request> = {
  * @returns `undefined` if there is no time now
  */
 export function requestTime<Request>(
-  { timeRequests }: { timeRequests: TimeRequests },
+  { timeRequests }: Pick<Context, 'timeRequests'>,
   name: string,
   request: Request,
   source: TimeSource<Request>,

@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts';
 import { timestamp, ulidOf } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../deployment/messages.ts';
 import { type BatchingContext, readInBatch } from '../../table/batchers.ts';
@@ -24,9 +25,9 @@ import {
   withoutBooking,
 } from './bookings.ts';
 import type { AttemptToMake, Decision } from './decide-attempt.ts';
-import { requestTime, type TimeRequests } from './time-requests.ts';
+import { requestTime } from './time-requests.ts';
 
-type BookingContext = BatchingContext & { clock: () => number; timeRequests: TimeRequests };
+type BookingContext = BatchingContext & Pick<Context, 'clock' | 'timeRequests'>;
 
 /** The time in which as many attempts are booked as may begin in a second, in milliseconds: a little more than their permits take. */
 const bookedMs = 1_080;

@@ -1,13 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { pollingOf } from '../../../lib/deployment/polling.ts';
 import {
   type AttemptLimitContext,
   endAttempt,
   markAttemptSlow,
-  readAttemptLimits,
   startAttempt,
 } from '../../../lib/webhooks/deliveries/attempt-limits.ts';
-import { slowMs } from '../../../lib/webhooks/deliveries/attempt-result.ts';
 
 let context: AttemptLimitContext;
 beforeEach(() => {
@@ -42,24 +39,4 @@ describe('the attempts of a webhook in a container', () => {
     endAttempt(context, 'wh_1');
     expect(await start(1)).toEqual([true]);
   });
-});
-
-describe('the limits of a deployment', () => {
-  it('are half of a batch, and half of the calls of slow deliveries, where they are not set', () => {
-    expect(readAttemptLimits({})).toEqual({ normal: 5, slow: 25 });
-  });
-
-  it.each(['PROMPT_ATTEMPTS', 'SLOW_ATTEMPTS'])('are whole numbers: %s', (name) => {
-    expect(Object.values(readAttemptLimits({ [name]: '7' }))).toContain(7);
-    for (const text of ['0', '-1', '1.5', 'many', '10000'])
-      expect(() => readAttemptLimits({ [name]: text })).toThrow(name);
-  });
-});
-
-it('the invocations of each queue suffice for 50 events a second of a webhook until it is slow, and for others', () => {
-  const containerStartMs = 500;
-  const occupied = (50 * (slowMs + containerStartMs)) / 1_000;
-  const { deliveries, firstRetry, secondRetry, thirdRetry } = pollingOf();
-  for (const { concurrency } of [deliveries, firstRetry, secondRetry, thirdRetry])
-    expect(concurrency).toBeGreaterThan(occupied);
 });
