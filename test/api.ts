@@ -2,7 +2,7 @@ import { loadHandler } from '../infra/local/functions.ts';
 import { endpoints } from '../lib/contract/endpoints.ts';
 import type { ErrorDetail } from '../lib/contract/errors.ts';
 import { familyOf, fileNameOf, functionNameOf, type Operation, routes } from '../lib/contract/routes.ts';
-import type { Task } from '../lib/contract/tasks.ts';
+import type { Task } from '../lib/contract/tasks/tasks.ts';
 import { etagOf } from '../lib/http/preconditions.ts';
 import { type Answer, call, type Sent } from './service.ts';
 

@@ -11,7 +11,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
-import type { Table } from '../lib/table/client.ts';
+import type { Table } from '../lib/table/access/client.ts';
 
 /** The places of items, or parts of items, in a request or a response. `*` stands for every name and every index. */
 type Fields = 'item' | NamedFields;

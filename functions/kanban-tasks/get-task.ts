@@ -1,5 +1,5 @@
 import { requireScopes } from '../../lib/contract/required-scopes.ts';
-import { getTask as row } from '../../lib/contract/tasks.ts';
+import { getTask as row } from '../../lib/contract/tasks/tasks.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { getTask } from '../../lib/tasks/tasks.ts';
 

@@ -1,7 +1,7 @@
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
-import { rejectOtherData, withAllowedModels } from '../cli/stack/deployed-data.ts';
 import { bundleFunctions } from './bundle.ts';
+import { rejectOtherData, withAllowedModels } from './deployed/deployed-data.ts';
 import { ServiceStack } from './service-stack.ts';
 import { readSettings, type StackSettings, withDefaultModel } from './settings.ts';
 import { stageOf } from './stage.ts';

@@ -6,14 +6,7 @@ import { Schedule, ScheduleExpression, ScheduleTargetInput } from 'aws-cdk-lib/a
 import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import {
-  type Clock,
-  type Consumer,
-  type ConsumerName,
-  consumers,
-  type Source,
-} from '../../lib/deployment/consumers.ts';
-import { type Polling, pollingOf } from '../../lib/deployment/polling.ts';
+import { type Clock, type Consumer, type ConsumerName, consumers, type Source } from '../../lib/names/consumers.ts';
 import {
   longestDelaySeconds,
   maxReceiveCount,
@@ -21,7 +14,8 @@ import {
   queues,
   type WorkQueue,
   workQueues,
-} from '../../lib/deployment/queues.ts';
+} from '../../lib/names/queues.ts';
+import { type Polling, pollingOf } from '../../lib/settings/polling.ts';
 import type { ServiceTable } from './data/table.ts';
 import { mayAskModels } from './functions/model-access.ts';
 import { constructIdOf, ServiceFunction, type SharedProps } from './functions/service-function.ts';

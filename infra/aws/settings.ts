@@ -1,22 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { globalProfile, isAllowed, standardModelName, standardProfileIn } from '../../lib/contract/models.ts';
+import { globalProfile, isAllowed, standardModelName, standardProfileIn } from '../../lib/contract/agents/models.ts';
+import { nearestName } from '../../lib/contract/requests/nearest-name.ts';
 import { type Operation, routes } from '../../lib/contract/routes.ts';
-import { type ConsumerName, consumers } from '../../lib/deployment/consumers.ts';
-import { isOriginPattern } from '../../lib/deployment/cors.ts';
-import { environment } from '../../lib/deployment/environment.ts';
-import { standardLimits } from '../../lib/deployment/limits.ts';
-import { type NumberSettingName, numberSettings, retryWaits } from '../../lib/deployment/number-settings.ts';
+import { type ConsumerName, consumers } from '../../lib/names/consumers.ts';
+import { environment } from '../../lib/names/environment.ts';
+import { workQueues } from '../../lib/names/queues.ts';
+import { isOriginPattern } from '../../lib/settings/cors.ts';
+import { standardLimits } from '../../lib/settings/limits.ts';
+import { type NumberSettingName, numberSettings, retryWaits } from '../../lib/settings/number-settings.ts';
 import {
   batchSizeBounds,
   concurrencyBounds,
   pollingOf,
   slowAttemptsOf,
   usualLambdaConcurrency,
-} from '../../lib/deployment/polling.ts';
-import { workQueues } from '../../lib/deployment/queues.ts';
-import { nearestName } from '../../lib/requests/nearest-name.ts';
+} from '../../lib/settings/polling.ts';
 import { reservationFaults } from './reserved-concurrency.ts';
 
 /** The settings of a stack: those of its file, the defaults of all others, and its stage. */

@@ -1,4 +1,4 @@
-import { runWithRequest } from '../../lib/request-context.ts';
+import { runWithRequest } from '../../lib/table/access/current-request.ts';
 import { apiErrorText } from './api/api-errors.ts';
 import { operatorErrorText } from './operator-errors.ts';
 import { program } from './program.ts';

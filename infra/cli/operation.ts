@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Context, createContext } from '../../lib/context.ts';
-import { environment } from '../../lib/deployment/environment.ts';
+import { type Context, createContext } from '../../lib/context/context.ts';
+import { environment } from '../../lib/names/environment.ts';
+import { createStackContext } from '../aws/deployed/stack.ts';
 import { connectToService, runInService } from '../local/commands/command-client.ts';
 import type { CommandRequest, Terminal } from '../local/commands/messages.ts';
 import { type LocalContext, openLocalContext } from '../local/local-context.ts';
-import { Problem } from '../local/problem.ts';
 import { readSettings } from '../local/settings.ts';
+import { Problem } from '../problem.ts';
 import { findStackTargets, type RedriveTargets } from './dead-letters/redrive-targets.ts';
-import { createStackContext } from './stack/stack.ts';
 import { processTerminal } from './terminal.ts';
 
 /** What a command of operators gets: the terminal of the operator, and the deployment that it works on. */

@@ -1,5 +1,5 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { runWithRequest } from '../../lib/request-context.ts';
+import { runWithRequest } from '../../lib/table/access/current-request.ts';
 import type { CommandRequest, Terminal } from '../local/commands/messages.ts';
 import type { ServiceAccess } from '../local/deployment.ts';
 import { backup } from './commands/backup.ts';

@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { Problem } from '../problem.ts';
 import { closeToOthers } from './file-modes.ts';
-import { Problem } from './problem.ts';
 
 /** The open data folder of a local deployment, which contains everything that survives a restart. */
 export type DataFolder = {

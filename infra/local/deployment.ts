@@ -1,4 +1,4 @@
-import { type Context, processContext, setProcessContext } from '../../lib/context.ts';
+import { type Context, processContext, setProcessContext } from '../../lib/context/context.ts';
 import { scopes } from '../../lib/contract/endpoint.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';

@@ -1,4 +1,4 @@
-import { environment } from '../../lib/deployment/environment.ts';
+import { environment } from '../../lib/names/environment.ts';
 import { type DataFolder, dataFiles, dataPath } from './data-folder.ts';
 import { tableName } from './running.ts';
 import type { Settings } from './settings.ts';

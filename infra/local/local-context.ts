@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Context, createContext } from '../../lib/context.ts';
+import { type Context, createContext } from '../../lib/context/context.ts';
+import { Problem } from '../problem.ts';
 import { removeFormerAddresses } from './commands/command-address.ts';
 import { closeDataFolder, type DataFolder, dataFiles, openDataFolder } from './data-folder.ts';
 import { functionEnvironment } from './function-environment.ts';
 import { type OpenTable, openTable } from './open-table.ts';
-import { Problem } from './problem.ts';
 import type { Settings } from './settings.ts';
 
 /** The context of a data folder on which no service runs. `close` ends its use. */

@@ -1,5 +1,5 @@
-import { published } from '../../lib/deployment/consumers.ts';
-import type { Table } from '../../lib/table/client.ts';
+import { published } from '../../lib/names/consumers.ts';
+import type { Table } from '../../lib/table/access/client.ts';
 import { type DataFolder, dataFiles, dataPath } from './data-folder.ts';
 import { createTable } from './other-engine/create-table.ts';
 import { createStreamChanges } from './other-engine/stream-changes.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { Problem } from '../problem.ts';
 import { dataFiles, isOpen, readText } from './data-folder.ts';
-import { Problem } from './problem.ts';
 
 /** The name of the table in a local deployment. */
 export const tableName = 'crewboard';

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
-import { environment } from '../../lib/deployment/environment.ts';
-import { type Limits, readLimits } from '../../lib/deployment/limits.ts';
-import { numberSettings, readNumber } from '../../lib/deployment/number-settings.ts';
-import { readRetrySchedule } from '../../lib/webhooks/deliveries/retry-schedule.ts';
-import { readAllowedReceivers } from '../../lib/webhooks/sender/allowed-receivers.ts';
+import { environment } from '../../lib/names/environment.ts';
+import { readAllowedReceivers } from '../../lib/settings/allowed-receivers.ts';
+import { type Limits, readLimits } from '../../lib/settings/limits.ts';
+import { numberSettings, readNumber } from '../../lib/settings/number-settings.ts';
+import { readRetrySchedule } from '../../lib/settings/retry-schedule.ts';
+import { Problem } from '../problem.ts';
 import { readCorsOrigins } from './cors.ts';
 import { type ModelSettings, readModelSettings } from './model/model-settings.ts';
-import { Problem } from './problem.ts';
 import type { Durability } from './table/file/database.ts';
 
 /** The settings of a local deployment, which it reads from environment variables. */

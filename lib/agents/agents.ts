@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import {
   type Agent,
   type AgentFilter,
@@ -7,13 +7,14 @@ import {
   type AssignedSkill,
   type NewAgent,
   reservedNames,
-} from '../contract/agents.ts';
+} from '../contract/agents/agents.ts';
+import { isAllowed } from '../contract/agents/models.ts';
+import type { Skill } from '../contract/agents/skills.ts';
 import type { Page, Precondition, Scope, Versioned } from '../contract/endpoint.ts';
 import { ApiError, notFound } from '../contract/errors.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
-import { isAllowed } from '../contract/models.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { Skill } from '../contract/skills.ts';
+import { retryOnConflict, transact } from '../table/access/transact.ts';
 import type { AgentHead, StoredAgent } from '../table/agents/agent-items.ts';
 import {
   type AgentContext,
@@ -34,7 +35,6 @@ import { unlistExecutions } from '../table/executions/execution-removal.ts';
 import { markExecutions } from '../table/executions/running-executions.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { readSettings } from '../table/organizations/settings.ts';
-import { retryOnConflict, transact } from '../table/transact.ts';
 import { authorizeChange, authorizeConduct, authorizeTools } from './agent-permissions.ts';
 import { losesRights, matching, mayStartMore, patched } from './decisions.ts';
 import { newSystemAgents } from './system-agents.ts';

@@ -1,16 +1,24 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import {
   type AgentMetrics,
   type DailyMetrics,
   type ExecutionMetrics,
   type Period,
   periodDays,
-} from '../contract/agent-metrics.ts';
+} from '../contract/agents/agent-metrics.ts';
 import { notFound } from '../contract/errors.ts';
 import type { Organization } from '../contract/organization.ts';
+import type { TableContext } from '../table/access/client.ts';
 import { type AgentContext, readAgentHead } from '../table/agents/agents.ts';
-import { type Days, lastDays, noTotals, readDays, readDurations, sumOf, type Totals } from '../table/agents/metrics.ts';
-import type { TableContext } from '../table/client.ts';
+import {
+  type Days,
+  lastDays,
+  noTotals,
+  readDays,
+  readDurations,
+  sumOf,
+  type Totals,
+} from '../table/executions/metrics.ts';
 
 /** Percentiles are exact up to this number of finished executions; above it they come from the histogram. */
 const exactUpTo = 1_000;

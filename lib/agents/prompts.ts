@@ -1,10 +1,11 @@
-import type { Context } from '../context.ts';
-import type { Agent } from '../contract/agents.ts';
+import type { Context } from '../context/context.ts';
+import type { Agent } from '../contract/agents/agents.ts';
+import type { Prompt, PromptListItem, PromptSource } from '../contract/agents/prompts.ts';
 import type { Page, Precondition, Scope, Versioned } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { Prompt, PromptListItem, PromptSource } from '../contract/prompts.ts';
+import { retryOnConflict, transact } from '../table/access/transact.ts';
 import {
   type AgentHead,
   hashOf,
@@ -15,7 +16,6 @@ import {
 import { type AgentContext, changeAgent } from '../table/agents/agents.ts';
 import { readPrompt, readPromptChanges } from '../table/agents/prompts.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
-import { retryOnConflict, transact } from '../table/transact.ts';
 import { authorizeChange } from './agent-permissions.ts';
 import { requireAgent, requireAgentHead, versioned } from './agents.ts';
 

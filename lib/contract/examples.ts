@@ -1,4 +1,4 @@
-import { standardModel } from './models.ts';
+import { standardModel } from './agents/models.ts';
 
 /**
  * The values that the examples of all endpoints share: one agent, one task with a dependency, one execution, one

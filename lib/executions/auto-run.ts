@@ -1,10 +1,12 @@
-import type { Context } from '../context.ts';
+import { type QueueContext, sendMessages } from '../aws/queue.ts';
+import type { Context } from '../context/context.ts';
 import { ApiError } from '../contract/errors.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { AgentOrder } from '../deployment/messages.ts';
-import { requestFields } from '../request-context.ts';
-import { type QueueContext, sendMessages } from '../sqs/queue.ts';
+import type { AgentOrder } from '../names/messages.ts';
+import type { TableContext } from '../table/access/client.ts';
+import { requestFields } from '../table/access/current-request.ts';
+import { Conflict } from '../table/access/transact.ts';
 import { type AgentHead, startsItself } from '../table/agents/agent-items.ts';
 import { readAgentHead } from '../table/agents/agents.ts';
 import {
@@ -18,12 +20,10 @@ import {
   wakeFrom,
   wakePartition,
 } from '../table/agents/wake-ups.ts';
-import type { TableContext } from '../table/client.ts';
 import { readRunningRows } from '../table/executions/execution-lists.ts';
 import { graceMs, type SweepCall, type Swept, sweep } from '../table/lists/due.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { readAssignee, readTask } from '../table/tasks/tasks.ts';
-import { Conflict } from '../table/transact.ts';
 import { isOffered } from '../tasks/claim-decisions.ts';
 import { readReadyTasks } from '../tasks/ready-tasks.ts';
 import { startsByItself } from '../tasks/rounds.ts';

@@ -1,6 +1,7 @@
 import { ApiError, notFound } from '../contract/errors.ts';
-import type { Delegation, NewDelegation } from '../contract/executions.ts';
+import type { Delegation, NewDelegation } from '../contract/executions/executions.ts';
 import type { Organization } from '../contract/organization.ts';
+import { merged } from '../table/access/transact.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
 import { readAgentHead, unknownAgent } from '../table/agents/agents.ts';
 import type { ExecutionHead } from '../table/executions/execution-items.ts';
@@ -9,7 +10,6 @@ import type { RecordResponse } from '../table/idempotency.ts';
 import { unknownTask } from '../table/tasks/task-edges.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { readTask } from '../table/tasks/tasks.ts';
-import { merged } from '../table/transact.ts';
 import { type ExecutionStartContext, startExecution } from './start-execution.ts';
 
 /** The longest chain of delegations (docs/architecture.md#delegations). */

@@ -1,8 +1,10 @@
 import { ApiError, notFound } from '../contract/errors.ts';
-import type { Cancellation } from '../contract/execution-control.ts';
-import type { Execution, ExecutionStarted } from '../contract/executions.ts';
+import type { Cancellation } from '../contract/executions/execution-control.ts';
+import type { Execution, ExecutionStarted } from '../contract/executions/executions.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
+import { retryOnConflict } from '../table/access/transact.ts';
+import type { Write } from '../table/access/write.ts';
 import type { AgentContext } from '../table/agents/agents.ts';
 import {
   type Ending,
@@ -20,8 +22,6 @@ import { readDelegatedExecutions } from '../table/executions/running-executions.
 import type { RecordResponse } from '../table/idempotency.ts';
 import { unknownTask } from '../table/tasks/task-edges.ts';
 import { readTask } from '../table/tasks/tasks.ts';
-import { retryOnConflict } from '../table/transact.ts';
-import type { Write } from '../table/write.ts';
 import { requireAgent, startAndRespond } from './executions.ts';
 import type { ExecutionStartContext } from './start-execution.ts';
 import { moveOnCancel } from './task-moves.ts';

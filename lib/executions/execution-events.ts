@@ -1,4 +1,4 @@
-import { type ExecutionEvent, executionEventRows } from '../contract/events.ts';
+import { type ExecutionEvent, executionEventRows } from '../contract/webhooks/events.ts';
 import { type ExecutionHead, listItemOf } from '../table/executions/execution-items.ts';
 
 const names = Object.keys(executionEventRows) as ExecutionEvent['event'][];

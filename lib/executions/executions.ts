@@ -6,12 +6,12 @@ import type {
   ExecutionListItem,
   ExecutionStarted,
   NewExecution,
-} from '../contract/executions.ts';
+} from '../contract/executions/executions.ts';
+import type { ExecutionStep, StepQuery } from '../contract/executions/steps.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { ExecutionStep, StepQuery } from '../contract/steps.ts';
+import type { TableContext } from '../table/access/client.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
 import { type AgentContext, readAgentHead } from '../table/agents/agents.ts';
-import type { TableContext } from '../table/client.ts';
 import type { RunningExecution } from '../table/executions/execution-items.ts';
 import { readExecutionPage } from '../table/executions/execution-lists.ts';
 import { readExecution, readExecutionHead } from '../table/executions/executions.ts';
@@ -19,8 +19,8 @@ import { readConversation, readStepPage } from '../table/executions/step-list.ts
 import type { RecordResponse } from '../table/idempotency.ts';
 import { unknownTask } from '../table/tasks/task-edges.ts';
 import { readTask } from '../table/tasks/tasks.ts';
+import { withMessages } from './prompts/step-messages.ts';
 import { type ExecutionStartContext, type Order, startExecution } from './start-execution.ts';
-import { withMessages } from './step-messages.ts';
 import { withSubjects } from './subjects.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
+import { retryOnConflict } from '../table/access/transact.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
 import type { AgentContext } from '../table/agents/agents.ts';
 import {
@@ -15,7 +16,6 @@ import type { RecordResponse } from '../table/idempotency.ts';
 import { graceMs } from '../table/lists/due.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { readTasks } from '../table/tasks/tasks.ts';
-import { retryOnConflict } from '../table/transact.ts';
 import { asOf, liveClaim, taskClaimed } from '../tasks/claim-decisions.ts';
 import { rejectWhileBlocked } from '../tasks/decisions.ts';
 import { moveOnStart } from './task-moves.ts';

@@ -1,4 +1,4 @@
-import type { TaskStatus } from '../contract/tasks.ts';
+import type { TaskStatus } from '../contract/tasks/tasks.ts';
 import type { RunningExecution } from '../table/executions/execution-items.ts';
 import type { TaskMove } from '../table/executions/executions.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';

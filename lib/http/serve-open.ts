@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import type { Context as LambdaContext } from 'aws-lambda';
 import type { Endpoint, RequestOf, ResultOf } from '../contract/endpoint.ts';
-import { withStartCheck } from '../deployment/start-check.ts';
+import { withStartCheck } from '../names/start-check.ts';
 import { answerHead } from './answer-head.ts';
 import type { ApiEvent, ApiResult } from './api-event.ts';
 import { envelope, errorResponses } from './middleware/envelope.ts';

@@ -1,4 +1,4 @@
-import { agentNotActive } from '../executions/changed-agent.ts';
+import { agentNotActive } from '../executions/run/changed-agent.ts';
 import type { ExecutionHead } from '../table/executions/execution-items.ts';
 
 /** A finished execution, and its troubles for which the prompt may be the reason. */

@@ -1,8 +1,8 @@
-import type { Context } from '../context.ts';
-import type { ImprovementDecision } from '../contract/improvements.ts';
-import { type Answered, askModel } from '../executions/ask-model.ts';
-import type { Tools } from '../executions/generate-output.ts';
-import { systemPromptOf, userPromptOf } from '../executions/prompts.ts';
+import type { Context } from '../context/context.ts';
+import type { ImprovementDecision } from '../contract/agents/improvements.ts';
+import { systemPromptOf, userPromptOf } from '../executions/prompts/prompts.ts';
+import { type Answered, askModel } from '../executions/run/ask-model.ts';
+import type { Tools } from '../executions/run/generate-output.ts';
 import type { PreparedAgent } from '../table/agents/prepared-agents.ts';
 import type { ExecutionHead, ExecutionInput } from '../table/executions/execution-items.ts';
 import type { Evidence } from './evidence.ts';

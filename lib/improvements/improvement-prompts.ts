@@ -1,6 +1,6 @@
 import { shortened } from '../contract/code-points.ts';
-import { type Instructions, lastWordOf, userPromptOf } from '../executions/prompts.ts';
-import { section } from '../executions/sections.ts';
+import { type Instructions, lastWordOf, userPromptOf } from '../executions/prompts/prompts.ts';
+import { section } from '../executions/prompts/sections.ts';
 import { type Evidence, lineOf } from './evidence.ts';
 
 /** The maximum number of characters of an input that are shown to the improver, in code points. */

@@ -1,6 +1,6 @@
+import type { ImprovementPass } from '../contract/agents/improvements.ts';
 import { codePoints, startOf } from '../contract/code-points.ts';
-import type { ImprovementPass } from '../contract/improvements.ts';
-import type { Answered } from '../executions/ask-model.ts';
+import type { Answered } from '../executions/run/ask-model.ts';
 import type { PassProof } from './improvement-pass.ts';
 import type { Proposal } from './proposals.ts';
 import { failureOf, type Trial, votesOf } from './trials.ts';

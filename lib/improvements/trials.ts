@@ -1,4 +1,4 @@
-import type { Answered } from '../executions/ask-model.ts';
+import type { Answered } from '../executions/run/ask-model.ts';
 import type { ExecutionInput } from '../table/executions/execution-items.ts';
 import { choiceOf } from './improvement-prompts.ts';
 import { pairsOfPass, roundsOfVotes, votesOfPair } from './votes.ts';

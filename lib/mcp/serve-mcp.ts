@@ -6,7 +6,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Context as LambdaContext } from 'aws-lambda';
-import { type Context, processContext } from '../context.ts';
+import { type Context, processContext } from '../context/context.ts';
 import { isDeeper } from '../contract/depth.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import type { ApiEvent, ApiResult } from '../http/api-event.ts';

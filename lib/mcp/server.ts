@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from '@modelcontextprotocol/server';
-import { log } from '../log.ts';
+import { log } from '../context/log.ts';
 import type { McpRequest, OperationResponse } from './call-operation.ts';
 import { nextTaskMessages, nextTaskPrompt } from './prompts.ts';
 import { listResources, listResourceTemplates, readResource } from './resources.ts';

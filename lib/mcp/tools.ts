@@ -1,6 +1,6 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { endpoints } from '../contract/endpoints.ts';
-import type { ToolList } from '../contract/mcp.ts';
+import type { ToolList } from '../contract/open/mcp.ts';
 import { hasScopes, requiredScopes } from '../contract/required-scopes.ts';
 import { familyOf } from '../contract/routes.ts';
 import { callerOf } from '../http/api-event.ts';

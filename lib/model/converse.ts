@@ -5,7 +5,7 @@ import {
   type TokenUsage,
 } from '@aws-sdk/client-bedrock-runtime';
 import * as v from 'valibot';
-import { type Effort, supportsPromptCache, thinkingTokensOf } from '../contract/models.ts';
+import { type Effort, supportsPromptCache, thinkingTokensOf } from '../contract/agents/models.ts';
 import { failureOf, unreadable } from './failures.ts';
 import {
   addCachePoints,

@@ -1,7 +1,7 @@
 import type { ContentBlock, Message, ToolConfiguration, ToolInputSchema } from '@aws-sdk/client-bedrock-runtime';
 import * as v from 'valibot';
+import { hasResultStatus, rejectsTextBesideTools } from '../contract/agents/models.ts';
 import { isDeeper, isNested, maxDepth } from '../contract/depth.ts';
-import { hasResultStatus, rejectsTextBesideTools } from '../contract/models.ts';
 
 /** A tool that a model may call. `inputSchema` is a JSON Schema of an object. */
 export type ToolDefinition = { name: string; description: string; inputSchema: Record<string, unknown> };

@@ -1,7 +1,7 @@
-import { type EventName, eventNames, eventRows } from '../contract/events.ts';
 import { deliveryId } from '../contract/examples.ts';
 import { Timestamp } from '../contract/shapes.ts';
-import { DeliveryId } from '../contract/webhooks.ts';
+import { type EventName, eventNames, eventRows } from '../contract/webhooks/events.ts';
+import { DeliveryId } from '../contract/webhooks/webhooks.ts';
 import { eventsTag } from './overview.ts';
 import { type Json, schemaOf } from './schemas.ts';
 

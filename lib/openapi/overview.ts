@@ -1,5 +1,5 @@
-import { toolScopesOf } from '../contract/agent-operations.ts';
-import { toolCapabilities } from '../contract/agents.ts';
+import { toolScopesOf } from '../contract/agents/agent-operations.ts';
+import { toolCapabilities } from '../contract/agents/agents.ts';
 
 const code = (text: string) => `\`${text}\``;
 

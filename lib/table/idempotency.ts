@@ -1,13 +1,13 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Organization } from '../contract/organization.ts';
-import { tableSchema } from '../deployment/table-schema.ts';
-import type { TableContext } from './client.ts';
-import { type Key, keys } from './keys.ts';
+import { tableSchema } from '../names/table-schema.ts';
+import type { TableContext } from './access/client.ts';
+import { type Key, keys } from './access/keys.ts';
+import { getItem, getItems } from './access/reads.ts';
+import { AlreadyDone, transact } from './access/transact.ts';
+import type { Write } from './access/write.ts';
 import { createLease, deleteLease, isLeaseOver, leaseExpired, leaseHeld, leaseTimes } from './lease.ts';
-import { getItem, getItems } from './reads.ts';
 import { partsOf } from './text-parts.ts';
-import { AlreadyDone, transact } from './transact.ts';
-import type { Write } from './write.ts';
 
 const keptForSeconds = 24 * 60 * 60;
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { timestamp } from '../contract/ids.ts';
-import type { TableContext } from './client.ts';
-import { clocksDifferMs, isTooFarAhead } from './clocks.ts';
-import type { Key } from './keys.ts';
-import { Conflict, ignoreConflict, transact } from './transact.ts';
+import type { TableContext } from './access/client.ts';
+import { clocksDifferMs, isTooFarAhead } from './access/clocks.ts';
+import type { Key } from './access/keys.ts';
+import { Conflict, ignoreConflict, transact } from './access/transact.ts';
 
 /**
  * A lease is the exclusive right to work on something until it expires. The reader of a lease decides by the clock whether it has

@@ -1,5 +1,5 @@
-import { type Claim, type ClaimEndReason, claimSeconds, failedClaimsLimit } from '../contract/claims.ts';
 import { ApiError } from '../contract/errors.ts';
+import { type Claim, type ClaimEndReason, claimSeconds, failedClaimsLimit } from '../contract/tasks/claims.ts';
 import { isLeaseOver } from '../table/lease.ts';
 import { openStatuses } from '../table/tasks/ready-rows.ts';
 import type { ClaimEnd, StoredTask } from '../table/tasks/task-items.ts';

@@ -1,17 +1,17 @@
-import type { Context } from '../context.ts';
-import { type Claim, claimSeconds } from '../contract/claims.ts';
-import type { Comment } from '../contract/comments.ts';
+import type { Context } from '../context/context.ts';
 import { ApiError, notFound } from '../contract/errors.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { ClaimRelease } from '../contract/task-claims.ts';
+import { type Claim, claimSeconds } from '../contract/tasks/claims.ts';
+import type { Comment } from '../contract/tasks/comments.ts';
+import type { ClaimRelease } from '../contract/tasks/task-claims.ts';
+import { retryOnConflict } from '../table/access/transact.ts';
 import { readExecutionHead } from '../table/executions/executions.ts';
 import type { FormerListsContext } from '../table/executions/former-lists.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { storeRenewal } from '../table/tasks/renewals.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { readTasks } from '../table/tasks/tasks.ts';
-import { retryOnConflict } from '../table/transact.ts';
 import {
   afterFailure,
   asOf,

@@ -1,9 +1,9 @@
 import { ApiError } from '../contract/errors.ts';
 import { timeOf, ulidOf } from '../contract/ids.ts';
 import { pick } from '../contract/shapes.ts';
-import { TaskDetail, type TaskPatch, type TaskReference } from '../contract/tasks.ts';
+import { TaskDetail, type TaskPatch, type TaskReference } from '../contract/tasks/tasks.ts';
+import { applyPatch } from '../table/access/patch.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
-import { applyPatch } from '../table/patch.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { withoutFailures } from './claim-decisions.ts';
 

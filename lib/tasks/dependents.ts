@@ -1,13 +1,13 @@
-import { inGroups } from '../batching/in-groups.ts';
-import type { Context } from '../context.ts';
+import { inGroups } from '../aws/in-groups.ts';
+import type { Context } from '../context/context.ts';
 import type { Organization } from '../contract/organization.ts';
+import { Conflict, retryOnConflict } from '../table/access/transact.ts';
 import type { FormerListsContext } from '../table/executions/former-lists.ts';
 import { usesFormerLists } from '../table/executions/former-lists.ts';
 import { hasOtherDoneness, moveTaskEntry } from '../table/tasks/due-tasks.ts';
 import { isHeld, storeHeld } from '../table/tasks/held-tasks.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { readTask, readTasks } from '../table/tasks/tasks.ts';
-import { Conflict, retryOnConflict } from '../table/transact.ts';
 
 /**
  * A task is held while one of its dependencies is not done. The transaction that finishes a dependency has no room for up to 500

@@ -1,12 +1,12 @@
-import type { Context } from '../context.ts';
+import { type QueueContext, sendMessages } from '../aws/queue.ts';
+import type { Context } from '../context/context.ts';
 import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { TaskOrder } from '../deployment/messages.ts';
-import { requestFields } from '../request-context.ts';
-import { type QueueContext, sendMessages } from '../sqs/queue.ts';
-import type { TableContext } from '../table/client.ts';
+import type { TaskOrder } from '../names/messages.ts';
+import type { TableContext } from '../table/access/client.ts';
+import { requestFields } from '../table/access/current-request.ts';
+import { keys } from '../table/access/keys.ts';
 import type { FormerListsContext } from '../table/executions/former-lists.ts';
-import { keys } from '../table/keys.ts';
 import { deletePartition } from '../table/purges/delete-partition.ts';
 import { hasComments } from '../table/tasks/comments.ts';
 import { settleDependents } from './dependents.ts';

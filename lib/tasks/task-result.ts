@@ -1,7 +1,7 @@
 import { codePoints } from '../contract/code-points.ts';
 import type { Organization } from '../contract/organization.ts';
-import { resultBytes, type TaskResult } from '../contract/tasks.ts';
-import type { TableContext } from '../table/client.ts';
+import { resultBytes, type TaskResult } from '../contract/tasks/tasks.ts';
+import type { TableContext } from '../table/access/client.ts';
 import { readExecution } from '../table/executions/executions.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { startInBytes } from '../table/text-parts.ts';

@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import type { Page, Precondition, Versioned } from '../contract/endpoint.ts';
 import { ApiError, notFound } from '../contract/errors.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { NewTask, Task, TaskDetail, TaskListItem, TaskPatch } from '../contract/tasks.ts';
-import type { TableContext } from '../table/client.ts';
+import type { NewTask, Task, TaskDetail, TaskListItem, TaskPatch } from '../contract/tasks/tasks.ts';
+import type { TableContext } from '../table/access/client.ts';
+import { retryOnConflict, transact } from '../table/access/transact.ts';
+import type { Write } from '../table/access/write.ts';
 import { type FormerListsContext, usesFormerLists } from '../table/executions/former-lists.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { graceMs } from '../table/lists/due.ts';
@@ -25,8 +27,6 @@ import {
   readTasks,
   removeTask,
 } from '../table/tasks/tasks.ts';
-import { retryOnConflict, transact } from '../table/transact.ts';
-import type { Write } from '../table/write.ts';
 import { readAutoRunState } from './auto-run-state.ts';
 import { asOf, claimLost, liveClaim, taskClaimed, withoutDeadClaim } from './claim-decisions.ts';
 import { blockersIn, checkDependentsDone, detailed, isAssignedTo, patched } from './decisions.ts';

@@ -1,13 +1,13 @@
 import type { CursorPage } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
-import type { Event, EventDelivery, EventDetail, EventQuery } from '../contract/event-log.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
+import type { Event, EventDelivery, EventDetail, EventQuery } from '../contract/webhooks/event-log.ts';
 import { deliveryStateOf, isBegun, readDeliveryAttempts } from '../table/deliveries/delivery-state.ts';
-import { type LoggedEvent, readEvent, subscribedTimeOf } from '../table/deliveries/event-log.ts';
-import { readWebhooks } from '../table/deliveries/webhooks.ts';
 import { type EventFilter, followEvents, readNewestEvents } from '../table/events/event-feed.ts';
+import { type LoggedEvent, readEvent, subscribedTimeOf } from '../table/events/event-log.ts';
 import { followTime, type LogClockContext, openLog } from '../table/events/log-clock.ts';
+import { readWebhooks } from '../table/webhooks/webhooks.ts';
 import { firstAttemptOf, readFirstAttempts } from './deliveries/first-attempts.ts';
 
 type EventsContext = LogClockContext;

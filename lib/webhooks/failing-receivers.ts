@@ -1,14 +1,14 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { isTooFarAhead } from '../table/clocks.ts';
+import { isTooFarAhead } from '../table/access/clocks.ts';
+import { ignoreConflict } from '../table/access/transact.ts';
 import { closedAfterMs } from '../table/deliveries/attempt-counts.ts';
-import { type Failing, storeFailing } from '../table/deliveries/failing.ts';
 import { type AttemptOutcome, isBefore, readOutcomesBack } from '../table/deliveries/outcomes.ts';
-import { lastResume, withPause } from '../table/deliveries/pauses.ts';
-import { changeWebhook, readWebhook, type Target } from '../table/deliveries/webhooks.ts';
 import { type LogClockContext, logTimeOf } from '../table/events/log-clock.ts';
-import { ignoreConflict } from '../table/transact.ts';
+import { type Failing, storeFailing } from '../table/webhooks/failing.ts';
+import { lastResume, withPause } from '../table/webhooks/pauses.ts';
+import { changeWebhook, readWebhook, type Target } from '../table/webhooks/webhooks.ts';
 import { canBeginFailure, knownOf, storedFailure } from './failing-times.ts';
 import { createOwnEvent } from './own-events.ts';
 

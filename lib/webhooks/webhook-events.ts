@@ -2,16 +2,20 @@ import type { CursorPage } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { type EventOfWebhook, maxWebhookEventsRead, type WebhookEventQuery } from '../contract/webhook-events.ts';
-import type { BatchingContext } from '../table/batchers.ts';
+import {
+  type EventOfWebhook,
+  maxWebhookEventsRead,
+  type WebhookEventQuery,
+} from '../contract/webhooks/webhook-events.ts';
+import type { BatchingContext } from '../table/access/batchers.ts';
+import type { Item } from '../table/access/write.ts';
 import type { SentRequest } from '../table/deliveries/attempt-items.ts';
 import { deliveryStateOf, isBegun } from '../table/deliveries/delivery-state.ts';
-import { type LoggedEvent, subscribedTimeOf, taskFieldsOfEvent } from '../table/deliveries/event-log.ts';
-import { receives } from '../table/deliveries/subscriptions.ts';
-import { readWebhook } from '../table/deliveries/webhooks.ts';
 import { pageFromParts, readNewestParts, taskOf } from '../table/events/event-feed.ts';
+import { type LoggedEvent, subscribedTimeOf, taskFieldsOfEvent } from '../table/events/event-log.ts';
 import { type DeliveryRows, readDelivery, readDeliveryRows } from '../table/recoveries/delivery-rows.ts';
-import type { Item } from '../table/write.ts';
+import { receives } from '../table/webhooks/subscriptions.ts';
+import { readWebhook } from '../table/webhooks/webhooks.ts';
 import { firstAttemptOf } from './deliveries/first-attempts.ts';
 import { hintOf, nextAttemptOf } from './delivery-details.ts';
 import { readSubscriptions, type SubscribedWebhook } from './recoveries/missed-events.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { losesRights, matching, patched } from '../../lib/agents/decisions.ts';
-import { toolCapabilities } from '../../lib/contract/agents.ts';
+import { toolCapabilities } from '../../lib/contract/agents/agents.ts';
 import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
 import { storedAgent } from '../table/agents/agent-seed.ts';
 

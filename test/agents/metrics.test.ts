@@ -1,13 +1,18 @@
 import { ulid } from 'ulid';
 import { describe, expect, it } from 'vitest';
 import { getExecutionMetrics, getMetrics, histogramOf, metricsOf } from '../../lib/agents/metrics.ts';
-import { type AgentMetrics, type ExecutionMetrics, type Period, periodDays } from '../../lib/contract/agent-metrics.ts';
+import {
+  type AgentMetrics,
+  type ExecutionMetrics,
+  type Period,
+  periodDays,
+} from '../../lib/contract/agents/agent-metrics.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
+import { keys } from '../../lib/table/access/keys.ts';
 import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
-import { noTotals } from '../../lib/table/agents/metrics.ts';
 import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 import { endExecution } from '../../lib/table/executions/executions.ts';
-import { keys } from '../../lib/table/keys.ts';
+import { noTotals } from '../../lib/table/executions/metrics.ts';
 import { fc } from '../seeded.ts';
 import { storedAgent } from '../table/agents/agent-seed.ts';
 import { seedMetrics } from '../table/executions/execution-seed.ts';

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
-import { tableSchema } from '../../lib/deployment/table-schema.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { writeRetries } from '../../lib/table/retry.ts';
+import { tableSchema } from '../../lib/names/table-schema.ts';
+import type { Table } from '../../lib/table/access/client.ts';
+import { writeRetries } from '../../lib/table/access/retry.ts';
 import { operationOf, startLoopbackServer } from '../loopback.ts';
 import { createTableProtocol, type TableAnswer, type TableRequest } from '../table-protocol.ts';
 

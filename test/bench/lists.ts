@@ -1,4 +1,4 @@
-import { setLog } from '../../lib/log.ts';
+import { setLog } from '../../lib/context/log.ts';
 import { createApi, paginationOf, successOf } from '../api.ts';
 import type { Bench, Part } from './bench.ts';
 import { figure, percentile, spread } from './figures.ts';

@@ -2,8 +2,8 @@ import { openLocalTable } from '../../infra/local/table/local-table.ts';
 import { ApiError } from '../../lib/contract/errors.ts';
 import { timestamp, ulidFrom } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import type { Task } from '../../lib/contract/tasks.ts';
-import { openTable } from '../../lib/table/client.ts';
+import type { Task } from '../../lib/contract/tasks/tasks.ts';
+import { openTable } from '../../lib/table/access/client.ts';
 import { readTasks } from '../../lib/table/tasks/tasks.ts';
 import {
   type ClaimContext,

@@ -1,5 +1,5 @@
 import type { ServiceOutputTypes } from '@aws-sdk/client-dynamodb';
-import type { Table } from '../../lib/table/client.ts';
+import type { Table } from '../../lib/table/access/client.ts';
 import { unitsOf } from '../table/fixtures/capacity.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { validate } from '../../lib/contract/requests/validate.ts';
 import type { ObjectSchema, Schema } from '../../lib/contract/shapes.ts';
-import { validate } from '../../lib/requests/validate.ts';
 
 /** Values of a field: those that it accepts unchanged, those that it rejects, and those of another type. */
 export type FieldValues = { valid: unknown[]; invalid: unknown[]; ofOtherType?: unknown[] };

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { chromium } from 'playwright-core';
 import { expect, it } from 'vitest';
-import type { TaskDetail } from '../../lib/contract/tasks.ts';
+import type { TaskDetail } from '../../lib/contract/tasks/tasks.ts';
 import { dataOf, successOf } from '../api.ts';
 import { findChromium } from '../docs-page/chromium.ts';
 import { until } from '../journeys/deployment.ts';

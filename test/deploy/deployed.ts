@@ -6,7 +6,7 @@ import {
   type GetFunctionConfigurationCommandOutput,
   LambdaClient,
 } from '@aws-sdk/client-lambda';
-import { outputsOf } from '../../infra/cli/stack/stack.ts';
+import { outputsOf } from '../../infra/aws/deployed/stack.ts';
 import type { Api } from '../api.ts';
 import { createApiOverHttp } from '../api-over-http.ts';
 import { run } from '../journeys/deployment.ts';

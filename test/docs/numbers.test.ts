@@ -4,10 +4,10 @@ import { parseSettings } from '../../infra/aws/settings.ts';
 import type { DataFolder } from '../../infra/local/data-folder.ts';
 import { functionEnvironment } from '../../infra/local/function-environment.ts';
 import { readSettings } from '../../infra/local/settings.ts';
-import { consumers } from '../../lib/deployment/consumers.ts';
-import { numberSettings } from '../../lib/deployment/number-settings.ts';
-import { pollingOf } from '../../lib/deployment/polling.ts';
-import { maxReceiveCount } from '../../lib/deployment/queues.ts';
+import { consumers } from '../../lib/names/consumers.ts';
+import { maxReceiveCount } from '../../lib/names/queues.ts';
+import { numberSettings } from '../../lib/settings/number-settings.ts';
+import { pollingOf } from '../../lib/settings/polling.ts';
 import { synthesized } from '../infra/aws/synthesized.ts';
 import { sectionOf } from './markdown.ts';
 

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Context } from '../../lib/context.ts';
-import type { NewTask } from '../../lib/contract/tasks.ts';
-import { AgentOrder, type ExecutionMessage } from '../../lib/deployment/messages.ts';
+import type { Context } from '../../lib/context/context.ts';
+import type { NewTask } from '../../lib/contract/tasks/tasks.ts';
 import { lookAtAgent, sweepAgents, wakeAgent } from '../../lib/executions/auto-run.ts';
-import type { Tools } from '../../lib/executions/generate-output.ts';
+import type { Tools } from '../../lib/executions/run/generate-output.ts';
+import { AgentOrder, type ExecutionMessage } from '../../lib/names/messages.ts';
 import { readAgentHead } from '../../lib/table/agents/agents.ts';
 import { readWakeUp, type WakeUp } from '../../lib/table/agents/wake-ups.ts';
 import { readExecutionPage, readRunningRows } from '../../lib/table/executions/execution-lists.ts';

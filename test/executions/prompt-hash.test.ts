@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { getMetrics } from '../../lib/agents/metrics.ts';
-import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import type { Answer } from '../../lib/model/converse.ts';
+import type { ExecutionMessage } from '../../lib/names/messages.ts';
 import { hashOf } from '../../lib/table/agents/agent-items.ts';
 import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
 

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ulidOf } from '../../lib/contract/ids.ts';
-import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
-import type { Counts } from '../../lib/deployment/metrics.ts';
 import type { Answer } from '../../lib/model/converse.ts';
+import type { ExecutionMessage } from '../../lib/names/messages.ts';
+import type { Counts } from '../../lib/names/metrics.ts';
+import { keys } from '../../lib/table/access/keys.ts';
+import { queryItems } from '../../lib/table/access/reads.ts';
 import { readExecutionHead } from '../../lib/table/executions/executions.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { queryItems } from '../../lib/table/reads.ts';
 import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
 
 const fixture = await createTestExecutions({ cap: 1_000 });

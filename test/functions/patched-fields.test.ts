@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { standardModel } from '../../lib/contract/agents/models.ts';
 import { endpoints } from '../../lib/contract/endpoints.ts';
-import { standardModel } from '../../lib/contract/models.ts';
 import type { Operation } from '../../lib/contract/routes.ts';
 import type { Schema } from '../../lib/contract/shapes.ts';
 import { standaloneSchemaOf } from '../../lib/openapi/schemas.ts';

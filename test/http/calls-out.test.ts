@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { describe, expect, it, vi } from 'vitest';
-import type { Context } from '../../lib/context.ts';
+import type { Context } from '../../lib/context/context.ts';
 import { type Endpoint, endpoint } from '../../lib/contract/endpoint.ts';
 import { ApiError } from '../../lib/contract/errors.ts';
 import { serve } from '../../lib/http/serve.ts';
-import { AlreadyDone, transact } from '../../lib/table/transact.ts';
+import { AlreadyDone, transact } from '../../lib/table/access/transact.ts';
 import { dataOf, statusAndCodeOf } from '../api.ts';
 import { type Answer, call, clockAt, eventOf, newCaller, openService, type Sent } from '../service.ts';
 import { watchedTable } from '../table/fixtures/watched-table.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deleteAgent } from '../../lib/agents/agents.ts';
-import type { ImprovementPass } from '../../lib/contract/improvements.ts';
+import type { ImprovementPass } from '../../lib/contract/agents/improvements.ts';
 import { listImprovements } from '../../lib/improvements/improvement-list.ts';
 import type { Answer, Question } from '../../lib/model/converse.ts';
 import { hashOf } from '../../lib/table/agents/agent-items.ts';

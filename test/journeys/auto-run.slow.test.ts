@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { ExecutionListItem } from '../../lib/contract/executions.ts';
-import type { TaskDetail, TaskListItem } from '../../lib/contract/tasks.ts';
+import type { ExecutionListItem } from '../../lib/contract/executions/executions.ts';
+import type { TaskDetail, TaskListItem } from '../../lib/contract/tasks/tasks.ts';
 import { dataOf, paginationOf, successOf } from '../api.ts';
 import { testSeed } from '../seeded.ts';
 import { between, randomFrom } from '../soak/random.ts';

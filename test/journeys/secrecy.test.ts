@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readText } from '../../infra/local/data-folder.ts';
 import { successOf } from '../api.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { startDeployment } from './deployment.ts';
 import { attemptsOf, createTask } from './requests.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startGateway } from '../../infra/local/gateway.ts';
-import { type Context, createContext, processContext, setProcessContext } from '../../lib/context.ts';
-import { mcp } from '../../lib/contract/mcp.ts';
-import { environment } from '../../lib/deployment/environment.ts';
+import { type Context, createContext, processContext, setProcessContext } from '../../lib/context/context.ts';
+import { mcp } from '../../lib/contract/open/mcp.ts';
 import type { Handlers } from '../../lib/mcp/call-operation.ts';
 import { serveMcp } from '../../lib/mcp/serve-mcp.ts';
+import { environment } from '../../lib/names/environment.ts';
 import { createApi, errorOf, paginationOf, statusAndCodeOf } from '../api.ts';
 import { sendRequest } from '../api-over-http.ts';
 import { call, clockAt, newCaller, openService, pointFunctionsAt, type Sent } from '../service.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { standardModel } from '../../lib/contract/models.ts';
+import { standardModel } from '../../lib/contract/agents/models.ts';
 import { createBedrockModel } from '../../lib/model/bedrock.ts';
 import type { Answer, Model, Question } from '../../lib/model/converse.ts';
 import { failureOf } from '../../lib/model/failures.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { standardModel } from '../../lib/contract/models.ts';
+import { standardModel } from '../../lib/contract/agents/models.ts';
 import { createConverseModel, type ToolDefinition, type Turn } from '../../lib/model/converse.ts';
 import { createCachingClient, outputTokens } from './caching-client.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { standardModel } from '../../lib/contract/models.ts';
+import { standardModel } from '../../lib/contract/agents/models.ts';
 import { createBedrockModel } from '../../lib/model/bedrock.ts';
 import type { Answer, Model, Question, ToolDefinition, Turn } from '../../lib/model/converse.ts';
 import { nested } from '../nested.ts';

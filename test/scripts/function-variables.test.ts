@@ -4,10 +4,10 @@ import { variablesReadBy } from '../../scripts/function-variables.ts';
 /** Returns a bundle of one module beside that of the context, which names every property. */
 const bundleOf = (code: string) => `import "x";
 
-// lib/deployment/number-settings.ts
+// lib/settings/number-settings.ts
 var numberSettings = { runningCap: { variable: environment.runningCap } };
 
-// lib/context.ts
+// lib/context/context.ts
 function createContext(variables) {
   return { runningCap: readNumber(numberSettings.runningCap, variables), retrySchedule: read(environment.retryLadder) };
 }

@@ -1,5 +1,5 @@
-import type { EventName } from '../../lib/contract/events.ts';
-import type { TaskStatus } from '../../lib/contract/tasks.ts';
+import type { TaskStatus } from '../../lib/contract/tasks/tasks.ts';
+import type { EventName } from '../../lib/contract/webhooks/events.ts';
 import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 import { nameOf } from '../webhooks/deliveries/check-pipeline.ts';
 

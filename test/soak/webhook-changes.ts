@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { WebhookPatch } from '../../lib/contract/webhooks.ts';
+import type { WebhookPatch } from '../../lib/contract/webhooks/webhooks.ts';
 import type { Registered } from './evidence.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { untilSuccess } from './until-success.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type TaskStatus, taskStatuses } from '../../lib/contract/tasks.ts';
+import { type TaskStatus, taskStatuses } from '../../lib/contract/tasks/tasks.ts';
 import { successOf, versionOf } from '../api.ts';
 import { eventsOf, type Ledger, type Written } from './ledger.ts';
 import type { Random } from './random.ts';

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { AlreadyDone, transact } from '../../lib/table/access/transact.ts';
 import {
   deleteIdempotencyLease,
   idempotencyRecordWrites,
@@ -6,7 +7,6 @@ import {
   type Request,
   readIdempotencyRecord,
 } from '../../lib/table/idempotency.ts';
-import { AlreadyDone, transact } from '../../lib/table/transact.ts';
 import { listTasks } from '../../lib/tasks/tasks.ts';
 import { createTestTable, type TestTable } from './tasks/test-table.ts';
 

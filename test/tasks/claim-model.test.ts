@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../lib/contract/errors.ts';
-import type { TaskStatus } from '../../lib/contract/tasks.ts';
-import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
+import type { TaskStatus } from '../../lib/contract/tasks/tasks.ts';
+import type { ExecutionMessage } from '../../lib/names/messages.ts';
 import { liveClaim } from '../../lib/tasks/claim-decisions.ts';
 import { claimTask, releaseTask, renewClaim, takeBackTask } from '../../lib/tasks/claims.ts';
 import { sweepTasks } from '../../lib/tasks/due-tasks.ts';

@@ -2,7 +2,7 @@ import { ulid } from 'ulid';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../lib/contract/errors.ts';
 
-import { type TaskPatch, type TaskStatus, taskStatuses } from '../../lib/contract/tasks.ts';
+import { type TaskPatch, type TaskStatus, taskStatuses } from '../../lib/contract/tasks/tasks.ts';
 import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
 import { checkDependentsDone, detailed, isAssignedTo, patched } from '../../lib/tasks/decisions.ts';
 import { checkNoCycle } from '../../lib/tasks/graph.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { type TaskEvent, TaskEventData } from '../../lib/contract/events.ts';
-import { taskStatuses } from '../../lib/contract/tasks.ts';
+import { taskStatuses } from '../../lib/contract/tasks/tasks.ts';
+import { type TaskEvent, TaskEventData } from '../../lib/contract/webhooks/events.ts';
 import { type StoredTask, taskFrom, taskItem } from '../../lib/table/tasks/task-items.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
 

@@ -1,17 +1,17 @@
 import { expect } from 'vitest';
-import { toolCapabilities } from '../../lib/contract/agents.ts';
+import { toolCapabilities } from '../../lib/contract/agents/agents.ts';
 import type { ErrorDetail } from '../../lib/contract/errors.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
+import type { Table } from '../../lib/table/access/client.ts';
+import { keys } from '../../lib/table/access/keys.ts';
+import { getItem } from '../../lib/table/access/reads.ts';
+import { AlreadyDone } from '../../lib/table/access/transact.ts';
+import type { Write } from '../../lib/table/access/write.ts';
 import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
 import type { PreparedAgent } from '../../lib/table/agents/prepared-agents.ts';
-import type { Table } from '../../lib/table/client.ts';
 import type { RunningExecution } from '../../lib/table/executions/execution-items.ts';
 import { leaseExecution } from '../../lib/table/executions/executions.ts';
 import { LeaseLost } from '../../lib/table/executions/lease-writes.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { getItem } from '../../lib/table/reads.ts';
-import { AlreadyDone } from '../../lib/table/transact.ts';
-import type { Write } from '../../lib/table/write.ts';
 import { callTool, type ToolOutcome } from '../../lib/tools/agent-tools.ts';
 import { createExecutionTable, lease } from '../table/executions/execution-table.ts';
 

@@ -1,12 +1,12 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
-import type { NewWebhook, Webhook } from '../../lib/contract/webhooks.ts';
-import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
-import { storeFailing } from '../../lib/table/deliveries/failing.ts';
-import { readTarget, type Target } from '../../lib/table/deliveries/webhooks.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { transact } from '../../lib/table/transact.ts';
+import type { NewWebhook, Webhook } from '../../lib/contract/webhooks/webhooks.ts';
+import type { DeliveryMessage } from '../../lib/names/messages.ts';
+import { keys } from '../../lib/table/access/keys.ts';
+import { transact } from '../../lib/table/access/transact.ts';
+import { storeFailing } from '../../lib/table/webhooks/failing.ts';
+import { readTarget, type Target } from '../../lib/table/webhooks/webhooks.ts';
 import { noteFailure, noteSuccess } from '../../lib/webhooks/announce-failures.ts';
 import { testWebhook } from '../../lib/webhooks/test-delivery.ts';
 import { deleteWebhook, getWebhook, updateWebhook } from '../../lib/webhooks/webhooks.ts';

@@ -16,7 +16,7 @@ import type { CfnVersion, Version } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type Endpoint, methodsOf, templateOf } from '../../../lib/contract/endpoint.ts';
 import { familyOf, functionNameOf, routes } from '../../../lib/contract/routes.ts';
-import { cors } from '../../../lib/deployment/cors.ts';
+import { cors } from '../../../lib/settings/cors.ts';
 import { ServiceFunction, type SharedProps } from '../functions/service-function.ts';
 import { ServiceLog } from '../functions/service-log.ts';
 import { CustomDomain } from '../options/custom-domain.ts';

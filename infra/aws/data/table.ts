@@ -10,7 +10,7 @@ import {
 } from 'aws-cdk-lib/aws-dynamodb';
 import { Effect, type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
-import { tableSchema } from '../../../lib/deployment/table-schema.ts';
+import { tableSchema } from '../../../lib/names/table-schema.ts';
 import type { Settings, Tags } from '../settings.ts';
 
 const reads = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'];
@@ -25,7 +25,7 @@ const writes = [
 ];
 
 /**
- * The partition keys of tokens in `lib/table/keys.ts`, with `*` as a wildcard: the tokens, and the list of tokens of each
+ * The partition keys of tokens in `lib/table/access/keys.ts`, with `*` as a wildcard: the tokens, and the list of tokens of each
  * organization.
  */
 export const tokenPartitions = ['TOK#*', 'O#*#TOK'];
@@ -39,7 +39,7 @@ export const requestBuckets = 'O#*#RL';
 const text = (name: string) => ({ name, type: AttributeType.STRING });
 
 /**
- * The table with the schema of `lib/deployment/table-schema.ts`, billed on demand. It is a global table of one Region, to
+ * The table with the schema of `lib/names/table-schema.ts`, billed on demand. It is a global table of one Region, to
  * which replicas in other Regions can be added later
  * (docs/decisions/13-settings-are-files-and-a-deploy-compares-the-data.md). Its grants are narrower than the CDK's own: a
  * right to read includes no scan, no index and no stream.

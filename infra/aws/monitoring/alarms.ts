@@ -4,7 +4,7 @@ import { FilterPattern, type IFilterPattern, type ILogGroup, MetricFilter } from
 import type { Construct } from 'constructs';
 import type { Endpoint } from '../../../lib/contract/endpoint.ts';
 import { routes } from '../../../lib/contract/routes.ts';
-import { type MetricName, metricDimension, metricNamespace, modelDimension } from '../../../lib/deployment/metrics.ts';
+import { type MetricName, metricDimension, metricNamespace, modelDimension } from '../../../lib/names/metrics.ts';
 import { type Api, routeKeyOf } from '../api/api.ts';
 import type { Pipeline } from '../pipeline.ts';
 import type { StackSettings } from '../settings.ts';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { type EventName, eventNames } from '../../../lib/contract/events.ts';
-import { type MissedKind, missedKinds } from '../../../lib/contract/recoveries.ts';
+import { type EventName, eventNames } from '../../../lib/contract/webhooks/events.ts';
+import { type MissedKind, missedKinds } from '../../../lib/contract/webhooks/recoveries.ts';
 
 /**
  * Reads names of events that are separated by commas.

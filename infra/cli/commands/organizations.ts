@@ -1,13 +1,13 @@
-import type { Context } from '../../../lib/context.ts';
+import type { Context } from '../../../lib/context/context.ts';
 import { listOrganizations, type OrganizationSummary } from '../../../lib/table/organizations/organizations.ts';
+import { awsErrorMessage } from '../../aws/deployed/aws-errors.ts';
 import type { Terminal } from '../../local/commands/messages.ts';
-import { Problem } from '../../local/problem.ts';
+import { Problem } from '../../problem.ts';
 import { columns } from '../columns.ts';
 import { command, jsonOption, stackOption, tableOption } from '../command.ts';
 import { printJson } from '../json.ts';
 import { operate } from '../operation.ts';
 import { withProgress } from '../progress.ts';
-import { awsErrorMessage } from '../stack/aws-errors.ts';
 
 const list = command(
   'list',

@@ -1,6 +1,6 @@
+import { standardStack } from '../../aws/deployed/stack.ts';
+import { setStackPolicy } from '../../aws/deployed/stack-policy.ts';
 import { command } from '../command.ts';
-import { standardStack } from '../stack/stack.ts';
-import { setStackPolicy } from '../stack/stack-policy.ts';
 
 /** `npm run protect`: sets the stack policy, which `cdk deploy` cannot set. */
 export const protect = command(

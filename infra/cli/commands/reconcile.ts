@@ -2,16 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { ApiError } from '../../../lib/contract/errors.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { type Difference, findDifferences, repairDifferences } from '../../../lib/reconcile/differences.ts';
-import type { Table } from '../../../lib/table/client.ts';
+import type { Table } from '../../../lib/table/access/client.ts';
+import { awsErrorMessage } from '../../aws/deployed/aws-errors.ts';
 import type { Terminal } from '../../local/commands/messages.ts';
-import { Problem } from '../../local/problem.ts';
+import { Problem } from '../../problem.ts';
 import { command, jsonOption, organizationOption, stackOption, tableOption } from '../command.ts';
 import { printJson } from '../json.ts';
 import { operate } from '../operation.ts';
 import { withProgress } from '../progress.ts';
+import { type Difference, findDifferences, repairDifferences } from '../reconcile/differences.ts';
 import { exitCodes } from '../run-program.ts';
-import { awsErrorMessage } from '../stack/aws-errors.ts';
 import { organizationsOf } from './organizations.ts';
 
 /** The command's name in earlier versions. */

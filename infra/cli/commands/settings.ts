@@ -1,9 +1,9 @@
 import { Option } from '@commander-js/extra-typings';
-import type { Context } from '../../../lib/context.ts';
-import { ModelName } from '../../../lib/contract/agents.ts';
-import { globalProfile, isAllowed } from '../../../lib/contract/models.ts';
+import type { Context } from '../../../lib/context/context.ts';
+import { ModelName } from '../../../lib/contract/agents/agents.ts';
+import { globalProfile, isAllowed } from '../../../lib/contract/agents/models.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { numberSettings } from '../../../lib/deployment/number-settings.ts';
+import { numberSettings } from '../../../lib/settings/number-settings.ts';
 import { readTokensToday } from '../../../lib/table/executions/running.ts';
 import {
   changeSettings,
@@ -12,7 +12,7 @@ import {
   type SettingsChange,
 } from '../../../lib/table/organizations/settings.ts';
 import { readStoredTokens } from '../../../lib/table/organizations/tokens.ts';
-import { Problem } from '../../local/problem.ts';
+import { Problem } from '../../problem.ts';
 import { columns } from '../columns.ts';
 import { command, jsonOption, organizationOption, readBy, stackOption, wholeNumber } from '../command.ts';
 import { printJson } from '../json.ts';

@@ -5,7 +5,7 @@ import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { readToken } from '../../../lib/http/token.ts';
-import type { TableContext } from '../../../lib/table/client.ts';
+import type { TableContext } from '../../../lib/table/access/client.ts';
 import { readTokenUses } from '../../../lib/table/organizations/token-uses.ts';
 import { readStoredTokens, revokeStoredToken } from '../../../lib/table/organizations/tokens.ts';
 import { columns } from '../columns.ts';

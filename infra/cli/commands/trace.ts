@@ -1,9 +1,9 @@
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { findLines, type LogLine } from '../../aws/deployed/log-query.ts';
+import { type Resource, resourcesOf, standardStack } from '../../aws/deployed/stack.ts';
 import { command, jsonOption } from '../command.ts';
 import { printJson } from '../json.ts';
-import { findLines, type LogLine } from '../stack/log-query.ts';
-import { type Resource, resourcesOf, standardStack } from '../stack/stack.ts';
 
 const unitMs: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 

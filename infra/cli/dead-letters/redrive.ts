@@ -1,5 +1,5 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
-import { messageGroupOf } from '../../../lib/sqs/queue.ts';
+import { messageGroupOf } from '../../../lib/aws/queue.ts';
 import type { Report } from '../progress.ts';
 import { type Kind, kindOf } from './dead-letter-kinds.ts';
 import { type ReceivedMessage, withReceivedMessages } from './received-messages.ts';

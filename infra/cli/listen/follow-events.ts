@@ -1,7 +1,7 @@
 import { type Client, CrewboardError } from '../../../lib/client/client.ts';
 import type { Event } from '../../../lib/client/operations.ts';
-import type { EventName } from '../../../lib/contract/events.ts';
 import { timeOf, ulidFrom, ulidOf } from '../../../lib/contract/ids.ts';
+import type { EventName } from '../../../lib/contract/webhooks/events.ts';
 import { Failure } from '../run-program.ts';
 
 /** The events to follow, and what to do while the service does not respond. */

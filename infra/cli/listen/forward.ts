@@ -1,10 +1,10 @@
 import { lookup } from 'node:dns';
-import type { EventName } from '../../../lib/contract/events.ts';
-import { bodyOf } from '../../../lib/webhooks/sender/delivery-body.ts';
-import { loopbackAddresses, loopbackName, type Resolve } from '../../../lib/webhooks/sender/lookup.ts';
-import { type Outcome, sendToReceiver } from '../../../lib/webhooks/sender/sender.ts';
-import { deliveryHeaders } from '../../../lib/webhooks/sender/signature.ts';
-import { startTimer } from '../../../lib/webhooks/sender/timer.ts';
+import type { EventName } from '../../../lib/contract/webhooks/events.ts';
+import { bodyOf } from '../../../lib/sender/delivery-body.ts';
+import { loopbackAddresses, loopbackName, type Resolve } from '../../../lib/sender/lookup.ts';
+import { type Outcome, sendToReceiver } from '../../../lib/sender/sender.ts';
+import { deliveryHeaders } from '../../../lib/sender/signature.ts';
+import { startTimer } from '../../../lib/sender/timer.ts';
 
 /** A receiver on the machine of a developer: its URL, and the secret that signs deliveries to it. */
 export type LocalReceiver = { forwardTo: URL; secret?: string | undefined };

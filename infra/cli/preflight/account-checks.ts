@@ -1,6 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand, type Stack } from '@aws-sdk/client-cloudformation';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
-import { awsErrorMessage } from '../stack/aws-errors.ts';
+import { awsErrorMessage } from '../../aws/deployed/aws-errors.ts';
 import { type Finding, unreadable } from './finding.ts';
 
 /** The stack that `cdk bootstrap` creates, and the lowest version that the CDK's synthesizer needs. */

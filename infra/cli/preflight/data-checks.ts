@@ -1,6 +1,6 @@
+import { readDeployedStack, unconfirmedChanges } from '../../aws/deployed/deployed-data.ts';
+import { isProtected } from '../../aws/deployed/stack-policy.ts';
 import { type Settings, stackNameOf } from '../../aws/settings.ts';
-import { readDeployedStack, unconfirmedChanges } from '../stack/deployed-data.ts';
-import { isProtected } from '../stack/stack-policy.ts';
 import type { Finding } from './finding.ts';
 
 /** Checks that a deploy keeps the table and the key of a deployed stack, and that CloudFormation protects them. */

@@ -1,4 +1,4 @@
-import { awsErrorMessage } from '../stack/aws-errors.ts';
+import { awsErrorMessage } from '../../aws/deployed/aws-errors.ts';
 
 /** The result of a check before a deploy: a `problem` makes the deploy or the service fail, a `warning` may do so later. */
 export type Finding = { state: 'ok' | 'warning' | 'problem'; what: string; todo?: string };

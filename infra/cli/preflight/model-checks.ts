@@ -6,10 +6,10 @@ import {
 } from '@aws-sdk/client-bedrock';
 import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { standardProfileIn } from '../../../lib/contract/models.ts';
+import { standardProfileIn } from '../../../lib/contract/agents/models.ts';
 import { createConverseModel } from '../../../lib/model/converse.ts';
+import { awsErrorMessage } from '../../aws/deployed/aws-errors.ts';
 import { type Settings, withDefaultModel } from '../../aws/settings.ts';
-import { awsErrorMessage } from '../stack/aws-errors.ts';
 import type { Finding } from './finding.ts';
 import { isUnknownModel, type ModelChoice, modelsOfProfile } from './inference-profiles.ts';
 import { checkModelQuota } from './model-quota.ts';

@@ -5,11 +5,11 @@ import {
   type ServiceQuota,
   ServiceQuotasClient,
 } from '@aws-sdk/client-service-quotas';
-import { thinkingTokensOf } from '../../../lib/contract/models.ts';
-import { concurrencyBounds, pollingOf } from '../../../lib/deployment/polling.ts';
-import { maxTokensOfOutput } from '../../../lib/executions/generate-output.ts';
+import { thinkingTokensOf } from '../../../lib/contract/agents/models.ts';
+import { maxTokensOfOutput } from '../../../lib/executions/run/generate-output.ts';
+import { concurrencyBounds, pollingOf } from '../../../lib/settings/polling.ts';
+import { awsErrorMessage } from '../../aws/deployed/aws-errors.ts';
 import { type Settings, settingsFileOf } from '../../aws/settings.ts';
-import { awsErrorMessage } from '../stack/aws-errors.ts';
 import type { Finding } from './finding.ts';
 import { type ModelChoice, modelsOfProfile } from './inference-profiles.ts';
 

@@ -1,7 +1,7 @@
 import { CloudWatchClient, paginateListMetrics } from '@aws-sdk/client-cloudwatch';
-import { type MetricName, metricDimension, metricNamespace, modelDimension } from '../../../lib/deployment/metrics.ts';
+import { type MetricName, metricDimension, metricNamespace, modelDimension } from '../../../lib/names/metrics.ts';
+import { readDeployedStack, withAllowedModels } from '../../aws/deployed/deployed-data.ts';
 import { type Settings, settingsFileOf, stackNameOf, withDefaultModel } from '../../aws/settings.ts';
-import { readDeployedStack, withAllowedModels } from '../stack/deployed-data.ts';
 import { type Finding, unreadable } from './finding.ts';
 
 const metric: MetricName = 'TokensUsed';

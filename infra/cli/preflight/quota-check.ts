@@ -1,6 +1,6 @@
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { type Consumer, consumers, type Source } from '../../../lib/deployment/consumers.ts';
-import { pollingOf } from '../../../lib/deployment/polling.ts';
+import { type Consumer, consumers, type Source } from '../../../lib/names/consumers.ts';
+import { pollingOf } from '../../../lib/settings/polling.ts';
 import { type Settings, settingsFileOf } from '../../aws/settings.ts';
 import { type Finding, unreadable } from './finding.ts';
 

@@ -1,4 +1,4 @@
-import { pollingOf } from '../../../lib/deployment/polling.ts';
+import { pollingOf } from '../../../lib/settings/polling.ts';
 import { readSettings, type Settings, settingsFileOf, stackNameOf } from '../../aws/settings.ts';
 import type { Finding } from './finding.ts';
 

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
+import { Problem } from '../../problem.ts';
 import { isOpen } from '../data-folder.ts';
-import { Problem } from '../problem.ts';
 import { readRunning } from '../running.ts';
 import { type CommandMessage, type CommandRequest, lineOf, type Progress, type Terminal } from './messages.ts';
 

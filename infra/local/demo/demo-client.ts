@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Problem } from '../../problem.ts';
 import { startDeployment } from '../deployment.ts';
-import { Problem } from '../problem.ts';
 import { findRunning } from '../running.ts';
 import { readSettings } from '../settings.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { ExecutionListItem } from '../../../lib/contract/executions.ts';
-import type { ExecutionStep } from '../../../lib/contract/steps.ts';
-import type { TaskDetail } from '../../../lib/contract/tasks.ts';
+import type { ExecutionListItem } from '../../../lib/contract/executions/executions.ts';
+import type { ExecutionStep } from '../../../lib/contract/executions/steps.ts';
+import type { TaskDetail } from '../../../lib/contract/tasks/tasks.ts';
 import { callApi, waitFor } from './demo-client.ts';
 import { createTask, type Demo, execute, executionWithinSeconds, tasks, waitForDelivery } from './demo-steps.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Delivery } from '../../../lib/client/verify-webhook.ts';
-import { eventNames } from '../../../lib/contract/events.ts';
-import type { Execution, ExecutionStarted, NewExecution } from '../../../lib/contract/executions.ts';
-import { Problem } from '../problem.ts';
+import type { Execution, ExecutionStarted, NewExecution } from '../../../lib/contract/executions/executions.ts';
+import { eventNames } from '../../../lib/contract/webhooks/events.ts';
+import { Problem } from '../../problem.ts';
 import { callApi, callForError, type DemoClient, waitFor } from './demo-client.ts';
 import type { Receiver } from './demo-receiver.ts';
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { formerStandardModels, thinkingTokensOf } from '../../../lib/contract/models.ts';
+import { formerStandardModels, thinkingTokensOf } from '../../../lib/contract/agents/models.ts';
 import { ModelServerError } from '../../../lib/model/failures.ts';
 import type { ServerMembers } from '../../../lib/model/turns.ts';
-import { codeOf } from '../problem.ts';
+import { codeOf } from '../../problem.ts';
 import type { BedrockError } from './bedrock-errors.ts';
 import type { LaterMessage, LocalModel, Reply, Request, RequestedCall } from './converse-client.ts';
 

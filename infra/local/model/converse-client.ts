@@ -1,6 +1,6 @@
 import type { ContentBlock, ConverseCommand, ConverseCommandOutput } from '@aws-sdk/client-bedrock-runtime';
 import * as v from 'valibot';
-import type { Effort } from '../../../lib/contract/models.ts';
+import type { Effort } from '../../../lib/contract/agents/models.ts';
 import type { ConverseClient, ToolCall, ToolDefinition, ToolResult } from '../../../lib/model/converse.ts';
 import { ModelServerError } from '../../../lib/model/failures.ts';
 import type { ServerMembers } from '../../../lib/model/turns.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { rejectsTextBesideTools, supportsPromptCache } from '../../../lib/contract/models.ts';
+import { rejectsTextBesideTools, supportsPromptCache } from '../../../lib/contract/agents/models.ts';
 import { ServerMembers } from '../../../lib/model/turns.ts';
 import type { BedrockError } from './bedrock-errors.ts';
 

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { clientConfig } from '../../../lib/aws/client-config.ts';
-import type { QuietChange } from '../../../lib/deployment/consumers.ts';
+import type { QuietChange } from '../../../lib/names/consumers.ts';
 import type { Changes } from '../table/changes/changes.ts';
 import type { PositionStore } from './stream-positions.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { longestDelaySeconds } from '../../../lib/deployment/queues.ts';
+import { longestDelaySeconds } from '../../../lib/names/queues.ts';
 import { currentRecordBatches, type RecordBatch } from './record-batches.ts';
 
 /** A queue in the memory of this process that behaves like a standard queue of SQS. */

@@ -7,7 +7,7 @@ import {
   SendMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import { type QueueName, queues as rows } from '../../../lib/deployment/queues.ts';
+import { type QueueName, queues as rows } from '../../../lib/names/queues.ts';
 import { changeVisibility, deleteMessage, type MemoryQueue, receiveMessages, sendMessages } from './memory-queue.ts';
 import type { Queues } from './queues.ts';
 

@@ -1,8 +1,8 @@
-import { maxReceiveCount, type QueueName, queues, workQueues } from '../../../lib/deployment/queues.ts';
-import type { QueueSender } from '../../../lib/sqs/queue.ts';
+import type { QueueSender } from '../../../lib/aws/queue.ts';
+import { maxReceiveCount, type QueueName, queues, workQueues } from '../../../lib/names/queues.ts';
 import { createMemoryQueue, type MemoryQueue, sendMessages } from './memory-queue.ts';
 
-/** The queues of `lib/deployment/queues.ts`, in memory. */
+/** The queues of `lib/names/queues.ts`, in memory. */
 export type Queues = Readonly<Record<QueueName, MemoryQueue>>;
 
 /**

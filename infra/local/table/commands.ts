@@ -1,4 +1,4 @@
-import { tableSchema } from '../../../lib/deployment/table-schema.ts';
+import { tableSchema } from '../../../lib/names/table-schema.ts';
 import { Invalid, InvalidItem, Unsupported } from './errors.ts';
 import {
   type Condition,

@@ -9,9 +9,9 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { QuietChange } from '../../../lib/deployment/consumers.ts';
-import { tableSchema } from '../../../lib/deployment/table-schema.ts';
-import { openTable, type Table } from '../../../lib/table/client.ts';
+import type { QuietChange } from '../../../lib/names/consumers.ts';
+import { tableSchema } from '../../../lib/names/table-schema.ts';
+import { openTable, type Table } from '../../../lib/table/access/client.ts';
 import { createChanges, type LocalChanges } from './changes/changes.ts';
 import {
   batchGetItems,

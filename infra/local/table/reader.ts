@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { tableSchema } from '../../../lib/deployment/table-schema.ts';
+import { tableSchema } from '../../../lib/names/table-schema.ts';
 import type { StoredItem } from './errors.ts';
 import type { Bound } from './expressions/key-conditions.ts';
 import { type ItemKey, indexEntrySize } from './rows.ts';

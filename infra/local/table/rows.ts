@@ -1,4 +1,4 @@
-import { tableSchema } from '../../../lib/deployment/table-schema.ts';
+import { tableSchema } from '../../../lib/names/table-schema.ts';
 import { Invalid, InvalidItem } from './errors.ts';
 import { type EncodedItem, encodeItem } from './values/encoding.ts';
 import { isNumber, type Value } from './values/values.ts';

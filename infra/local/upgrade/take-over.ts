@@ -1,9 +1,9 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import type { Item } from '../../../lib/table/write.ts';
+import type { Item } from '../../../lib/table/access/write.ts';
+import { codeOf, Problem } from '../../problem.ts';
 import { type DataFolder, dataFiles, dataPath, deleteData, readData } from '../data-folder.ts';
 import { parsePositions } from '../other-engine/stream-positions.ts';
-import { codeOf, Problem } from '../problem.ts';
 import {
   closeFormerTable,
   type FormerChange,

@@ -1,9 +1,9 @@
 import type { MiddlewareObj } from '@middy/core';
-import type { CachedToken, Context } from '../../context.ts';
+import type { CachedToken, Context } from '../../context/context.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { requiredScopes, requireScopes } from '../../contract/required-scopes.ts';
-import { runWithoutRequest } from '../../request-context.ts';
+import { runWithoutRequest } from '../../table/access/current-request.ts';
 import { noteTokenUse, tokenUsePeriodMs } from '../../table/organizations/token-uses.ts';
 import { readStoredToken } from '../../table/organizations/tokens.ts';
 import { type ApiEvent, type ApiResult, type Caller, header } from '../api-event.ts';

@@ -1,8 +1,10 @@
 import type { MiddlewareObj } from '@middy/core';
-import type { Context } from '../../context.ts';
+import type { Context } from '../../context/context.ts';
 import type { Endpoint, Versioned } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { pick } from '../../contract/shapes.ts';
+import { AlreadyDone } from '../../table/access/transact.ts';
+import { OutcomeUnknown } from '../../table/access/unavailable.ts';
 import {
   deleteIdempotencyLease,
   idempotencyRecordWrites,
@@ -10,8 +12,6 @@ import {
   type Request,
   readIdempotencyRecord,
 } from '../../table/idempotency.ts';
-import { AlreadyDone } from '../../table/transact.ts';
-import { OutcomeUnknown } from '../../table/unavailable.ts';
 import { type ApiEvent, type ApiResult, callerOf, header } from '../api-event.ts';
 import { replayedResponse } from './envelope.ts';
 import { RequestTimeout } from './time-limit.ts';

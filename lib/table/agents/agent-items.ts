@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type Agent, standardConduct } from '../../contract/agents.ts';
+import { type Agent, standardConduct } from '../../contract/agents/agents.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { authorship, currentActor } from '../../request-context.ts';
-import { type Key, keys } from '../keys.ts';
-import type { Item } from '../write.ts';
+import { authorship, currentActor } from '../access/current-request.ts';
+import { type Key, keys } from '../access/keys.ts';
+import type { Item } from '../access/write.ts';
 
 /**
  * An agent without its long texts. The keys of its other items have the ULID of its id, so a new agent with the name of

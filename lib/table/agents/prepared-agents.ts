@@ -1,6 +1,6 @@
 import type { Organization } from '../../contract/organization.ts';
-import { getItems } from '../reads.ts';
-import { Conflict, retryOnConflict } from '../transact.ts';
+import { getItems } from '../access/reads.ts';
+import { Conflict, retryOnConflict } from '../access/transact.ts';
 import { type AgentHead, type StoredAgent, textKeys, wholeAgent } from './agent-items.ts';
 import { type AgentContext, type Assignment, readAgentHead, readAgentSkills } from './agents.ts';
 

@@ -1,13 +1,14 @@
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import type { Table, TableContext } from '../client.ts';
-import { isTooFarAhead } from '../clocks.ts';
-import { keys } from '../keys.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import type { Table, TableContext } from '../access/client.ts';
+import { isTooFarAhead } from '../access/clocks.ts';
+import { keys } from '../access/keys.ts';
+import { countItems, getItem, queryItems } from '../access/reads.ts';
+import { Conflict, ignoreConflict, transact } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
+import { dayAfter, firstKeptDay, historyExpiry } from '../lists/history-days.ts';
 import { everything } from '../lists/listing.ts';
-import { countItems, getItem, queryItems } from '../reads.ts';
-import { Conflict, ignoreConflict, transact } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
 import {
   countAttempt,
   daysOf,
@@ -23,7 +24,6 @@ import {
   storedHours,
 } from './attempt-hours.ts';
 import { attemptFacet, timeLetters } from './attempt-items.ts';
-import { dayAfter, firstKeptDay, historyExpiry } from './history-days.ts';
 
 /**
  * How long before the present the stored numbers of a webhook's attempts end, at least, in milliseconds.

@@ -1,5 +1,5 @@
 import { timestamp } from '../../contract/ids.ts';
-import type { Item } from '../write.ts';
+import type { Item } from '../access/write.ts';
 
 /** The class of an attempt by the status of its response; `none` without a response. */
 type StatusClass = '2xx' | '3xx' | '4xx' | '5xx' | 'none';

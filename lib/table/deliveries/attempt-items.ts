@@ -1,13 +1,13 @@
 import { ulidFrom, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { DeliveryRecord } from '../../contract/webhooks.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { type Key, keys, organizationOf, webhookOf } from '../keys.ts';
+import type { DeliveryRecord } from '../../contract/webhooks/webhooks.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import { type Key, keys, organizationOf, webhookOf } from '../access/keys.ts';
+import type { Item } from '../access/write.ts';
+import { deliveryPartition } from '../lists/delivery-partitions.ts';
 import { dueEntry } from '../lists/due.ts';
-import type { Item } from '../write.ts';
-import { deliveryPartition } from './delivery-partitions.ts';
-import { historyExpiry } from './history-days.ts';
+import { historyExpiry } from '../lists/history-days.ts';
 
 /**
  * The times of an attempt, each of which has one name everywhere:

@@ -1,19 +1,19 @@
 import { timestamp, ulidOf } from '../../contract/ids.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { type BatchingContext, putInBatch, readInBatch } from '../batchers.ts';
-import type { Table, TableContext } from '../client.ts';
-import { type Key, keys } from '../keys.ts';
-import { getEach, readRange } from '../reads.ts';
-import { Conflict, ignoreConflict, transact } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import { type BatchingContext, putInBatch, readInBatch } from '../access/batchers.ts';
+import type { Table, TableContext } from '../access/client.ts';
+import { type Key, keys } from '../access/keys.ts';
+import { getEach, readRange } from '../access/reads.ts';
+import { Conflict, ignoreConflict, transact } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
+import type { EventToSend } from '../events/event-log.ts';
+import { historyExpiry } from '../lists/history-days.ts';
+import { type Target, targetFrom } from '../webhooks/webhooks.ts';
 import { closedAfterMs } from './attempt-counts.ts';
 import { type Attempt, type AttemptPlace, attemptItem, attemptKey, retryOf } from './attempt-items.ts';
-import type { EventToSend } from './event-log.ts';
-import { historyExpiry } from './history-days.ts';
 import { isDoneByOldVersion } from './old-deliveries.ts';
 import { removeParkedAttempt } from './parked-attempts.ts';
-import { type Target, targetFrom } from './webhooks.ts';
 
 /**
  * The attempt log has one row for each attempt. The key of a row has the delivery and the number of the attempt. The rows

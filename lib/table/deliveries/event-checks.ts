@@ -1,15 +1,15 @@
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { type BatchingContext, putInBatch } from '../batchers.ts';
-import type { TableContext } from '../client.ts';
-import { clocksDifferMs } from '../clocks.ts';
-import { keys, organizationOf } from '../keys.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import { type BatchingContext, putInBatch } from '../access/batchers.ts';
+import type { TableContext } from '../access/client.ts';
+import { clocksDifferMs } from '../access/clocks.ts';
+import { keys, organizationOf } from '../access/keys.ts';
+import { Conflict, ignoreConflict, transact } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
 import { dueEntry } from '../lists/due.ts';
-import { Conflict, ignoreConflict, transact } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
+import { historyExpiry } from '../lists/history-days.ts';
 import { timeLetters } from './attempt-items.ts';
-import { historyExpiry } from './history-days.ts';
 
 /**
  * A first attempt is only a message until its row is written. A check makes up for messages that are lost: it is an item

@@ -1,14 +1,14 @@
 import { timeOf, ulidOf } from '../../contract/ids.ts';
-import { maxFilteredAttempts } from '../../contract/webhooks.ts';
-import type { BatchingContext } from '../batchers.ts';
-import { keys } from '../keys.ts';
+import { maxFilteredAttempts } from '../../contract/webhooks/webhooks.ts';
+import type { BatchingContext } from '../access/batchers.ts';
+import { keys } from '../access/keys.ts';
+import { filterItems, getItem } from '../access/reads.ts';
+import type { Item } from '../access/write.ts';
+import type { EventToSend } from '../events/event-log.ts';
 import { everything } from '../lists/listing.ts';
-import { filterItems, getItem } from '../reads.ts';
-import type { Item } from '../write.ts';
 import { attemptFacet, timeLetters } from './attempt-items.ts';
 import { readAttemptsFrom } from './attempt-log.ts';
 import type { DeliveryAttempts } from './delivery-state.ts';
-import type { EventToSend } from './event-log.ts';
 import { oldMessageOf } from './old-deliveries.ts';
 import type { DeliveryOfWebhook } from './redeliveries.ts';
 

@@ -1,6 +1,6 @@
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { type Key, organizationOf, webhookOf } from '../keys.ts';
-import type { Item } from '../write.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { type Key, organizationOf, webhookOf } from '../access/keys.ts';
+import type { Item } from '../access/write.ts';
 
 /**
  * The deliveries of versions before the attempt log. Each is an item with its event, its state and the number of its next

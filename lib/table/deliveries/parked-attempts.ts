@@ -1,18 +1,18 @@
-import { inOrder } from '../../batching/in-order.ts';
+import { inOrder } from '../../aws/in-order.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { type BatchingContext, putInBatch, readInBatch } from '../batchers.ts';
-import type { TableContext } from '../client.ts';
-import { type Key, keys, organizationOf, webhookOf } from '../keys.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import { type BatchingContext, putInBatch, readInBatch } from '../access/batchers.ts';
+import type { TableContext } from '../access/client.ts';
+import { type Key, keys, organizationOf, webhookOf } from '../access/keys.ts';
+import { queryItems } from '../access/reads.ts';
+import { Conflict, ignoreConflict, transact, transactIfFirst } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
+import { parkedPartition, parkedPartitions } from '../lists/delivery-partitions.ts';
 import { dueEntry } from '../lists/due.ts';
-import { queryItems } from '../reads.ts';
-import { Conflict, ignoreConflict, transact, transactIfFirst } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
+import { historyExpiry } from '../lists/history-days.ts';
 import { redeliveryKind } from './attempt-items.ts';
-import { parkedPartition, parkedPartitions } from './delivery-partitions.ts';
-import { historyExpiry } from './history-days.ts';
 
 /**
  * A parked attempt is one that waits as an item: because its webhook was paused when it came due, because it has booked a time,

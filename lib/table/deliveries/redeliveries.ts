@@ -1,19 +1,19 @@
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { requestFields } from '../../request-context.ts';
-import type { BatchingContext } from '../batchers.ts';
-import type { TableContext } from '../client.ts';
-import { type Key, keys } from '../keys.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import type { BatchingContext } from '../access/batchers.ts';
+import type { TableContext } from '../access/client.ts';
+import { requestFields } from '../access/current-request.ts';
+import { type Key, keys } from '../access/keys.ts';
+import { readRange } from '../access/reads.ts';
+import { Conflict, transact } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
+import { deliveryPartition } from '../lists/delivery-partitions.ts';
 import { dueEntry } from '../lists/due.ts';
-import { readRange } from '../reads.ts';
-import { Conflict, transact } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
+import { historyExpiry } from '../lists/history-days.ts';
 import { redeliveryKind, retryOf } from './attempt-items.ts';
 import { type Progress, readProgress, unlistWrite } from './attempt-log.ts';
-import { deliveryPartition } from './delivery-partitions.ts';
-import { historyExpiry } from './history-days.ts';
 
 /**
  * A redelivery is an item in the partition of the attempt log. It lists its attempt in the sweeper's index until the

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { inBatches } from '../../batching/in-batches.ts';
+import { inBatches } from '../../aws/in-batches.ts';
 import { timeOf, ulidFrom, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { batchWriteLimit, writeBatch } from '../batch-writes.ts';
-import type { BatchingContext } from '../batchers.ts';
-import type { Table } from '../client.ts';
-import { isTooFarAhead } from '../clocks.ts';
-import { historyExpiry } from '../deliveries/history-days.ts';
-import { keys } from '../keys.ts';
-import { unavailable } from '../unavailable.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import { batchWriteLimit, writeBatch } from '../access/batch-writes.ts';
+import type { BatchingContext } from '../access/batchers.ts';
+import type { Table } from '../access/client.ts';
+import { isTooFarAhead } from '../access/clocks.ts';
+import { keys } from '../access/keys.ts';
+import { unavailable } from '../access/unavailable.ts';
+import { historyExpiry } from '../lists/history-days.ts';
 import { type LateItem, lastPosition, writtenWithinMs } from './positions.ts';
 
 /**
@@ -25,7 +25,7 @@ const itemEvents = 1_000;
 /** An event that followers of its organization may have passed. */
 type LateEvent = { organization: Organization; ulid: string };
 
-declare module '../batchers.ts' {
+declare module '../access/batchers.ts' {
   interface Batchers {
     listLateEvent?: (event: LateEvent) => Promise<string>;
   }

@@ -1,14 +1,14 @@
-import { eventNames } from '../../contract/events.ts';
 import { timeOf, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { BatchingContext } from '../batchers.ts';
-import { clocksDifferMs, isTooFarAhead } from '../clocks.ts';
-import { eventFrom, subscribedTimeOf } from '../deliveries/event-log.ts';
-import { readSubscribers } from '../deliveries/subscriptions.ts';
-import { readWebhooks } from '../deliveries/webhooks.ts';
-import { keys } from '../keys.ts';
-import { getItem, readRange } from '../reads.ts';
-import { transact } from '../transact.ts';
+import { eventNames } from '../../contract/webhooks/events.ts';
+import type { BatchingContext } from '../access/batchers.ts';
+import { clocksDifferMs, isTooFarAhead } from '../access/clocks.ts';
+import { keys } from '../access/keys.ts';
+import { getItem, readRange } from '../access/reads.ts';
+import { transact } from '../access/transact.ts';
+import { readSubscribers } from '../webhooks/subscriptions.ts';
+import { readWebhooks } from '../webhooks/webhooks.ts';
+import { eventFrom, subscribedTimeOf } from './event-log.ts';
 import { firstUlid, lastUlid, maxTime, writtenWithinMs } from './positions.ts';
 
 /**

@@ -1,15 +1,20 @@
 import type { Actor } from '../../contract/actors.ts';
-import type { Delegation, Execution, ExecutionListItem, ExecutionStatus } from '../../contract/executions.ts';
+import type {
+  Delegation,
+  Execution,
+  ExecutionListItem,
+  ExecutionStatus,
+} from '../../contract/executions/executions.ts';
+import type { GateReasons, GateResult, QualityGates } from '../../contract/executions/quality-gates.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { GateReasons, GateResult, QualityGates } from '../../contract/quality-gates.ts';
-import { authorship, requestFields } from '../../request-context.ts';
-import type { TaskFields } from '../deliveries/task-filters.ts';
-import { type Key, keys, organizationOf } from '../keys.ts';
+import { authorship, requestFields } from '../access/current-request.ts';
+import { type Key, keys, organizationOf } from '../access/keys.ts';
+import { Conflict } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
 import { dueEntry } from '../lists/due.ts';
 import { partsOf } from '../text-parts.ts';
-import { Conflict } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
+import type { TaskFields } from '../webhooks/task-filters.ts';
 import { errorReasonOf, isErrorCode } from './error-reasons.ts';
 import type { Noted } from './received.ts';
 

@@ -1,14 +1,14 @@
 import type { Page } from '../../contract/endpoint.ts';
-import type { ExecutionListItem, ExecutionStatus } from '../../contract/executions.ts';
+import type { ExecutionListItem, ExecutionStatus } from '../../contract/executions/executions.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { TableContext } from '../client.ts';
-import { type Key, keys, type ListScope } from '../keys.ts';
+import type { TableContext } from '../access/client.ts';
+import { type Key, keys, type ListScope } from '../access/keys.ts';
+import { getEach, queryItems, readRange } from '../access/reads.ts';
+import { onlyShard, shardOf } from '../access/shards.ts';
+import { Conflict, retryOnConflict, transactionLimit } from '../access/transact.ts';
+import type { Item, OnConditionFailed, Write } from '../access/write.ts';
 import { addToCounter, everything, type ListMembership, listingWrites, type Row, readPage } from '../lists/listing.ts';
-import { onlyShard, shardOf } from '../lists/shards.ts';
-import { getEach, queryItems, readRange } from '../reads.ts';
-import { Conflict, retryOnConflict, transactionLimit } from '../transact.ts';
-import type { Item, OnConditionFailed, Write } from '../write.ts';
 import {
   type ExecutionHead,
   facetOf,

@@ -1,10 +1,9 @@
 import { ulidOf } from '../../contract/ids.ts';
-import { tokenWrites } from '../agents/metrics.ts';
-import type { TableContext } from '../client.ts';
-import { type Key, keys } from '../keys.ts';
-import { getEach } from '../reads.ts';
-import { Conflict, retryOnConflict, transact } from '../transact.ts';
-import type { Write } from '../write.ts';
+import type { TableContext } from '../access/client.ts';
+import { type Key, keys } from '../access/keys.ts';
+import { getEach } from '../access/reads.ts';
+import { Conflict, retryOnConflict, transact } from '../access/transact.ts';
+import type { Write } from '../access/write.ts';
 import {
   type ExecutionHead,
   isRunning,
@@ -17,6 +16,7 @@ import {
 import { rowsOf } from './execution-lists.ts';
 import { readExecutionHead, storeProgress } from './executions.ts';
 import { LeaseLost } from './lease-writes.ts';
+import { tokenWrites } from './metrics.ts';
 import { tokensOfDayWrite } from './running.ts';
 
 /** The tokens that a worker knows of, and those of them that a write of this or an earlier worker has stored. */

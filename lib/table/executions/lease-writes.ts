@@ -1,11 +1,11 @@
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { authorship } from '../../request-context.ts';
-import { keys } from '../keys.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import { authorship } from '../access/current-request.ts';
+import { keys } from '../access/keys.ts';
+import { Conflict } from '../access/transact.ts';
+import type { OnConditionFailed, Write } from '../access/write.ts';
 import { leaseFree, leaseHeld, leaseTimestamps } from '../lease.ts';
 import { graceMs } from '../lists/due.ts';
-import { Conflict } from '../transact.ts';
-import type { OnConditionFailed, Write } from '../write.ts';
 import { type Ending, type ExecutionHead, isFormer, type Progress, type RunningExecution } from './execution-items.ts';
 import { receivedItem } from './received.ts';
 

@@ -2,13 +2,13 @@ import { ApiError } from '../../contract/errors.ts';
 import { timestamp } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { grouped } from '../../contract/shapes.ts';
-import { type Limits, limitHeaders } from '../../deployment/limits.ts';
-import type { TableContext } from '../client.ts';
-import { clocksDifferMs } from '../clocks.ts';
-import { keys } from '../keys.ts';
-import { getItem } from '../reads.ts';
-import { Conflict, retryOnConflict, transact } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
+import { type Limits, limitHeaders } from '../../settings/limits.ts';
+import type { TableContext } from '../access/client.ts';
+import { clocksDifferMs } from '../access/clocks.ts';
+import { keys } from '../access/keys.ts';
+import { getItem } from '../access/reads.ts';
+import { Conflict, retryOnConflict, transact } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
 import type { FormerListsContext } from './former-lists.ts';
 
 /** The part of a context that starts of executions need. */

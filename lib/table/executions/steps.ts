@@ -1,10 +1,10 @@
 import { ulidOf } from '../../contract/ids.ts';
-import type { TableContext } from '../client.ts';
-import { keys } from '../keys.ts';
-import { readRange } from '../reads.ts';
+import type { TableContext } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
+import { readRange } from '../access/reads.ts';
+import { transact } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
 import { startInBytes } from '../text-parts.ts';
-import { transact } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
 import { type ExecutionHead, isFormer, type Progress, type RunningExecution } from './execution-items.ts';
 import { leaseHolderWrite, notedSet, progressSet, receivedWrites, resultWrite } from './lease-writes.ts';
 

@@ -1,9 +1,9 @@
-import { tableSchema } from '../../deployment/table-schema.ts';
-import type { Table } from '../client.ts';
-import { keys, type ListScope } from '../keys.ts';
-import { readRange } from '../reads.ts';
-import type { Item, Write } from '../write.ts';
-import { onlyShard, shardOf } from './shards.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import type { Table } from '../access/client.ts';
+import { keys, type ListScope } from '../access/keys.ts';
+import { readRange } from '../access/reads.ts';
+import { onlyShard, shardOf } from '../access/shards.ts';
+import type { Item, Write } from '../access/write.ts';
 
 /**
  * Lists with exact totals (docs/architecture.md#lists-and-counts). Reads are strongly consistent, and their cost does

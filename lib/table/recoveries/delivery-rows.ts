@@ -1,13 +1,13 @@
 import { timeOf, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { type BatchingContext, readInBatch } from '../batchers.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { type BatchingContext, readInBatch } from '../access/batchers.ts';
+import { keys } from '../access/keys.ts';
+import { readRange } from '../access/reads.ts';
+import type { Item } from '../access/write.ts';
 import { attemptFacet, attemptKey, retryOf, timeLetters } from '../deliveries/attempt-items.ts';
 import { placeOf } from '../deliveries/attempt-log.ts';
 import { attemptsOf, type DeliveryAttempts } from '../deliveries/delivery-state.ts';
-import { keys } from '../keys.ts';
-import { readRange } from '../reads.ts';
-import type { Item } from '../write.ts';
 
 /**
  * Reads the attempts of many deliveries of one webhook. The rows of neighbouring deliveries are neighbours in the attempt

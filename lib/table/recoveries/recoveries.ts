@@ -1,23 +1,23 @@
 import type { Page } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
-import type { EventName } from '../../contract/events.ts';
 import { timeOf, timestamp, ulidFrom, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { MissedKind, Recovery } from '../../contract/recoveries.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { requestFields } from '../../request-context.ts';
-import { type BatchingContext, readInBatch } from '../batchers.ts';
-import type { TableContext } from '../client.ts';
+import type { EventName } from '../../contract/webhooks/events.ts';
+import type { MissedKind, Recovery } from '../../contract/webhooks/recoveries.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import { type BatchingContext, readInBatch } from '../access/batchers.ts';
+import type { TableContext } from '../access/client.ts';
+import { requestFields } from '../access/current-request.ts';
+import { type Key, keys, organizationOf, webhookOf } from '../access/keys.ts';
+import { countItems, getItem, readRange } from '../access/reads.ts';
+import { Conflict, ignoreConflict, transact, transactIfFirst } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
 import { retryOf } from '../deliveries/attempt-items.ts';
-import { deliveryPartition } from '../deliveries/delivery-partitions.ts';
-import { historyExpiry } from '../deliveries/history-days.ts';
 import { replaceRetry, type WaitingRetry } from '../deliveries/redeliveries.ts';
-import { type Key, keys, organizationOf, webhookOf } from '../keys.ts';
+import { deliveryPartition } from '../lists/delivery-partitions.ts';
 import { dueEntry, graceMs, postponeDue } from '../lists/due.ts';
-import { countItems, getItem, readRange } from '../reads.ts';
-import { Conflict, ignoreConflict, transact, transactIfFirst } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
+import { historyExpiry } from '../lists/history-days.ts';
 
 /** The kind of recoveries: the stream has new ones, so that they are continued at once. */
 export const recoveryKind = 'recovery';

@@ -1,15 +1,15 @@
-import { type Comment, commentsLimit } from '../../contract/comments.ts';
 import type { Page } from '../../contract/endpoint.ts';
 import { ApiError, notFound } from '../../contract/errors.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { requestFields } from '../../request-context.ts';
-import type { TableContext } from '../client.ts';
+import { type Comment, commentsLimit } from '../../contract/tasks/comments.ts';
+import type { TableContext } from '../access/client.ts';
+import { requestFields } from '../access/current-request.ts';
+import { keys } from '../access/keys.ts';
+import { getItem, getItems, readRange } from '../access/reads.ts';
+import { Conflict, transact } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
 import type { RecordResponse } from '../idempotency.ts';
-import { keys } from '../keys.ts';
-import { getItem, getItems, readRange } from '../reads.ts';
-import { Conflict, transact } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
 import type { StoredTask } from './task-items.ts';
 
 /**

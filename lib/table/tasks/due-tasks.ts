@@ -1,11 +1,11 @@
 import { timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import type { TableContext } from '../client.ts';
-import { keys } from '../keys.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import type { TableContext } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
+import { Conflict, transactIfFirst } from '../access/transact.ts';
+import type { Write } from '../access/write.ts';
 import { dueEntry, graceMs } from '../lists/due.ts';
-import { Conflict, transactIfFirst } from '../transact.ts';
-import type { Write } from '../write.ts';
 import type { StoredTask } from './task-items.ts';
 
 /**

@@ -1,9 +1,9 @@
-import { inOrder } from '../../batching/in-order.ts';
+import { inOrder } from '../../aws/in-order.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { type TaskPriority, type TaskStatus, taskPriorities } from '../../contract/tasks.ts';
-import type { Table, TableContext } from '../client.ts';
-import type { ListScope } from '../keys.ts';
-import { queryPages } from '../reads.ts';
+import { type TaskPriority, type TaskStatus, taskPriorities } from '../../contract/tasks/tasks.ts';
+import type { Table, TableContext } from '../access/client.ts';
+import type { ListScope } from '../access/keys.ts';
+import { queryPages } from '../access/reads.ts';
 import { facetOf, type TaskFilter, taskListOf } from './task-items.ts';
 
 /** The statuses of tasks that wait for a worker. */

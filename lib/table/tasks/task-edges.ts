@@ -1,11 +1,11 @@
 import { ApiError } from '../../contract/errors.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { authorship, noAuthorship } from '../../request-context.ts';
-import { keys } from '../keys.ts';
-import { updateOf } from '../patch.ts';
-import { Conflict } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
+import { authorship, noAuthorship } from '../access/current-request.ts';
+import { keys } from '../access/keys.ts';
+import { updateOf } from '../access/patch.ts';
+import { Conflict } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
 import type { StoredTask } from './task-items.ts';
 
 /** The graph lock of an organization; `undefined` until a change of a task adds a first edge. */

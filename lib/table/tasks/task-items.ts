@@ -1,6 +1,6 @@
-import type { Claim, ClaimEndReason } from '../../contract/claims.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
+import type { Claim, ClaimEndReason } from '../../contract/tasks/claims.ts';
 import {
   reviewStatuses,
   type Task,
@@ -8,11 +8,11 @@ import {
   type TaskStatus,
   taskPriorities,
   taskStatuses,
-} from '../../contract/tasks.ts';
-import { type Authorship, authorship } from '../../request-context.ts';
-import { keys } from '../keys.ts';
+} from '../../contract/tasks/tasks.ts';
+import { type Authorship, authorship } from '../access/current-request.ts';
+import { keys } from '../access/keys.ts';
+import type { Item } from '../access/write.ts';
 import type { ListMembership } from '../lists/listing.ts';
-import type { Item } from '../write.ts';
 
 /** The kind of the items of tasks. */
 export const taskKind = 'task';

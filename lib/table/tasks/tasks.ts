@@ -1,18 +1,18 @@
 import type { Page } from '../../contract/endpoint.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { authorship, noAuthorship } from '../../request-context.ts';
+import type { TableContext } from '../access/client.ts';
+import { authorship, noAuthorship } from '../access/current-request.ts';
+import { keys } from '../access/keys.ts';
+import { changedFields, updateOf } from '../access/patch.ts';
+import { getItem, getItems } from '../access/reads.ts';
+import { Conflict, merged, transact } from '../access/transact.ts';
+import type { Write } from '../access/write.ts';
 import type { AgentHead } from '../agents/agent-items.ts';
 import { unknownAgent } from '../agents/agents.ts';
-import type { TableContext } from '../client.ts';
 import type { RecordResponse } from '../idempotency.ts';
-import { keys } from '../keys.ts';
 import { listingWrites, readItemPage, readPage } from '../lists/listing.ts';
-import { changedFields, updateOf } from '../patch.ts';
 import { type TaskPurge, taskPurgeWrite } from '../purges/purge-items.ts';
-import { getItem, getItems } from '../reads.ts';
-import { Conflict, merged, transact } from '../transact.ts';
-import type { Write } from '../write.ts';
 import { deletedTaskItem } from './deleted-tasks.ts';
 import { withEntry } from './due-tasks.ts';
 import {

@@ -1,19 +1,19 @@
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import type { Counts, Waits } from '../../deployment/metrics.ts';
-import type { BatchingContext } from '../../table/batchers.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import type { Counts, Waits } from '../../names/metrics.ts';
+import type { BatchingContext } from '../../table/access/batchers.ts';
+import type { Key } from '../../table/access/keys.ts';
 import { unlistItem } from '../../table/deliveries/attempt-log.ts';
-import { deliveryPartitions, parkedPartitions } from '../../table/deliveries/delivery-partitions.ts';
 import { checkPartition, eventCheckFrom } from '../../table/deliveries/event-checks.ts';
-import { eventFrom, isEvent } from '../../table/deliveries/event-log.ts';
 import { oldDeliveryPartitions } from '../../table/deliveries/old-deliveries.ts';
-import { releaseFrom } from '../../table/deliveries/releases.ts';
-import type { Key } from '../../table/keys.ts';
+import { eventFrom, isEvent } from '../../table/events/event-log.ts';
+import { deliveryPartitions, parkedPartitions } from '../../table/lists/delivery-partitions.ts';
 import { type SweepCall, type Swept, sweep } from '../../table/lists/due.ts';
-import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';
+import { releaseFrom } from '../../table/webhooks/releases.ts';
+import { type AttemptMessageContext, sendAttemptMessages } from '../attempts/attempt-messages.ts';
+import { releaseParked } from '../attempts/paused-attempts.ts';
+import { addWaits, createWaits, secondsOf } from '../attempts/waits.ts';
 import { checkEvents, type FoundByChecks, sendLostAttempts } from './check-events.ts';
 import { attemptIn } from './listed-attempt.ts';
-import { releaseParked } from './paused-attempts.ts';
-import { addWaits, createWaits, secondsOf } from './waits.ts';
 
 /** How many checks are made at the same time. */
 const checksAtOnce = 5;

@@ -1,9 +1,9 @@
+import type { Item } from '../../table/access/write.ts';
 import { redeliveryKind } from '../../table/deliveries/attempt-items.ts';
-import { releaseFrom, releaseKind } from '../../table/deliveries/releases.ts';
 import { autoRecoveryFrom, autoRecoveryKind } from '../../table/recoveries/auto-recoveries.ts';
 import { recoveryFrom, recoveryKind } from '../../table/recoveries/recoveries.ts';
-import type { Item } from '../../table/write.ts';
-import { type AttemptMessageContext, sendAttemptMessages } from '../deliveries/attempt-messages.ts';
+import { releaseFrom, releaseKind } from '../../table/webhooks/releases.ts';
+import { type AttemptMessageContext, sendAttemptMessages } from '../attempts/attempt-messages.ts';
 import { attemptIn } from '../deliveries/listed-attempt.ts';
 import { sendOrder } from './send-order.ts';
 

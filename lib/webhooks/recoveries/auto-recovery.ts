@@ -1,10 +1,9 @@
-import type { Context } from '../../context.ts';
+import type { Context } from '../../context/context.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { maxRecoveredEvents, recoveryRates } from '../../contract/recoveries.ts';
-import { isPaused } from '../../table/deliveries/pauses.ts';
-import { readWebhook, type StoredWebhook } from '../../table/deliveries/webhooks.ts';
+import { maxRecoveredEvents, recoveryRates } from '../../contract/webhooks/recoveries.ts';
+import { ignoreConflict } from '../../table/access/transact.ts';
 import { graceMs } from '../../table/lists/due.ts';
 import {
   type AutoRecovery,
@@ -19,7 +18,8 @@ import {
   readRecoveryLock,
   readRecoveryPage,
 } from '../../table/recoveries/recoveries.ts';
-import { ignoreConflict } from '../../table/transact.ts';
+import { isPaused } from '../../table/webhooks/pauses.ts';
+import { readWebhook, type StoredWebhook } from '../../table/webhooks/webhooks.ts';
 import { sendOrder } from '../orders/send-order.ts';
 import { type AutoContext, longestMs, readMissedTimes, wantedOf } from './plan-auto-recovery.ts';
 import type { WalkContext } from './walk.ts';

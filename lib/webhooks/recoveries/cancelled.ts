@@ -1,8 +1,9 @@
 import { timestamp, ulidOf } from '../../contract/ids.ts';
-import type { BatchingContext } from '../../table/batchers.ts';
-import type { Key } from '../../table/keys.ts';
+import type { BatchingContext } from '../../table/access/batchers.ts';
+import type { Key } from '../../table/access/keys.ts';
+import { getEach } from '../../table/access/reads.ts';
+import type { Item } from '../../table/access/write.ts';
 import { graceMs } from '../../table/lists/due.ts';
-import { getEach } from '../../table/reads.ts';
 import { findRowOf, readDeliveryRows } from '../../table/recoveries/delivery-rows.ts';
 import {
   deleteRecoveredAttempt,
@@ -12,8 +13,7 @@ import {
   unlistRecovery,
   unlockRecovery,
 } from '../../table/recoveries/recoveries.ts';
-import type { Item } from '../../table/write.ts';
-import { type AttemptMessageContext, sendAttemptMessages } from '../deliveries/attempt-messages.ts';
+import { type AttemptMessageContext, sendAttemptMessages } from '../attempts/attempt-messages.ts';
 
 /** How long other workers skip a recovery that one has taken, in milliseconds: longer than a function can run. */
 export const takenMs = 2 * 60_000;

@@ -1,14 +1,14 @@
-import { inGroups } from '../../batching/in-groups.ts';
-import type { Context } from '../../context.ts';
+import { inGroups } from '../../aws/in-groups.ts';
+import type { Context } from '../../context/context.ts';
 import { timeOf, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { maxRecoveredEvents, usualKinds } from '../../contract/recoveries.ts';
-import type { BatchingContext } from '../../table/batchers.ts';
-import { readEventsInOrder } from '../../table/deliveries/event-log.ts';
-import type { StoredWebhook } from '../../table/deliveries/webhooks.ts';
+import { maxRecoveredEvents, usualKinds } from '../../contract/webhooks/recoveries.ts';
+import type { BatchingContext } from '../../table/access/batchers.ts';
+import type { Write } from '../../table/access/write.ts';
+import { readEventsInOrder } from '../../table/events/event-log.ts';
 import { type AutoRecovery, autoRecoveryWrite } from '../../table/recoveries/auto-recoveries.ts';
 import { readDeliveryRows } from '../../table/recoveries/delivery-rows.ts';
-import type { Write } from '../../table/write.ts';
+import type { StoredWebhook } from '../../table/webhooks/webhooks.ts';
 import { readMissed, readSubscriptions, type Wanted, walkedEvent } from './missed-events.ts';
 
 /**

@@ -1,6 +1,7 @@
-import type { Context } from '../../context.ts';
+import type { Context } from '../../context/context.ts';
 import { timestamp } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
+import type { Item } from '../../table/access/write.ts';
 import { type SweepCall, type Swept, sweep } from '../../table/lists/due.ts';
 import { autoRecoveryFrom, autoRecoveryKind, autoRecoveryPartition } from '../../table/recoveries/auto-recoveries.ts';
 import {
@@ -11,7 +12,6 @@ import {
   type StoredRecovery,
   takeRecovery,
 } from '../../table/recoveries/recoveries.ts';
-import type { Item } from '../../table/write.ts';
 import { beginAutoRecovery } from './auto-recovery.ts';
 import { takenMs } from './cancelled.ts';
 import { continueRecovery, type WalkContext } from './walk.ts';

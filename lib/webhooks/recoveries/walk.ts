@@ -1,12 +1,10 @@
-import { inGroups } from '../../batching/in-groups.ts';
+import { inGroups } from '../../aws/in-groups.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { isTooFarAhead } from '../../table/clocks.ts';
-import { type LoggedEvent, readEventsInOrder } from '../../table/deliveries/event-log.ts';
-import { isPaused } from '../../table/deliveries/pauses.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { isTooFarAhead } from '../../table/access/clocks.ts';
 import { replaceableAfterMs, waitingRetryOf } from '../../table/deliveries/redeliveries.ts';
-import { readWebhook, type StoredWebhook } from '../../table/deliveries/webhooks.ts';
 import { readLateEventGroups } from '../../table/events/event-feed.ts';
+import { type LoggedEvent, readEventsInOrder } from '../../table/events/event-log.ts';
 import { followTime, type LogClockContext, openLog } from '../../table/events/log-clock.ts';
 import { followDelayMs, lastUlid } from '../../table/events/positions.ts';
 import { graceMs, type SweepCall } from '../../table/lists/due.ts';
@@ -22,7 +20,9 @@ import {
   type StoredRecovery,
   storeProgress,
 } from '../../table/recoveries/recoveries.ts';
-import { type AttemptMessageContext, sendAttemptMessages } from '../deliveries/attempt-messages.ts';
+import { isPaused } from '../../table/webhooks/pauses.ts';
+import { readWebhook, type StoredWebhook } from '../../table/webhooks/webhooks.ts';
+import { type AttemptMessageContext, sendAttemptMessages } from '../attempts/attempt-messages.ts';
 import { sendOrder } from '../orders/send-order.ts';
 import { takeBack } from './cancelled.ts';
 import { type Missed, readMissed, readSubscriptions, walkedEvent } from './missed-events.ts';

@@ -1,8 +1,13 @@
 import { expect } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
-import type { Delegation, Execution, ExecutionListItem, ExecutionStarted } from '../../../lib/contract/executions.ts';
-import { runExecution } from '../../../lib/executions/run-execution.ts';
+import type {
+  Delegation,
+  Execution,
+  ExecutionListItem,
+  ExecutionStarted,
+} from '../../../lib/contract/executions/executions.ts';
+import { runExecution } from '../../../lib/executions/run/run-execution.ts';
 import type { Model } from '../../../lib/model/converse.ts';
 import { callTool, grantedTools } from '../../../lib/tools/agent-tools.ts';
 import { dataOf, paginationOf, type Request } from '../../api.ts';

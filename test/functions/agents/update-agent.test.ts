@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createSystemAgents } from '../../../lib/agents/agents.ts';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { agentOf, createTestAgents, defaultModel } from './test-agents.ts';

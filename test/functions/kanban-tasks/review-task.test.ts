@@ -1,12 +1,12 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
-import { type Comment, commentsLimit } from '../../../lib/contract/comments.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
-import type { ReviewDecision } from '../../../lib/contract/task-reviews.ts';
-import { reviewStatuses, type Task, type TaskDetail, taskStatuses } from '../../../lib/contract/tasks.ts';
+import { type Comment, commentsLimit } from '../../../lib/contract/tasks/comments.ts';
+import type { ReviewDecision } from '../../../lib/contract/tasks/task-reviews.ts';
+import { reviewStatuses, type Task, type TaskDetail, taskStatuses } from '../../../lib/contract/tasks/tasks.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
 import { dataOf, paginationOf, versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { newAgent } from '../agents/test-agents.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { maxTasksSearched } from '../../../lib/contract/task-search.ts';
-import type { Task } from '../../../lib/contract/tasks.ts';
+import { maxTasksSearched } from '../../../lib/contract/tasks/task-search.ts';
+import type { Task } from '../../../lib/contract/tasks/tasks.ts';
 import { searchEntry } from '../../../lib/table/tasks/search-entries.ts';
 import { type StoredTask, taskItem } from '../../../lib/table/tasks/task-items.ts';
 import { dataOf, paginationOf } from '../../api.ts';

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import type { Actor } from '../../../lib/contract/actors.ts';
-import type { Comment } from '../../../lib/contract/comments.ts';
-import type { HistoryEntry } from '../../../lib/contract/history.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
-import type { Task } from '../../../lib/contract/tasks.ts';
-import { runExecution } from '../../../lib/executions/run-execution.ts';
+import type { Comment } from '../../../lib/contract/tasks/comments.ts';
+import type { HistoryEntry } from '../../../lib/contract/tasks/history.ts';
+import type { Task } from '../../../lib/contract/tasks/tasks.ts';
+import { runExecution } from '../../../lib/executions/run/run-execution.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import type { Model, Question } from '../../../lib/model/converse.ts';
 import { putEntries } from '../../../lib/table/history/history-rows.ts';

@@ -1,7 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { contextOf, loadHandler } from '../../../infra/local/functions.ts';
 import { fileNameOf } from '../../../lib/contract/routes.ts';
-import { type ConsumerName, consumers, type Job } from '../../../lib/deployment/consumers.ts';
+import { type ConsumerName, consumers, type Job } from '../../../lib/names/consumers.ts';
 import { queueEvent } from '../../queue-event.ts';
 
 /** A time that is later than every due time. */

@@ -1,6 +1,6 @@
 import { DeleteMessageBatchCommand, GetQueueAttributesCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
-import { consumers } from '../../../lib/deployment/consumers.ts';
-import type { QueueName } from '../../../lib/deployment/queues.ts';
+import { consumers } from '../../../lib/names/consumers.ts';
+import type { QueueName } from '../../../lib/names/queues.ts';
 import { consume } from './call-functions.ts';
 import type { TestPipeline } from './test-pipeline.ts';
 

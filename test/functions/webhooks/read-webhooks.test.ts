@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Webhook, WebhookDetail } from '../../../lib/contract/webhooks.ts';
+import type { Webhook, WebhookDetail } from '../../../lib/contract/webhooks/webhooks.ts';
 import { dataOf, errorOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { createWebhookCallers, newWebhook } from './webhook-caller.ts';

@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import type { DataFolder } from '../../../infra/local/data-folder.ts';
 import { functionEnvironment } from '../../../infra/local/function-environment.ts';
-import { Problem } from '../../../infra/local/problem.ts';
 import { readSettings } from '../../../infra/local/settings.ts';
-import { standardModel } from '../../../lib/contract/models.ts';
-import { numberSettings } from '../../../lib/deployment/number-settings.ts';
+import { Problem } from '../../../infra/problem.ts';
+import { standardModel } from '../../../lib/contract/agents/models.ts';
+import { numberSettings } from '../../../lib/settings/number-settings.ts';
 
 const defaults = {
   port: 3000,

@@ -1,8 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp, ulidFrom, ulidOf } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import type { DeliveryRecord } from '../../../lib/contract/webhooks.ts';
-import type { TableContext } from '../../../lib/table/client.ts';
+import type { DeliveryRecord } from '../../../lib/contract/webhooks/webhooks.ts';
+import type { TableContext } from '../../../lib/table/access/client.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { getItem } from '../../../lib/table/access/reads.ts';
+import { transact } from '../../../lib/table/access/transact.ts';
 import {
   closeAttemptCounts,
   closedAfterMs,
@@ -14,11 +17,8 @@ import type { HourCounts } from '../../../lib/table/deliveries/attempt-hours.ts'
 import { attemptOrder } from '../../../lib/table/deliveries/attempt-items.ts';
 import { insertAttempt, placeOf } from '../../../lib/table/deliveries/attempt-log.ts';
 import { readAttemptPage } from '../../../lib/table/deliveries/history.ts';
-import { dayAfter, firstKeptDay, historyExpiry } from '../../../lib/table/deliveries/history-days.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { dayAfter, firstKeptDay, historyExpiry } from '../../../lib/table/lists/history-days.ts';
 import { everything } from '../../../lib/table/lists/listing.ts';
-import { getItem } from '../../../lib/table/reads.ts';
-import { transact } from '../../../lib/table/transact.ts';
 import { fc } from '../../seeded.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';

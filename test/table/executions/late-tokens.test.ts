@@ -2,6 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { deleteAgent } from '../../../lib/agents/agents.ts';
 import { cancelExecution } from '../../../lib/executions/execution-control.ts';
 import { runPurge } from '../../../lib/executions/purges.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { getItem } from '../../../lib/table/access/reads.ts';
+import { Conflict } from '../../../lib/table/access/transact.ts';
+import type { Item } from '../../../lib/table/access/write.ts';
 import { noProgress, type RunningExecution } from '../../../lib/table/executions/execution-items.ts';
 import {
   endExecution,
@@ -12,10 +16,6 @@ import {
 import { countLateTokens } from '../../../lib/table/executions/late-tokens.ts';
 import { AgentChanged } from '../../../lib/table/executions/lease-writes.ts';
 import { markExecutions } from '../../../lib/table/executions/running-executions.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { getItem } from '../../../lib/table/reads.ts';
-import { Conflict } from '../../../lib/table/transact.ts';
-import type { Item } from '../../../lib/table/write.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
 import { faultsOf } from '../tasks/oracle.ts';
 import { always } from '../tasks/test-table.ts';

@@ -1,11 +1,11 @@
+import { findDifferences } from '../../../infra/cli/reconcile/differences.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { findDifferences } from '../../../lib/reconcile/differences.ts';
-import type { Table } from '../../../lib/table/client.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import type { Table } from '../../../lib/table/access/client.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import type { Item } from '../../../lib/table/access/write.ts';
 import { purgeFrom, purgeKind } from '../../../lib/table/purges/purge-items.ts';
 import { type StoredTask, taskFrom } from '../../../lib/table/tasks/task-items.ts';
-import type { Item } from '../../../lib/table/write.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { tornExecutions, wrongMetrics } from '../executions/execution-oracle.ts';
 

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp } from '../../../lib/contract/ids.ts';
-import type { WebhookPatch } from '../../../lib/contract/webhooks.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import type { WebhookPatch } from '../../../lib/contract/webhooks/webhooks.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
 import {
   bookTimes,
   leaseSlowAttempt,
   markWebhookSlow,
   takePermits,
-} from '../../../lib/table/deliveries/webhook-attempts.ts';
-import { readTarget } from '../../../lib/table/deliveries/webhooks.ts';
+} from '../../../lib/table/webhooks/webhook-attempts.ts';
+import { readTarget } from '../../../lib/table/webhooks/webhooks.ts';
 import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { updateWebhook } from '../../../lib/webhooks/webhooks.ts';

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Context } from '../../../lib/context.ts';
+import type { Context } from '../../../lib/context/context.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
-import { leaseSlowAttempt, markWebhookSlow } from '../../../lib/table/deliveries/webhook-attempts.ts';
-import { readTarget } from '../../../lib/table/deliveries/webhooks.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
+import { leaseSlowAttempt, markWebhookSlow } from '../../../lib/table/webhooks/webhook-attempts.ts';
+import { readTarget } from '../../../lib/table/webhooks/webhooks.ts';
 import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';

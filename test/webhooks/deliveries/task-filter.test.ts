@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { PublicEvent } from '../../../lib/contract/events.ts';
+import { findDifferences, repairDifferences } from '../../../infra/cli/reconcile/differences.ts';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
-import type { WebhookPatch } from '../../../lib/contract/webhooks.ts';
+import type { PublicEvent } from '../../../lib/contract/webhooks/events.ts';
+import type { WebhookPatch } from '../../../lib/contract/webhooks/webhooks.ts';
 import { executionEvents } from '../../../lib/executions/execution-events.ts';
-import { findDifferences, repairDifferences } from '../../../lib/reconcile/differences.ts';
-import type { TaskFields } from '../../../lib/table/deliveries/task-filters.ts';
+import type { TaskFields } from '../../../lib/table/webhooks/task-filters.ts';
 import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
 import type { Change } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';

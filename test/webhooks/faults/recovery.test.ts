@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RecoveryStarted } from '../../../lib/contract/recoveries.ts';
+import type { RecoveryStarted } from '../../../lib/contract/webhooks/recoveries.ts';
 import { createLogClock } from '../../../lib/table/events/log-clock.ts';
 import { idempotencyRecordWrites, readIdempotencyRecord } from '../../../lib/table/idempotency.ts';
 import { getRecovery } from '../../../lib/webhooks/recoveries/recovery.ts';

@@ -9,10 +9,10 @@ import {
   removeFinished,
   runForBatches,
 } from '../../../infra/local/queues/record-batches.ts';
-import type { Context } from '../../../lib/context.ts';
-import { pollingOf } from '../../../lib/deployment/polling.ts';
-import { createQueueSender } from '../../../lib/sqs/queue.ts';
-import { deliveryQueues } from '../../../lib/webhooks/deliveries/attempt-messages.ts';
+import { createQueueSender } from '../../../lib/aws/queue.ts';
+import type { Context } from '../../../lib/context/context.ts';
+import { pollingOf } from '../../../lib/settings/polling.ts';
+import { deliveryQueues } from '../../../lib/webhooks/attempts/attempt-messages.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { sweepRecoveries } from '../../../lib/webhooks/recoveries/sweep.ts';
 import { createProcess, type Process } from './calls.ts';

@@ -1,7 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
 import { everyItem } from '../../../../lib/client/client.ts';
 import type { AgentListItem } from '../../../../lib/client/operations.ts';
-import { AgentCategory, AgentStatus } from '../../../../lib/contract/agents.ts';
+import { AgentCategory, AgentStatus } from '../../../../lib/contract/agents/agents.ts';
 import { AgentName } from '../../../../lib/contract/shapes.ts';
 import { readBy } from '../../command.ts';
 import { allOption, apiCommand, apiGroup, limitOption } from '../api-command.ts';

@@ -1,6 +1,11 @@
 import { Option } from '@commander-js/extra-typings';
 import type { Agent, AgentPatch } from '../../../../lib/client/operations.ts';
-import { AgentCategory, AgentStatus, highestConduct, highestStepLimits } from '../../../../lib/contract/agents.ts';
+import {
+  AgentCategory,
+  AgentStatus,
+  highestConduct,
+  highestStepLimits,
+} from '../../../../lib/contract/agents/agents.ts';
 import { AgentName } from '../../../../lib/contract/shapes.ts';
 import { readBy, wholeNumber } from '../../command.ts';
 import { printJson } from '../../json.ts';

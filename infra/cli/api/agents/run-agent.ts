@@ -1,5 +1,5 @@
 import { AgentName } from '../../../../lib/contract/shapes.ts';
-import { TaskId } from '../../../../lib/contract/tasks.ts';
+import { TaskId } from '../../../../lib/contract/tasks/tasks.ts';
 import { readBy } from '../../command.ts';
 import { printJson } from '../../json.ts';
 import { apiCommand, waitOption } from '../api-command.ts';

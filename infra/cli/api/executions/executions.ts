@@ -1,7 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
 import { type Client, everyItem } from '../../../../lib/client/client.ts';
 import type { ExecutionListItem, Operations } from '../../../../lib/client/operations.ts';
-import { ExecutionId, ExecutionStatus } from '../../../../lib/contract/executions.ts';
+import { ExecutionId, ExecutionStatus } from '../../../../lib/contract/executions/executions.ts';
 import { timeOf, ulidOf } from '../../../../lib/contract/ids.ts';
 import { AgentName } from '../../../../lib/contract/shapes.ts';
 import { durationText, executionStateText, tokensText } from '../../../texts.ts';

@@ -1,8 +1,8 @@
 import { Option } from '@commander-js/extra-typings';
 import type { ClaimedTask } from '../../../../lib/client/operations.ts';
-import { ClaimNote, claimSeconds, WorkerName } from '../../../../lib/contract/claims.ts';
 import { AgentName, ProjectId } from '../../../../lib/contract/shapes.ts';
-import { TaskId, taskStatuses } from '../../../../lib/contract/tasks.ts';
+import { ClaimNote, claimSeconds, WorkerName } from '../../../../lib/contract/tasks/claims.ts';
+import { TaskId, taskStatuses } from '../../../../lib/contract/tasks/tasks.ts';
 import { readBy, wholeNumber } from '../../command.ts';
 import { printJson } from '../../json.ts';
 import { singleLine } from '../../printable.ts';

@@ -1,6 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import { AgentName, ProjectId } from '../../../../lib/contract/shapes.ts';
-import { TaskId, taskPriorities, taskStatuses } from '../../../../lib/contract/tasks.ts';
+import { TaskId, taskPriorities, taskStatuses } from '../../../../lib/contract/tasks/tasks.ts';
 import { readBy } from '../../command.ts';
 import { apiCommand } from '../api-command.ts';
 import { confirmDeletion, printDeleted, yesOption } from '../confirmation.ts';

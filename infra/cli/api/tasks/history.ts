@@ -1,6 +1,6 @@
 import { everyItem } from '../../../../lib/client/client.ts';
 import type { FieldChange, HistoryEntry } from '../../../../lib/client/operations.ts';
-import { TaskId } from '../../../../lib/contract/tasks.ts';
+import { TaskId } from '../../../../lib/contract/tasks/tasks.ts';
 import { readBy } from '../../command.ts';
 import { allOption, apiCommand, limitOption } from '../api-command.ts';
 import { connect } from '../connection.ts';

@@ -1,8 +1,8 @@
 import { Option } from '@commander-js/extra-typings';
 import { everyItem } from '../../../../lib/client/client.ts';
 import type { Actor, Comment } from '../../../../lib/client/operations.ts';
-import { CommentId } from '../../../../lib/contract/comments.ts';
-import { TaskId } from '../../../../lib/contract/tasks.ts';
+import { CommentId } from '../../../../lib/contract/tasks/comments.ts';
+import { TaskId } from '../../../../lib/contract/tasks/tasks.ts';
 import { readBy } from '../../command.ts';
 import { printJson } from '../../json.ts';
 import { allOption, apiCommand, limitOption } from '../api-command.ts';

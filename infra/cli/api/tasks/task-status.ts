@@ -1,6 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import type { Task } from '../../../../lib/client/operations.ts';
-import { ClaimId } from '../../../../lib/contract/claims.ts';
+import { ClaimId } from '../../../../lib/contract/tasks/claims.ts';
 import { readBy } from '../../command.ts';
 import { printJson } from '../../json.ts';
 import { singleLine } from '../../printable.ts';

@@ -3,7 +3,7 @@ import { everyItem } from '../../../../lib/client/client.ts';
 import type { Task, TaskDetail, TaskReference, TaskResult, TaskStatus } from '../../../../lib/client/operations.ts';
 import { codePoints } from '../../../../lib/contract/code-points.ts';
 import { AgentName, ProjectId } from '../../../../lib/contract/shapes.ts';
-import { TaskId, taskPriorities, taskStatuses } from '../../../../lib/contract/tasks.ts';
+import { TaskId, taskPriorities, taskStatuses } from '../../../../lib/contract/tasks/tasks.ts';
 import { executionStateText, tokensText } from '../../../texts.ts';
 import { readBy } from '../../command.ts';
 import { printJson } from '../../json.ts';

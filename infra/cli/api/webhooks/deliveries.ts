@@ -1,9 +1,9 @@
 import { Option } from '@commander-js/extra-typings';
 import { everyItem } from '../../../../lib/client/client.ts';
 import type { DeliveryRecord } from '../../../../lib/client/operations.ts';
-import { eventNames } from '../../../../lib/contract/events.ts';
 import { WebhookId } from '../../../../lib/contract/shapes.ts';
-import { attemptStatuses } from '../../../../lib/contract/webhooks.ts';
+import { eventNames } from '../../../../lib/contract/webhooks/events.ts';
+import { attemptStatuses } from '../../../../lib/contract/webhooks/webhooks.ts';
 import { durationText } from '../../../texts.ts';
 import { readBy } from '../../command.ts';
 import { allOption, apiCommand, limitOption } from '../api-command.ts';

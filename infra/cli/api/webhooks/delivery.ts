@@ -1,6 +1,6 @@
 import type { AttemptDetail } from '../../../../lib/client/operations.ts';
 import { WebhookId } from '../../../../lib/contract/shapes.ts';
-import { DeliveryId } from '../../../../lib/contract/webhooks.ts';
+import { DeliveryId } from '../../../../lib/contract/webhooks/webhooks.ts';
 import { durationText } from '../../../texts.ts';
 import { readBy } from '../../command.ts';
 import { printJson } from '../../json.ts';

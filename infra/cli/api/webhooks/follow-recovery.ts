@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import ora from 'ora';
 import type { Client } from '../../../../lib/client/client.ts';
-import type { Recovery } from '../../../../lib/contract/recoveries.ts';
+import type { Recovery } from '../../../../lib/contract/webhooks/recoveries.ts';
 
 /** How often the progress of a recovery is read, in milliseconds. */
 const readAgainMs = 1_000;

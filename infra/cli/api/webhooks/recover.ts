@@ -1,5 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import { everyItem } from '../../../../lib/client/client.ts';
+import { WebhookId } from '../../../../lib/contract/shapes.ts';
 import {
   type MissedKind,
   missedKinds,
@@ -7,8 +8,7 @@ import {
   RecoveryId,
   recoveryRates,
   usualKinds,
-} from '../../../../lib/contract/recoveries.ts';
-import { WebhookId } from '../../../../lib/contract/shapes.ts';
+} from '../../../../lib/contract/webhooks/recoveries.ts';
 import { readBy, wholeNumber } from '../../command.ts';
 import { printJson } from '../../json.ts';
 import { exitCodes } from '../../run-program.ts';

@@ -1,9 +1,9 @@
 import { Option } from '@commander-js/extra-typings';
 import type { EventOfWebhook } from '../../../../lib/client/operations.ts';
-import { eventNames } from '../../../../lib/contract/events.ts';
 import { WebhookId } from '../../../../lib/contract/shapes.ts';
-import { TaskId } from '../../../../lib/contract/tasks.ts';
-import { DeliveryState } from '../../../../lib/contract/webhooks.ts';
+import { TaskId } from '../../../../lib/contract/tasks/tasks.ts';
+import { eventNames } from '../../../../lib/contract/webhooks/events.ts';
+import { DeliveryState } from '../../../../lib/contract/webhooks/webhooks.ts';
 import { readBy } from '../../command.ts';
 import { allOption, apiCommand, limitOption } from '../api-command.ts';
 import { connect } from '../connection.ts';

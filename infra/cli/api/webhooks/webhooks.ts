@@ -1,8 +1,8 @@
 import { Option } from '@commander-js/extra-typings';
 import type { AttemptHour, Webhook } from '../../../../lib/client/operations.ts';
-import { type EventName, eventNames } from '../../../../lib/contract/events.ts';
 import { WebhookId } from '../../../../lib/contract/shapes.ts';
-import { maxPerSecondLimit } from '../../../../lib/contract/webhooks.ts';
+import { type EventName, eventNames } from '../../../../lib/contract/webhooks/events.ts';
+import { maxPerSecondLimit } from '../../../../lib/contract/webhooks/webhooks.ts';
 import { durationText } from '../../../texts.ts';
 import { readBy, wholeNumber } from '../../command.ts';
 import { printJson } from '../../json.ts';

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { codeOf, Problem } from '../../problem.ts';
+import { codeOf, Problem } from '../../../problem.ts';
 import { problemOf } from './open-database.ts';
 
 /** The result code of SQLite for a full disk. */

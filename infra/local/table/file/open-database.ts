@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Problem } from '../../problem.ts';
+import { Problem } from '../../../problem.ts';
 import { schema } from './database.ts';
 
 /** Marks the file as a table of this service: the letters `Crwb`. */

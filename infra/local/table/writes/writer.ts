@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import type { QuietChange } from '../../../../lib/deployment/consumers.ts';
+import type { QuietChange } from '../../../../lib/names/consumers.ts';
 import { type CancellationReason, Invalid, type StoredItem, type TableFailure } from '../errors.ts';
 import { fulfils, parseCondition } from '../expressions/conditions.ts';
 import type { Placeholders } from '../expressions/operands.ts';

@@ -2,8 +2,8 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { checkPartition, requestBuckets, tokenPartitions } from '../../../../infra/aws/data/table.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
-import { environment } from '../../../../lib/deployment/environment.ts';
-import { keys } from '../../../../lib/table/keys.ts';
+import { environment } from '../../../../lib/names/environment.ts';
+import { keys } from '../../../../lib/table/access/keys.ts';
 import { stackOf, synthesized, writes } from '../synthesized.ts';
 
 const { template, resources, statementsByRole, statementsOf } = synthesized();

@@ -3,8 +3,8 @@ import { type Following, followEvents } from '../../../../infra/cli/listen/follo
 import { Failure } from '../../../../infra/cli/run-program.ts';
 import { type Client, CrewboardError } from '../../../../lib/client/client.ts';
 import type { Event } from '../../../../lib/client/operations.ts';
-import type { EventName } from '../../../../lib/contract/events.ts';
 import { timestamp, ulidFrom } from '../../../../lib/contract/ids.ts';
+import type { EventName } from '../../../../lib/contract/webhooks/events.ts';
 
 const opening = Date.parse('2026-03-01T12:00:00.000Z');
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { parseSettings } from '../../../../infra/aws/settings.ts';
 import { checkModels } from '../../../../infra/cli/preflight/model-checks.ts';
 import { checkModelQuota } from '../../../../infra/cli/preflight/model-quota.ts';
-import { geographicProfiles, globalProfile, standardModel } from '../../../../lib/contract/models.ts';
+import { geographicProfiles, globalProfile, standardModel } from '../../../../lib/contract/agents/models.ts';
 import { type Answers, type AwsAnswer, useAws } from '../aws.ts';
 
 const [inAmerica = ''] = geographicProfiles;

@@ -6,7 +6,7 @@ import { checkAccount, checkBootstrap, checkStack } from '../../../../infra/cli/
 import { callModel, checkModel } from '../../../../infra/cli/preflight/model-checks.ts';
 import { checkConcurrency } from '../../../../infra/cli/preflight/quota-check.ts';
 import { checkSettingsFile, settingsWarnings } from '../../../../infra/cli/preflight/settings-checks.ts';
-import { standardModel } from '../../../../lib/contract/models.ts';
+import { standardModel } from '../../../../lib/contract/agents/models.ts';
 import { newFolder } from '../../../journeys/deployment.ts';
 import { type AwsAnswer, describedStack, useAws, xmlError, xmlResult } from '../aws.ts';
 

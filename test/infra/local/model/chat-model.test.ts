@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createChatModel, type ChatServer as Options } from '../../../../infra/local/model/chat-model.ts';
 import { converseClient } from '../../../../infra/local/model/converse-client.ts';
-import { formerStandardModels, standardModel } from '../../../../lib/contract/models.ts';
+import { formerStandardModels, standardModel } from '../../../../lib/contract/agents/models.ts';
 import { type Answer, createConverseModel, type Question, type Turn } from '../../../../lib/model/converse.ts';
 import { closedEndpoint } from '../../../model/bedrock-server.ts';
 import { type ChatServer, completion, json, startChatServer } from './chat-server.ts';

@@ -1,7 +1,7 @@
 import { ConverseCommand, type ConverseCommandInput } from '@aws-sdk/client-bedrock-runtime';
 import { expect, it } from 'vitest';
 import { converseClient, type Reply, type Request } from '../../../../infra/local/model/converse-client.ts';
-import { standardModel } from '../../../../lib/contract/models.ts';
+import { standardModel } from '../../../../lib/contract/agents/models.ts';
 
 const asked: Request[] = [];
 let reply: Reply = { kind: 'answer', text: 'Yes.', stopReason: 'end_turn', tokens: { input: 2, output: 1 } };

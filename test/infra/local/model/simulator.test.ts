@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { converseClient } from '../../../../infra/local/model/converse-client.ts';
 import type { Rule } from '../../../../infra/local/model/model-script.ts';
 import { createSimulator, type SimulatorOptions } from '../../../../infra/local/model/simulator.ts';
-import { namedModels } from '../../../../lib/contract/models.ts';
+import { namedModels } from '../../../../lib/contract/agents/models.ts';
 import { type Answer, createConverseModel, type Question, type Turn } from '../../../../lib/model/converse.ts';
 
 /** Returns a function that sends a prompt to a simulator through the model client. */

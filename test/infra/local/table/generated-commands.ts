@@ -10,7 +10,7 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { Item } from '../../../../lib/table/write.ts';
+import type { Item } from '../../../../lib/table/access/write.ts';
 import { oneOf, type Random } from '../../../soak/random.ts';
 
 /** A command of the document client for a table of a name. */

@@ -16,7 +16,7 @@ import {
   CommitFailed,
   type Job,
 } from '../../../../../infra/local/table/writes/writer.ts';
-import { isOutage, mayBeProcessed } from '../../../../../lib/table/lost-responses.ts';
+import { isOutage, mayBeProcessed } from '../../../../../lib/table/access/lost-responses.ts';
 import { newFile, openTestTable, tableName as TableName } from '../test-table.ts';
 
 const key = (sk: string) => ({ pk: 'p', sk });
