@@ -95,7 +95,7 @@ export async function execute(demo: Demo, agent: string, start: NewExecution & {
     const found = await callApi<Execution>(client, 'GET', `/api/agents/${agent}/executions/${id}`);
     return found.status !== 'running' && found;
   });
-  const { status, output, tokensUsed, durationMs, qualityGates, error } = execution;
+  const { status, output, tokensUsed, durationMs, qualityGates, error, model } = execution;
   if (status === 'failed') throw new Problem(`the execution failed. ${error}`);
   const task = await callApi<{ status: string }>(client, 'GET', `${tasks}/${start.taskId}`);
   await waitForDelivery(demo, 'agent.spawned', id, 'running');
@@ -106,6 +106,7 @@ export async function execute(demo: Demo, agent: string, start: NewExecution & {
   console.log(
     `The execution is ${status} after ${durationMs} ms and ${tokensUsed} tokens:\n\n${indented(output ?? '')}\n`,
   );
+  if (model === 'simulator') console.log('The built-in simulator has answered, which is no model and does no work.');
   console.log(`Its self-test has ${selfTest}, its QA review has ${qaReview}. The task is now in ${task.status}.`);
   return execution;
 }

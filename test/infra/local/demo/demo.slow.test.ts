@@ -49,7 +49,7 @@ it.concurrent('runs twice on a running service, and deletes everything that it c
     expect(stdout).toContain(`The service is at ${service.url}.`);
     expect(stdout).toContain('its execution is rejected: 409 task_blocked.');
     expect(stdout).toMatch(/ex_\w{26} is running\.\n/);
-    expect(stdout).toMatch(/completed after \d+ ms and [1-9]\d* tokens:\n\n {3}\| This is Crewboard's built-in sim/);
+    expect(stdout).toMatch(/completed after \d+ ms and [1-9]\d* tokens:\n\n {3}\| I have worked on .* \(simulated\)\n/);
     expect(stdout).toContain('Its self-test has passed, its QA review has passed. The task is now in up_for_review.');
     expect(stdout).toMatch(
       /\n {3}4 tool create_task .*\n {3}5 tool create_task .*\n {3}6 model .*\n {3}7 tool delegate_task /,
