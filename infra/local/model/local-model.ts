@@ -1,3 +1,4 @@
+import { simulatorName } from '../../../lib/model/answering-model.ts';
 import type { ConverseClient } from '../../../lib/model/converse.ts';
 import { checkChatServer, createChatModel } from './chat-model.ts';
 import { converseClient, type LocalModel } from './converse-client.ts';
@@ -27,7 +28,7 @@ type ModelCheck = { description: string; problem: string | undefined };
 export function createLocalModel(settings: ModelSettings): Model {
   const server = settings.kind === 'chat' ? settings.baseUrl : undefined;
   const client = settings.kind === 'bedrock' ? undefined : converseClient(modelOf(settings), server);
-  const name = settings.kind === 'simulator' ? 'simulator' : undefined;
+  const name = settings.kind === 'simulator' ? simulatorName : undefined;
   return { client, name, check: () => checkModel(settings) };
 }
 
