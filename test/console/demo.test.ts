@@ -46,6 +46,8 @@ describe.runIf(program)('the demo board', () => {
     const ofAgent = await createTask({ api }, 'A task of the user');
     expect(await page.getByRole('button', { name: 'Remove the demo' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('button', { name: 'Remove the demo' }).waitFor();
+    await page.goto(`${consoles.service().url}/#/board?project=proj_demo`);
     await page.getByRole('button', { name: 'Remove the demo' }).click();
     const question = page.getByRole('dialog', { name: 'Remove the demo?' });
     expect(await accessibilityProblems(page)).toEqual([]);
