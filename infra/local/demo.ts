@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { connectDemo, disconnectDemo } from './demo/demo-client.ts';
+import { leaveDeliveries } from './demo/demo-deliveries.ts';
 import { startReceiver } from './demo/demo-receiver.ts';
 import { runSplit } from './demo/demo-split.ts';
 import { runExecutions } from './demo/demo-steps.ts';
@@ -8,8 +9,8 @@ import { Problem } from './problem.ts';
 
 /**
  * `npm run demo`: executes an agent on two tasks, lets an agent with tools split a third one, and prints each webhook
- * delivery with its verified signature. With
- * `--keep` the agents, their executions and the tasks stay in the service; the webhook is deleted, because its receiver stops.
+ * delivery with its verified signature. With `--keep` the agents, their executions and the tasks stay in the service, and a
+ * paused webhook with deliveries in different states; the other webhook is deleted, because its receiver stops.
  */
 async function main(args: string[]): Promise<void> {
   const keep = readKeep(args);
@@ -24,12 +25,13 @@ async function main(args: string[]): Promise<void> {
   try {
     const demo = { client, receiver, secret };
     await runSplit(demo, await runExecutions(demo));
+    if (keep) await leaveDeliveries(demo);
   } finally {
     await disconnectDemo(client, keep);
     receiver.stop();
     console.log(
       keep
-        ? `\nThe tasks, the agents and their executions stay. To look at them, open ${client.url}.`
+        ? `\nThe tasks, the agents, their executions and the paused webhook stay. To look at them, open ${client.url}.`
         : '\nThe demo has deleted everything that it created.',
     );
   }

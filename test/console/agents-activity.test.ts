@@ -33,7 +33,7 @@ describe.runIf(program)('the activity of an agent', () => {
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     const result = page.getByRole('region', { name: 'Result' });
     await result.getByText('completed').waitFor();
-    await result.getByText(/built-in simulator/).waitFor();
+    await result.getByText(/\(simulated\)$/).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await result.getByRole('link', { name: 'Open the run' }).click();
     await page.waitForURL(/#\/runs\/tried\/ex_/);

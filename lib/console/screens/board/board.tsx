@@ -9,11 +9,15 @@ import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { MissingDialog } from '../../components/missing-scope.tsx';
 import { PageHead } from '../../components/page.tsx';
 import { useKey } from '../../components/use-key.ts';
+import { demoProject } from '../../demo/demo-project.ts';
+import { RemoveDemo } from '../../demo/remove-demo.tsx';
 import { useClient, useScope } from '../../session.ts';
 import { isCard } from './card.tsx';
 import { Column } from './column.tsx';
 import { ConflictDialog } from './conflict-dialog.tsx';
 import { CreateTask } from './create-task.tsx';
+import { EmptyBoard } from './empty/empty-board.tsx';
+import { useIsEmptyBoard } from './empty/use-is-empty-board.ts';
 import { FilterBar } from './filters.tsx';
 import { focusCard, useRefocus } from './focus.ts';
 import { TaskPanel } from './task/task-panel.tsx';
@@ -32,6 +36,7 @@ export function Board() {
     [project, agent, priority],
   );
   const running = useRunning();
+  const isEmpty = useIsEmptyBoard(filters);
   const columns = useRef<HTMLDivElement>(null);
   const latestMove = useRef(move);
   latestMove.current = move;
@@ -68,6 +73,7 @@ export function Board() {
     <div className="board">
       <div className="board-tasks">
         <PageHead title="Board">
+          {project === demoProject && <RemoveDemo />}
           <CopyAsCurl operation="listTasks" request={{ query: filters }} />
           {canWrite && (
             <button type="button" className="primary" aria-keyshortcuts="c" title="C" onClick={() => create('backlog')}>
@@ -81,7 +87,8 @@ export function Board() {
             void navigate({ to: '/board', search: given({ ...search, ...change }) });
           }}
         />
-        <div className="columns" ref={columns}>
+        {isEmpty && Object.keys(filters).length === 0 && <EmptyBoard create={() => create('backlog')} />}
+        <div className={isEmpty ? 'columns empty-board' : 'columns'} ref={columns}>
           {statuses.map((status) => (
             <Column
               key={`${status} ${JSON.stringify(filters)}`}
