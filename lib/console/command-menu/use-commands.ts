@@ -1,5 +1,6 @@
 import { useLocation, useNavigate, useRouteContext } from '@tanstack/react-router';
 import { isId } from '../components/is-id.ts';
+import type { Findable } from '../components/search-dialog.tsx';
 import { useAgentNames } from '../components/use-agent-names.ts';
 import type { FoundTasks } from '../components/use-task-search.ts';
 import { useWebhooks } from '../components/use-webhooks.ts';
@@ -8,8 +9,8 @@ import { useScreens } from '../navigation.ts';
 import { type Scope, useSession } from '../session.ts';
 import { chooseTheme, themes, useTheme } from '../theme.ts';
 
-/** A command of the menu. `keywords` are words that find it and that it does not show; `status` is that of a task. */
-export type Command = { group: string; label: string; keywords?: string; status?: string; run: () => void };
+/** A command of the menu. `status` is that of a task. */
+type Command = Findable & { status?: string; run: () => void };
 
 /** The dialogs that create something: the screen that has them, and the search parameter that opens them there. */
 const creations = [
