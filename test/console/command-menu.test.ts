@@ -49,7 +49,7 @@ describe.runIf(program)('the command menu', () => {
 
   it('shows its keys as the keyboard has them', async () => {
     const { page } = await open();
-    await buttonOf(page).getByText('Ctrl K').waitFor();
+    await buttonOf(page).getByText('Ctrl+K').waitFor();
     await page.addInitScript("Object.defineProperty(navigator, 'platform', { value: 'MacIntel' })");
     await page.reload();
     await buttonOf(page).getByText('⌘K').waitFor();

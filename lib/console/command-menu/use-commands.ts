@@ -5,6 +5,7 @@ import { useAgentNames } from '../components/use-agent-names.ts';
 import type { FoundTasks } from '../components/use-task-search.ts';
 import { useWebhooks } from '../components/use-webhooks.ts';
 import { webhookName } from '../components/webhook-name.ts';
+import { useKeysDialog } from '../keys/use-keys-dialog.tsx';
 import { useScreens } from '../navigation.ts';
 import { type Scope, useSession } from '../session.ts';
 import { chooseTheme, themes, useTheme } from '../theme.ts';
@@ -32,6 +33,7 @@ export function useCommands(typed: string, found: FoundTasks): readonly Command[
   const { signOut } = useRouteContext({ from: '__root__' });
   const screens = useScreens();
   const theme = useTheme();
+  const listKeys = useKeysDialog();
   const agents = useAgentNames() ?? [];
   const { data: webhooks = [] } = useWebhooks();
   const has = (scope: Scope) => me.scopes.includes(scope);
@@ -58,6 +60,7 @@ export function useCommands(typed: string, found: FoundTasks): readonly Command[
           void navigate({ to, search: (search: object) => ({ ...(isThere && search), create }), replace: isThere });
         },
       })),
+    { group: 'Actions', label: 'List the keys', keywords: 'keyboard shortcuts help', run: listKeys },
     ...themes
       .filter((one) => one !== theme)
       .map((one) => ({

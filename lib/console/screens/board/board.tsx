@@ -8,7 +8,7 @@ import type { Task, TaskStatus } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { MissingDialog } from '../../components/missing-scope.tsx';
 import { PageHead } from '../../components/page.tsx';
-import { useKey } from '../../components/use-key.ts';
+import { useKey, useShortcut } from '../../keys/use-key.ts';
 import { useClient, useScope } from '../../session.ts';
 import { isCard } from './card.tsx';
 import { Column } from './column.tsx';
@@ -62,7 +62,8 @@ export function Board() {
   const creating = statuses.find((status) => status === search.create);
   const create = (status: TaskStatus | '') =>
     void navigate({ to: '/board', search: (latest: object) => given({ ...latest, create: status }), replace: true });
-  useKey('c', 'page', canWrite, () => create('backlog'));
+  useKey('createTask', true, () => create('backlog'));
+  const shortcut = useShortcut('createTask');
 
   return (
     <div className="board">
@@ -70,7 +71,7 @@ export function Board() {
         <PageHead title="Board">
           <CopyAsCurl operation="listTasks" request={{ query: filters }} />
           {canWrite && (
-            <button type="button" className="primary" aria-keyshortcuts="c" title="C" onClick={() => create('backlog')}>
+            <button type="button" className="primary" {...shortcut} onClick={() => create('backlog')}>
               Create a task
             </button>
           )}
