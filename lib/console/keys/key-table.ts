@@ -29,6 +29,8 @@ type Row = {
 };
 
 const [board, panel] = ['Board', 'Panel of a task'];
+const arrows = ['arrowup', 'arrowdown', 'arrowleft', 'arrowright'] as const;
+const changes = { place: 'task', scope: 'tasks:write' } as const;
 
 /** All keys of the console, in the order of their list. */
 export const keyTable = {
@@ -43,6 +45,29 @@ export const keyTable = {
   submit: { screen: 'All screens', keys: ['enter'], withControl: true, does: 'Submit the dialog or the form' },
   close: { screen: 'All screens', keys: ['escape'], does: 'Close the dialog, the menu or the panel' },
   createTask: { screen: board, keys: ['c'], place: 'page', scope: 'tasks:write', does: 'Create a task' },
+  otherCard: { screen: board, keys: arrows, withShift: false, place: 'card', does: 'Go to another card' },
+  openCard: { screen: board, keys: ['enter'], does: 'Open the panel of the card' },
+  changeStatus: { screen: board, keys: ['s'], ...changes, does: 'Change the status of the card or the panel' },
+  changePriority: { screen: board, keys: ['p'], ...changes, does: 'Change its priority' },
+  assign: { screen: board, keys: ['a'], ...changes, does: 'Assign it to an agent' },
+  edit: { screen: board, keys: ['e'], ...changes, does: 'Edit it' },
+  select: {
+    screen: board,
+    keys: ['x'],
+    withShift: false,
+    place: 'card',
+    scope: 'tasks:write',
+    does: 'Select the card, or deselect it',
+  },
+  selectTo: {
+    screen: board,
+    keys: ['x', 'arrowup', 'arrowdown'],
+    withShift: true,
+    place: 'card',
+    scope: 'tasks:write',
+    does: 'Select all cards up to this one, or the next one',
+  },
+  clearSelection: { screen: board, keys: ['escape'], place: 'page', scope: 'tasks:write', does: 'Clear the selection' },
   taskBelow: { screen: panel, keys: ['j'], place: 'panel', does: 'Open the task below in the column' },
   taskAbove: { screen: panel, keys: ['k'], place: 'panel', does: 'Open the task above' },
 } as const satisfies Record<string, Row>;

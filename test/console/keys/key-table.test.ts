@@ -32,6 +32,10 @@ describe('the table of keys', () => {
 
   it('tells keys with Shift, and with Ctrl or ⌘, from those without', () => {
     const which = (event: ReturnType<typeof pressed>) => names.filter((name) => isPressed(name, event));
+    expect(which(pressed('x'))).toEqual(['select']);
+    expect(which(pressed('X', { shiftKey: true }))).toEqual(['selectTo']);
+    expect(which(pressed('ArrowDown'))).toEqual(['otherCard']);
+    expect(which(pressed('ArrowDown', { shiftKey: true }))).toEqual(['selectTo']);
     expect(which(pressed('k'))).toEqual(['taskAbove']);
     expect(which(pressed('k', { metaKey: true }))).toEqual(['commandMenu']);
     expect(which(pressed('Enter', { ctrlKey: true }))).toEqual(['submit']);

@@ -1,8 +1,8 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { Answer } from '../../../../client/client.ts';
 import type { TaskDetail } from '../../../../client/operations.ts';
 import { useKey, useShortcut } from '../../../keys/use-key.ts';
+import { cachedTasks } from '../cached-tasks.ts';
 import type { Filters } from '../tasks.ts';
 
 const button = { type: 'button', className: 'quiet' } as const;
@@ -38,9 +38,7 @@ function neighbourOf(
   filters: Filters,
   distance: number,
 ): string | undefined {
-  const ids = cache
-    .getQueriesData<Answer<'listTasks'>>({ queryKey: ['tasks', 'column', status, filters], type: 'active' })
-    .flatMap(([, page]) => page?.data.map((one, at) => [page.pagination.offset + at, one.id] as const) ?? []);
-  const place = ids.find(([, one]) => one === id)?.[0];
-  return place === undefined ? undefined : ids.find(([at]) => at === place + distance)?.[1];
+  const tasks = cachedTasks(cache, filters, { status, type: 'active' });
+  const place = tasks.find(({ task }) => task.id === id)?.place;
+  return place === undefined ? undefined : tasks.find((one) => one.place === place + distance)?.task.id;
 }
