@@ -219,7 +219,7 @@ describe.runIf(program)('the command menu', () => {
     await menuOf(page).waitFor();
     expect(await commandsOf(page).allInnerTexts()).toEqual([
       ...['Overview', 'Board', 'API reference'],
-      ...['Use the light theme', 'Use the dark theme', 'Sign out'],
+      ...['List the keys', 'Use the light theme', 'Use the dark theme', 'Sign out'],
     ]);
     await fieldOf(page).fill(event?.id ?? '');
     await menuOf(page).getByText('No command, agent, webhook or task matches.').waitFor();

@@ -31,6 +31,9 @@ export function Board() {
   const { pending, move, announcement, changes } = moves;
   // The id of the task that is being edited in its panel.
   const [edited, setEdited] = useState<string>();
+  useEffect(() => {
+    if (search.task === undefined) setEdited(undefined);
+  }, [search.task]);
   const { project, agent, priority } = search;
   const filters = useMemo(
     () => filtersOf({ ...(project && { project }), ...(agent && { agent }), ...(priority && { priority }) }),
