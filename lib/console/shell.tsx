@@ -4,6 +4,9 @@ import { CommandButton } from './command-menu/command-button.tsx';
 import { MissingScreen } from './components/missing-scope.tsx';
 import { useNoticesOf } from './components/notices.tsx';
 import { Ago, DataTimeContext } from './components/time.tsx';
+import { useKey } from './keys/use-key.ts';
+import { useKeysDialog } from './keys/use-keys-dialog.tsx';
+import { useSubmitKey } from './keys/use-submit-key.ts';
 import { type Live, useLive } from './live/live.ts';
 import { OutageBar } from './live/outage-bar.tsx';
 import { screenOf, useMissingScopes, useScreens } from './navigation.ts';
@@ -20,6 +23,8 @@ export function Shell() {
   const nav = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
   useNoticesOf(pathname);
+  useKey('listKeys', true, useKeysDialog());
+  useSubmitKey();
   const screen = screenOf(pathname);
   const missing = useMissingScopes()(screen.scopes);
   // biome-ignore lint/correctness/useExhaustiveDependencies: on a phone, the entry of the screen can be beside the visible ones

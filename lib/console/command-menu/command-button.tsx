@@ -1,7 +1,9 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useNotices } from '../components/notices.tsx';
+import { isPressed, keyLabels } from '../keys/key-table.ts';
+import { isMac } from '../keys/use-key.ts';
 
-const keys = /^(Mac|iP)/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
+const [keys] = keyLabels('commandMenu', isMac);
 
 /**
  * The button that opens the command menu, and its keys. The menu is loaded when it is opened; what is typed until its field has
@@ -31,8 +33,7 @@ export function CommandButton() {
   };
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
-        return;
+      if (!isPressed('commandMenu', event)) return;
       event.preventDefault();
       if (!document.querySelector('[role=dialog]:not(.beside), [role=menu]')) void open();
     };

@@ -3,6 +3,7 @@ import { memo, useEffect, useRef, useState } from 'react';
 import type { TaskListItem, TaskStatus } from '../../../client/operations.ts';
 import { ActionMenu } from '../../components/action-menu.tsx';
 import { durationText, useKnownNow } from '../../components/time.tsx';
+import { SelectBox, useCardSelection } from './selection/card-selection.tsx';
 import { TaskLink } from './task-link.tsx';
 import { statuses, statusLabels } from './tasks.ts';
 
@@ -39,16 +40,21 @@ export const Card = memo(function Card({ task, runningSince, move }: Props) {
       onDrop: () => setDragged(false),
     });
   }, [task, move]);
+  const { attributes, actions } = useCardSelection(task);
   return (
-    <div ref={ref} data-card={id} className={isDragged ? 'card dragged' : 'card'}>
+    <div ref={ref} data-card={id} className={isDragged ? 'card dragged' : 'card'} {...attributes}>
+      <SelectBox task={task} />
       <div className="card-head">
         <TaskLink id={id} title={title} />
         {move && (
           <ActionMenu
             label={`Move “${title}” to…`}
-            actions={statuses
-              .filter((to) => to !== status)
-              .map((to) => ({ label: `Move to ${statusLabels[to]}`, run: () => move(task, to) }))}
+            actions={[
+              ...actions,
+              ...statuses
+                .filter((to) => to !== status)
+                .map((to) => ({ label: `Move to ${statusLabels[to]}`, run: () => move(task, to) })),
+            ]}
           >
             ⋯
           </ActionMenu>

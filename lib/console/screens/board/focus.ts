@@ -20,16 +20,23 @@ export function focusCard(id: string | undefined, column?: TaskStatus): () => vo
   return () => clearTimeout(timer);
 }
 
+/** Gives the focus to an element if what had it has disappeared, for example a button that was replaced while a dialog closed. */
+export function focusIfLost(find: () => HTMLElement | null | undefined): void {
+  setTimeout(() => {
+    if (document.activeElement === document.body) find()?.focus();
+  }, settlingMs);
+}
+
+/** Gives the focus to the card of a task, wherever it is now, or to the board, if what had the focus has disappeared. */
+export function focusCardIfLost(id = ''): void {
+  focusIfLost(
+    () => document.querySelector<HTMLElement>(`[data-card="${CSS.escape(id)}"] a`) ?? document.getElementById('main'),
+  );
+}
+
 /** Gives the focus to the open panel when a part of the panel disappears with the element that has the focus. */
 export function useFocusOfPanel(): void {
-  useEffect(
-    () => () => {
-      setTimeout(() => {
-        if (document.activeElement === document.body) document.querySelector<HTMLElement>('.side-panel')?.focus();
-      }, settlingMs);
-    },
-    [],
-  );
+  useEffect(() => () => focusIfLost(() => document.querySelector<HTMLElement>('.side-panel')), []);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type UseQueryResult, useQueries } from '@tanstack/react-query';
+import { queryOptions, type UseQueryResult, useQueries } from '@tanstack/react-query';
 import type { Answer, Client } from '../../../client/client.ts';
 import type { TaskStatus } from '../../../client/operations.ts';
 import { useClient } from '../../session.ts';
@@ -27,11 +27,11 @@ export function useColumnPages(status: TaskStatus, filters: Filters, offsets: re
 
 /** The query for a page of a column. */
 export function columnPage(client: Client, status: TaskStatus, filters: Filters, offset: number) {
-  return {
+  return queryOptions({
     queryKey: ['tasks', 'column', status, filters, offset],
-    queryFn: ({ signal }: { signal: AbortSignal }) =>
+    queryFn: ({ signal }) =>
       client.listTasks({ query: { ...filters, status, include: 'blockedBy', limit: pageSize, offset }, signal }),
-  };
+  });
 }
 
 function combine(results: UseQueryResult<Answer<'listTasks'>>[]): ColumnPages {
