@@ -79,14 +79,14 @@ describe.runIf(program)('several tasks of the board', () => {
       most = Math.max(most, ++underWay);
       if (++limited === 20) {
         const error = { code: 'rate_limited', message: 'Too many requests.', requestId: 'r' };
-        await route.fulfill({ status: 429, headers: { 'Retry-After': '1' }, json: { success: false, error } });
+        await route.fulfill({ status: 429, headers: { 'Retry-After': '2' }, json: { success: false, error } });
       } else await route.continue();
       underWay--;
     });
     await choose(page, 'Move to…', 'done');
     // They are in their new column before the service has moved them.
     await columnHas(page, 'Done', 100);
-    await page.getByText('The service is busy: all requests wait for 1 s.').first().waitFor();
+    await page.getByText('The service is busy: all requests wait for 2 s.').first().waitFor();
     await barOf(page).getByText('99 of 100 tasks were moved to Done.').first().waitFor();
     await barOf(page).getByText('“laptop” has claimed the task until').waitFor();
     await selected(page, 1);
@@ -117,6 +117,7 @@ describe.runIf(program)('several tasks of the board', () => {
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('p');
     await page.getByRole('combobox', { name: 'Priority of 2 tasks' }).fill('high');
+    await page.getByRole('option').nth(1).waitFor({ state: 'detached' });
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('2 tasks were given the priority high.').first().waitFor();
     await barOf(page).waitFor({ state: 'detached' });
@@ -134,8 +135,8 @@ describe.runIf(program)('several tasks of the board', () => {
     await barOf(page).getByText('Assigning: 0 of 8').waitFor();
     await barOf(page).getByRole('button', { name: 'Stop' }).click();
     await Promise.all(held.map((route) => route.continue()));
-    await barOf(page).getByText('6 of 8 tasks were assigned to writer.').first().waitFor();
-    await barOf(page).getByText('You have stopped before 2 others were begun.').waitFor();
+    const result = '6 of 8 tasks were assigned to writer. You have stopped before 2 others were begun.';
+    await barOf(page).getByText(result).first().waitFor();
     await selected(page, 2);
     await page.unroute('**/api/kanban-tasks/tk_*');
     const agents = await Promise.all(ids.map(async (id) => (await readTask(consoles.service(), id)).assignedAgent));

@@ -92,14 +92,12 @@ function Running({ progress, stop }: { progress: Progress; stop: () => void }) {
 }
 
 /** The result of an action that was not done with all tasks. These tasks are still selected. */
-function NotDone({ report: { summary, failed, left }, close }: { report: Report; close: () => void }) {
+function NotDone({ report: { summary, failed }, close }: { report: Report; close: () => void }) {
   return (
     <div className="selection-report">
       <div>
         <p>
           <strong>{summary}</strong>
-          {left.length > 0 &&
-            ` You have stopped before ${left.length === 1 ? '1 other was' : `${left.length} others were`} begun.`}
         </p>
         {failed.length > 0 && (
           <ul>

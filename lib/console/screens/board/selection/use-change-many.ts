@@ -20,12 +20,8 @@ export type Progress = {
   isStopping: boolean;
 };
 
-/** What an action on several tasks has not done. */
-export type Report = {
-  summary: string;
-  failed: readonly { task: TaskListItem; reason: string }[];
-  left: readonly TaskListItem[];
-};
+/** What an action on several tasks has done, and why not the rest. */
+export type Report = { summary: string; failed: readonly { task: TaskListItem; reason: string }[] };
 
 /** Actions on several tasks: one runs at a time. */
 export type ManyChanges = {
@@ -95,8 +91,8 @@ export function useChangeMany({ filters, show, hide, onDone }: Board): ManyChang
     const text = summaryOf(outcome, done);
     const failed = outcome.failed.map(({ item, error }) => ({ task: item, reason: reasonOf(error) }));
     if (outcome.done.length === seen.length) say(text);
-    else if (isShown.current) setReport({ summary: text, failed, left: outcome.left });
-    else fail(new Error([text, ...failed.map(({ task, reason }) => `“${task.title}”: ${reason}`)].join(' ')));
+    else if (isShown.current) setReport({ summary: text, failed });
+    else fail(new Error([text, ...noticeOf(failed)].join(' ')));
     setProgress(undefined);
     // Lists of executions have the titles of tasks.
     void queries.invalidateQueries({ queryKey: ['executions'] });
@@ -132,11 +128,27 @@ function movesTo(to: TaskStatus, tasks: readonly TaskListItem[]): readonly Move[
   return tasks.filter(({ status }) => status !== to).map((task) => ({ task, to }));
 }
 
-/** Returns a sentence that says how many tasks an action has done, such as `97 of 100 tasks were deleted.` */
+/** The largest number of tasks that a notice names. */
+const mostNamed = 5;
+
+/** Returns the sentences of a notice about tasks that an action has not changed. */
+function noticeOf(failed: Report['failed']): string[] {
+  const others = failed.length - mostNamed;
+  return [
+    ...failed.slice(0, mostNamed).map(({ task, reason }) => `“${task.title}”: ${reason}`),
+    ...(others > 0 ? [`And ${others} more.`] : []),
+  ];
+}
+
+/**
+ * Returns sentences that say with how many tasks an action was done, such as `97 of 100 tasks were deleted.`, and how many it was not
+ * begun with.
+ */
 function summaryOf({ done, failed, left }: Outcome<unknown>, text: string): string {
   const total = done.length + failed.length + left.length;
   const count = done.length === total ? `${total}` : `${done.length} of ${total}`;
-  return `${count} ${total === 1 ? 'task was' : 'tasks were'} ${text}.`;
+  const stopped = `You have stopped before ${left.length === 1 ? '1 other was' : `${left.length} others were`} begun.`;
+  return `${count} ${total === 1 ? 'task was' : 'tasks were'} ${text}.${left.length > 0 ? ` ${stopped}` : ''}`;
 }
 
 /** Waits, unless a signal aborts. */
