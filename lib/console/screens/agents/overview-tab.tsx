@@ -4,6 +4,7 @@ import { Failure } from '../../components/failure.tsx';
 import { Empty, Skeleton, Status } from '../../components/page.tsx';
 import { Ago, durationText } from '../../components/time.tsx';
 import { useScope } from '../../session.ts';
+import { successText } from './activity.tsx';
 import { editedFields } from './agent-fields.ts';
 import { useMetrics } from './agent-queries.ts';
 import { DailyChart, type Series } from './daily-chart.tsx';
@@ -145,12 +146,7 @@ function Metrics({ metrics: { executions, performance, tokens: used, series = []
       <dl className="totals">
         <Total label="Runs" value={whole(executions.total)} />
         <Total label="Failures" value={whole(executions.failed)} />
-        <Total
-          label="Success rate"
-          value={
-            executions.completed + executions.failed === 0 ? '–' : `${(executions.successRate * 100).toFixed(1)} %`
-          }
-        />
+        <Total label="Success rate" value={successText(executions)} />
         <Total label="p50 duration" value={durationText(performance.p50DurationMs)} />
         <Total label="p95 duration" value={durationText(performance.p95DurationMs)} />
         <Total label="Tokens" value={whole(used.total)} />

@@ -84,7 +84,8 @@ export function TodayTile({ isLoading }: Loading) {
               <span className={failed > 0 ? 'failing' : undefined}>{failed.toLocaleString('en')} failed</span>,{' '}
               {counted(tokens, 'token')}
             </p>
-            <WeekBars series={series} />
+            {/* The number of one day says as much as its bar. */}
+            {series.filter((day) => day.total > 0).length > 1 && <WeekBars series={series} />}
           </>
         );
       }}
