@@ -50,7 +50,7 @@ describe.runIf(program)('the list of agents', () => {
     const { page } = await open('/agents');
     const row = page.getByRole('row', { name: /busy-one/ });
     await row.getByRole('link', { name: /ago|now/ }).waitFor();
-    expect((await row.getByRole('cell').allInnerTexts()).slice(2, 4)).toEqual(['2', '100.0 %']);
+    expect((await row.getByRole('cell').allInnerTexts()).slice(2, 4)).toEqual(['2', '100 %']);
     await page
       .getByRole('row', { name: /prompt-improver/ })
       .getByText('none', { exact: true })

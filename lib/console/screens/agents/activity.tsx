@@ -6,9 +6,9 @@ import { RunStatus } from '../../components/page.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useClient } from '../../session.ts';
 
-/** Returns the success rate of executions, such as `91.7 %`, or `–` if none has ended. */
+/** Returns the success rate of executions, such as `91.7 %` or `100 %`, or `–` if none has ended. */
 export function successText({ completed, failed, successRate }: AgentMetrics['executions']): string {
-  return completed + failed === 0 ? '–' : `${(successRate * 100).toFixed(1)} %`;
+  return completed + failed === 0 ? '–' : `${Math.round(successRate * 1000) / 10} %`;
 }
 
 /** How many agents of the list are read at the same time: each takes two requests. */

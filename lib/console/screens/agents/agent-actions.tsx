@@ -56,7 +56,7 @@ function DeleteMenu({ agent: { name, displayName }, onDeleted }: { agent: Agent;
         }}
       >
         <p>
-          This permanently deletes the agent, its versions and all its executions. Running executions end without a
+          This permanently deletes the agent, its versions and all its runs. Those that are running end without a
           result. Its tasks keep its name.
         </p>
       </ConfirmDialog>

@@ -2,7 +2,8 @@ import { Link, useSearch } from '@tanstack/react-router';
 import type { Agent, AgentMetrics, DailyMetrics, Period } from '../../../client/operations.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Empty, Skeleton, Status } from '../../components/page.tsx';
-import { Ago, durationText } from '../../components/time.tsx';
+import { Ago } from '../../components/time.tsx';
+import { durationText } from '../../components/time-text.ts';
 import { useScope } from '../../session.ts';
 import { successText } from './activity.tsx';
 import { editedFields } from './agent-fields.ts';
@@ -22,7 +23,7 @@ export function OverviewTab({ agent }: { agent: Agent }) {
       <Facts agent={agent} />
       <section aria-labelledby="metrics-title">
         <div className="metrics-head">
-          <h2 id="metrics-title">Executions</h2>
+          <h2 id="metrics-title">Runs</h2>
           <nav className="segments" aria-label="Period">
             {(Object.keys(periods) as Period[]).map((one) => (
               <Link
@@ -114,7 +115,7 @@ function startsText({ maxRunning, autoRetry }: Agent): string {
 function NoRuns({ name, period }: { name: string; period: string }) {
   const canExecute = useScope('agents:execute');
   return (
-    <Empty title={`No executions in the last ${period}`}>
+    <Empty title={`No runs in the last ${period}`}>
       {canExecute && (
         <Link to="/agents/$name" params={{ name }} search={{ tab: 'try' }} className="button">
           Try the agent

@@ -3,7 +3,8 @@ import { memo, useEffect, useRef, useState } from 'react';
 import type { TaskListItem, TaskStatus } from '../../../client/operations.ts';
 import { ActionMenu } from '../../components/action-menu.tsx';
 import { AgentBadge } from '../../components/agent-badge.tsx';
-import { durationText, useKnownNow } from '../../components/time.tsx';
+import { useKnownNow } from '../../components/time.tsx';
+import { durationText } from '../../components/time-text.ts';
 import { TaskLink } from './task-link.tsx';
 import { projectName, statuses, statusLabels } from './tasks.ts';
 
