@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react';
 import { CommandButton } from './command-menu/command-button.tsx';
 import { MissingScreen } from './components/missing-scope.tsx';
 import { useNoticesOf } from './components/notices.tsx';
+import { ScreenIcon } from './components/screen-icon.tsx';
 import { Ago, DataTimeContext } from './components/time.tsx';
 import { useKey } from './keys/use-key.ts';
 import { useKeysDialog } from './keys/use-keys-dialog.tsx';
@@ -41,12 +42,16 @@ export function Shell() {
         <strong className="brand">Crewboard</strong>
         <CommandButton />
         <nav ref={nav} aria-label="Screens">
-          {screens.map(({ to, label }) => (
+          {screens.map(({ to, label, icon }) => (
             <Link key={to} to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
+              <ScreenIcon name={icon} />
               {label}
             </Link>
           ))}
-          <a href="/docs">API reference</a>
+          <a href="/docs">
+            <ScreenIcon name="reference" />
+            API reference
+          </a>
         </nav>
         <div className="account">
           <LiveState {...live} />

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useNotices } from '../components/notices.tsx';
+import { ScreenIcon } from '../components/screen-icon.tsx';
 import { isPressed, keyLabels } from '../keys/key-table.ts';
 import { isMac } from '../keys/use-key.ts';
 
@@ -43,10 +44,7 @@ export function CommandButton() {
   return (
     <>
       <button type="button" className="command-button" aria-keyshortcuts="Control+k Meta+k" onClick={() => void open()}>
-        <svg aria-hidden="true" viewBox="0 0 16 16">
-          <circle cx="7" cy="7" r="4.5" />
-          <path d="m10.5 10.5 3.5 3.5" />
-        </svg>
+        <ScreenIcon name="search" />
         <span>Search or run…</span>
         <kbd>{keys}</kbd>
       </button>

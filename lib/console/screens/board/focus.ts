@@ -7,7 +7,7 @@ const settlingMs = 50;
 
 /**
  * Gives the focus to the card of a task, after menus and dialogs have closed. If the card is out of view, the column gets
- * it. Returns a function that cancels this.
+ * it, or the button that expands it. Returns a function that cancels this.
  */
 export function focusCard(id: string | undefined, column?: TaskStatus): () => void {
   if (id === undefined) return () => {};
@@ -15,7 +15,8 @@ export function focusCard(id: string | undefined, column?: TaskStatus): () => vo
     // A dialog has the focus while it is open.
     if (document.querySelector('[role=dialog]:not(.beside)')) return;
     const card = document.querySelector<HTMLElement>(`[data-card="${CSS.escape(id)}"] button`);
-    (card ?? document.querySelector<HTMLElement>(`[data-status="${column}"] .column-cards`))?.focus();
+    const rest = ':is(.column-cards:not([hidden]), [aria-expanded="false"])';
+    (card ?? document.querySelector<HTMLElement>(`[data-status="${column}"] ${rest}`))?.focus();
   }, settlingMs);
   return () => clearTimeout(timer);
 }
