@@ -1,5 +1,4 @@
 import { Link, Outlet, useLocation, useRouteContext } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
 import { CommandButton } from './command-menu/command-button.tsx';
 import { MissingScreen } from './components/missing-scope.tsx';
 import { useNoticesOf } from './components/notices.tsx';
@@ -21,17 +20,12 @@ export function Shell() {
   const screens = useScreens();
   const live = useLive();
   const isReady = live.updatedAt > 0 || live.outage !== undefined;
-  const nav = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
   useNoticesOf(pathname);
   useKey('listKeys', true, useKeysDialog());
   useSubmitKey();
   const screen = screenOf(pathname);
   const missing = useMissingScopes()(screen.scopes);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: on a phone, the entry of the screen can be beside the visible ones
-  useEffect(() => {
-    nav.current?.querySelector('.active')?.scrollIntoView({ block: 'nearest' });
-  }, [pathname]);
   return (
     <div className="shell">
       <button type="button" className="skip" onClick={() => document.getElementById('main')?.focus()}>
@@ -41,7 +35,7 @@ export function Shell() {
       <header className="side">
         <strong className="brand">Crewboard</strong>
         <CommandButton />
-        <nav ref={nav} aria-label="Screens">
+        <nav aria-label="Screens">
           {screens.map(({ to, label, icon }) => (
             <Link key={to} to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
               <ScreenIcon name={icon} />
@@ -50,7 +44,9 @@ export function Shell() {
           ))}
           <a href="/docs">
             <ScreenIcon name="reference" />
-            API reference
+            <span>
+              API<span className="if-desktop"> reference</span>
+            </span>
           </a>
         </nav>
         <div className="account">

@@ -264,7 +264,7 @@ describe.runIf(program)('the command menu', () => {
     }
   });
 
-  it('covers the width of a phone, and opens by a symbol beside the navigation', async () => {
+  it('covers the width of a phone, and opens by a button above the navigation', async () => {
     const { page } = await open('/', { viewport: screens.phone, hasTouch: true, isMobile: true });
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     const { width = 0, height = 0 } = (await buttonOf(page).boundingBox()) ?? {};
