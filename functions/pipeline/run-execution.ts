@@ -1,7 +1,8 @@
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
 import { lookAtAgent } from '../../lib/executions/auto-run.ts';
 import { runExecution } from '../../lib/executions/run/run-execution.ts';
-import { answeringModel, createBedrockModel } from '../../lib/model/bedrock.ts';
+import { answeringModel } from '../../lib/model/answering-model.ts';
+import { createBedrockModel } from '../../lib/model/bedrock.ts';
 import { ExecutionOrOrder } from '../../lib/names/messages.ts';
 import { callTool, grantedTools } from '../../lib/tools/agent-tools.ts';
 import { consumeQueue } from '../../lib/workers/consume.ts';

@@ -32,19 +32,19 @@ Crewboard is at ${url}
 ${tokenLines}
 ${[`${modelDescription}.`, ...(upgraded ? [upgraded] : []), ...warnings].join('\n')}
 
-Create a task:
+Create two agents and a task, and run the first agent. It looks at the board, splits the task, delegates one part to
+the second agent, does the other part, and passes its quality gates:
 
-  curl -s ${url}/api/kanban-tasks \\
-    -H "Authorization: Bearer $(cat ${tokenFile})" \\
-    -H 'Content-Type: application/json' \\
-    -d '{"title":"Try Crewboard"}'
+  post() { curl -s "${url}$1" -H "Authorization: Bearer $(cat ${tokenFile})" \\
+    -H 'Content-Type: application/json' -d "$2"; echo; }
+  post /api/agents '{"name":"lead","displayName":"Lead","category":"business",
+    "systemPrompt":"You split work into tasks.","capabilities":["tasks.read","tasks.write","delegate"]}'
+  post /api/agents '{"name":"writer","displayName":"Writer","category":"business","systemPrompt":"You write web pages."}'
+  TASK=$(post /api/kanban-tasks '{"title":"Launch the new page"}' | grep -o 'tk_[0-9A-Z]*')
+  post /api/agents/lead/execute '{"taskId":"'$TASK'",
+    "input":"Split the task into “Write the page” and “Check the links”. Delegate “Write the page” to writer, and do the other part."}'
 
-Execute an agent. Its output is then at ${url}/api/agents/qa-reviewer/executions/ID:
-
-  curl -s ${url}/api/agents/qa-reviewer/execute \\
-    -H "Authorization: Bearer $(cat ${tokenFile})" \\
-    -H 'Content-Type: application/json' \\
-    -d '{"input":"What makes a task easy to review?"}'
+The console shows the run and its steps.
 
 ${consoleLine}
 API reference:      ${url}/docs (OpenAPI document: ${url}/openapi.json)

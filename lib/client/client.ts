@@ -64,16 +64,19 @@ export class CrewboardError extends Error {
    */
   readonly code: ErrorCode | 'no_response' | 'not_an_answer' | 'still_running';
   readonly details: readonly ErrorDetail[];
+  /** The time in `Retry-After`, in seconds; absent if the response has none. */
+  readonly retryAfter: number | undefined;
   readonly requestId: string | undefined;
   /** The method and the URL of the request; absent if the error is not that of a single request. */
   readonly method: string | undefined;
   readonly url: string | undefined;
 
-  constructor(status: number, { code, message, details = [], requestId, method, url, cause }: ErrorFields) {
+  constructor(status: number, { code, message, details = [], retryAfter, requestId, method, url, cause }: ErrorFields) {
     super(message, cause === undefined ? undefined : { cause });
     this.status = status;
     this.code = code;
     this.details = details;
+    this.retryAfter = retryAfter;
     this.requestId = requestId;
     this.method = method;
     this.url = url;
@@ -84,6 +87,7 @@ type ErrorFields = {
   code: CrewboardError['code'];
   message: string;
   details?: readonly ErrorDetail[];
+  retryAfter?: number | undefined;
   requestId?: string | undefined;
   method?: string;
   url?: string;
@@ -327,13 +331,15 @@ function newKey(): string {
 
 function read({ method, url }: Prepared, { status, headers, text }: Received): Answer<Operation> {
   const requestId = headers.get('X-Request-Id') ?? undefined;
+  const retryAfter = Number(headers.get('Retry-After')) || undefined;
   const envelope = parsed(text);
   if (envelope?.success === false && envelope.error)
-    throw new CrewboardError(status, { ...envelope.error, method, url });
+    throw new CrewboardError(status, { ...envelope.error, retryAfter, method, url });
   if (status < 200 || status > 299 || envelope?.success !== true)
     throw new CrewboardError(status, {
       code: 'not_an_answer',
       message: `${method} ${url} got a response with status ${status} that is not from Crewboard; check the URL and proxies. It begins: ${text.slice(0, 200)}`,
+      retryAfter,
       requestId,
       method,
       url,

@@ -1366,6 +1366,8 @@ export type Me = {
   };
   /** The scopes of the access token. No scope implies another. */
   scopes: ('tasks:read' | 'tasks:write' | 'agents:read' | 'agents:write' | 'agents:execute' | 'webhooks:read' | 'webhooks:write')[];
+  /** Whether the built-in simulator of the local service answers for agents. If not, a model does, whose tokens can cost money. */
+  simulatedModel: boolean;
 };
 
 export type Pagination = {
@@ -2378,7 +2380,7 @@ export type Operations = {
   /**
    * Get the organization and the scopes of the access token.
    *
-   * Returns what the service knows about the access token of the request: its organization, its name and its scopes. It needs no read beyond that of the token, so it is the cheapest request to check a token with.
+   * Returns what the service knows about the access token of the request: its organization, its name and its scopes, and whether agents are only simulated. It needs no read beyond that of the token, so it is the cheapest request to check a token with.
    *
    * Required scope: none; any access token is accepted.
    */

@@ -2,15 +2,16 @@ import { type Scope, useSession } from './session.ts';
 
 /** The screens of the navigation, with the scopes that they need. */
 const screens = [
-  { to: '/', label: 'Overview', scopes: [] },
-  { to: '/board', label: 'Board', scopes: ['tasks:read'] },
-  { to: '/runs', label: 'Runs', scopes: ['agents:read'] },
-  { to: '/agents', label: 'Agents', scopes: ['agents:read'] },
-  { to: '/webhooks', label: 'Webhooks', scopes: ['webhooks:read'] },
-  { to: '/events', label: 'Events', scopes: ['webhooks:read'] },
+  { to: '/', label: 'Overview', icon: 'overview', scopes: [] },
+  { to: '/board', label: 'Board', icon: 'board', scopes: ['tasks:read'] },
+  { to: '/runs', label: 'Runs', icon: 'runs', scopes: ['agents:read'] },
+  { to: '/agents', label: 'Agents', icon: 'agents', scopes: ['agents:read'] },
+  { to: '/webhooks', label: 'Webhooks', icon: 'webhooks', scopes: ['webhooks:read'] },
+  { to: '/events', label: 'Events', icon: 'events', scopes: ['webhooks:read'] },
 ] as const satisfies readonly {
   to: string;
   label: string;
+  icon: string;
   scopes: readonly Scope[];
 }[];
 

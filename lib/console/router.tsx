@@ -1,8 +1,7 @@
 import { createHashHistory, createRootRouteWithContext, createRoute, createRouter, Link } from '@tanstack/react-router';
 import { Failure } from './components/failure.tsx';
 import { lazyScreen } from './components/lazy-screen.tsx';
-import { Empty } from './components/page.tsx';
-import { useTitle } from './components/use-title.ts';
+import { PageHead } from './components/page.tsx';
 import { Overview } from './screens/overview/overview.tsx';
 import { Shell } from './shell.tsx';
 
@@ -23,11 +22,11 @@ const root = createRootRouteWithContext<{ signOut: () => void }>()({
 });
 
 function NotFound() {
-  useTitle('No such page');
   return (
-    <Empty title="There is no such page">
+    <>
+      <PageHead title="There is no such page" />
       <Link to="/">Go to the overview</Link>
-    </Empty>
+    </>
   );
 }
 

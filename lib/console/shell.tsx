@@ -1,9 +1,12 @@
 import { Link, Outlet, useLocation, useRouteContext } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
 import { CommandButton } from './command-menu/command-button.tsx';
 import { MissingScreen } from './components/missing-scope.tsx';
 import { useNoticesOf } from './components/notices.tsx';
+import { ScreenIcon } from './components/screen-icon.tsx';
 import { Ago, DataTimeContext } from './components/time.tsx';
+import { useKey } from './keys/use-key.ts';
+import { useKeysDialog } from './keys/use-keys-dialog.tsx';
+import { useSubmitKey } from './keys/use-submit-key.ts';
 import { type Live, useLive } from './live/live.ts';
 import { OutageBar } from './live/outage-bar.tsx';
 import { screenOf, useMissingScopes, useScreens } from './navigation.ts';
@@ -17,15 +20,12 @@ export function Shell() {
   const screens = useScreens();
   const live = useLive();
   const isReady = live.updatedAt > 0 || live.outage !== undefined;
-  const nav = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
   useNoticesOf(pathname);
+  useKey('listKeys', true, useKeysDialog());
+  useSubmitKey();
   const screen = screenOf(pathname);
   const missing = useMissingScopes()(screen.scopes);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: on a phone, the entry of the screen can be beside the visible ones
-  useEffect(() => {
-    nav.current?.querySelector('.active')?.scrollIntoView({ block: 'nearest' });
-  }, [pathname]);
   return (
     <div className="shell">
       <button type="button" className="skip" onClick={() => document.getElementById('main')?.focus()}>
@@ -35,13 +35,19 @@ export function Shell() {
       <header className="side">
         <strong className="brand">Crewboard</strong>
         <CommandButton />
-        <nav ref={nav} aria-label="Screens">
-          {screens.map(({ to, label }) => (
+        <nav aria-label="Screens">
+          {screens.map(({ to, label, icon }) => (
             <Link key={to} to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
+              <ScreenIcon name={icon} />
               {label}
             </Link>
           ))}
-          <a href="/docs">API reference</a>
+          <a href="/docs">
+            <ScreenIcon name="reference" />
+            <span>
+              API<span className="if-desktop"> reference</span>
+            </span>
+          </a>
         </nav>
         <div className="account">
           <LiveState {...live} />

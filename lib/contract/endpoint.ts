@@ -149,7 +149,7 @@ export type Precondition = (resource: { id: string; version: number }) => void;
 
 /**
  * The content of a response without the envelope, with its own headers. A string is sent as it is; bytes are a gzipped
- * UTF-8 file. The headers of a `cacheable` endpoint include an `ETag`.
+ * file. The headers of a `cacheable` endpoint include an `ETag`.
  */
 export type Content = { body: string | Uint8Array; headers: Readonly<Record<string, string>> };
 

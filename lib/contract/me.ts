@@ -12,6 +12,10 @@ export const Me = v.object({
     createdAt: Timestamp,
   }),
   scopes: described(v.array(oneOf(scopes)), 'The scopes of the access token. No scope implies another.'),
+  simulatedModel: described(
+    v.boolean(),
+    'Whether the built-in simulator of the local service answers for agents. If not, a model does, whose tokens can cost money.',
+  ),
 });
 export type Me = v.InferOutput<typeof Me>;
 
@@ -26,10 +30,11 @@ export const getMe = endpoint({
 
 export const getMeReference = (): ApiReference<typeof getMe> => ({
   description:
-    'Returns what the service knows about the access token of the request: its organization, its name and its scopes. It needs no read beyond that of the token, so it is the cheapest request to check a token with.',
+    'Returns what the service knows about the access token of the request: its organization, its name and its scopes, and whether agents are only simulated. It needs no read beyond that of the token, so it is the cheapest request to check a token with.',
   data: {
     organization: 'acme',
     token: { id: examples.tokenId, name: 'console', createdAt: examples.founded },
     scopes: ['tasks:read', 'tasks:write', 'agents:read'],
+    simulatedModel: false,
   },
 });

@@ -5,6 +5,7 @@ import { NodeHttpHandler, streamCollector } from '@smithy/node-http-handler';
 import { clientConfig } from '../aws/client-config.ts';
 import { isAllowed, readAllowedModels } from '../contract/agents/models.ts';
 import { environment } from '../names/environment.ts';
+import { setAnsweringModel } from './answering-model.ts';
 import { boundedJson } from './bounded-json.ts';
 import { type ConverseClient, createConverseModel, type Model } from './converse.ts';
 import { notAllowed } from './failures.ts';
@@ -35,7 +36,6 @@ function withoutPool<A extends Agent>(agent: A): A {
 const unlimited = { keepAlive: false, maxSockets: Number.POSITIVE_INFINITY };
 
 let otherClient: ConverseClient | undefined;
-let otherName: string | undefined;
 
 /**
  * Sets the client of this process for models, instead of Bedrock's client. Call it before the first question.
@@ -44,12 +44,7 @@ let otherName: string | undefined;
  */
 export function setConverseClient(client: ConverseClient | undefined, name?: string): void {
   otherClient = client;
-  otherName = name;
-}
-
-/** Returns the name of the model that answers questions to a model. */
-export function answeringModel(model: string): string {
-  return otherName ?? model;
+  setAnsweringModel(name);
 }
 
 /**

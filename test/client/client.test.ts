@@ -184,7 +184,7 @@ describe('a request that fails', () => {
     const { client, sent, waits } = clientOf(limited(120), success({}), limited(121));
     const run = () => client.executeAgent({ params: { name: 'builder' }, body: { input: 'Build it.' } });
     await run();
-    await expect(run()).rejects.toMatchObject({ status: 429, code: 'rate_limited' });
+    await expect(run()).rejects.toMatchObject({ status: 429, code: 'rate_limited', retryAfter: 121 });
     expect([sent.length, waits]).toEqual([3, [120_000]]);
   });
 

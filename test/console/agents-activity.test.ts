@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { ImprovementPass } from '../../lib/contract/agents/improvements.ts';
 import { dataOf, successOf } from '../api.ts';
@@ -33,7 +34,7 @@ describe.runIf(program)('the activity of an agent', () => {
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     const result = page.getByRole('region', { name: 'Result' });
     await result.getByText('completed').waitFor();
-    await result.getByText(/built-in simulator/).waitFor();
+    await result.getByText(/\(simulated\)$/).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await result.getByRole('link', { name: 'Open the run' }).click();
     await page.waitForURL(/#\/runs\/tried\/ex_/);
@@ -56,11 +57,28 @@ describe.runIf(program)('the activity of an agent', () => {
     expect(await skills()).toEqual([]);
   });
 
+  /** Gives the day before the newest one of the metrics the numbers of the newest. */
+  const repeatDay = (page: Page) =>
+    page.route('**/metrics?*', async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as { data: { series: { date: string }[] } };
+      const { series } = body.data;
+      series.splice(-2, 1, { ...series.at(-1), date: series.at(-2)?.date ?? '' });
+      await route.fulfill({ response, json: body });
+    });
+
   it('shows charts of the days, with their numbers as tables, for the chosen period', async () => {
     await createAgent('measured');
     await runOnce('measured');
     const { page } = await open('measured', 'overview');
     const runs = page.getByRole('figure').filter({ hasText: 'Runs a day' });
+    // One day has a number, no chart.
+    await runs.getByText('only on').waitFor();
+    expect(await runs.getByRole('definition').allInnerTexts()).toEqual(['1', '0']);
+    expect(await page.locator('main canvas').count()).toBe(0);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await repeatDay(page);
+    await page.reload();
     await runs.getByText('Show the numbers').click();
     await expect.poll(() => runs.getByRole('row').count()).toBe(31);
     expect(await runs.getByRole('row').nth(1).locator('td').nth(1).textContent()).toBe('1');
@@ -74,6 +92,8 @@ describe.runIf(program)('the activity of an agent', () => {
     await createAgent('themed');
     await runOnce('themed');
     const { page } = await open('themed', 'overview');
+    await repeatDay(page);
+    await page.reload();
     const picture = () => page.evaluate<string>('document.querySelector("main canvas").toDataURL()');
     await page.locator('main canvas').first().waitFor();
     const light = await picture();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { AgentMetrics } from '../../lib/client/operations.ts';
 import { successOf } from '../api.ts';
 import { newToken } from '../journeys/requests.ts';
 import { accessibilityProblems } from './axe.ts';
@@ -36,6 +37,33 @@ describe.runIf(program)('the list of agents', () => {
     await row.getByText('operations').waitFor();
     await row.getByText('active').waitFor();
     expect(await dialog.count()).toBe(0);
+  });
+
+  it('lists the runs of each agent, its success rate and its last run', async () => {
+    await createAgent('busy-one', { systemPrompt: 'You write.' });
+    const { api } = consoles.service();
+    for (let nth = 0; nth < 2; nth++)
+      successOf(await api.executeAgent({ params: { name: 'busy-one' }, body: { input: 'Write.' } }));
+    const completed = async () =>
+      successOf<AgentMetrics>(await api.getMetrics({ params: { name: 'busy-one' } })).executions.completed;
+    await expect.poll(completed).toBe(2);
+    const { page } = await open('/agents');
+    const row = page.getByRole('row', { name: /busy-one/ });
+    await row.getByRole('link', { name: /ago|now/ }).waitFor();
+    expect((await row.getByRole('cell').allInnerTexts()).slice(2, 4)).toEqual(['2', '100 %']);
+    await page
+      .getByRole('row', { name: /prompt-improver/ })
+      .getByText('none', { exact: true })
+      .first()
+      .waitFor();
+    await row.getByRole('link', { name: /ago|now/ }).click();
+    await page.getByRole('heading', { level: 1, name: 'Write.' }).waitFor();
+    await page.goBack();
+    await row.getByRole('link', { name: 'Agent busy-one' }).click();
+    await page.getByRole('link', { name: 'Run', exact: true }).click();
+    await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
+    await page.getByLabel(/^System prompt/).waitFor();
   });
 
   it('says why a name is not accepted', async () => {
@@ -110,8 +138,8 @@ describe.runIf(program)('the list of agents', () => {
     await page.getByRole('link', { name: 'Agent read-only' }).click();
     await page.getByRole('link', { name: 'Prompt' }).click();
     await page.getByLabel(/^System prompt/).waitFor();
-    expect(await page.getByRole('button', { name: /^(Delete|Save|Discard)/ }).count()).toBe(0);
-    expect(await page.getByRole('link', { name: 'Try it' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /^(More actions|Save|Discard)/ }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: /^(Try it|Run|Edit)$/ }).count()).toBe(0);
     expect(await page.getByLabel(/^System prompt/).isDisabled()).toBe(true);
     await page.getByRole('link', { name: 'Improvements' }).click();
     await page.getByRole('heading', { name: 'No improvements yet' }).waitFor();
@@ -134,13 +162,15 @@ describe.runIf(program)('the list of agents', () => {
   it('deletes an agent after a confirmation', async () => {
     await createAgent('short-lived');
     const { page } = await open('/agents/short-lived');
-    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Delete…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete Agent short-lived?' });
     await dialog.waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await dialog.waitFor({ state: 'hidden' });
-    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Delete…' }).click();
     await dialog.getByRole('button', { name: 'Delete the agent' }).click();
     await page.getByText('The agent Agent short-lived is deleted.').waitFor();
     await page.getByRole('table', { name: 'Agents' }).waitFor();

@@ -42,13 +42,13 @@ describe.runIf(program)('claims on the board', () => {
     await page.getByRole('link', { name: task.title }).click();
     const section = panelOf(page, task).getByRole('region', { name: 'Claim' });
     await section.getByRole('heading', { name: `Claimed by ${worker}` }).waitFor();
-    await section.getByText('It expires in 14m unless the worker renews it.').waitFor();
+    await section.getByText('It expires in 14 min unless the worker renews it.').waitFor();
     // A renewal has no event.
     const body = { claimId, note: '<img src=x onerror=alert(1)>', leaseSeconds: 7_200 };
     successOf(await api().renewClaim({ params: { id: task.id }, body }));
     await page.clock.fastForward(10_000);
     await section.getByText('Latest note: <img src=x onerror=alert(1)>').waitFor();
-    await section.getByText('It expires in 1h').waitFor();
+    await section.getByText('It expires in 1 h').waitFor();
 
     await section.getByRole('button', { name: 'Take back' }).click();
     const question = page.getByRole('dialog', { name: 'Take the task back?' });

@@ -63,7 +63,7 @@ describe.runIf(program)('the board', () => {
     await columnOf(page, 'Backlog').getByRole('heading', { name: 'Backlog 1' }).waitFor();
     await columnOf(page, 'Done').getByText('No tasks').waitFor();
     const card = cardIn(page, 'QA review', tasks.at(-1)?.title ?? '');
-    for (const fact of ['high', 'writer', 'proj_counts', 'blocked by 1'])
+    for (const fact of ['priority high', 'agent writer', 'WR', 'project counts', 'blocked by 1'])
       await card.getByText(fact, { exact: true }).waitFor();
     expect(await card.getByText('blocked by 1').getAttribute('title')).toBe(`Must be done first: ${dependency.title}`);
     // The last card is on the second page, which is read when it is in view.
@@ -97,6 +97,36 @@ describe.runIf(program)('the board', () => {
     await cardIn(page, 'In progress', task.title).getByText('2 min').waitFor();
     await cardIn(page, 'Assigned', waiting.title).waitFor();
     expect(await cardIn(page, 'Assigned', waiting.title).getByText('min').count()).toBe(0);
+  });
+
+  it('has room for all columns, and remembers which are collapsed; they take cards too', async () => {
+    const long = {
+      projectId: 'proj_collapsed',
+      title: 'A title of which even three lines of a column show no more than the first few words',
+    };
+    const task = await create(long);
+    for (const status of ['assigned', 'in_progress', 'qa_review', 'up_for_review', 'done'] as const)
+      await create({ ...long, status });
+    const { page } = await openBoard('proj_collapsed');
+    await columnOf(page, 'Done').locator('.card').waitFor();
+    expect(await page.evaluate('document.querySelector(".columns").scrollWidth')).toBe(
+      await page.evaluate('document.querySelector(".columns").clientWidth'),
+    );
+    // Three lines.
+    const link = cardIn(page, 'Backlog', task.title).getByRole('link');
+    expect(await link.evaluate(({ clientHeight }) => clientHeight)).toBe(60);
+
+    const head = columnOf(page, 'Done').getByRole('button', { name: /^Done/ });
+    await head.press('Enter');
+    await columnOf(page, 'Done').locator('.card').waitFor({ state: 'detached' });
+    await page.reload();
+    await columnOf(page, 'Done').getByRole('heading', { name: 'Done 1' }).waitFor();
+    expect(await head.getAttribute('aria-expanded')).toBe('false');
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await cardIn(page, 'Backlog', task.title).dragTo(columnOf(page, 'Done'));
+    await columnOf(page, 'Done').getByRole('heading', { name: 'Done 2' }).waitFor();
+    await head.click();
+    await columnOf(page, 'Done').locator('.card').nth(1).waitFor();
   });
 
   it('moves a card by drag and drop', async () => {
@@ -194,7 +224,7 @@ describe.runIf(program)('the board', () => {
     await dialog.getByLabel('Status').selectOption('Assigned');
     await dialog.getByLabel('Agent').selectOption('writer');
     await dialog.getByRole('button', { name: 'Create' }).click();
-    await cardIn(page, 'Assigned', 'Made with C').getByText('writer').waitFor();
+    await cardIn(page, 'Assigned', 'Made with C').getByText('agent writer').waitFor();
     await columnOf(page, 'Assigned').getByRole('heading', { name: 'Assigned 1' }).waitFor();
 
     await page.getByRole('button', { name: 'Create a task in QA review' }).click();

@@ -49,7 +49,7 @@ describe.runIf(program)('the command menu', () => {
 
   it('shows its keys as the keyboard has them', async () => {
     const { page } = await open();
-    await buttonOf(page).getByText('Ctrl K').waitFor();
+    await buttonOf(page).getByText('Ctrl+K').waitFor();
     await page.addInitScript("Object.defineProperty(navigator, 'platform', { value: 'MacIntel' })");
     await page.reload();
     await buttonOf(page).getByText('⌘K').waitFor();
@@ -219,7 +219,7 @@ describe.runIf(program)('the command menu', () => {
     await menuOf(page).waitFor();
     expect(await commandsOf(page).allInnerTexts()).toEqual([
       ...['Overview', 'Board', 'API reference'],
-      ...['Use the light theme', 'Use the dark theme', 'Sign out'],
+      ...['List the keys', 'Use the light theme', 'Use the dark theme', 'Sign out'],
     ]);
     await fieldOf(page).fill(event?.id ?? '');
     await menuOf(page).getByText('No command, agent, webhook or task matches.').waitFor();
@@ -264,7 +264,7 @@ describe.runIf(program)('the command menu', () => {
     }
   });
 
-  it('covers the width of a phone, and opens by a symbol beside the navigation', async () => {
+  it('covers the width of a phone, and opens by a button above the navigation', async () => {
     const { page } = await open('/', { viewport: screens.phone, hasTouch: true, isMobile: true });
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     const { width = 0, height = 0 } = (await buttonOf(page).boundingBox()) ?? {};

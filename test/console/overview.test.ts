@@ -27,15 +27,18 @@ describe.runIf(program)('the overview of the console', async () => {
       await page.getByRole('dialog', { name }).waitFor();
       await page.goBack();
     }
+    // Its agents are answered by a model server, so they do not run.
+    await page.getByText('The agents do not run, because the tokens of the model can cost money').waitFor();
     await tabTo(page.getByRole('button', { name: 'Load a demo board' }));
     await page.keyboard.press('Enter');
-    await page.getByText('The demo board is loaded: 12 tasks and 2 agents.').waitFor();
+    await page.getByText('The demo board is loaded: 14 tasks and 3 agents.').waitFor();
     const tile = page.getByRole('region', { name: 'Tasks' });
-    await tile.getByText('12', { exact: true }).waitFor();
+    await tile.getByText('14', { exact: true }).waitFor();
     await tile.getByText('in progress 1', { exact: true }).waitFor();
 
     const { body } = await organization.api.listTasks({ query: 'project_id=proj_demo' });
-    expect(body).toMatchObject({ pagination: { total: 12 } });
+    expect(body).toMatchObject({ pagination: { total: 14 } });
+    expect((await organization.api.listExecutions()).body).toMatchObject({ pagination: { total: 0 } });
     await tabTo(tile.getByRole('link', { name: 'Tasks' }));
     await page.keyboard.press('Enter');
     await page.waitForURL('**/#/board');

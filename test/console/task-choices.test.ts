@@ -39,7 +39,7 @@ describe.runIf(program)('tasks and projects that exist', () => {
     await menu.locator('input:focus').waitFor();
     await page.keyboard.type('fen pain');
     await page.clock.runFor(300);
-    await menu.getByRole('option', { name: 'Paint the <b>fence</b> qa review' }).waitFor();
+    await menu.getByRole('option', { name: 'Paint the <b>fence</b> QA review' }).waitFor();
     expect(searched).toEqual(['fen pain']);
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.keyboard.press('Enter');

@@ -30,7 +30,7 @@ describe.runIf(program)('the titles of the console', () => {
       [`/agents/${agent}?tab=prompt`, 'Agent: Demo writer'],
       ['/webhooks', 'Webhooks'],
       ['/events', 'Events'],
-      ['/nowhere', 'No such page'],
+      ['/nowhere', 'There is no such page'],
     ];
     for (const [path, title] of pages) {
       await page.goto(`${url}/#${path}`);

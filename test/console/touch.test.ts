@@ -113,6 +113,11 @@ describe.runIf(program)('the console under fingers', () => {
     };
     await visit('/', '.latest a');
     await visit('/board', '.card');
+    await page.locator('.card button').first().tap();
+    await page.getByRole('menuitem', { name: 'Select' }).tap();
+    await button('Delete…').waitFor();
+    expect.soft(await lowTargets(page), 'the bar of the selection').toEqual([]);
+    await button('Clear').tap();
     await visit('/board', '.card', 'Create a task');
     await visit(`/board?task=${task}`, '.graph');
     await visit(`/board?task=${task}`, '.graph', 'Edit');

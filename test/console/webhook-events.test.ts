@@ -51,7 +51,7 @@ describe.runIf(program)('the events of a webhook in the console', () => {
     await rows(page, /delivered task.created 204 1/).waitFor();
     const refused = rows(
       page,
-      /retrying task.created 401 1 .*Not signed: the webhook has no secret.*Next attempt in 4m/,
+      /retrying task.created 401 1 .*Not signed: the webhook has no secret.*Next attempt in 4 min/,
     );
     await refused.waitFor();
     expect(await page.getByRole('row').count()).toBe(4);

@@ -82,7 +82,7 @@ describe.each(nodes)('with the Node.js %s', (_, node) => {
   it('runs an agent until the end', async () => {
     const args = ['--offline', 'crewboard', 'agents', 'run', 'qa-reviewer', 'Look at it.', '--wait'];
     const { stdout, stderr } = await run(node, 'npx', args);
-    expect(stdout).toMatch(/^This is Crewboard's built-in simulator/);
+    expect(stdout).toMatch(/ \(simulated\)$/m);
     expect(stderr).toMatch(/ completed after /);
   });
 
@@ -122,7 +122,7 @@ describe('the client in a TypeScript program', () => {
     await compile('-p', '.');
     for (const [, node] of nodes) {
       const { stdout } = await run(node, 'node', ['main.js']);
-      expect(stdout).toBe('completed This is Crewboard\n');
+      expect(stdout).toBe('completed I have worked on \n');
     }
   });
 

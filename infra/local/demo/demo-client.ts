@@ -56,7 +56,7 @@ export async function connectDemo(keep: boolean): Promise<DemoClient> {
 /**
  * Deletes the resources that the demo created, the newest first, and stops the service if the demo started it.
  *
- * @param keep deletes only webhooks, whose receiver stops with the demo
+ * @param keep deletes only webhooks that are still in `created`: their receiver stops with the demo
  * @throws `Problem` if a resource could not be deleted; the others are deleted anyway
  */
 export async function disconnectDemo(client: DemoClient, keep: boolean): Promise<void> {

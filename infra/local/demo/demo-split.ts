@@ -15,10 +15,11 @@ export async function runSplit(demo: Demo, writer: string): Promise<void> {
   const { client } = demo;
   const lead = await createLead(demo);
   const release = await createTask(demo, { title: 'Release 1.5', assignedAgent: lead });
+  const [notes, links] = ['Write the release notes of 1.5', 'Check the links of 1.5'];
+  // The simulator does what these words ask for, as a model would.
   const execution = await execute(demo, lead, {
     taskId: release,
-    input:
-      'Split the release into two tasks: the release notes, for the agent that announced 1.4, and a check of the links, for you. Delegate the first, and do the second.',
+    input: `Split the release into “${notes}” and “${links}”. Delegate “${notes}” to ${writer}, and do the other part yourself.`,
   });
   const steps = await callApi<ExecutionStep[]>(client, 'GET', `/api/agents/${lead}/executions/${execution.id}/steps`);
   console.log('\nIts steps:\n');

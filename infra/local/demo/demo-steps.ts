@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Delivery } from '../../../lib/client/verify-webhook.ts';
 import type { Execution, ExecutionStarted, NewExecution } from '../../../lib/contract/executions/executions.ts';
 import { eventNames } from '../../../lib/contract/webhooks/events.ts';
+import { simulatorName } from '../../../lib/model/answering-model.ts';
 import { Problem } from '../../problem.ts';
 import { callApi, callForError, type DemoClient, waitFor } from './demo-client.ts';
 import type { Receiver } from './demo-receiver.ts';
@@ -36,11 +37,13 @@ export async function runExecutions(demo: Demo): Promise<string> {
   await waitForDelivery(demo, 'task.status_changed', draft, 'assigned');
   await waitForDelivery(demo, 'task.created', announcement, 'backlog');
 
-  await execute(demo, agent, {
+  const { model } = await execute(demo, agent, {
     taskId: draft,
     input: 'Write the release notes of version 1.4.',
     context: { changes: ['Agents can be executed', 'Two quality gates check their output'] },
   });
+  if (model === simulatorName)
+    console.log('The built-in simulator answers in this demo. It is no model and does no work.');
   await callApi(client, 'PATCH', `${tasks}/${draft}`, { status: 'done' });
   console.log('\nA person has reviewed the output and moves the task to done.');
   await waitForDelivery(demo, 'task.status_changed', draft, 'done');
@@ -78,7 +81,7 @@ async function registerWebhook({ client, receiver, secret }: Demo): Promise<void
 }
 
 /** Creates a task, and returns its id. */
-export async function createTask({ client }: Demo, task: object): Promise<string> {
+export async function createTask({ client }: Pick<Demo, 'client'>, task: object): Promise<string> {
   const { id, title } = await callApi<{ id: string; title: string }>(client, 'POST', tasks, task);
   client.created.push(`${tasks}/${id}`);
   console.log(`Created the task ${id} “${title}”.`);

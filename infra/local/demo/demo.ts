@@ -2,14 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { Problem } from '../../problem.ts';
 import { connectDemo, disconnectDemo } from './demo-client.ts';
+import { leaveDeliveries } from './demo-deliveries.ts';
 import { startReceiver } from './demo-receiver.ts';
 import { runSplit } from './demo-split.ts';
 import { runExecutions } from './demo-steps.ts';
 
 /**
  * `npm run demo`: executes an agent on two tasks, lets an agent with tools split a third one, and prints each webhook
- * delivery with its verified signature. With
- * `--keep` the agents, their executions and the tasks stay in the service; the webhook is deleted, because its receiver stops.
+ * delivery with its verified signature. With `--keep` the agents, their executions and the tasks stay in the service, and a
+ * paused webhook with deliveries in different states; the other webhook is deleted, because its receiver stops.
  */
 async function main(args: string[]): Promise<void> {
   const keep = readKeep(args);
@@ -24,12 +25,13 @@ async function main(args: string[]): Promise<void> {
   try {
     const demo = { client, receiver, secret };
     await runSplit(demo, await runExecutions(demo));
+    if (keep) await leaveDeliveries(demo);
   } finally {
     await disconnectDemo(client, keep);
     receiver.stop();
     console.log(
       keep
-        ? `\nThe tasks, the agents and their executions stay. To look at them, open ${client.url}.`
+        ? `\nThe tasks, the agents, their executions and the paused webhook stay. To look at them, open ${client.url}.`
         : '\nThe demo has deleted everything that it created.',
     );
   }

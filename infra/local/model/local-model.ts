@@ -1,13 +1,11 @@
-import { join } from 'node:path';
+import { simulatorName } from '../../../lib/model/answering-model.ts';
 import type { ConverseClient } from '../../../lib/model/converse.ts';
 import { checkChatServer, createChatModel } from './chat-model.ts';
 import { converseClient, type LocalModel } from './converse-client.ts';
 import { readScript } from './model-script.ts';
 import type { ModelSettings } from './model-settings.ts';
+import { mark } from './simulated-work.ts';
 import { createSimulator } from './simulator.ts';
-
-/** The rules for the agent of the demo that calls tools. */
-const demoScript = join(import.meta.dirname, '..', 'demo', 'demo-script.json');
 
 /** The model that answers for agents. */
 export type Model = {
@@ -30,7 +28,7 @@ type ModelCheck = { description: string; problem: string | undefined };
 export function createLocalModel(settings: ModelSettings): Model {
   const server = settings.kind === 'chat' ? settings.baseUrl : undefined;
   const client = settings.kind === 'bedrock' ? undefined : converseClient(modelOf(settings), server);
-  const name = settings.kind === 'simulator' ? 'simulator' : undefined;
+  const name = settings.kind === 'simulator' ? simulatorName : undefined;
   return { client, name, check: () => checkModel(settings) };
 }
 
@@ -43,14 +41,16 @@ async function checkModel(settings: ModelSettings): Promise<ModelCheck> {
 function modelOf(settings: Exclude<ModelSettings, { kind: 'bedrock' }>): LocalModel {
   if (settings.kind === 'chat') return createChatModel(settings);
   const { script, ...rest } = settings;
-  // The demo's rules come last, so that those of a script can replace them.
-  const rules = [...(script === undefined ? [] : readScript(script)), ...readScript(demoScript)];
-  return createSimulator({ ...rest, rules });
+  return createSimulator({ ...rest, rules: script === undefined ? [] : readScript(script) });
 }
 
 /** @param model the model of the server, if it is known */
 function nameOf(settings: ModelSettings, model?: string): string {
   if (settings.kind === 'bedrock') return "Amazon Bedrock, with this machine's AWS credentials and region";
   if (settings.kind === 'chat') return `${settings.name ?? model ?? 'the first model'} at ${settings.baseUrl}`;
-  return `the built-in simulator${settings.script === undefined ? '' : ` with the script ${settings.script}`} (set MODEL_BASE_URL for a real model)`;
+  const [script, marked] =
+    settings.script === undefined
+      ? ['', 'its answers']
+      : [` with the script ${settings.script}`, 'answers without a rule'];
+  return `the built-in simulator${script} (set MODEL_BASE_URL for a real model). It is no model and does no work: ${marked} are marked ${mark}`;
 }

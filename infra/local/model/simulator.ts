@@ -5,6 +5,7 @@ import { verdictLine } from '../../../lib/executions/prompts/prompts.ts';
 import { type Conversation, conversationOf, withValues } from './conversation.ts';
 import type { LocalModel, Reply, Request, RequestedCall } from './converse-client.ts';
 import type { Rule } from './model-script.ts';
+import { mark, simulatedWork } from './simulated-work.ts';
 
 /** The options of a simulator. */
 export type SimulatorOptions = {
@@ -18,10 +19,7 @@ export type SimulatorOptions = {
   sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 };
 
-/** How many code points of a prompt an answer quotes. */
-const quotedLength = 200;
-
-/** Creates a simulated model: it answers by rules, or by a text that says that it is a simulator. */
+/** Creates a simulated model: it answers by rules, or does what an input asks for in words (`simulatedWork`). */
 export function createSimulator({ defaultModel, latencyMs, rules, sleep = wait }: SimulatorOptions): LocalModel {
   // `namedModels` contains the default models of earlier versions, which agents may still have.
   const models = new Set([defaultModel, ...namedModels, ...rules.map(({ model }) => model)]);
@@ -34,7 +32,7 @@ export function createSimulator({ defaultModel, latencyMs, rules, sleep = wait }
     if (found) found.left -= 1;
     const delayMs = found?.rule.delayMs ?? latencyMs;
     if (delayMs > 0) await sleep(delayMs, signal);
-    return found ? scriptedReply(found.rule, request, conversation) : standardReply(request);
+    return found ? scriptedReply(found.rule, request, conversation) : standardReply(request, conversation);
   };
 }
 
@@ -65,19 +63,12 @@ function scriptedReply(rule: Rule, request: Request, { step, results }: Conversa
   if (malformed) return { kind: 'malformed' };
   const match = rule.match(request.user);
   const values = { match: typeof match === 'boolean' ? [] : match, results };
-  const calls = (tools ?? (tool ? [tool] : [])).map(({ name, input }, at) => ({
-    ...{ id: `tooluse_${step}_${at + 1}`, name },
-    input: withValues(input, values),
-  }));
+  const calls = (tools ?? (tool ? [tool] : [])).map(({ name, input }) => ({ name, input: withValues(input, values) }));
   const otherReason = refusal ? 'refusal' : malformedTool ? 'malformed_tool_use' : 'end_turn';
-  const reply = {
-    ...answer(
-      request,
-      calls.length > 0 ? textOf(calls) : (withValues(text, values) ?? 'The simulator stops here.'),
-      calls.length > 0 ? 'tool_use' : (stopReason ?? otherReason),
-    ),
-    ...(calls.length > 0 && { text: '', calls }),
-  };
+  const reply =
+    calls.length > 0
+      ? callingAnswer(request, step, calls)
+      : answer(request, withValues(text, values) ?? 'The simulator stops here.', stopReason ?? otherReason);
   if (tokens === undefined) return reply;
   const input = Math.min(reply.tokens.input, tokens);
   return { ...reply, tokens: { input, output: tokens - input } };
@@ -87,14 +78,17 @@ function scriptedReply(rule: Rule, request: Request, { step, results }: Conversa
 const textOf = (calls: readonly RequestedCall[]) =>
   calls.map(({ name, input }) => (isDeeper(input, maxDepth) ? name : JSON.stringify([name, input]))).join(' ');
 
-function standardReply(request: Request): Reply {
-  if (request.user.includes(verdictLine)) return answer(request, 'VERDICT: PASS');
-  const characters = [...request.user.replace(/\s+/g, ' ').trim()];
-  const start = characters.slice(0, quotedLength).join('');
-  return answer(
-    request,
-    `This is Crewboard's built-in simulator and not a model; nothing has been done. It was asked: "${start}${characters.length > quotedLength ? '…' : ''}"`,
-  );
+function standardReply(request: Request, conversation: Conversation): Reply {
+  if (request.user.includes(verdictLine))
+    return answer(request, `The work does what was asked. ${mark}\nVERDICT: PASS`);
+  const work = simulatedWork(request, conversation);
+  return 'text' in work ? answer(request, work.text) : callingAnswer(request, conversation.step, work.calls);
+}
+
+/** Returns an answer with calls of tools, numbered by the step of the conversation. */
+function callingAnswer(request: Request, step: number, requested: readonly Omit<RequestedCall, 'id'>[]) {
+  const calls = requested.map((one, at) => ({ id: `tooluse_${step}_${at + 1}`, ...one }));
+  return { ...answer(request, textOf(calls), 'tool_use'), text: '', calls };
 }
 
 function answer(request: Request, text: string, stopReason = 'end_turn') {

@@ -1,7 +1,10 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useNotices } from '../components/notices.tsx';
+import { ScreenIcon } from '../components/screen-icon.tsx';
+import { isPressed, keyLabels } from '../keys/key-table.ts';
+import { isMac } from '../keys/use-key.ts';
 
-const keys = /^(Mac|iP)/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
+const [keys] = keyLabels('commandMenu', isMac);
 
 /**
  * The button that opens the command menu, and its keys. The menu is loaded when it is opened; what is typed until its field has
@@ -31,8 +34,7 @@ export function CommandButton() {
   };
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
-        return;
+      if (!isPressed('commandMenu', event)) return;
       event.preventDefault();
       if (!document.querySelector('[role=dialog]:not(.beside), [role=menu]')) void open();
     };
@@ -42,10 +44,7 @@ export function CommandButton() {
   return (
     <>
       <button type="button" className="command-button" aria-keyshortcuts="Control+k Meta+k" onClick={() => void open()}>
-        <svg aria-hidden="true" viewBox="0 0 16 16">
-          <circle cx="7" cy="7" r="4.5" />
-          <path d="m10.5 10.5 3.5 3.5" />
-        </svg>
+        <ScreenIcon name="search" />
         <span>Search or run…</span>
         <kbd>{keys}</kbd>
       </button>

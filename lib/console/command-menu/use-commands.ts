@@ -1,15 +1,17 @@
 import { useLocation, useNavigate, useRouteContext } from '@tanstack/react-router';
 import { isId } from '../components/is-id.ts';
+import type { Findable } from '../components/search-dialog.tsx';
 import { useAgentNames } from '../components/use-agent-names.ts';
 import type { FoundTasks } from '../components/use-task-search.ts';
 import { useWebhooks } from '../components/use-webhooks.ts';
 import { webhookName } from '../components/webhook-name.ts';
+import { useKeysDialog } from '../keys/use-keys-dialog.tsx';
 import { useScreens } from '../navigation.ts';
 import { type Scope, useSession } from '../session.ts';
 import { chooseTheme, themes, useTheme } from '../theme.ts';
 
-/** A command of the menu. `keywords` are words that find it and that it does not show; `status` is that of a task. */
-export type Command = { group: string; label: string; keywords?: string; status?: string; run: () => void };
+/** A command of the menu. `status` is that of a task. */
+type Command = Findable & { status?: string; run: () => void };
 
 /** The dialogs that create something: the screen that has them, and the search parameter that opens them there. */
 const creations = [
@@ -31,6 +33,7 @@ export function useCommands(typed: string, found: FoundTasks): readonly Command[
   const { signOut } = useRouteContext({ from: '__root__' });
   const screens = useScreens();
   const theme = useTheme();
+  const listKeys = useKeysDialog();
   const agents = useAgentNames() ?? [];
   const { data: webhooks = [] } = useWebhooks();
   const has = (scope: Scope) => me.scopes.includes(scope);
@@ -57,6 +60,7 @@ export function useCommands(typed: string, found: FoundTasks): readonly Command[
           void navigate({ to, search: (search: object) => ({ ...(isThere && search), create }), replace: isThere });
         },
       })),
+    { group: 'Actions', label: 'List the keys', keywords: 'keyboard shortcuts help', run: listKeys },
     ...themes
       .filter((one) => one !== theme)
       .map((one) => ({

@@ -44,22 +44,23 @@ function Confirmation(props: Omit<Question, 'title'> & { close: () => void }) {
   const { label, keep = 'Cancel', isDestructive, act, children, close } = props;
   const action = useMutation({ mutationFn: act, onSuccess: close });
   return (
-    <div className="form">
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        action.mutate();
+      }}
+    >
       {children}
       {action.isError && <Failure error={action.error} />}
       <div className="actions">
-        <button
-          type="button"
-          className={isDestructive ? 'destructive' : 'primary'}
-          disabled={action.isPending}
-          onClick={() => action.mutate()}
-        >
+        <button type="submit" className={isDestructive ? 'destructive' : 'primary'} disabled={action.isPending}>
           {label}
         </button>
         <button type="button" data-harmless onClick={close}>
           {keep}
         </button>
       </div>
-    </div>
+    </form>
   );
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { runState, type StatedRun } from './run-state.ts';
+import { statusText } from './status-text.ts';
 import { useTitle } from './use-title.ts';
 
 type HeadProps = {
@@ -61,7 +62,7 @@ export function Skeleton({ rows = 6 }: { rows?: number }) {
 
 /** A status with its colour: of a task, an execution, a delivery or a webhook. The text carries the meaning. */
 export function Status({ value }: { value: string }) {
-  return <span className={`status status-${value}`}>{value.replaceAll('_', ' ')}</span>;
+  return <span className={`status status-${value}`}>{statusText(value)}</span>;
 }
 
 /** How an execution is or has ended, with the gates that failed. */

@@ -2,13 +2,14 @@ import type { Content } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { readConsole } from './console-files.ts';
 
-/** The console runs only its own scripts and style sheet, sends requests only to this service, and is in no frame. */
+/** The console runs only its own scripts, style sheet and font, sends requests only to this service, and is in no frame. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
   "img-src 'self'",
+  "font-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -18,6 +19,7 @@ const types: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
+  woff2: 'font/woff2',
 };
 
 /** Returns the page of the console. Its content changes with each version, so browsers do not keep it. */

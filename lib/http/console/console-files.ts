@@ -35,6 +35,7 @@ async function buildConsole(): Promise<ConsoleFiles> {
     outdir: 'assets',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
     bundle: true,
     splitting: true,
     minify: true,
@@ -43,7 +44,7 @@ async function buildConsole(): Promise<ConsoleFiles> {
     // The first field is that of modules without code for old browsers, which only pragmatic-drag-and-drop has.
     mainFields: ['module:es2019', 'browser', 'module', 'main'],
     jsx: 'automatic',
-    loader: { '.svg': 'copy' },
+    loader: { '.svg': 'copy', '.woff2': 'file' },
     define: { 'process.env.NODE_ENV': '"production"' },
     legalComments: 'none',
     logLevel: 'silent',

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { gunzipSync } from 'node:zlib';
 import { type ApiEvent, type ApiResult, header } from '../api-event.ts';
 
@@ -17,14 +18,15 @@ export function negotiateContent(
   const varied = typeof content === 'string' ? headers : { ...headers, Vary: 'Accept-Encoding' };
   if (matchesIfNoneMatch(event, headers.ETag)) return { statusCode: 304, headers: varied };
   if (typeof content === 'string') return { statusCode, headers: varied, body: content };
-  if (!acceptsGzip(event)) return { statusCode, headers: varied, body: gunzipSync(content).toString('utf8') };
-  return {
-    statusCode,
-    headers: { ...varied, 'Content-Encoding': 'gzip' },
-    // API Gateway accepts binary bodies only in base64.
-    body: Buffer.from(content).toString('base64'),
-    isBase64Encoded: true,
-  };
+  if (acceptsGzip(event)) return binary({ statusCode, headers: { ...varied, 'Content-Encoding': 'gzip' } }, content);
+  const unzipped = gunzipSync(content);
+  if (!isUtf8(unzipped)) return binary({ statusCode, headers: varied }, unzipped);
+  return { statusCode, headers: varied, body: unzipped.toString('utf8') };
+}
+
+/** Returns the response with bytes. API Gateway accepts them only in base64. */
+function binary(head: Head, bytes: Uint8Array): ApiResult {
+  return { ...head, body: Buffer.from(bytes).toString('base64'), isBase64Encoded: true };
 }
 
 /** Returns the entries of a list header such as `gzip;q=0.5, br`, without white space. */

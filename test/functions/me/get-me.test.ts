@@ -3,6 +3,7 @@ import { processContext } from '../../../lib/context/context.ts';
 import type { Me } from '../../../lib/contract/me.ts';
 import { issueToken, type TokenRequest } from '../../../lib/http/issue-token.ts';
 import { readToken } from '../../../lib/http/token.ts';
+import { setAnsweringModel, simulatorName } from '../../../lib/model/answering-model.ts';
 import { changeSettings } from '../../../lib/table/organizations/settings.ts';
 import { readStoredToken, revokeStoredToken } from '../../../lib/table/organizations/tokens.ts';
 import { dataOf } from '../../api.ts';
@@ -32,6 +33,7 @@ describe('a token', () => {
           organization,
           token: { id: idOf(token), name: 'console', createdAt },
           scopes: ['webhooks:read', 'tasks:read'],
+          simulatedModel: false,
         },
       },
     ]);
@@ -49,6 +51,13 @@ describe('a token', () => {
   it('of another organization gets that organization', async () => {
     const other = await newTaskCaller();
     expect(dataOf<Me>(await caller.getMe({ token: other.token })).organization).toBe(other.organization);
+  });
+
+  it('learns whether the simulator answers for agents', async () => {
+    setAnsweringModel(simulatorName);
+    expect(dataOf<Me>(await caller.getMe()).simulatedModel).toBe(true);
+    setAnsweringModel(undefined);
+    expect(dataOf<Me>(await caller.getMe()).simulatedModel).toBe(false);
   });
 
   it('that was used before causes no request to the table', async () => {

@@ -34,6 +34,7 @@ describe('the page of the console', () => {
       "base-uri 'none'",
       "connect-src 'self'",
       "default-src 'none'",
+      "font-src 'self'",
       "form-action 'none'",
       "frame-ancestors 'none'",
       "img-src 'self'",
@@ -69,6 +70,19 @@ describe('a file of the console', () => {
       const plain = await getAsset(file, {});
       expect(gunzipSync(Buffer.from(gzipped.body as string, 'base64')).toString('utf8')).toBe(plain.body);
     }
+  });
+
+  it('is a font of at most 60 KB, which the style sheet names, and which is the same with and without gzip', async () => {
+    const { style } = await readConsole();
+    const { body: css } = await getAsset(style, {});
+    const [, file = ''] = /url\("?\.\/([\w-]+\.woff2)"?\)/.exec(css ?? '') ?? [];
+    const gzipped = await getAsset(file);
+    const plain = await getAsset(file, {});
+    expect(plain).toMatchObject({ headers: { 'Content-Type': 'font/woff2' }, isBase64Encoded: true });
+    const font = Buffer.from(plain.body as string, 'base64');
+    expect(font.subarray(0, 4).toString()).toBe('wOF2');
+    expect(font.length).toBeLessThan(60_000);
+    expect(gunzipSync(Buffer.from(gzipped.body as string, 'base64')).equals(font)).toBe(true);
   });
 
   it.each(['main-OLDER123.js', '__proto__', 'constructor', '../package.json'])(

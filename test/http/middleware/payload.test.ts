@@ -110,6 +110,7 @@ const largestReads: Partial<Record<Operation, unknown>> = {
     organization: 'o'.repeat(64),
     token: { id: 'i'.repeat(12), name: '\u{10ffff}'.repeat(64), createdAt: time },
     scopes,
+    simulatedModel: false,
   },
   getMetrics: { agentName: agent.name, prompt: `sha256:${'f'.repeat(64)}`, ...metrics },
   getExecutionMetrics: { ...metrics, runningLimit: most },

@@ -1,14 +1,11 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
-import type { Agent as AgentData } from '../../../client/operations.ts';
-import { ConfirmAction } from '../../components/confirm.tsx';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { Failure } from '../../components/failure.tsx';
-import { useNotices } from '../../components/notices.tsx';
 import { PageHead, Skeleton } from '../../components/page.tsx';
 import { useDraft } from '../../components/use-draft.ts';
-import { useClient, useScope } from '../../session.ts';
+import { useScope } from '../../session.ts';
+import { AgentActions } from './agent-actions.tsx';
 import { useAgent, type VersionedAgent } from './agent-queries.ts';
 import { type Draft, type Editor, PromptTab } from './editor/prompt-tab.tsx';
 import { ImprovementsTab } from './improvements/improvements-tab.tsx';
@@ -78,7 +75,7 @@ function AgentParts({ name }: { name: string }) {
         path={<Link to="/agents">Agents</Link>}
       >
         {tab.curl({ name })}
-        {agent.data && <DeleteAgent agent={agent.data.agent} onDeleted={() => setDraft(undefined)} />}
+        {agent.data && <AgentActions agent={agent.data.agent} onDeleted={() => setDraft(undefined)} />}
       </PageHead>
       <Tabs name={name} current={tab} />
       {agent.data ? (
@@ -117,36 +114,5 @@ function Tabs({ name, current }: { name: string; current: Tab }) {
         </Link>
       ))}
     </nav>
-  );
-}
-
-function DeleteAgent({ agent, onDeleted }: { agent: AgentData; onDeleted: () => void }) {
-  const { name, displayName, isSystem } = agent;
-  const client = useClient();
-  const queries = useQueryClient();
-  const navigate = useNavigate();
-  const { say } = useNotices();
-  const canWrite = useScope('agents:write');
-  if (!canWrite || isSystem) return null;
-  return (
-    <ConfirmAction
-      button="Delete"
-      title={`Delete ${displayName}?`}
-      label="Delete the agent"
-      isDestructive
-      act={async () => {
-        await client.deleteAgent({ params: { name } });
-        onDeleted();
-        await navigate({ to: '/agents' });
-        queries.removeQueries({ queryKey: ['agents', name] });
-        void queries.invalidateQueries({ queryKey: ['agents'] });
-        say(`The agent ${displayName} is deleted.`);
-      }}
-    >
-      <p>
-        This permanently deletes the agent, its versions and all its executions. Running executions end without a
-        result. Its tasks keep its name.
-      </p>
-    </ConfirmAction>
   );
 }

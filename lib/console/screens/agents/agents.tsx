@@ -1,12 +1,13 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { AgentListItem } from '../../../client/operations.ts';
+import { AgentBadge } from '../../components/agent-badge.tsx';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Empty, PageHead, Skeleton, Status } from '../../components/page.tsx';
-import { Ago } from '../../components/time.tsx';
+import { ActivityCells } from './activity.tsx';
 import { agentCategories, agentStatuses } from './agent-fields.ts';
-import { type AgentFilters, useAgents, useSkills } from './agent-queries.ts';
+import { type AgentFilters, useAgents } from './agent-queries.ts';
 import { CreateAgent } from './create-agent.tsx';
 import { LoadMore } from './load-more.tsx';
 
@@ -43,12 +44,16 @@ export function Agents() {
               <thead>
                 <tr>
                   <th>Agent</th>
-                  <th>Status</th>
-                  <th className="if-medium">Category</th>
+                  <th className="if-medium">Status</th>
+                  <th className="number" title="The last 30 days">
+                    Runs
+                  </th>
+                  <th className="number" title="The last 30 days">
+                    Success
+                  </th>
+                  <th>Last run</th>
+                  <th className="if-wide">Category</th>
                   <th className="if-wide">Model</th>
-                  <th className="if-wide">Capabilities</th>
-                  <th className="number if-medium">Skills</th>
-                  <th className="number">Created</th>
                 </tr>
               </thead>
               <tbody>
@@ -163,57 +168,26 @@ function Choice<Value extends string>(props: {
 }
 
 function AgentRow({ agent }: { agent: AgentListItem }) {
-  const { name, displayName, status, category, model, capabilities, createdAt } = agent;
+  const { name, displayName, status, category, model } = agent;
   return (
     <tr>
       <td className="agent-name">
         <div>
+          <AgentBadge name={name} />
           <Link to="/agents/$name" params={{ name }} className="ellipsis" title={displayName}>
             {displayName}
           </Link>
           <span className="mono muted ellipsis">{name}</span>
         </div>
       </td>
-      <td>
+      <td className="if-medium">
         <Status value={status} />
       </td>
-      <td className="if-medium">{category}</td>
+      <ActivityCells name={name} />
+      <td className="if-wide">{category}</td>
       <td className="agent-model mono ellipsis if-wide" title={model}>
         {model}
       </td>
-      <td className="if-wide">
-        <Labels values={capabilities} />
-      </td>
-      <td className="number if-medium">
-        <SkillCount name={name} />
-      </td>
-      <td className="number muted">
-        <Ago at={createdAt} />
-      </td>
     </tr>
   );
-}
-
-/** The number of capabilities that a row names. */
-const namedLabels = 2;
-
-function Labels({ values }: { values: readonly string[] }) {
-  if (values.length === 0) return <span className="muted">none</span>;
-  const others = values.slice(namedLabels);
-  return (
-    <span className="labels" title={values.join(', ')}>
-      {values.slice(0, namedLabels).map((one) => (
-        <span key={one} className="label ellipsis">
-          {one}
-        </span>
-      ))}
-      {others.length > 0 && <span className="muted">+{others.length}</span>}
-    </span>
-  );
-}
-
-/** The list of agents does not have the number of skills. */
-function SkillCount({ name }: { name: string }) {
-  const skills = useSkills(name);
-  return skills.data?.length || <span className="muted">–</span>;
 }

@@ -13,8 +13,37 @@ export type Series = {
 
 type Props = { title: string; shape: 'bars' | 'lines'; series: readonly Series[]; days: readonly DailyMetrics[] };
 
-/** A chart of a value for each UTC day, with its numbers as a table for those who cannot see it. */
-export function DailyChart({ title, shape, series, days }: Props) {
+/**
+ * A chart of a value for each UTC day, with its numbers as a table for those who cannot see it. If at most one day has
+ * values, they are shown as numbers: a chart would have one bar.
+ */
+export function DailyChart(props: Props) {
+  const filled = props.days.filter((day) => props.series.some(({ read }) => read(day)));
+  return filled.length > 1 ? <Chart {...props} /> : <SingleDay {...props} day={filled[0]} />;
+}
+
+function SingleDay({ title, series, day }: Omit<Props, 'days'> & { day: DailyMetrics | undefined }) {
+  return (
+    <figure className="panel chart">
+      <figcaption>
+        <h3>{title}</h3>
+        <span className="muted chart-day">{day ? `only on ${dateText(day.date)}` : 'none'}</span>
+      </figcaption>
+      {day && (
+        <dl className="single-day">
+          {series.map((one) => (
+            <div key={one.label}>
+              <dt>{one.label}</dt>
+              <dd>{valueText(one, day)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </figure>
+  );
+}
+
+function Chart({ title, shape, series, days }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const [pointed, setPointed] = useState<number>();
   const theme = useThemeChanges();

@@ -2,8 +2,10 @@ import { Link, useSearch } from '@tanstack/react-router';
 import type { Agent, AgentMetrics, DailyMetrics, Period } from '../../../client/operations.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Empty, Skeleton, Status } from '../../components/page.tsx';
-import { Ago, durationText } from '../../components/time.tsx';
+import { Ago } from '../../components/time.tsx';
+import { durationText } from '../../components/time-text.ts';
 import { useScope } from '../../session.ts';
+import { successText } from './activity.tsx';
 import { editedFields } from './agent-fields.ts';
 import { useMetrics } from './agent-queries.ts';
 import { DailyChart, type Series } from './daily-chart.tsx';
@@ -21,7 +23,7 @@ export function OverviewTab({ agent }: { agent: Agent }) {
       <Facts agent={agent} />
       <section aria-labelledby="metrics-title">
         <div className="metrics-head">
-          <h2 id="metrics-title">Executions</h2>
+          <h2 id="metrics-title">Runs</h2>
           <nav className="segments" aria-label="Period">
             {(Object.keys(periods) as Period[]).map((one) => (
               <Link
@@ -113,7 +115,7 @@ function startsText({ maxRunning, autoRetry }: Agent): string {
 function NoRuns({ name, period }: { name: string; period: string }) {
   const canExecute = useScope('agents:execute');
   return (
-    <Empty title={`No executions in the last ${period}`}>
+    <Empty title={`No runs in the last ${period}`}>
       {canExecute && (
         <Link to="/agents/$name" params={{ name }} search={{ tab: 'try' }} className="button">
           Try the agent
@@ -145,12 +147,7 @@ function Metrics({ metrics: { executions, performance, tokens: used, series = []
       <dl className="totals">
         <Total label="Runs" value={whole(executions.total)} />
         <Total label="Failures" value={whole(executions.failed)} />
-        <Total
-          label="Success rate"
-          value={
-            executions.completed + executions.failed === 0 ? '–' : `${(executions.successRate * 100).toFixed(1)} %`
-          }
-        />
+        <Total label="Success rate" value={successText(executions)} />
         <Total label="p50 duration" value={durationText(performance.p50DurationMs)} />
         <Total label="p95 duration" value={durationText(performance.p95DurationMs)} />
         <Total label="Tokens" value={whole(used.total)} />

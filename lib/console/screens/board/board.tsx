@@ -3,19 +3,25 @@ import { combine } from '@atlaskit/pragmatic-drag-and-drop/utils/combine';
 import { autoScrollForElements } from '@atlaskit/pragmatic-drag-and-drop-auto-scroll/element';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useEffect, useMemo, useRef } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Task, TaskStatus } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { MissingDialog } from '../../components/missing-scope.tsx';
 import { PageHead } from '../../components/page.tsx';
-import { useKey } from '../../components/use-key.ts';
+import { demoProject } from '../../demo/demo-project.ts';
+import { RemoveDemo } from '../../demo/remove-demo.tsx';
+import { useKey, useShortcut } from '../../keys/use-key.ts';
 import { useClient, useScope } from '../../session.ts';
 import { isCard } from './card.tsx';
 import { Column } from './column.tsx';
 import { ConflictDialog } from './conflict-dialog.tsx';
 import { CreateTask } from './create-task.tsx';
+import { EmptyBoard } from './empty/empty-board.tsx';
+import { useIsEmptyBoard } from './empty/use-is-empty-board.ts';
 import { FilterBar } from './filters.tsx';
 import { focusCard, useRefocus } from './focus.ts';
+import { SelectionContext } from './selection/card-selection.tsx';
+import { useBoardTasks } from './selection/use-board-tasks.tsx';
 import { TaskPanel } from './task/task-panel.tsx';
 import { filtersOf, statuses } from './tasks.ts';
 import { useMoves } from './use-moves.ts';
@@ -25,31 +31,23 @@ export function Board() {
   const search = useSearch({ from: '/board' });
   const navigate = useNavigate();
   const canWrite = useScope('tasks:write');
-  const { pending, move, announcement, changes } = useMoves();
+  const moves = useMoves();
+  const { pending, move, announcement, changes } = moves;
+  // The id of the task that is being edited in its panel.
+  const [edited, setEdited] = useState<string>();
+  useEffect(() => {
+    if (search.task === undefined) setEdited(undefined);
+  }, [search.task]);
   const { project, agent, priority } = search;
   const filters = useMemo(
     () => filtersOf({ ...(project && { project }), ...(agent && { agent }), ...(priority && { priority }) }),
     [project, agent, priority],
   );
   const running = useRunning();
+  const isEmpty = useIsEmptyBoard(filters);
   const columns = useRef<HTMLDivElement>(null);
   const latestMove = useRef(move);
   latestMove.current = move;
-
-  useEffect(() => {
-    if (!columns.current) return;
-    return combine(
-      monitorForElements({
-        canMonitor: ({ source }) => isCard(source.data),
-        onDrop: ({ source, location }) => {
-          const target = location.current.dropTargets[0]?.data.status as TaskStatus | undefined;
-          if (target && isCard(source.data)) void latestMove.current(source.data.task, target);
-        },
-      }),
-      autoScrollForElements({ element: columns.current }),
-    );
-  }, []);
-
   const refocus = useRefocus(pending);
   const moveByMenu = useCallback(
     (task: Task, to: TaskStatus) => {
@@ -58,19 +56,49 @@ export function Board() {
     },
     [refocus],
   );
+  const { selection, drop, bar } = useBoardTasks({
+    filters,
+    moves,
+    moveCard: moveByMenu,
+    opened: search.task,
+    edited,
+    edit: (id) => {
+      setEdited(id);
+      if (id !== search.task) void navigate({ to: '/board', search: { ...search, task: id } });
+    },
+  });
+  const latestDrop = useRef(drop);
+  latestDrop.current = drop;
+
+  useEffect(() => {
+    if (!columns.current) return;
+    return combine(
+      monitorForElements({
+        canMonitor: ({ source }) => isCard(source.data),
+        onDrop: ({ source, location }) => {
+          const target = location.current.dropTargets[0]?.data.status as TaskStatus | undefined;
+          if (target && isCard(source.data)) latestDrop.current(source.data.task, target);
+        },
+      }),
+      autoScrollForElements({ element: columns.current }),
+    );
+  }, []);
+
   // The URL opens the dialog that creates a task, so other screens can link to it.
   const creating = statuses.find((status) => status === search.create);
   const create = (status: TaskStatus | '') =>
     void navigate({ to: '/board', search: (latest: object) => given({ ...latest, create: status }), replace: true });
-  useKey('c', 'page', canWrite, () => create('backlog'));
+  useKey('createTask', true, () => create('backlog'));
+  const shortcut = useShortcut('createTask');
 
   return (
     <div className="board">
       <div className="board-tasks">
         <PageHead title="Board">
+          {project === demoProject && <RemoveDemo />}
           <CopyAsCurl operation="listTasks" request={{ query: filters }} />
           {canWrite && (
-            <button type="button" className="primary" aria-keyshortcuts="c" title="C" onClick={() => create('backlog')}>
+            <button type="button" className="primary" {...shortcut} onClick={() => create('backlog')}>
               Create a task
             </button>
           )}
@@ -81,20 +109,24 @@ export function Board() {
             void navigate({ to: '/board', search: given({ ...search, ...change }) });
           }}
         />
-        <div className="columns" ref={columns}>
-          {statuses.map((status) => (
-            <Column
-              key={`${status} ${JSON.stringify(filters)}`}
-              status={status}
-              filters={filters}
-              moves={pending}
-              running={running}
-              opened={search.task}
-              move={canWrite ? moveByMenu : undefined}
-              create={canWrite ? () => create(status) : undefined}
-            />
-          ))}
-        </div>
+        {isEmpty && Object.keys(filters).length === 0 && <EmptyBoard create={() => create('backlog')} />}
+        <SelectionContext value={selection}>
+          <div className={isEmpty ? 'columns empty-board' : 'columns'} ref={columns}>
+            {statuses.map((status) => (
+              <Column
+                key={`${status} ${JSON.stringify(filters)}`}
+                status={status}
+                filters={filters}
+                moves={pending}
+                running={running}
+                opened={search.task}
+                move={canWrite ? moveByMenu : undefined}
+                create={canWrite ? () => create(status) : undefined}
+              />
+            ))}
+          </div>
+        </SelectionContext>
+        {bar}
       </div>
       <p className="visually-hidden" role="status">
         {announcement}
@@ -107,6 +139,8 @@ export function Board() {
         <TaskPanel
           id={search.task}
           filters={filters}
+          edited={edited}
+          edit={setEdited}
           onClose={() => void navigate({ to: '/board', search: given({ ...search, task: '' }) })}
         />
       )}

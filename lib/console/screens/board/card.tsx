@@ -2,9 +2,12 @@ import { draggable } from '@atlaskit/pragmatic-drag-and-drop/adapter/element-ada
 import { memo, useEffect, useRef, useState } from 'react';
 import type { TaskListItem, TaskStatus } from '../../../client/operations.ts';
 import { ActionMenu } from '../../components/action-menu.tsx';
-import { durationText, useKnownNow } from '../../components/time.tsx';
+import { AgentBadge } from '../../components/agent-badge.tsx';
+import { useKnownNow } from '../../components/time.tsx';
+import { durationText } from '../../components/time-text.ts';
+import { SelectBox, useCardSelection } from './selection/card-selection.tsx';
 import { TaskLink } from './task-link.tsx';
-import { statuses, statusLabels } from './tasks.ts';
+import { projectName, statuses, statusLabels } from './tasks.ts';
 
 /** Says that a dragged element is a card of the board, and not a selected text or a link. */
 const cardKey = Symbol('card');
@@ -39,23 +42,31 @@ export const Card = memo(function Card({ task, runningSince, move }: Props) {
       onDrop: () => setDragged(false),
     });
   }, [task, move]);
+  const { attributes, actions } = useCardSelection(task);
   return (
-    <div ref={ref} data-card={id} className={isDragged ? 'card dragged' : 'card'}>
+    <div ref={ref} data-card={id} className={isDragged ? 'card dragged' : 'card'} {...attributes}>
+      <SelectBox task={task} />
       <div className="card-head">
         <TaskLink id={id} title={title} />
         {move && (
           <ActionMenu
             label={`Move “${title}” to…`}
-            actions={statuses
-              .filter((to) => to !== status)
-              .map((to) => ({ label: `Move to ${statusLabels[to]}`, run: () => move(task, to) }))}
+            actions={[
+              ...actions,
+              ...statuses
+                .filter((to) => to !== status)
+                .map((to) => ({ label: `Move to ${statusLabels[to]}`, run: () => move(task, to) })),
+            ]}
           >
             ⋯
           </ActionMenu>
         )}
       </div>
-      <p className="card-facts">
-        <span className={`priority priority-${priority}`}>{priority}</span>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard uses the link, which the facts with an explanation cover */}
+      <p className="card-facts" onClick={() => ref.current?.querySelector('a')?.click()}>
+        <span className={`priority priority-${priority}`} title={`Priority: ${priority}`}>
+          <span className="visually-hidden">priority {priority}</span>
+        </span>
         {claim && (
           <span className="claimed ellipsis" title={`Claimed by ${claim.worker}`}>
             <span className="visually-hidden">claimed by </span>
@@ -68,13 +79,21 @@ export const Card = memo(function Card({ task, runningSince, move }: Props) {
           </span>
         )}
         {blockedBy.length > 0 && status !== 'done' && (
-          <span className="blocked" title={`Must be done first: ${blockedBy.map((one) => one.title).join(', ')}`}>
+          <span
+            className="blocked ellipsis"
+            title={`Must be done first: ${blockedBy.map((one) => one.title).join(', ')}`}
+          >
             blocked by {blockedBy.length}
           </span>
         )}
         {runningSince && status === 'in_progress' && <Running since={runningSince} />}
-        {assignedAgent && <span className="ellipsis">{assignedAgent}</span>}
-        {projectId && <span className="ellipsis">{projectId}</span>}
+        {projectId && (
+          <span className="card-project ellipsis" title={`Project ${projectId}`}>
+            <span className="visually-hidden">project </span>
+            {projectName(projectId)}
+          </span>
+        )}
+        {assignedAgent && <AgentBadge name={assignedAgent} />}
       </p>
     </div>
   );

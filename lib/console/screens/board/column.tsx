@@ -10,9 +10,10 @@ import { Card, isCard } from './card.tsx';
 import { type Move, pagesAround, slotsOf } from './slots.ts';
 import { type Filters, statusLabels } from './tasks.ts';
 import { useColumnPages } from './use-column-pages.ts';
+import { useIsCollapsed } from './use-is-collapsed.ts';
 
 /** The height of a card with the gap below it, in pixels: that of `.card` in the style sheet. */
-const cardHeight = 92;
+const cardHeight = 112;
 
 type Props = {
   status: TaskStatus;
@@ -33,8 +34,9 @@ export function Column({ status, filters, moves, running, opened, move, create }
   const [offsets, setOffsets] = useState<readonly number[]>([0]);
   const { total, pages, error, retry } = useColumnPages(status, filters, offsets);
   const slots = useMemo(() => slotsOf(status, total ?? 0, pages, moves), [status, total, pages, moves]);
+  const [isCollapsed, toggle] = useIsCollapsed(status);
   const virtual = useVirtualizer({
-    count: slots.length,
+    count: isCollapsed ? 0 : slots.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => cardHeight,
     overscan: 4,
@@ -67,27 +69,37 @@ export function Column({ status, filters, moves, running, opened, move, create }
   }, [isOpened]);
 
   const label = statusLabels[status];
+  const isEmpty = total === 0 && slots.length === 0;
   return (
     <section
-      className={`column${isOver ? ' over' : ''}${total === 0 && slots.length === 0 ? ' empty-column' : ''}`}
+      className={`column${isOver ? ' over' : ''}${isEmpty ? ' empty-column' : ''}${isCollapsed ? ' collapsed' : ''}`}
       aria-label={label}
       data-status={status}
     >
       <div className="column-head">
         <h2>
-          <span className={`dot dot-${status}`} aria-hidden="true" />
-          {label} <span className="count">{total === undefined ? '' : slots.length.toLocaleString('en')}</span>
+          <button
+            type="button"
+            className="quiet column-name"
+            aria-expanded={!isCollapsed}
+            title={isCollapsed ? 'Expand the column' : 'Collapse the column'}
+            onClick={toggle}
+          >
+            <span className={`dot dot-${status}`} aria-hidden="true" />
+            <span className="ellipsis">{label}</span>{' '}
+            <span className="count">{total === undefined ? '' : slots.length.toLocaleString('en')}</span>
+          </button>
         </h2>
-        {create && (
-          <button type="button" className="quiet" aria-label={`Create a task in ${label}`} onClick={create}>
+        {create && !isCollapsed && (
+          <button type="button" className="quiet column-add" aria-label={`Create a task in ${label}`} onClick={create}>
             +
           </button>
         )}
       </div>
-      <div ref={scroller} className="column-cards" tabIndex={-1}>
+      <div ref={scroller} className="column-cards" tabIndex={-1} hidden={isCollapsed}>
         {error !== null && <Failure error={error} retry={retry} />}
         {total === undefined && error === null && <Skeleton rows={3} />}
-        {total === 0 && slots.length === 0 && <p className="column-empty">No tasks</p>}
+        {isEmpty && <p className="column-empty">No tasks</p>}
         <ul style={{ height: virtual.getTotalSize() }}>
           {items.map(({ key, index, start }) => {
             const task = slots[index];

@@ -7,7 +7,7 @@ const settlingMs = 50;
 
 /**
  * Gives the focus to the card of a task, after menus and dialogs have closed. If the card is out of view, the column gets
- * it. Returns a function that cancels this.
+ * it, or the button that expands it. Returns a function that cancels this.
  */
 export function focusCard(id: string | undefined, column?: TaskStatus): () => void {
   if (id === undefined) return () => {};
@@ -15,21 +15,29 @@ export function focusCard(id: string | undefined, column?: TaskStatus): () => vo
     // A dialog has the focus while it is open.
     if (document.querySelector('[role=dialog]:not(.beside)')) return;
     const card = document.querySelector<HTMLElement>(`[data-card="${CSS.escape(id)}"] button`);
-    (card ?? document.querySelector<HTMLElement>(`[data-status="${column}"] .column-cards`))?.focus();
+    const rest = ':is(.column-cards:not([hidden]), [aria-expanded="false"])';
+    (card ?? document.querySelector<HTMLElement>(`[data-status="${column}"] ${rest}`))?.focus();
   }, settlingMs);
   return () => clearTimeout(timer);
 }
 
+/** Gives the focus to an element if what had it has disappeared, for example a button that was replaced while a dialog closed. */
+export function focusIfLost(find: () => HTMLElement | null | undefined): void {
+  setTimeout(() => {
+    if (document.activeElement === document.body) find()?.focus();
+  }, settlingMs);
+}
+
+/** Gives the focus to the card of a task, wherever it is now, or to the board, if what had the focus has disappeared. */
+export function focusCardIfLost(id = ''): void {
+  focusIfLost(
+    () => document.querySelector<HTMLElement>(`[data-card="${CSS.escape(id)}"] a`) ?? document.getElementById('main'),
+  );
+}
+
 /** Gives the focus to the open panel when a part of the panel disappears with the element that has the focus. */
 export function useFocusOfPanel(): void {
-  useEffect(
-    () => () => {
-      setTimeout(() => {
-        if (document.activeElement === document.body) document.querySelector<HTMLElement>('.side-panel')?.focus();
-      }, settlingMs);
-    },
-    [],
-  );
+  useEffect(() => () => focusIfLost(() => document.querySelector<HTMLElement>('.side-panel')), []);
 }
 
 /**

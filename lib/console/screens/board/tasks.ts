@@ -21,6 +21,11 @@ export const priorities = Object.keys(priorityRanks) as TaskPriority[];
 /** The pattern of the id of a project, for the attribute of an input. */
 export const projectPattern = 'proj_[A-Za-z0-9_\\-]{1,64}';
 
+/** Returns the id of a project without the prefix that all of them have. */
+export function projectName(id: string): string {
+  return id.replace(/^proj_/, '');
+}
+
 /** A task as the user has seen it, from a list or alone. */
 export type SeenTask = Task | TaskDetail;
 

@@ -1,5 +1,5 @@
-import { type UseQueryResult, useQueries } from '@tanstack/react-query';
-import type { Answer } from '../../../client/client.ts';
+import { queryOptions, type UseQueryResult, useQueries } from '@tanstack/react-query';
+import type { Answer, Client } from '../../../client/client.ts';
 import type { TaskStatus } from '../../../client/operations.ts';
 import { useClient } from '../../session.ts';
 import { type ColumnPage, pageSize } from './slots.ts';
@@ -20,12 +20,17 @@ export type ColumnPages = {
 export function useColumnPages(status: TaskStatus, filters: Filters, offsets: readonly number[]): ColumnPages {
   const client = useClient();
   return useQueries({
-    queries: offsets.map((offset) => ({
-      queryKey: ['tasks', 'column', status, filters, offset],
-      queryFn: ({ signal }: { signal: AbortSignal }) =>
-        client.listTasks({ query: { ...filters, status, include: 'blockedBy', limit: pageSize, offset }, signal }),
-    })),
+    queries: offsets.map((offset) => columnPage(client, status, filters, offset)),
     combine,
+  });
+}
+
+/** The query for a page of a column. */
+export function columnPage(client: Client, status: TaskStatus, filters: Filters, offset: number) {
+  return queryOptions({
+    queryKey: ['tasks', 'column', status, filters, offset],
+    queryFn: ({ signal }) =>
+      client.listTasks({ query: { ...filters, status, include: 'blockedBy', limit: pageSize, offset }, signal }),
   });
 }
 

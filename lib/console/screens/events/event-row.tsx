@@ -4,6 +4,7 @@ import type { Event } from '../../../client/operations.ts';
 import { claimText } from '../../components/claim-text.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Skeleton, Status } from '../../components/page.tsx';
+import { statusText } from '../../components/status-text.ts';
 import { TextBlock } from '../../components/text-block.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useWebhookName } from '../../components/webhook-name.ts';
@@ -51,8 +52,8 @@ function subjectOf({ data }: Event): string {
   }
   const { title, previousStatus, status } = data.task;
   if ('claim' in data) return `${title} (${claimText(data)})`;
-  const change = previousStatus === undefined ? status : `${previousStatus} → ${status}`;
-  return `${title} (${change.replaceAll('_', ' ')})`;
+  const change = previousStatus === undefined ? [status] : [previousStatus, status];
+  return `${title} (${change.map(statusText).join(' → ')})`;
 }
 
 function DeliveryLink({ webhookId: id, deliveryId }: { webhookId: string; deliveryId: string }) {

@@ -1,9 +1,8 @@
-import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useNotices } from '../../components/notices.tsx';
 import { Empty } from '../../components/page.tsx';
+import { LoadDemo } from '../../demo/load-demo.tsx';
 import { useMissingScopes } from '../../navigation.ts';
-import { type Scope, useClient } from '../../session.ts';
+import type { Scope } from '../../session.ts';
 
 /** The overview of a new organization. */
 export function FirstSteps() {
@@ -48,30 +47,7 @@ export function FirstSteps() {
           </li>
         )}
       </ol>
-      {canWriteTasks && canWriteAgents && <DemoBoard />}
+      <LoadDemo />
     </Empty>
-  );
-}
-
-function DemoBoard() {
-  const client = useClient();
-  const { say, fail } = useNotices();
-  const load = useMutation({
-    // Few users need it, so the first screen does not load it.
-    mutationFn: async () => (await import('./demo-board.ts')).loadDemoBoard(client),
-    onSuccess: ({ tasks, agents }) => say(`The demo board is loaded: ${tasks} tasks and ${agents} agents.`),
-    onError: fail,
-  });
-  return (
-    <>
-      <button type="button" className="primary" disabled={load.isPending} onClick={() => load.mutate()}>
-        {load.isPending ? 'Loading the demo board…' : 'Load a demo board'}
-      </button>
-      <p className="demo-note">
-        It creates 12 tasks in the project <code>proj_demo</code> and the agents <code>demo-writer</code> and{' '}
-        <code>demo-reviewer</code>. To remove it, filter the board by this project and delete its tasks; then delete the
-        two agents.
-      </p>
-    </>
   );
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { PageHead } from '../../components/page.tsx';
+import { RemoveDemo } from '../../demo/remove-demo.tsx';
 import { useClient, useScope } from '../../session.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { LatestEvents, LatestRuns } from './latest.tsx';
@@ -23,6 +24,7 @@ export function Overview() {
   return (
     <>
       <PageHead title="Overview">
+        <RemoveDemo />
         {canReadTasks && <CopyAsCurl operation="countTasks" request={{ query: { group_by: 'status' } }} />}
       </PageHead>
       {isNew && <FirstSteps />}

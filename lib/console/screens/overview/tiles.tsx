@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Operations } from '../../../client/operations.ts';
 import { RunTime } from '../../components/run-time.tsx';
+import { statusText } from '../../components/status-text.ts';
 import { useClient } from '../../session.ts';
 import { runningExecutions, taskCounts, weekMetrics } from './queries.ts';
 import { counted, Tile } from './tile.tsx';
@@ -60,7 +61,7 @@ export function TasksTile({ isLoading }: Loading) {
             {groups.map(({ value, count }) => (
               <li key={value}>
                 <span className={`dot dot-${value}`} aria-hidden="true" />
-                {value?.replaceAll('_', ' ')} <span className="muted">{count.toLocaleString('en')}</span>
+                {value && statusText(value)} <span className="muted">{count.toLocaleString('en')}</span>
               </li>
             ))}
           </ul>
@@ -84,7 +85,8 @@ export function TodayTile({ isLoading }: Loading) {
               <span className={failed > 0 ? 'failing' : undefined}>{failed.toLocaleString('en')} failed</span>,{' '}
               {counted(tokens, 'token')}
             </p>
-            <WeekBars series={series} />
+            {/* The number of one day says as much as its bar. */}
+            {series.filter((day) => day.total > 0).length > 1 && <WeekBars series={series} />}
           </>
         );
       }}

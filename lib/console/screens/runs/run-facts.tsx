@@ -50,7 +50,7 @@ export function RunFacts({ execution }: { execution: Execution }) {
           <CopyableId id={delegationId} />
         </Fact>
       )}
-      <Fact name="Execution id">
+      <Fact name="Run id">
         <CopyableId id={id} />
       </Fact>
     </dl>

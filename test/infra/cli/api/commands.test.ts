@@ -159,7 +159,7 @@ describe('agents and executions', () => {
 
   it('runs an agent until the end, and prints only its output to standard output', async () => {
     const { code, stdout, stderr } = await run('agents', 'run', 'builder', 'Build the page.', '--wait');
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^This is Crewboard's built-in simulator.*\n$/)]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^I have worked on .* \(simulated\)\n$/)]);
     expect(stderr).toMatch(/completed after/);
     const { data } = JSON.parse((await run('agents', 'run', 'builder', 'Go.', '--wait', '--json')).stdout);
     expect(data).toMatchObject({ agentName: 'builder', status: 'completed', input: 'Go.' });
@@ -199,7 +199,7 @@ describe('agents and executions', () => {
     expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining(`watch ${id} --agent builder\n`) });
     expect((await json('executions', 'show', id)).data).toMatchObject({ id, input: 'Build the page.' });
     const { code, stdout, stderr } = await run('executions', 'rerun', first, '--agent', 'builder', '--wait');
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^This is Crewboard's built-in simulator.*\n$/)]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^I have worked on .* \(simulated\)\n$/)]);
     expect(stderr).toMatch(/completed after/);
   });
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { dataOf } from '../../../api.ts';
 import { type Deployment, newFolder, run, start, startDeployment, until } from '../../../journeys/deployment.ts';
 import { createTask } from '../../../journeys/requests.ts';
 
@@ -49,7 +50,7 @@ it.concurrent('runs twice on a running service, and deletes everything that it c
     expect(stdout).toContain(`The service is at ${service.url}.`);
     expect(stdout).toContain('its execution is rejected: 409 task_blocked.');
     expect(stdout).toMatch(/ex_\w{26} is running\.\n/);
-    expect(stdout).toMatch(/completed after \d+ ms and [1-9]\d* tokens:\n\n {3}\| This is Crewboard's built-in sim/);
+    expect(stdout).toMatch(/completed after \d+ ms and [1-9]\d* tokens:\n\n {3}\| I have worked on .* \(simulated\)\n/);
     expect(stdout).toContain('Its self-test has passed, its QA review has passed. The task is now in up_for_review.');
     expect(stdout).toMatch(
       /\n {3}4 tool create_task .*\n {3}5 tool create_task .*\n {3}6 model .*\n {3}7 tool delegate_task /,
@@ -69,12 +70,22 @@ it.concurrent('starts its own service if none is running, and prints the result 
   expect(stdout).toContain('Its self-test has failed, its QA review has failed. The task is now in qa_review.');
 });
 
-it.concurrent('leaves its agent, its executions and its tasks with --keep, and deletes its webhook', async () => {
-  const service = await startDeployment();
-  const { code, stdout } = await demoOn(service.dataFolder, {}, ['--keep']);
-  expect([code, stdout]).toEqual([0, expect.stringContaining(`To look at them, open ${service.url}.`)]);
-  const [tasks, , executions, webhooks] = (await listed(service)) as { data: unknown[] }[];
-  expect([tasks, executions, webhooks].map((list) => list?.data.length)).toEqual([5, 4, 0]);
+const states = ['delivered', 'pending', 'retrying', 'skipped'];
+it.concurrent.each<[string, Record<string, string>, string[], RegExp]>([
+  ['each state', { RETRY_LADDER: '2,3,4' }, [...states, 'exhausted'].sort(), /are: .*1 exhausted.*\.\n/],
+  ['each state but one', {}, states, /None is exhausted, .* RETRY_LADDER=2,3,4 npm start\./],
+])('leaves its data with --keep, and a paused webhook with deliveries in %s', async (_, environment, left, words) => {
+  const service = await startDeployment({ environment });
+  const { code, stdout, stderr } = await demoOn(service.dataFolder, {}, ['--keep']);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toContain(`To look at them, open ${service.url}.`);
+  expect(stdout).toMatch(words);
+  const [tasks, , executions, webhooks] = (await listed(service)) as { data: { id: string; active: boolean }[] }[];
+  expect([tasks, executions].map((list) => list?.data.length)).toEqual([6, 4]);
+  expect(webhooks?.data).toMatchObject([{ active: false, description: 'Demo: a receiver that fails' }]);
+  const params = { id: webhooks?.data[0]?.id as string };
+  const events = dataOf<{ state: string }[]>(await service.api.listWebhookEvents({ params, query: 'limit=100' }));
+  expect([...new Set(events.map(({ state }) => state))].sort()).toEqual(left);
 });
 
 it.concurrent.each([

@@ -23,8 +23,10 @@ async function ask(variables: Record<string, string>, user: string) {
 
 it('is the simulator by default, and its description says so', async () => {
   const { description, answer } = await ask({}, 'Hello?');
-  expect(description).toBe('Agents use the built-in simulator (set MODEL_BASE_URL for a real model)');
-  expect(answer).toMatchObject({ kind: 'text', text: expect.stringContaining('"Hello?"') });
+  expect(description).toBe(
+    'Agents use the built-in simulator (set MODEL_BASE_URL for a real model). It is no model and does no work: its answers are marked (simulated)',
+  );
+  expect(answer).toMatchObject({ kind: 'text', text: expect.stringMatching(/“Hello\?”.* \(simulated\)$/) });
 });
 
 it('is the simulator with a script', async () => {

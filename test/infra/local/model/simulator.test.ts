@@ -20,11 +20,11 @@ const unknown = failed('There is no such model, or it cannot be used from here.'
 const textOf = (answer: object) => ('text' in answer ? answer.text : answer);
 
 describe('the simulator', () => {
-  it('says that it is not a model, and quotes the start of the prompt in whole characters', async () => {
-    expect(textOf(await simulate()('Write  a\nhaiku.'))).toBe(
-      'This is Crewboard\'s built-in simulator and not a model; nothing has been done. It was asked: "Write a haiku."',
+  it('marks its answer, and quotes the start of the prompt in whole characters', async () => {
+    expect(textOf(await simulate()('Write  a\nhaiku'))).toBe(
+      'I have worked on “Write a haiku”. The result is ready to be checked. (simulated)',
     );
-    expect(textOf(await simulate()(`a${'👋'.repeat(300)}`))).toMatch(/"a(👋){199}…"$/u);
+    expect(textOf(await simulate()(`a${'👋'.repeat(300)}`))).toMatch(/“a(👋){199}…”/u);
   });
 
   it('counts a token for four characters of system prompt, user message and answer', async () => {
@@ -34,13 +34,13 @@ describe('the simulator', () => {
 
   it('passes every quality gate', async () => {
     const answer = await simulate()('Is it good? End with this line:\nVERDICT: PASS or VERDICT: FAIL\nHere it is.');
-    expect(answer).toMatchObject({ kind: 'text', text: 'VERDICT: PASS' });
+    expect(answer).toMatchObject({ kind: 'text', text: 'The work does what was asked. (simulated)\nVERDICT: PASS' });
   });
 
   it('accepts the default models of this version and of earlier ones, and those of its script, and no others', async () => {
     const ask = simulate([rule('', { model: 'scripted', text: 'Yes.' })]);
     for (const model of ['the-default', ...namedModels])
-      expect(textOf(await ask('Hello?', { model }))).toMatch(/simulator/);
+      expect(textOf(await ask('Hello?', { model }))).toMatch(/simulated/);
     expect(textOf(await ask('Hello?', { model: 'scripted' }))).toBe('Yes.');
     expect(await ask('Hello?', { model: 'another' })).toMatchObject(unknown);
   });
@@ -50,7 +50,7 @@ describe('a rule', () => {
   it('answers if it is the first match', async () => {
     const ask = simulate([rule('tea', { text: 'one' }), rule('green tea', { text: 'two' })]);
     expect(textOf(await ask('green tea'))).toBe('one');
-    expect(textOf(await ask('coffee', { system: 'tea' }))).toMatch(/simulator/);
+    expect(textOf(await ask('coffee', { system: 'tea' }))).toMatch(/simulated/);
   });
 
   it('with a condition for the system prompt needs both to match', async () => {
@@ -115,8 +115,8 @@ describe('a conversation with tools', () => {
       answer.kind === 'tools' ? [answer.calls.map(({ name, input }) => ({ name, input }))] : [],
     );
 
-  it('never has a call without a script', async () => {
-    expect(textOf(await simulate()('tea', { tools }))).toMatch(/simulator/);
+  it('has no call without a script, unless the input asks for it', async () => {
+    expect(textOf(await simulate()('tea', { tools }))).toMatch(/simulated/);
   });
 
   it('follows rules for its steps, and its inputs and texts use earlier results', async () => {

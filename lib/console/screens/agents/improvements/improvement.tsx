@@ -5,7 +5,8 @@ import type {
   ImprovementProposal,
   ImprovementTrial,
 } from '../../../../client/operations.ts';
-import { Ago, durationText } from '../../../components/time.tsx';
+import { Ago } from '../../../components/time.tsx';
+import { durationText } from '../../../components/time-text.ts';
 import { Side } from '../side.tsx';
 import { WordDiff } from '../word-diff.tsx';
 

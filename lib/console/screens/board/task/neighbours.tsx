@@ -1,8 +1,8 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { Answer } from '../../../../client/client.ts';
 import type { TaskDetail } from '../../../../client/operations.ts';
-import { useKey } from '../../../components/use-key.ts';
+import { useKey, useShortcut } from '../../../keys/use-key.ts';
+import { cachedTasks } from '../cached-tasks.ts';
 import type { Filters } from '../tasks.ts';
 
 const button = { type: 'button', className: 'quiet' } as const;
@@ -17,14 +17,14 @@ export function Neighbours({ task, filters }: { task: TaskDetail; filters: Filte
     // The button of the browser leads back to the board, and not through all tasks.
     if (id) void navigate({ to: '/board', search: { ...search, task: id }, replace: true, resetScroll: false });
   };
-  useKey('k', 'side-panel', true, () => open(-1));
-  useKey('j', 'side-panel', true, () => open(1));
+  useKey('taskAbove', true, () => open(-1));
+  useKey('taskBelow', true, () => open(1));
   return (
     <span className="neighbours">
-      <button {...button} aria-label="Task above" aria-keyshortcuts="k" title="K" onClick={() => open(-1)}>
+      <button {...button} aria-label="Task above" {...useShortcut('taskAbove')} onClick={() => open(-1)}>
         ↑
       </button>
-      <button {...button} aria-label="Task below" aria-keyshortcuts="j" title="J" onClick={() => open(1)}>
+      <button {...button} aria-label="Task below" {...useShortcut('taskBelow')} onClick={() => open(1)}>
         ↓
       </button>
     </span>
@@ -38,9 +38,7 @@ function neighbourOf(
   filters: Filters,
   distance: number,
 ): string | undefined {
-  const ids = cache
-    .getQueriesData<Answer<'listTasks'>>({ queryKey: ['tasks', 'column', status, filters], type: 'active' })
-    .flatMap(([, page]) => page?.data.map((one, at) => [page.pagination.offset + at, one.id] as const) ?? []);
-  const place = ids.find(([, one]) => one === id)?.[0];
-  return place === undefined ? undefined : ids.find(([at]) => at === place + distance)?.[1];
+  const tasks = cachedTasks(cache, filters, { status, type: 'active' });
+  const place = tasks.find(({ task }) => task.id === id)?.place;
+  return place === undefined ? undefined : tasks.find((one) => one.place === place + distance)?.task.id;
 }

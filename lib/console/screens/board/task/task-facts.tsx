@@ -52,7 +52,7 @@ function FixedFacts({ task: { status, priority, assignedAgent } }: { task: TaskD
       </dd>
       <dt>Priority</dt>
       <dd>
-        <span className={`priority priority-${priority}`}>{priority}</span>
+        <span className={`priority priority-${priority}`} aria-hidden="true" /> {priority}
       </dd>
       {assignedAgent && (
         <>

@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { CrewboardError } from '../../../../client/client.ts';
 import { CopyAsCurl } from '../../../components/copy-as-curl.tsx';
 import { SidePanel } from '../../../components/dialog.tsx';
@@ -27,13 +27,19 @@ import { WaitsFor } from './waits-for.tsx';
 /** The interval between two reads of a claimed task, in milliseconds: a renewal of a claim has no event. */
 const claimIntervalMs = 10_000;
 
-type Props = { id: string; filters: Filters; onClose: () => void };
+type Props = {
+  id: string;
+  filters: Filters;
+  /** The id of the task that is being edited. */
+  edited: string | undefined;
+  /** Begins to edit a task; `undefined` ends it. */
+  edit: (id: string | undefined) => void;
+  onClose: () => void;
+};
 
 /** The panel of a task: everything about it, and what can be done with it. */
-export function TaskPanel({ id, filters, onClose }: Props) {
+export function TaskPanel({ id, filters, edited, edit, onClose }: Props) {
   const canWrite = useScope('tasks:write');
-  // The id of the task that is being edited.
-  const [edited, setEdited] = useState<string>();
   const { data, dataUpdatedAt, error, refetch } = useQuery({
     ...useTaskWithResult(id),
     // The panel shows the task before until it can show the next one.
@@ -59,12 +65,12 @@ export function TaskPanel({ id, filters, onClose }: Props) {
       {error && <Failure error={error} retry={() => void refetch()} />}
       {!task && !error && <Skeleton />}
       {task && <TaskClaim task={task} />}
-      {isEditing && <EditTask key={task.id} task={task} onClose={() => setEdited(undefined)} />}
+      {isEditing && <EditTask key={task.id} task={task} onClose={() => edit(undefined)} />}
       {task && !isEditing && (
         <div key={task.id} ref={shown} className="task">
           <div className="actions">
             {canWrite && (
-              <button type="button" onClick={() => setEdited(task.id)}>
+              <button type="button" onClick={() => edit(task.id)}>
                 Edit
               </button>
             )}

@@ -3,7 +3,8 @@ import { indented } from '../../../components/indented.ts';
 import { Status } from '../../../components/page.tsx';
 import { printable } from '../../../components/printable.ts';
 import { TextBlock } from '../../../components/text-block.tsx';
-import { Ago, durationText } from '../../../components/time.tsx';
+import { Ago } from '../../../components/time.tsx';
+import { durationText } from '../../../components/time-text.ts';
 
 const phases = [
   ['dns', 'DNS'],

@@ -5,7 +5,7 @@ import { type EventName, eventNames, type Webhook } from '../../../../client/ope
 import { Modal } from '../../../components/dialog.tsx';
 import { Failure } from '../../../components/failure.tsx';
 import { Status } from '../../../components/page.tsx';
-import { durationText } from '../../../components/time.tsx';
+import { durationText } from '../../../components/time-text.ts';
 import { useClient } from '../../../session.ts';
 
 type Props = { webhook: Webhook; open: boolean; onClose: () => void };

@@ -1,4 +1,5 @@
 import type { FieldChange, HistoryEntry } from '../../../../../client/operations.ts';
+import { statusText } from '../../../../components/status-text.ts';
 
 /** The names of fields for people. */
 const fieldNames: Readonly<Record<string, string>> = {
@@ -33,13 +34,13 @@ export function historyText({ kind, changes = [] }: Pick<HistoryEntry, 'kind' | 
 /** A new task has all its fields changed. Its title is that of the panel. */
 function creationText(changes: readonly FieldChange[]): string {
   const status = changes.find(({ field }) => field === 'status')?.to;
-  return typeof status === 'string' ? `${actions.created} with the status ${spaced(status)}` : actions.created;
+  return typeof status === 'string' ? `${actions.created} with the status ${statusText(status)}` : actions.created;
 }
 
 function reviewText(changes: readonly FieldChange[]): string {
   const isStatus = ({ field }: FieldChange) => field === 'status';
   const status = changes.find(isStatus)?.to;
-  const decision = status === 'done' ? 'accepted the task' : `sent the task back to ${spaced(String(status))}`;
+  const decision = status === 'done' ? 'accepted the task' : `sent the task back to ${statusText(String(status))}`;
   return list.format([decision, ...changes.filter((change) => !isStatus(change)).map(changeText)]);
 }
 
@@ -70,10 +71,7 @@ function dependenciesText(from: readonly string[], to: readonly string[]): strin
 function shown(field: string, value: FieldChange['from']): string | undefined {
   if (typeof value === 'object' || field === 'description') return undefined;
   if (field === 'title') return `“${value}”`;
-  return field === 'status' ? spaced(String(value)) : String(value);
+  return field === 'status' ? statusText(String(value)) : String(value);
 }
 
 const listOf = (value: FieldChange['from']): readonly string[] => (Array.isArray(value) ? value : []);
-
-/** Returns a status as words. */
-const spaced = (status: string) => status.replaceAll('_', ' ');
