@@ -2,7 +2,7 @@ import { stop as stopEsbuild } from 'esbuild';
 import { log, setLog } from '../lib/context/log.ts';
 import { readConsole } from '../lib/http/console/console-files.ts';
 import { type RunServiceCommand, startDeployment } from './local/deployment.ts';
-import { readSettings } from './local/settings.ts';
+import { readLocalSettings } from './local/settings.ts';
 import { Problem } from './problem.ts';
 import { createHeldLog } from './terminal/held-log.ts';
 import { createTerminalLog } from './terminal/terminal-log.ts';
@@ -16,7 +16,7 @@ const runCommand: RunServiceCommand = async (...call) => {
 
 /** `npm start`: runs the whole service on this machine until Ctrl-C. */
 async function main(): Promise<void> {
-  const settings = readSettings(process.env, process.argv.slice(2));
+  const settings = readLocalSettings(process.env, process.argv.slice(2));
   const { stdout } = process;
   const isText = settings.log === 'text' || (settings.log === undefined && stdout.isTTY);
   const heldLog = createHeldLog(isText ? createTerminalLog(stdout) : log());

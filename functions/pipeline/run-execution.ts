@@ -4,7 +4,7 @@ import { runExecution } from '../../lib/executions/run/run-execution.ts';
 import { answeringModel } from '../../lib/model/answering-model.ts';
 import { createBedrockModel } from '../../lib/model/bedrock.ts';
 import { ExecutionOrOrder } from '../../lib/names/messages.ts';
-import { callTool, grantedTools } from '../../lib/tools/agent-tools.ts';
+import { callAgentTool, grantedTools } from '../../lib/tools/agent-tools.ts';
 import { consumeQueue } from '../../lib/workers/consume.ts';
 import { logFailure } from '../../lib/workers/log-failure.ts';
 import { meteredModel } from '../../lib/workers/metered-model.ts';
@@ -14,7 +14,7 @@ const tools = {
   model,
   answeringModel,
   catalogue: readSkills(),
-  agentTools: { grantedTools, callTool },
+  agentTools: { grantedTools, callTool: callAgentTool },
 };
 
 export const handler = consumeQueue(ExecutionOrOrder, async (message, context) => {

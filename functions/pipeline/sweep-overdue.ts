@@ -1,6 +1,6 @@
 import { sweepAgents } from '../../lib/executions/auto-run.ts';
 import { sweepExecutions } from '../../lib/executions/run/execution-messages.ts';
-import { sumOf } from '../../lib/table/lists/due.ts';
+import { joinSweeps } from '../../lib/table/lists/due.ts';
 import { writeHeartbeat } from '../../lib/table/organizations/heartbeat.ts';
 import { sweepTasks } from '../../lib/tasks/due-tasks.ts';
 import { sweepDeliveries } from '../../lib/webhooks/deliveries/sweep.ts';
@@ -11,7 +11,7 @@ export const handler = scheduled({
   deliveries: (call, context) => sweepDeliveries(context, call),
   recoveries: (call, context) => sweepRecoveries(context, call),
   executions: (call, context) => sweepExecutions(context, call),
-  tasks: async (call, context) => sumOf(await sweepTasks(context, call), await sweepAgents(context, call)),
+  tasks: async (call, context) => joinSweeps(await sweepTasks(context, call), await sweepAgents(context, call)),
   heartbeat: async (_, context) => {
     await writeHeartbeat(context);
     return {};

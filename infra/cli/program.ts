@@ -2,7 +2,7 @@ import { agents } from './api/agents/agents.ts';
 import { createApiProgram } from './api/api-program.ts';
 import { backup } from './commands/backup.ts';
 import { deadLetters } from './commands/dead-letters.ts';
-import { deliveries } from './commands/deliveries.ts';
+import { operatorDeliveries } from './commands/deliveries.ts';
 import { moveModel } from './commands/move-model.ts';
 import { orgs } from './commands/organizations.ts';
 import { preflight } from './commands/preflight.ts';
@@ -26,7 +26,7 @@ export const program = createApiProgram(
   .addCommand(orgs)
   .addCommand(settings)
   .addCommand(deadLetters)
-  .addCommand(deliveries)
+  .addCommand(operatorDeliveries)
   .addCommand(reconcile)
   .addCommand(backup)
   .addCommand(trace)

@@ -5,7 +5,7 @@ import { createTable } from './other-engine/create-table.ts';
 import { createStreamChanges } from './other-engine/stream-changes.ts';
 import { createPositionStore } from './other-engine/stream-positions.ts';
 import { tableName } from './running.ts';
-import type { Settings } from './settings.ts';
+import type { LocalSettings } from './settings.ts';
 import type { Changes } from './table/changes/changes.ts';
 import { startExpiry } from './table/expiry.ts';
 import { openLocalTable } from './table/local-table.ts';
@@ -33,7 +33,11 @@ export type OpenTable = {
  * @param use `inThread`: writes do not wait on the event loop, and expired items are deleted, as a service needs it
  * @throws `Problem` if the file cannot be used or the engine does not answer
  */
-export async function openTable(settings: Settings, data: DataFolder, use: { inThread: boolean }): Promise<OpenTable> {
+export async function openDataTable(
+  settings: LocalSettings,
+  data: DataFolder,
+  use: { inThread: boolean },
+): Promise<OpenTable> {
   const { dynamodbEndpoint: endpoint, durability } = settings;
   if (endpoint !== undefined) {
     await createTable(endpoint, tableName);

@@ -51,7 +51,7 @@ const leastSubjectWidth = 9;
  * Returns the line for people of an entry of the log, with the stack of an unexpected error below it; `undefined` if the
  * entry is of no interest to people, such as a schedule that did nothing.
  */
-export function lineOf(entry: LogEntry, options: LineOptions): string | undefined {
+export function logLine(entry: LogEntry, options: LineOptions): string | undefined {
   const parts = partsOf(entry, options.now);
   if (!parts) return undefined;
   const stack = stackOf(entry);

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { Log } from '../../lib/context/log.ts';
-import { lineOf } from './log-lines.ts';
+import { logLine } from './log-lines.ts';
 
 /**
  * Creates a log that writes one short line for people where the service logs a request, an attempt or an execution. It has
@@ -8,7 +8,7 @@ import { lineOf } from './log-lines.ts';
  */
 export function createTerminalLog(stream: NodeJS.WriteStream): Log {
   const writer = (level: keyof Log) => (message: string, fields: Record<string, unknown>) => {
-    const line = lineOf(
+    const line = logLine(
       { level, message, fields },
       {
         now: Date.now(),

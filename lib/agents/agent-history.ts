@@ -8,7 +8,7 @@ import { type AgentHead, agentFrom, type SkillChange } from '../table/agents/age
 import type { AgentContext } from '../table/agents/agents.ts';
 import { changesBetween } from '../table/history/field-changes.ts';
 import { type NewEntry, readHistoryPage } from '../table/history/history-rows.ts';
-import { requireAgentHead } from './agents.ts';
+import { requireAgentHead } from './require-agent.ts';
 
 /** The fields whose changes a history shows: all that a request can change. */
 const fields = Object.keys(AgentPatch.entries);

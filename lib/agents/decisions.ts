@@ -9,7 +9,7 @@ import { type StoredAgent, startsItself } from '../table/agents/agent-items.ts';
  *
  * @param patch its `model` is a name: the caller has replaced `null` by the default model
  */
-export function patched(
+export function patchedAgent(
   agent: StoredAgent,
   patch: AgentPatch & { model?: string | undefined },
   now: string,

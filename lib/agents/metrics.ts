@@ -16,7 +16,7 @@ import {
   noTotals,
   readDays,
   readDurations,
-  sumOf,
+  sumOfTotals,
   type Totals,
 } from '../table/executions/metrics.ts';
 
@@ -44,7 +44,7 @@ export async function getMetrics(
   const dates = lastDays(periodDays[period], context.clock());
   const since = dates[0] as string;
   const counted = await readDays(context, organization, { agentId: agent.id, since, promptHash: prompt });
-  const { completed, failed } = sumOf(counted.values());
+  const { completed, failed } = sumOfTotals(counted.values());
   // The rows that have the durations do not have the prompt.
   const isExact = prompt === undefined && completed + failed <= exactUpTo;
   const days = isExact ? withDurations(counted, await readDurations(context, organization, agent.id, since)) : counted;
@@ -52,7 +52,7 @@ export async function getMetrics(
     agentName: agent.name,
     period,
     ...(prompt !== undefined && { prompt }),
-    ...metricsOf(sumOf(days.values())),
+    ...metricsOf(sumOfTotals(days.values())),
     ...(series && { series: seriesOf(dates, days) }),
   };
 }
@@ -70,7 +70,7 @@ export async function getExecutionMetrics(
   const days = await readDays(context, organization, { since: dates[0] as string });
   return {
     period,
-    ...metricsOf(sumOf(days.values())),
+    ...metricsOf(sumOfTotals(days.values())),
     runningLimit: context.runningCap,
     series: seriesOf(dates, days),
   };

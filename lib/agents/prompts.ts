@@ -16,8 +16,9 @@ import {
 import { type AgentContext, changeAgent } from '../table/agents/agents.ts';
 import { readPrompt, readPromptChanges } from '../table/agents/prompts.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
-import { authorizeChange } from './agent-permissions.ts';
-import { requireAgent, requireAgentHead, versioned } from './agents.ts';
+import { authorizeAgentChange } from './agent-permissions.ts';
+import { versioned } from './agents.ts';
+import { requireAgent, requireAgentHead } from './require-agent.ts';
 
 const sources: Record<PromptChangeReason, PromptSource> = {
   created: 'create',
@@ -78,7 +79,7 @@ export function restorePrompt(
     const isCurrent = systemPrompt === before.systemPrompt;
     const updatedAt = timestamp(context.clock());
     const after = isCurrent ? before : { ...before, systemPrompt, version: before.version + 1, updatedAt };
-    authorizeChange(scopes, before, after);
+    authorizeAgentChange(scopes, before, after);
     const also = recordResponse?.(versioned(after)) ?? [];
     if (!isCurrent) {
       const summary =

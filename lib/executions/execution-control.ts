@@ -1,3 +1,4 @@
+import { requireAgentHead } from '../agents/require-agent.ts';
 import { ApiError, notFound } from '../contract/errors.ts';
 import type { Cancellation } from '../contract/executions/execution-control.ts';
 import type { Execution, ExecutionStarted } from '../contract/executions/executions.ts';
@@ -22,7 +23,7 @@ import { readDelegatedExecutions } from '../table/executions/running-executions.
 import type { RecordResponse } from '../table/idempotency.ts';
 import { unknownTask } from '../table/tasks/task-edges.ts';
 import { readTask } from '../table/tasks/tasks.ts';
-import { requireAgent, startAndRespond } from './executions.ts';
+import { startAndRespond } from './executions.ts';
 import type { ExecutionStartContext } from './start-execution.ts';
 import { moveOnCancel } from './task-moves.ts';
 
@@ -149,7 +150,7 @@ export async function rerunExecution(
  */
 async function requireExecution(context: AgentContext, organization: Organization, name: string, id: string) {
   const [agent, found] = await Promise.all([
-    requireAgent(context, organization, name),
+    requireAgentHead(context, organization, name),
     readExecutionWithInput(context, { organization, id }),
   ]);
   if (found?.execution.agentId !== agent.id) throw notFound('execution');

@@ -1,3 +1,4 @@
+import { requireAgentHead } from '../agents/require-agent.ts';
 import type { Page, Scope } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
 import type {
@@ -10,7 +11,6 @@ import type {
 import type { ExecutionStep, StepQuery } from '../contract/executions/steps.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { TableContext } from '../table/access/client.ts';
-import type { AgentHead } from '../table/agents/agent-items.ts';
 import { type AgentContext, readAgentHead } from '../table/agents/agents.ts';
 import type { RunningExecution } from '../table/executions/execution-items.ts';
 import { readExecutionPage } from '../table/executions/execution-lists.ts';
@@ -20,7 +20,7 @@ import type { RecordResponse } from '../table/idempotency.ts';
 import { unknownTask } from '../table/tasks/task-edges.ts';
 import { readTask } from '../table/tasks/tasks.ts';
 import { withMessages } from './prompts/step-messages.ts';
-import { type ExecutionStartContext, type Order, startExecution } from './start-execution.ts';
+import { type ExecutionOrder, type ExecutionStartContext, startExecution } from './start-execution.ts';
 import { withSubjects } from './subjects.ts';
 
 /**
@@ -37,7 +37,7 @@ export async function executeAgent(
 ): Promise<ExecutionStarted> {
   const decide = async () => {
     const [agent, task] = await Promise.all([
-      requireAgent(context, organization, name),
+      requireAgentHead(context, organization, name),
       taskId === undefined ? undefined : readTask(context, organization, taskId),
     ]);
     if (taskId !== undefined && !task) throw unknownTask(taskId, 'taskId');
@@ -54,7 +54,7 @@ export async function executeAgent(
 export async function startAndRespond(
   context: ExecutionStartContext,
   organization: Organization,
-  decide: () => Promise<Order>,
+  decide: () => Promise<ExecutionOrder>,
   recordResponse: RecordResponse,
 ): Promise<ExecutionStarted> {
   const execution = await startExecution(
@@ -98,7 +98,7 @@ export async function listAgentExecutions(
   page: { limit: number; offset: number },
   scopes: readonly Scope[],
 ): Promise<Page<ExecutionListItem>> {
-  const agent = await requireAgent(context, organization, name);
+  const agent = await requireAgentHead(context, organization, name);
   if (agentName !== name) return { items: [], total: 0 };
   const found = await readExecutionPage(context, organization, { agentId: agent.id, status }, page);
   return including(context, organization, found, include, scopes);
@@ -139,7 +139,7 @@ export async function getExecution(
   id: string,
 ): Promise<Execution> {
   const [agent, execution] = await Promise.all([
-    requireAgent(context, organization, name),
+    requireAgentHead(context, organization, name),
     readExecution(context, { organization, id }),
   ]);
   if (execution?.agentId !== agent.id) throw notFound('execution');
@@ -160,28 +160,13 @@ export async function listSteps(
   { include, ...page }: StepQuery,
 ): Promise<Page<ExecutionStep>> {
   const [agent, execution] = await Promise.all([
-    requireAgent(context, organization, name),
+    requireAgentHead(context, organization, name),
     readExecutionHead(context, { organization, id }),
   ]);
   if (execution?.agentId !== agent.id) throw notFound('execution');
   const found = await readStepPage(context, execution, page);
   const conversation = include && (await readConversation(context, execution));
   return conversation ? { ...found, items: withMessages(conversation, found.items) } : found;
-}
-
-/**
- * Returns the agent with a name.
- *
- * @throws `ApiError` `not_found`
- */
-export async function requireAgent(
-  context: AgentContext,
-  organization: Organization,
-  name: string,
-): Promise<AgentHead> {
-  const agent = await readAgentHead(context, organization, name);
-  if (!agent) throw notFound('agent');
-  return agent;
 }
 
 /** Returns the data that the start of an execution returns. */

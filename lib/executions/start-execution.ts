@@ -24,7 +24,7 @@ import { moveOnStart } from './task-moves.ts';
 export type ExecutionStartContext = AgentContext & StartContext & { ulid: () => string; clock: () => number };
 
 /** The data of an execution to start: the agent, the input and the task as the caller has read them. */
-export type Order = {
+export type ExecutionOrder = {
   agent: AgentHead;
   input: ExecutionInput;
   task: StoredTask | undefined;
@@ -44,7 +44,7 @@ export type Order = {
 export async function startExecution(
   context: ExecutionStartContext,
   organization: Organization,
-  decide: () => Promise<Order>,
+  decide: () => Promise<ExecutionOrder>,
   recordResponse: (execution: RunningExecution) => RecordResponse,
 ): Promise<RunningExecution> {
   const ulid = context.ulid();

@@ -11,7 +11,7 @@ import { type ApiEvent, type ApiResult, actorOf, type BehaviourRequest, callerOf
 import { waitForReport } from './limits/report-wait.ts';
 import { finishRequest } from './limits/requests.ts';
 import { authenticate } from './middleware/authenticate.ts';
-import { envelope, errorResponses } from './middleware/envelope.ts';
+import { envelope, respondToErrors } from './middleware/envelope.ts';
 import { idempotent } from './middleware/idempotent.ts';
 import { knownMethod } from './middleware/known-method.ts';
 import { limitCallsOut, limitRequests } from './middleware/limit-requests.ts';
@@ -56,7 +56,7 @@ export function serve<const Row extends ScopedEndpoint>(
   getContext: () => Context = processContext,
 ) {
   const handler = middy<ApiEvent, ApiResult>(requestHooks(row, getContext))
-    .use(errorResponses())
+    .use(respondToErrors())
     .use(knownMethod(row))
     .use(authenticate(row, getContext))
     .use(limitRequests(getContext))

@@ -1,4 +1,4 @@
-import { requireAgentHead } from '../agents/agents.ts';
+import { requireAgentHead } from '../agents/require-agent.ts';
 import type { ImprovementPass } from '../contract/agents/improvements.ts';
 import type { Page } from '../contract/endpoint.ts';
 import type { Organization } from '../contract/organization.ts';

@@ -8,7 +8,7 @@ import { notFound } from '../contract/errors.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import { hasScopes } from '../contract/required-scopes.ts';
-import type { Tools } from '../executions/run/generate-output.ts';
+import type { RunResources } from '../executions/run/generate-output.ts';
 import { Conflict, transact } from '../table/access/transact.ts';
 import type { Write } from '../table/access/write.ts';
 import { hashOf, type StoredAgent } from '../table/agents/agent-items.ts';
@@ -43,7 +43,7 @@ export async function selfImproveAgent(
   organization: Organization,
   name: string,
   options: NewImprovement,
-  tools: Tools,
+  tools: RunResources,
   recordResponse: RecordResponse,
   scopes: readonly Scope[],
 ): Promise<Improvement> {
@@ -69,7 +69,7 @@ async function passOf(
   organization: Organization,
   prepared: PreparedAgent,
   { lookbackExecutions, focusArea }: NewImprovement,
-  tools: Tools,
+  tools: RunResources,
   startedAt: number,
 ): Promise<PassResult> {
   const [recent, improver, reviewer] = await Promise.all([

@@ -72,7 +72,7 @@ export function votesOf({ before, after, votes }: Trial): number {
 }
 
 /** Returns why a model gave no answer. */
-export function failureOf(answered: Answered): string {
+export function failureReason(answered: Answered): string {
   return 'error' in answered ? answered.error : 'There was no time left.';
 }
 

@@ -28,7 +28,7 @@ export function chanceOf(votes: readonly number[]): number {
       for (const flipped of [sum + vote, sum - vote]) next.set(flipped, (next.get(flipped) ?? 0) + chance / 2);
     chances = next;
   }
-  const sum = sumOf(votes);
+  const sum = sumOfVotes(votes);
   return [...chances].reduce((total, [reached, chance]) => (reached >= sum ? total + chance : total), 0);
 }
 
@@ -38,7 +38,7 @@ export function isBetter(votes: readonly number[]): boolean {
 }
 
 /** Returns the sum of the votes of all pairs. */
-export function sumOf(votes: readonly number[]): number {
+export function sumOfVotes(votes: readonly number[]): number {
   return votes.reduce((sum, vote) => sum + vote, 0);
 }
 

@@ -43,7 +43,7 @@ export async function callOperation(
   try {
     const ifMatch = readIfMatch(operation, sent);
     const { input, note } = readSentInput(operation, ifMatch.input);
-    readToolInput(operation, input, { json: bodyOf(event), at: ['params', 'arguments'] });
+    readToolInput(operation, input, { json: bodyText(event), at: ['params', 'arguments'] });
     const notes = [ifMatch.note, note].filter((one) => one !== undefined);
     return {
       ...parsed(await handler(eventFor(event, operation, input, ifMatch.header), lambda)),
@@ -56,7 +56,7 @@ export async function callOperation(
 }
 
 /** Returns the body of a request as text. */
-export function bodyOf({ body = '', isBase64Encoded }: ApiEvent): string {
+export function bodyText({ body = '', isBase64Encoded }: ApiEvent): string {
   return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8').toString();
 }
 

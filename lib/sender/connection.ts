@@ -69,7 +69,7 @@ export type Exchange = {
 };
 
 /** A response whose headers are complete. */
-export type Answer = {
+export type ReceiverAnswer = {
   response: IncomingMessage;
   /**
    * Ends the use of the socket after the whole body was read, and returns it if it can carry another request: the request was
@@ -101,7 +101,7 @@ export function postTo(
   url: URL,
   { headers, body }: { headers: Record<string, string>; body: string },
   { socket, signal, steps, keepAlive }: Exchange,
-): Promise<Answer> {
+): Promise<ReceiverAnswer> {
   // Also closes the socket if the signal is already aborted.
   addAbortListener(signal, () => socket.destroy());
   const readBefore = socket.bytesRead;

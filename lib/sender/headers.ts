@@ -13,7 +13,7 @@ export type Attempted = { event: string; deliveryId: string; sentAt: number };
  * @param signed whether the attempt is signed; if it is, it has the headers of Standard Webhooks
  */
 export function unsignedHeaders({ event, deliveryId, sentAt }: Attempted, signed: boolean): Record<string, string> {
-  const seconds = secondsOf(sentAt);
+  const seconds = headerTime(sentAt);
   return {
     'Content-Type': 'application/json',
     'User-Agent': 'Crewboard-Webhooks/1',
@@ -49,4 +49,4 @@ export function requestHeaders(
 }
 
 /** Returns a time in Unix seconds, as headers have it. */
-export const secondsOf = (sentAt: number) => String(Math.floor(sentAt / 1000));
+export const headerTime = (sentAt: number) => String(Math.floor(sentAt / 1000));

@@ -190,14 +190,14 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<{ text: string; c
   // A streaming decoder leaves out a character that the limit cuts.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const text = decoder.decode(Buffer.concat(chunks), { stream: length >= responseLimit });
-  return { text: startOf(text, responseLimit), cut };
+  return { text: firstBytes(text, responseLimit), cut };
 }
 
 /**
  * Returns the start of a text that has at most `limit` bytes of UTF-8. The decoder turns an invalid byte into a character
  * of three bytes, so a text can be longer than the bytes it is made from.
  */
-export function startOf(text: string, limit: number): string {
+export function firstBytes(text: string, limit: number): string {
   // A code unit has at most three bytes: most texts need no memory of the size of the limit.
   if (text.length * 3 <= limit) return text;
   return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(limit)).read);

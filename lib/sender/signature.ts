@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { type Attempted, secondsOf, unsignedHeaders } from './headers.ts';
+import { type Attempted, headerTime, unsignedHeaders } from './headers.ts';
 
 /** One attempt of a delivery. */
 export type Signable = Attempted & { body: string };
@@ -31,7 +31,7 @@ const bodySignature = ({ body }: Signable, secret: string) =>
   `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
 function standardSignature({ deliveryId, sentAt, body }: Signable, secret: string): string {
-  const hmac = createHmac('sha256', standardKey(secret)).update(`${deliveryId}.${secondsOf(sentAt)}.${body}`);
+  const hmac = createHmac('sha256', standardKey(secret)).update(`${deliveryId}.${headerTime(sentAt)}.${body}`);
   return `v1,${hmac.digest('base64')}`;
 }
 

@@ -12,7 +12,7 @@ import { withoutFailures } from './claim-decisions.ts';
  *
  * @param patch with the id of the agent that it assigns, unless the task is assigned to this agent already
  */
-export function patched(
+export function patchedTask(
   task: StoredTask,
   patch: Omit<TaskPatch, 'claimId'> & Pick<StoredTask, 'assignedAgentId'>,
   now: string,

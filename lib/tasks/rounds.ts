@@ -1,6 +1,6 @@
 import type { AgentHead } from '../table/agents/agent-items.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
-import { isOpen } from './claim-decisions.ts';
+import { isOpenTask } from './claim-decisions.ts';
 import { isAssignedTo } from './decisions.ts';
 
 /**
@@ -37,7 +37,7 @@ export function handedOver(task: StoredTask, { chain, mayDelegate }: Handover): 
 export function inRound(before: StoredTask, after: StoredTask, handover: Handover | undefined): StoredTask {
   const isAssigned = after.assignedAgent !== undefined && after.assignedAgentId !== before.assignedAgentId;
   if (handover) return isAssigned ? handedOver(after, handover) : after;
-  return isAssigned || (after.status !== before.status && isOpen(after)) ? newRound(after) : after;
+  return isAssigned || (after.status !== before.status && isOpenTask(after)) ? newRound(after) : after;
 }
 
 /** Why the service does not start a ready task of an agent by itself. */

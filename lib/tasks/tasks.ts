@@ -29,7 +29,7 @@ import {
 } from '../table/tasks/tasks.ts';
 import { readAutoRunState } from './auto-run-state.ts';
 import { asOf, claimLost, liveClaim, taskClaimed, withoutDeadClaim } from './claim-decisions.ts';
-import { blockersIn, checkDependentsDone, detailed, isAssignedTo, patched } from './decisions.ts';
+import { blockersIn, checkDependentsDone, detailed, isAssignedTo, patchedTask } from './decisions.ts';
 import { checkNoCycle } from './graph.ts';
 import { type Handover, handedOver, inRound } from './rounds.ts';
 import { readTaskResult } from './task-result.ts';
@@ -158,7 +158,7 @@ export function updateTask(
     const task = asOf(before, now);
     const assignee = await readNewAssignee(context, organization, before, patch.assignedAgent);
     const change = { ...patch, ...(assignee && { assignedAgentId: assignee.id }) };
-    const after = patched(task, change, timestamp(now));
+    const after = patchedTask(task, change, timestamp(now));
     await authorize?.(task, after);
     if (after === task) {
       if (recordResponse) await transact(context.table, recordResponse(after));

@@ -17,7 +17,7 @@ import type { Handover } from '../tasks/rounds.ts';
 import { createTask, getTask, listTasks, updateTask } from '../tasks/tasks.ts';
 import { withNearestAgents } from './nearest-agents.ts';
 import { readSentInput } from './sent-input.ts';
-import { authorizeChange, authorizeDelegation, authorizeStatus, statusesOfAgents } from './task-permissions.ts';
+import { authorizeDelegation, authorizeStatus, authorizeTaskChange, statusesOfAgents } from './task-permissions.ts';
 import { type OperationId, readToolInput, toolOf } from './tool-definitions.ts';
 import { errorOutputOf, outputOf, type Response } from './tool-output.ts';
 
@@ -122,7 +122,7 @@ const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
         data: endpoints.updateTask.data,
         change: async (recordResponse) => {
           const { data } = await updateTask(context, execution.organization, params.id, body, () => {}, {
-            authorize: (task, after) => authorizeChange(context, execution, agent, task, body, after),
+            authorize: (task, after) => authorizeTaskChange(context, execution, agent, task, body, after),
             handover: handoverOf(caller),
             recordResponse,
           });
@@ -205,7 +205,7 @@ export function grantedTools(capabilities: readonly string[]): ToolDefinition[] 
  * @throws `LeaseLost` and other errors of the writes of `recordEnd`, and faults of the table. An error of the API becomes
  *   an outcome
  */
-export async function callTool(
+export async function callAgentTool(
   context: ExecutionStartContext,
   execution: RunningExecution,
   agent: PreparedAgent,

@@ -42,7 +42,7 @@ export function authorizeStatus(status: TaskStatus | undefined): void {
  * @param after the task after the patch; the same object as `task` if nothing changes
  * @throws `ApiError` `insufficient_scope`
  */
-export async function authorizeChange(
+export async function authorizeTaskChange(
   context: TableContext,
   execution: RunningExecution,
   agent: Pick<AgentHead, 'id' | 'name'>,

@@ -5,7 +5,7 @@ import type { Organization } from '../contract/organization.ts';
 import type { EventName } from '../contract/webhooks/events.ts';
 import type { AttemptDetail, Delivery, DeliveryState } from '../contract/webhooks/webhooks.ts';
 import type { DeliveryMessage } from '../names/messages.ts';
-import { bodyOf } from '../sender/delivery-body.ts';
+import { deliveryBody } from '../sender/delivery-body.ts';
 import { requestHeaders, unsignedHeaders } from '../sender/headers.ts';
 import type { BatchingContext } from '../table/access/batchers.ts';
 import { getEach } from '../table/access/reads.ts';
@@ -18,7 +18,7 @@ import {
   readDeliveryAttempts,
 } from '../table/deliveries/delivery-state.ts';
 import { readOldAttempts } from '../table/deliveries/old-attempts.ts';
-import { type DeliveryOfWebhook, firstAttemptOf } from '../table/deliveries/redeliveries.ts';
+import { type DeliveryOfWebhook, firstAttemptOfDelivery } from '../table/deliveries/redeliveries.ts';
 import { type KeptResponse, responseFrom, responseKeyOf, responsesEnd } from '../table/deliveries/responses.ts';
 import { type EventToSend, readEvent } from '../table/events/event-log.ts';
 import { readWebhook } from '../table/webhooks/webhooks.ts';
@@ -74,7 +74,7 @@ export function nextAttemptOf(
 
 /** Returns the attempts and the event of a delivery; `undefined` if the webhook has no such delivery. */
 async function findDelivery(context: BatchingContext, delivery: DeliveryOfWebhook): Promise<Found | undefined> {
-  const attempts = await readDeliveryAttempts(context, firstAttemptOf(delivery));
+  const attempts = await readDeliveryAttempts(context, firstAttemptOfDelivery(delivery));
   const eventId = (attempts.rows.find((row) => row.eventId)?.eventId ?? attempts.next?.eventId) as string | undefined;
   const source = eventId === undefined ? undefined : await readEvent(context, delivery.organization, eventId);
   if (isBegun(attempts)) return { ...attempts, eventId, source };
@@ -143,5 +143,5 @@ function bodyFor(row: Item, source: EventToSend | undefined): string | undefined
   const data = (row.data as string | undefined) ?? source?.data;
   if (!sent || data === undefined) return undefined;
   const { deliveryId, event } = recordFrom(row);
-  return bodyOf({ deliveryId, event, data: JSON.parse(data) }, sent.at);
+  return deliveryBody({ deliveryId, event, data: JSON.parse(data) }, sent.at);
 }

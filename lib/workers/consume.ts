@@ -20,7 +20,7 @@ import { meter } from './meter.ts';
  * A change of an item in the table's stream: the item before and after; `undefined` before its creation or after its end. A
  * dead letter that is redriven (`isRedriven`) comes after later changes of the item; all others come in order.
  */
-export type Change = {
+export type TableChange = {
   organization: Organization;
   before: Item | undefined;
   after: Item | undefined;
@@ -42,7 +42,7 @@ type BatchResult = ReturnType<typeof processPartialResponse>;
  * accept changes that it has handled before. A record that can never be handled would stop all later ones; it becomes a
  * dead letter, with its keys and images.
  */
-export function consumeStream(handle: (change: Change, context: Context) => Promise<void>) {
+export function consumeStream(handle: (change: TableChange, context: Context) => Promise<void>) {
   const consume = async ({ redriven: isRedriven = false, ...record }: StreamRecord): Promise<void> => {
     const context = processContext();
     try {
@@ -107,9 +107,12 @@ export function consumeQueue<const Message extends Schema>(
   return withStartCheck(handler, () => checkTable(processContext()));
 }
 
-function changeOf(record: DynamoDBRecord['dynamodb']): Omit<Change, 'isRedriven'> {
+function changeOf(record: DynamoDBRecord['dynamodb']): Omit<TableChange, 'isRedriven'> {
   const image = (values: unknown) => values && unmarshall(values as Record<string, AttributeValue>);
-  const [before, after] = [image(record?.OldImage), image(record?.NewImage)] as [Change['before'], Change['after']];
+  const [before, after] = [image(record?.OldImage), image(record?.NewImage)] as [
+    TableChange['before'],
+    TableChange['after'],
+  ];
   return { organization: organizationOf((after ?? before)?.pk as string), before, after };
 }
 

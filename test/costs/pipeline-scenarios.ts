@@ -15,7 +15,7 @@ import { agentKind } from '../../lib/table/agents/agent-items.ts';
 import { isTurnToCount } from '../../lib/table/deliveries/attempt-counts.ts';
 import { attemptKey, retryOf } from '../../lib/table/deliveries/attempt-items.ts';
 import { placeOf } from '../../lib/table/deliveries/attempt-log.ts';
-import { checkPartition } from '../../lib/table/deliveries/event-checks.ts';
+import { eventCheckPartition } from '../../lib/table/deliveries/event-checks.ts';
 import { leaseExecution, renewLease } from '../../lib/table/executions/executions.ts';
 import { type Overdue, postponeDue, readDue } from '../../lib/table/lists/due.ts';
 import { commentKind } from '../../lib/table/tasks/comments.ts';
@@ -117,7 +117,7 @@ export function pipelineScenarios({ receive }: TestPipeline) {
 
   /** Returns the checks of a caller's events in the sweeper's index. */
   const checksOf = async ({ service, organization }: TestOrganization): Promise<Overdue[]> => {
-    const checks = await Array.fromAsync(readDue(service, [checkPartition], '9999-12-31T23:59:59.999Z'));
+    const checks = await Array.fromAsync(readDue(service, [eventCheckPartition], '9999-12-31T23:59:59.999Z'));
     return checks.filter(({ key }) => organizationOf(key.pk) === organization);
   };
 

@@ -14,7 +14,7 @@ import { runExecution } from '../../lib/executions/run/run-execution.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
 import type { Model } from '../../lib/model/converse.ts';
 import { hashOf } from '../../lib/table/agents/agent-items.ts';
-import { callTool as callAgentTool, grantedTools } from '../../lib/tools/agent-tools.ts';
+import { callAgentTool, grantedTools } from '../../lib/tools/agent-tools.ts';
 import { toolOf } from '../../lib/tools/tool-definitions.ts';
 import { createApi, dataOf, errorOf, type Request, successOf } from '../api.ts';
 import { conversation, type ScriptedCall } from '../executions/tool-scripts.ts';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { standardModel } from '../../lib/contract/agents/models.ts';
 import { createBedrockModel } from '../../lib/model/bedrock.ts';
-import type { Answer, Model, Question } from '../../lib/model/converse.ts';
+import type { Model, ModelAnswer, Question } from '../../lib/model/converse.ts';
 import { failureOf } from '../../lib/model/failures.ts';
 import { type BedrockServer, bedrockError, closedEndpoint, json, startBedrock } from './bedrock-server.ts';
 
@@ -29,7 +29,7 @@ const question = (more: Partial<Question> = {}): Question => ({
 });
 
 /** Asks the model and lets the server send this response. */
-function ask(answer: (response: ServerResponse) => void, more: Partial<Question> = {}): Promise<Answer> {
+function ask(answer: (response: ServerResponse) => void, more: Partial<Question> = {}): Promise<ModelAnswer> {
   bedrock.answer = answer;
   return model(question(more));
 }

@@ -12,7 +12,7 @@ import type { PreparedAgent } from '../../lib/table/agents/prepared-agents.ts';
 import type { RunningExecution } from '../../lib/table/executions/execution-items.ts';
 import { leaseExecution } from '../../lib/table/executions/executions.ts';
 import { LeaseLost } from '../../lib/table/executions/lease-writes.ts';
-import { callTool, type ToolOutcome } from '../../lib/tools/agent-tools.ts';
+import { callAgentTool, type ToolOutcome } from '../../lib/tools/agent-tools.ts';
 import { createExecutionTable, lease } from '../table/executions/execution-table.ts';
 
 /** The skills of the deployment. */
@@ -85,7 +85,7 @@ export async function createToolCaller({ skills = ['drawing'], cap = 50, systemP
     const prepared: PreparedAgent = { agent: by, skills: assigned };
     const context = { ...board, table: through };
     const toolCall = { name, input: input === 'unreadable' ? undefined : input };
-    const called = await callTool(context, execution, prepared, catalogue, toolCall, endOf(step));
+    const called = await callAgentTool(context, execution, prepared, catalogue, toolCall, endOf(step));
     const record = await getItem(table, stepKey(organization, step.execution.id, step.number));
     expect(record?.output).toBe(called.recorded ? called.outcome.output : undefined);
     return { ...called, output: JSON.parse(called.outcome.output) as Output };

@@ -6,7 +6,7 @@ import { contextOf } from '../../infra/local/functions.ts';
 import type { QueueSender } from '../../lib/aws/queue.ts';
 import { processContext, setProcessContext } from '../../lib/context/context.ts';
 import type { Table } from '../../lib/table/access/client.ts';
-import { type Change, consumeQueue, consumeStream } from '../../lib/workers/consume.ts';
+import { consumeQueue, consumeStream, type TableChange } from '../../lib/workers/consume.ts';
 import { queueEvent } from '../queue-event.ts';
 
 const sendDeadLetters = vi.fn<QueueSender>();
@@ -79,8 +79,8 @@ describe('a function of the stream', () => {
     return { eventID: `event-${at}`, eventSource: 'aws:dynamodb', dynamodb };
   };
 
-  async function handle(images: Images[], fails: (change: Change) => boolean = () => false) {
-    const handled: Change[] = [];
+  async function handle(images: Images[], fails: (change: TableChange) => boolean = () => false) {
+    const handled: TableChange[] = [];
     const handler = consumeStream(async (change) => {
       if (fails(change)) throw new Error('It does not work.');
       handled.push(change);
@@ -101,7 +101,7 @@ describe('a function of the stream', () => {
   });
 
   it('is told which change is redriven, and makes a dead letter without that mark of one that fails again', async () => {
-    const handled: Change[] = [];
+    const handled: TableChange[] = [];
     const handler = consumeStream(async (change) => void handled.push(change));
     const [good, broken] = [recordOf({ after }, 0), recordOf({}, 1)];
     const Records = [good, broken].map((record) => ({ ...record, redriven: true }));

@@ -20,7 +20,7 @@ import { cors } from '../../../lib/settings/cors.ts';
 import { ServiceFunction, type SharedProps } from '../functions/service-function.ts';
 import { ServiceLog } from '../functions/service-log.ts';
 import { CustomDomain } from '../options/custom-domain.ts';
-import type { Settings } from '../settings.ts';
+import type { DeploySettings } from '../settings.ts';
 import { ApiRoles } from './api-roles.ts';
 import { InvokerRole } from './invoker-role.ts';
 
@@ -175,12 +175,12 @@ function inGroups<Resource extends CfnResource>(resources: readonly Resource[]):
 }
 
 /** Gives a costly route its own throttle, so that it cannot use all concurrency of the account. */
-function throttle(stage: CfnStage, row: Endpoint, settings: Settings): void {
+function throttle(stage: CfnStage, row: Endpoint, settings: DeploySettings): void {
   const limits = throttleOf(row, settings);
   if (limits) stage.routeSettings = { ...stage.routeSettings, [routeKeyOf(row)]: limits };
 }
 
-function throttleOf({ callsOut, startsExecution }: Endpoint, settings: Settings) {
+function throttleOf({ callsOut, startsExecution }: Endpoint, settings: DeploySettings) {
   if (callsOut)
     return {
       ThrottlingRateLimit: settings.callsOutThrottleRate,

@@ -11,7 +11,7 @@ import {
 import { Effect, type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { tableSchema } from '../../../lib/names/table-schema.ts';
-import type { Settings, Tags } from '../settings.ts';
+import type { DeploySettings, Tags } from '../settings.ts';
 
 const reads = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'];
 
@@ -31,7 +31,7 @@ const writes = [
 export const tokenPartitions = ['TOK#*', 'O#*#TOK'];
 
 /** The partition key of the item that is always absent, likewise. */
-export const checkPartition = 'CHECK';
+export const absentPartition = 'CHECK';
 
 /** The partition keys of the request counts and of the last uses of tokens, likewise. */
 export const requestBuckets = 'O#*#RL';
@@ -63,7 +63,9 @@ export class ServiceTable extends TableV2 {
       warmThroughput,
       maxWriteRequestUnits,
       tags,
-    }: Pick<Settings, 'ephemeral' | 'restoredStream' | 'warmThroughput' | 'maxWriteRequestUnits'> & { tags: Tags },
+    }: Pick<DeploySettings, 'ephemeral' | 'restoredStream' | 'warmThroughput' | 'maxWriteRequestUnits'> & {
+      tags: Tags;
+    },
   ) {
     const { partitionKey, sortKey, expiry, dueIndex } = tableSchema;
     super(scope, id, {
@@ -99,7 +101,7 @@ export class ServiceTable extends TableV2 {
   /** Grants the right to read the item that is always absent, to check the access to the table. */
   allowCheck(grantee: IGrantable): void {
     this.state(grantee, Effect.ALLOW, ['dynamodb:GetItem'], {
-      'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [checkPartition] },
+      'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [absentPartition] },
     });
   }
 

@@ -1,4 +1,4 @@
-import { type Settings, settingsFileOf, stackNameOf } from '../settings.ts';
+import { type DeploySettings, settingsFileOf, stackNameOf } from '../settings.ts';
 import { type Outputs, outputsOf, type Resource, resourcesOf } from './stack.ts';
 
 /** The outputs and the resources of a deployed stack. */
@@ -27,7 +27,7 @@ export async function readDeployedStack(stack: string): Promise<DeployedStack | 
  * Returns a message if a deploy with these settings would replace the table of a deployed stack, and one if it would
  * replace the key. Changes that the settings confirm are excluded.
  */
-export function unconfirmedChanges(settings: Settings, { outputs, resources }: DeployedStack): string[] {
+export function unconfirmedChanges(settings: DeploySettings, { outputs, resources }: DeployedStack): string[] {
   const own = (type: string) => resources.find((resource) => resource.type === type)?.name;
   const changes = [
     {
@@ -65,7 +65,7 @@ export function unconfirmedChanges(settings: Settings, { outputs, resources }: D
  *
  * @param deployed `undefined` for a stack that was never deployed
  */
-export function withAllowedModels(settings: Settings, deployed: DeployedStack | undefined): Settings {
+export function withAllowedModels(settings: DeploySettings, deployed: DeployedStack | undefined): DeploySettings {
   const { allowedModels } = settings;
   // A stack whose first deploy failed has no outputs.
   const { outputs = {} } = deployed ?? {};
@@ -79,7 +79,7 @@ export function withAllowedModels(settings: Settings, deployed: DeployedStack | 
  * @returns the deployed stack; `undefined` if it was never deployed
  * @throws Error if a deploy would replace one of them, or if the deployed stack cannot be read
  */
-export async function rejectOtherData(settings: Settings): Promise<DeployedStack | undefined> {
+export async function rejectOtherData(settings: DeploySettings): Promise<DeployedStack | undefined> {
   const deployed = await readDeployedStack(stackNameOf(settings)).catch((error: Error) => {
     throw new Error(`${error.message}\n${unreadTodo}`, { cause: error });
   });

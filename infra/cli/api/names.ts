@@ -7,7 +7,7 @@ import { type MissedKind, missedKinds } from '../../../lib/contract/webhooks/rec
  *
  * @throws InvalidArgumentError
  */
-export function readEvents(given: string): EventName[] {
+export function readEventNames(given: string): EventName[] {
   return readNames('event', eventNames, given);
 }
 

@@ -3,10 +3,10 @@ import { timestamp } from '../../../lib/contract/ids.ts';
 import { columns } from '../columns.ts';
 import { command, jsonOption, stackOption, wholeNumber } from '../command.ts';
 import { type Kind, kindOf, kinds, redrivable } from '../dead-letters/dead-letter-kinds.ts';
-import { type ReceivedMessage, withReceivedMessages } from '../dead-letters/received-messages.ts';
+import { type ReceivedDeadLetter, withReceivedMessages } from '../dead-letters/received-messages.ts';
 import { redrive, redriveVisibilitySeconds } from '../dead-letters/redrive.ts';
 import { printJson } from '../json.ts';
-import { type Operation, operate } from '../operation.ts';
+import { type OperatorOperation, operate } from '../operation.ts';
 import { withProgress } from '../progress.ts';
 
 /** The visibility timeout of dead letters while they are listed. */
@@ -128,7 +128,7 @@ export const deadLetters = command(
   .addCommand(drop);
 
 /** Returns all dead letters, which stay in the queue. */
-async function readDeadLetters({ terminal, findTargets }: Operation): Promise<readonly ReceivedMessage[]> {
+async function readDeadLetters({ terminal, findTargets }: OperatorOperation): Promise<readonly ReceivedDeadLetter[]> {
   const { sqs, urls } = await findTargets();
   return withProgress(terminal, 'Reading the dead letters', (report) => {
     const options = { visibilitySeconds: listVisibilitySeconds, report };

@@ -46,8 +46,8 @@ const verify = command(
       const found = [];
       for (const organization of organizations)
         found.push({ organization, ...(await compared(context, terminal, organization, since)) });
-      const counts = found.map(({ organization, events, deliveries, waiting, lost }) => ({
-        ...{ organization, events, deliveries },
+      const counts = found.map(({ organization, events, deliveries: operatorDeliveries, waiting, lost }) => ({
+        ...{ organization, events, deliveries: operatorDeliveries },
         waiting: waiting.length,
         lost: lost.length,
       }));
@@ -66,7 +66,7 @@ const verify = command(
   );
 
 /** `npm run deliveries`: checks that no delivery is missing. */
-export const deliveries = command(
+export const operatorDeliveries = command(
   'deliveries',
   'Verify that every event was delivered to every webhook that subscribes to it',
   'npm run --silent crewboard -- deliveries verify --since 2026-11-22T00:00:00Z',

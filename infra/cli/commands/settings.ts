@@ -8,7 +8,7 @@ import { readTokensToday } from '../../../lib/table/executions/running.ts';
 import {
   changeSettings,
   type OrganizationSettings,
-  readSettings,
+  readOrganizationSettings,
   type SettingsChange,
 } from '../../../lib/table/organizations/settings.ts';
 import { readStoredTokens } from '../../../lib/table/organizations/tokens.ts';
@@ -16,7 +16,7 @@ import { Problem } from '../../problem.ts';
 import { columns } from '../columns.ts';
 import { command, jsonOption, organizationOption, readBy, stackOption, wholeNumber } from '../command.ts';
 import { printJson } from '../json.ts';
-import { type Operation, operate } from '../operation.ts';
+import { type OperatorOperation, operate } from '../operation.ts';
 
 type SettingName = keyof OrganizationSettings;
 
@@ -64,7 +64,7 @@ const show = command(
     operate(async (operation, { org, json }) => {
       const context = await createContextFor(operation, org);
       const [own, usedToday] = await Promise.all([
-        readSettings(context, org),
+        readOrganizationSettings(context, org),
         readTokensToday(context, org, context.clock()),
       ]);
       const found = names.map((name) => ({
@@ -163,7 +163,7 @@ function rejectNoSetting(command: { opts: () => object }): void {
 }
 
 /** Changes settings of an organization, and prints the effect of each change. */
-async function change(operation: Operation, organization: Organization, given: SettingsChange): Promise<void> {
+async function change(operation: OperatorOperation, organization: Organization, given: SettingsChange): Promise<void> {
   const context = await createContextFor(operation, organization);
   if (given.defaultModel !== undefined) rejectModel(given.defaultModel, context);
   await changeSettings(context, organization, given);
@@ -189,7 +189,7 @@ export function rejectModel(model: string, { allowedModels }: Pick<Context, 'all
  *
  * @throws `Problem` if the organization does not exist, so that a mistyped name gets no settings
  */
-async function createContextFor({ createContext }: Operation, organization: Organization): Promise<Context> {
+async function createContextFor({ createContext }: OperatorOperation, organization: Organization): Promise<Context> {
   const context = await createContext();
   if ((await readStoredTokens(context, organization)).length === 0)
     throw new Problem(`The organization ${organization} does not exist; create its first token with token create.`);

@@ -2,7 +2,7 @@ import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { messageGroupOf } from '../../../lib/aws/queue.ts';
 import type { Report } from '../progress.ts';
 import { type Kind, kindOf } from './dead-letter-kinds.ts';
-import { type ReceivedMessage, withReceivedMessages } from './received-messages.ts';
+import { type ReceivedDeadLetter, withReceivedMessages } from './received-messages.ts';
 import type { RedriveTargets } from './redrive-targets.ts';
 
 /** The visibility timeout of dead letters during a redrive or a drop, long enough for thousands of them. */
@@ -29,7 +29,7 @@ export async function redrive(targets: RedriveTargets, wanted: readonly Kind[], 
   const options = { visibilitySeconds: redriveVisibilitySeconds, report };
   return withReceivedMessages(sqs, urls.deadLetters, options, async (received, deleteMessage) => {
     const deadLetters = received.filter(({ body }) => wanted.includes(kindOf(body)));
-    const handled: ReceivedMessage[] = [];
+    const handled: ReceivedDeadLetter[] = [];
     const failed: string[] = [];
     for (const deadLetter of deadLetters) {
       const error = await sendAgain(targets, deadLetter);
@@ -48,7 +48,7 @@ export async function redrive(targets: RedriveTargets, wanted: readonly Kind[], 
 /** Sends a dead letter to its target. Returns an error message if that fails. */
 async function sendAgain(
   { sqs, urls, publish }: RedriveTargets,
-  { body }: ReceivedMessage,
+  { body }: ReceivedDeadLetter,
 ): Promise<string | undefined> {
   const kind = kindOf(body);
   if (kind === 'unreadable') return 'it is unreadable: this version knows no such message or change';
@@ -69,6 +69,6 @@ function changesIn({ sqs, urls }: RedriveTargets): Promise<string[]> {
 }
 
 /** Returns the id of the change in a dead letter, if it contains one. */
-function changeIdOf({ body }: ReceivedMessage): string | undefined {
+function changeIdOf({ body }: ReceivedDeadLetter): string | undefined {
   return kindOf(body) === 'changes' ? JSON.parse(body).eventID : undefined;
 }

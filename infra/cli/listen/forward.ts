@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns';
 import type { EventName } from '../../../lib/contract/webhooks/events.ts';
-import { bodyOf } from '../../../lib/sender/delivery-body.ts';
+import { deliveryBody } from '../../../lib/sender/delivery-body.ts';
 import { loopbackAddresses, loopbackName, type Resolve } from '../../../lib/sender/lookup.ts';
 import { type Outcome, sendToReceiver } from '../../../lib/sender/sender.ts';
 import { deliveryHeaders } from '../../../lib/sender/signature.ts';
@@ -33,7 +33,7 @@ export function forwardEvent(
 ): Promise<Outcome> {
   const { event, deliveryId } = delivery;
   const sentAt = Date.now();
-  const body = bodyOf(delivery, sentAt);
+  const body = deliveryBody(delivery, sentAt);
   const headers = deliveryHeaders({ event, deliveryId, sentAt, body }, secret);
   return sendToReceiver({ allowedReceivers: () => true, startTimer, resolve }, { url, headers, body });
 }

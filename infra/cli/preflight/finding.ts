@@ -16,7 +16,7 @@ export function findingsText(findings: readonly Finding[]): string {
  * @param what the name of the thing
  * @param action the IAM action that the check needs
  */
-export function unreadable(what: string, error: unknown, action: string): Finding {
+export function unreadableFinding(what: string, error: unknown, action: string): Finding {
   return {
     state: 'warning',
     what: `${what} cannot be read: ${awsErrorMessage(error)}`,

@@ -9,7 +9,7 @@ import { thinkingTokensOf } from '../../../lib/contract/agents/models.ts';
 import { maxTokensOfOutput } from '../../../lib/executions/run/generate-output.ts';
 import { concurrencyBounds, pollingOf } from '../../../lib/settings/polling.ts';
 import { awsErrorMessage } from '../../aws/deployed/aws-errors.ts';
-import { type Settings, settingsFileOf } from '../../aws/settings.ts';
+import { type DeploySettings, settingsFileOf } from '../../aws/settings.ts';
 import type { Finding } from './finding.ts';
 import { type ModelChoice, modelsOfProfile } from './inference-profiles.ts';
 
@@ -29,7 +29,7 @@ const kinds = [
  * reserves the maximum tokens of an answer when a call begins, so a step without input reserves up to 24,576 tokens (Amazon
  * Bedrock User Guide, "How tokens are counted in Amazon Bedrock"). A new account can have a quota of 0.
  */
-export async function checkModelQuota(settings: Settings, { model, region }: ModelChoice): Promise<Finding> {
+export async function checkModelQuota(settings: DeploySettings, { model, region }: ModelChoice): Promise<Finding> {
   try {
     const kind = kinds.find(([ofModel]) => ofModel.test(model))?.[1];
     const quota = kind && (await quotaOf(kind, await nameOf(model, region), region));
@@ -45,7 +45,7 @@ export async function checkModelQuota(settings: Settings, { model, region }: Mod
 }
 
 function findingOf(
-  settings: Settings,
+  settings: DeploySettings,
   { model, region }: ModelChoice,
   { QuotaCode, QuotaName, Value = 0 }: ServiceQuota,
 ): Finding {

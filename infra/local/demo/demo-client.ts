@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Problem } from '../../problem.ts';
 import { startDeployment } from '../deployment.ts';
 import { findRunning } from '../running.ts';
-import { readSettings } from '../settings.ts';
+import { readLocalSettings } from '../settings.ts';
 
 /** The connection of the demo to a service. */
 export type DemoClient = {
@@ -30,7 +30,7 @@ type Envelope = { success: boolean; data: never; error?: { code: string; message
  * @throws `Problem` if the data is to be kept and no service is running
  */
 export async function connectDemo(keep: boolean): Promise<DemoClient> {
-  const settings = readSettings(process.env);
+  const settings = readLocalSettings(process.env);
   const running = await findRunning(settings.dataFolder).catch(() => undefined);
   if (running) {
     const token = readFileSync(join(settings.dataFolder, 'token'), 'utf8').trim();

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { EventOfWebhook } from '../../../lib/contract/webhooks/webhook-events.ts';
 import { callApi, type DemoClient, waitFor } from './demo-client.ts';
-import { createTask, type Demo, tasks } from './demo-steps.ts';
+import { createDemoTask, type Demo, tasksPath } from './demo-steps.ts';
 
 type DeliveryState = EventOfWebhook['state'];
 
@@ -30,8 +30,8 @@ export async function leaveDeliveries({ client, secret }: Demo): Promise<void> {
     const until = (state: DeliveryState, withinSeconds = 30) =>
       waitFor(client, `A delivery that is ${state}`, withinSeconds, async () => (await statesOf()).includes(state));
 
-    const task = await createTask({ client }, { title: 'Publish 1.5', projectId });
-    const move = (status: string) => callApi(client, 'PATCH', `${tasks}/${task}`, { status });
+    const task = await createDemoTask({ client }, { title: 'Publish 1.5', projectId });
+    const move = (status: string) => callApi(client, 'PATCH', `${tasksPath}/${task}`, { status });
     await until('delivered');
     receiver.fail();
     await callApi(client, 'PATCH', path, { maxPerSecond: 1 });
@@ -43,7 +43,7 @@ export async function leaveDeliveries({ client, secret }: Demo): Promise<void> {
       await until('retrying');
     }
     const comment = (nth: number) =>
-      callApi(client, 'POST', `${tasks}/${task}/comments`, { text: `Note ${nth} on the publication.` });
+      callApi(client, 'POST', `${tasksPath}/${task}/comments`, { text: `Note ${nth} on the publication.` });
     await Promise.all(Array.from({ length: waitingEvents }, (_, at) => comment(at + 1)));
     await callApi(client, 'PATCH', path, { active: false });
     await move('qa_review');

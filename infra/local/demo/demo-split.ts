@@ -3,7 +3,14 @@ import type { ExecutionListItem } from '../../../lib/contract/executions/executi
 import type { ExecutionStep } from '../../../lib/contract/executions/steps.ts';
 import type { TaskDetail } from '../../../lib/contract/tasks/tasks.ts';
 import { callApi, waitFor } from './demo-client.ts';
-import { createTask, type Demo, execute, executionWithinSeconds, tasks, waitForDelivery } from './demo-steps.ts';
+import {
+  createDemoTask,
+  type Demo,
+  execute,
+  executionWithinSeconds,
+  tasksPath,
+  waitForDelivery,
+} from './demo-steps.ts';
 
 /**
  * Lets an agent with tools split a task in two, delegate one part to the writer and do the other one. A person then moves
@@ -14,7 +21,7 @@ import { createTask, type Demo, execute, executionWithinSeconds, tasks, waitForD
 export async function runSplit(demo: Demo, writer: string): Promise<void> {
   const { client } = demo;
   const lead = await createLead(demo);
-  const release = await createTask(demo, { title: 'Release 1.5', assignedAgent: lead });
+  const release = await createDemoTask(demo, { title: 'Release 1.5', assignedAgent: lead });
   const [notes, links] = ['Write the release notes of 1.5', 'Check the links of 1.5'];
   // The simulator does what these words ask for, as a model would.
   const execution = await execute(demo, lead, {
@@ -25,7 +32,7 @@ export async function runSplit(demo: Demo, writer: string): Promise<void> {
   console.log('\nIts steps:\n');
   for (const step of steps) console.log(`   ${lineOf(step)}`);
   const parts = steps.flatMap(createdIn);
-  client.created.push(...parts.map((id) => `${tasks}/${id}`));
+  client.created.push(...parts.map((id) => `${tasksPath}/${id}`));
 
   await waitFor(client, `The end of the executions of ${writer}`, executionWithinSeconds, async () => {
     const path = `/api/agents/${writer}/executions?status=running`;
@@ -33,8 +40,8 @@ export async function runSplit(demo: Demo, writer: string): Promise<void> {
   });
   console.log();
   for (const id of [...parts, release]) {
-    const { title, assignedAgent, status } = await callApi<TaskDetail>(client, 'GET', `${tasks}/${id}`);
-    await callApi(client, 'PATCH', `${tasks}/${id}`, { status: 'done' });
+    const { title, assignedAgent, status } = await callApi<TaskDetail>(client, 'GET', `${tasksPath}/${id}`);
+    await callApi(client, 'PATCH', `${tasksPath}/${id}`, { status: 'done' });
     console.log(`A person moves “${title}” of ${assignedAgent} from ${status} to done.`);
     await waitForDelivery(demo, 'task.status_changed', id, 'done');
     await waitForDelivery(demo, 'task.completed', id, 'done');

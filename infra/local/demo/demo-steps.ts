@@ -11,7 +11,7 @@ import type { Receiver } from './demo-receiver.ts';
 export const executionWithinSeconds = 720;
 const deliveryWithinSeconds = 30;
 
-export const tasks = '/api/kanban-tasks';
+export const tasksPath = '/api/kanban-tasks';
 
 /** What each step of the demo uses. */
 export type Demo = { client: DemoClient; receiver: Receiver; secret: string };
@@ -27,10 +27,10 @@ export async function runExecutions(demo: Demo): Promise<string> {
   const agent = await createAgent(demo);
   await registerWebhook(demo);
 
-  const draft = await createTask(demo, { title: 'Write the release notes of 1.4', priority: 'high' });
-  await callApi(client, 'PATCH', `${tasks}/${draft}`, { assignedAgent: agent, status: 'assigned' });
+  const draft = await createDemoTask(demo, { title: 'Write the release notes of 1.4', priority: 'high' });
+  await callApi(client, 'PATCH', `${tasksPath}/${draft}`, { assignedAgent: agent, status: 'assigned' });
   console.log(`The task is assigned to ${agent}.`);
-  const announcement = await createTask(demo, { title: 'Announce 1.4', assignedAgent: agent, dependsOn: [draft] });
+  const announcement = await createDemoTask(demo, { title: 'Announce 1.4', assignedAgent: agent, dependsOn: [draft] });
   const start = { taskId: announcement, input: 'Write the announcement of 1.4 from its release notes.' };
   const { status, code, message } = await callForError(client, 'POST', `/api/agents/${agent}/execute`, start);
   console.log(`It depends on the first task, so its execution is rejected: ${status} ${code}. ${message}`);
@@ -44,7 +44,7 @@ export async function runExecutions(demo: Demo): Promise<string> {
   });
   if (model === simulatorName)
     console.log('The built-in simulator answers in this demo. It is no model and does no work.');
-  await callApi(client, 'PATCH', `${tasks}/${draft}`, { status: 'done' });
+  await callApi(client, 'PATCH', `${tasksPath}/${draft}`, { status: 'done' });
   console.log('\nA person has reviewed the output and moves the task to done.');
   await waitForDelivery(demo, 'task.status_changed', draft, 'done');
   await waitForDelivery(demo, 'task.completed', draft, 'done');
@@ -81,9 +81,9 @@ async function registerWebhook({ client, receiver, secret }: Demo): Promise<void
 }
 
 /** Creates a task, and returns its id. */
-export async function createTask({ client }: Pick<Demo, 'client'>, task: object): Promise<string> {
-  const { id, title } = await callApi<{ id: string; title: string }>(client, 'POST', tasks, task);
-  client.created.push(`${tasks}/${id}`);
+export async function createDemoTask({ client }: Pick<Demo, 'client'>, task: object): Promise<string> {
+  const { id, title } = await callApi<{ id: string; title: string }>(client, 'POST', tasksPath, task);
+  client.created.push(`${tasksPath}/${id}`);
   console.log(`Created the task ${id} “${title}”.`);
   return id;
 }
@@ -100,7 +100,7 @@ export async function execute(demo: Demo, agent: string, start: NewExecution & {
   });
   const { status, output, tokensUsed, durationMs, qualityGates, error } = execution;
   if (status === 'failed') throw new Problem(`the execution failed. ${error}`);
-  const task = await callApi<{ status: string }>(client, 'GET', `${tasks}/${start.taskId}`);
+  const task = await callApi<{ status: string }>(client, 'GET', `${tasksPath}/${start.taskId}`);
   await waitForDelivery(demo, 'agent.spawned', id, 'running');
   await waitForDelivery(demo, 'task.status_changed', start.taskId, 'in_progress');
   await waitForDelivery(demo, 'agent.completed', id, status);

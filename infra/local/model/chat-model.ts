@@ -4,7 +4,7 @@ import { ModelServerError } from '../../../lib/model/failures.ts';
 import type { ServerMembers } from '../../../lib/model/turns.ts';
 import { codeOf } from '../../problem.ts';
 import type { BedrockError } from './bedrock-errors.ts';
-import type { LaterMessage, LocalModel, Reply, Request, RequestedCall } from './converse-client.ts';
+import type { LaterMessage, LocalModel, ModelRequest, Reply, RequestedCall } from './converse-client.ts';
 
 /** A server of the OpenAI chat protocol. */
 export type ChatServer = {
@@ -166,7 +166,7 @@ export function createChatModel(server: ChatServer): LocalModel {
   const { name, startDeadline = () => AbortSignal.timeout(deadlineMs) } = server;
   /** The models for which the server has refused `max_tokens`, until the process ends. */
   const withNewName = new Set<string>();
-  const complete = async (model: string, request: Request, signal: AbortSignal): Promise<unknown> => {
+  const complete = async (model: string, request: ModelRequest, signal: AbortSignal): Promise<unknown> => {
     const send = () =>
       call(
         server,
@@ -239,7 +239,7 @@ async function firstModel(server: ChatServer, signal: AbortSignal): Promise<stri
 function chatRequest(
   { maxTokens: most = Number.POSITIVE_INFINITY }: ChatServer,
   serverModel: string,
-  { model, system, user, later, tools, maxTokens, effort }: Request,
+  { model, system, user, later, tools, maxTokens, effort }: ModelRequest,
   hasNewName: boolean,
 ) {
   const messages = [
@@ -281,7 +281,7 @@ function chatMessages(message: LaterMessage): object[] {
 }
 
 /** Returns the reply for a completion. One that cannot be read is paid for, too. */
-function replyOf(server: ChatServer, { tools, later }: Request, completion: unknown): Reply {
+function replyOf(server: ChatServer, { tools, later }: ModelRequest, completion: unknown): Reply {
   const tokens = tokensOf(completion);
   const read = v.safeParse(Completion, completion);
   if (!read.success) return { kind: 'answer', text: '', stopReason: unreadableOutput, ...tokens };

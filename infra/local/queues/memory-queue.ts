@@ -67,7 +67,7 @@ export function createMemoryQueue({
  * @returns the ids of the messages
  * @throws `Error` for an invalid delay; no message is sent then
  */
-export function sendMessages(
+export function enqueueMessages(
   queue: MemoryQueue,
   messages: readonly { body: string; delaySeconds: number }[],
 ): string[] {

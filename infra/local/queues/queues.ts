@@ -1,6 +1,6 @@
 import type { QueueSender } from '../../../lib/aws/queue.ts';
 import { maxReceiveCount, type QueueName, queues, workQueues } from '../../../lib/names/queues.ts';
-import { createMemoryQueue, type MemoryQueue, sendMessages } from './memory-queue.ts';
+import { createMemoryQueue, enqueueMessages, type MemoryQueue } from './memory-queue.ts';
 
 /** The queues of `lib/names/queues.ts`, in memory. */
 export type Queues = Readonly<Record<QueueName, MemoryQueue>>;
@@ -32,7 +32,7 @@ export function sendersOf(queues: Queues): Map<QueueName, QueueSender> {
     (queue: MemoryQueue): QueueSender =>
     async (messages) => {
       const bodies = messages.map(({ message, delaySeconds }) => ({ body: JSON.stringify(message), delaySeconds }));
-      sendMessages(queue, bodies);
+      enqueueMessages(queue, bodies);
     };
   return new Map(Object.entries(queues).map(([name, queue]) => [name as QueueName, senderOf(queue)]));
 }

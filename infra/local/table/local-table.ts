@@ -16,10 +16,10 @@ import { createChanges, type LocalChanges } from './changes/changes.ts';
 import {
   batchGetItems,
   batchWriteJob,
-  getItem,
+  getItemCommand,
   type Input,
+  queryPage,
   type ReadUnits,
-  readPage,
   singleJob,
   transactionJob,
 } from './commands.ts';
@@ -31,7 +31,7 @@ import { openDatabaseFile, openMemoryDatabase } from './file/open-database.ts';
 import { createReader } from './reader.ts';
 import { nativeItem } from './values/native.ts';
 import { createInlineCommitter, createThreadCommitter, createWriteQueue } from './writes/write-queue.ts';
-import type { Job, WriteUnits } from './writes/writer.ts';
+import type { WriteJob, WriteUnits } from './writes/writer.ts';
 
 /** The settings of a table in the process. */
 export type LocalTableOptions = {
@@ -108,7 +108,7 @@ export function openLocalTable(options: LocalTableOptions): LocalTable {
     if (TableName !== tableName) throw unknownTable();
   };
 
-  async function write(job: Job, input: Input): Promise<object> {
+  async function write(job: WriteJob, input: Input): Promise<object> {
     const result = await queue.write(job);
     if ('failure' in result) throw exceptionOf(result.failure);
     return {
@@ -146,13 +146,13 @@ export function openLocalTable(options: LocalTableOptions): LocalTable {
     switch (command.constructor) {
       case GetCommand:
         checkTable(input);
-        return read(input, getItem(reader, input));
+        return read(input, getItemCommand(reader, input));
       case QueryCommand:
         checkTable(input);
-        return read(input, readPage(reader, 'Query', input));
+        return read(input, queryPage(reader, 'Query', input));
       case ScanCommand:
         checkTable(input);
-        return read(input, readPage(reader, 'Scan', input));
+        return read(input, queryPage(reader, 'Scan', input));
       case BatchGetCommand:
         return read(input, batchGetItems(reader, input, tableName));
       case PutCommand:
@@ -203,6 +203,6 @@ export function openLocalTable(options: LocalTableOptions): LocalTable {
 }
 
 /** Returns the units of a job. Writes of transactions cost twice; AWS does not say whether those of the index do, too. */
-function writeUnits(job: Job, { table, index }: WriteUnits): WriteUnits {
+function writeUnits(job: WriteJob, { table, index }: WriteUnits): WriteUnits {
   return { table: job.is === 'transaction' ? 2 * table : table, index };
 }

@@ -1,7 +1,7 @@
 import { codePoints } from '../../contract/code-points.ts';
 import type { ExecutionStep, MessagePart, StepMessage } from '../../contract/executions/steps.ts';
 import { timingsOf, unstoredCalls } from '../../table/executions/execution-items.ts';
-import type { Conversation } from '../../table/executions/step-list.ts';
+import type { StoredConversation } from '../../table/executions/step-list.ts';
 import { longestShownBytes, type ModelStep, type ToolStep } from '../../table/executions/steps.ts';
 import { startInBytes } from '../../table/text-parts.ts';
 import { invalidMessageNote, judgedPartsOf, selfTestPrompt, sentPartsOf } from './prompts.ts';
@@ -13,7 +13,7 @@ export function partOf(text: string): MessagePart {
 }
 
 /** Returns steps of an execution, each call of a model with the messages that it received. */
-export function withMessages(conversation: Conversation, steps: readonly ExecutionStep[]): ExecutionStep[] {
+export function withMessages(conversation: StoredConversation, steps: readonly ExecutionStep[]): ExecutionStep[] {
   const messages = new Map([...storedMessages(conversation), ...unstoredMessages(conversation)]);
   return steps.map((step) => {
     const received = messages.get(step.number);
@@ -25,7 +25,7 @@ export function withMessages(conversation: Conversation, steps: readonly Executi
 type Numbered = [step: number, messages: StepMessage[]];
 
 /** Returns the messages of the calls that are stored as steps. */
-function storedMessages(conversation: Conversation): Numbered[] {
+function storedMessages(conversation: StoredConversation): Numbered[] {
   const { head, steps } = conversation;
   const numbered: Numbered[] = [];
   let before: { model: ModelStep; tools: ToolStep[] } | undefined;
@@ -47,7 +47,7 @@ function storedMessages(conversation: Conversation): Numbered[] {
 }
 
 /** Returns the system message and the first user message of a conversation; `undefined` if they are not known. */
-function firstMessages({ input, received }: Conversation, number: number | undefined): StepMessage[] | undefined {
+function firstMessages({ input, received }: StoredConversation, number: number | undefined): StepMessage[] | undefined {
   const given = number === undefined ? undefined : received.get(number);
   if (!given) return undefined;
   return [
@@ -66,7 +66,7 @@ function exchangeOf({ model, tools }: { model: ModelStep; tools: ToolStep[] }): 
 }
 
 /** Returns the messages of the calls without a stored step: that of an agent without tools, and those of the gates. */
-function unstoredMessages(conversation: Conversation): Numbered[] {
+function unstoredMessages(conversation: StoredConversation): Numbered[] {
   const { head, output, received } = conversation;
   const timings = timingsOf(head);
   return unstoredCalls(head).flatMap((call, at): Numbered[] => {

@@ -11,7 +11,7 @@ import {
   type Progress,
   type RunningExecution,
 } from '../../table/executions/execution-items.ts';
-import { readStoredOutput, storeProgress } from '../../table/executions/executions.ts';
+import { readStoredOutput, storeExecutionProgress } from '../../table/executions/executions.ts';
 import { AgentChanged, LeaseLost, notedFields } from '../../table/executions/lease-writes.ts';
 import {
   longestShownBytes,
@@ -327,7 +327,7 @@ export async function storeTokens(
   spending: Spending,
 ): Promise<void> {
   try {
-    await storeProgress(context, execution, progress, { isFinished: false });
+    await storeExecutionProgress(context, execution, progress, { isFinished: false });
     spending.stored = progress.tokens;
   } catch (error) {
     if (error instanceof LeaseLost) throw error;

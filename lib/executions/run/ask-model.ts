@@ -1,5 +1,5 @@
 import type { Context } from '../../context/context.ts';
-import type { Answer, CachedTokens, Model, Question, ToolCall } from '../../model/converse.ts';
+import type { CachedTokens, Model, ModelAnswer, Question, ToolCall } from '../../model/converse.ts';
 import { estimatedInput } from '../../model/input-estimate.ts';
 import { addSpent, type Spending } from './spending.ts';
 
@@ -9,9 +9,9 @@ import { addSpent, type Spending } from './spending.ts';
  */
 export type Answered = { tokens: number; throttles: number; cached?: CachedTokens; estimated?: true } & (
   | { kind: 'text'; text: string }
-  /** The model requests calls of tools; see `Answer`. */
+  /** The model requests calls of tools; see `ModelAnswer`. */
   | { kind: 'tools'; content: string; text: string; calls: ToolCall[] }
-  /** The message of a model with tools could not be used; see `Answer`. */
+  /** The message of a model with tools could not be used; see `ModelAnswer`. */
   | { kind: 'malformed'; error: string }
   | { kind: 'failed'; error: string; isCutOff?: true }
   | { kind: 'aborted' }
@@ -54,7 +54,7 @@ export async function askModel(
   let throttles = 0;
   let waitedMs = 0;
   for (let pauses = 0; !signal.aborted; pauses++) {
-    const answer: Answer = await model(question);
+    const answer: ModelAnswer = await model(question);
     const isAborted = answer.kind === 'aborted';
     const spent = isAborted ? estimatedInput(question) : answer.tokens;
     if (spending) addSpent(spending, spent, isAborted);

@@ -20,7 +20,7 @@ import {
   type Timings,
 } from '../../table/executions/execution-items.ts';
 import { readDependencyResults, readMaterial } from '../../table/executions/execution-material.ts';
-import { readStoredOutput, storeProgress } from '../../table/executions/executions.ts';
+import { readStoredOutput, storeExecutionProgress } from '../../table/executions/executions.ts';
 import { LeaseLost } from '../../table/executions/lease-writes.ts';
 import { readReviewComments } from '../../tasks/review-comments.ts';
 import { notePrompt, noteReceived } from '../prompts/note-prompt.ts';
@@ -40,7 +40,7 @@ import { answerTooLong, isTooLong } from './output-size.ts';
 import { addLosses, type Spending, startSpending, totalOf, uncountedLosses } from './spending.ts';
 
 /** The models, and the skills of this deployment. Few functions have them, so they are not part of the context. */
-export type Tools = {
+export type RunResources = {
   model: Model;
   /** Returns the name of the model that answers questions to a model; that model if absent. */
   answeringModel?: (model: string) => string;
@@ -137,7 +137,7 @@ export function hasWaited({ progress = noProgress }: Pick<RunningExecution, 'pro
 export async function generateOutput(
   context: Context,
   execution: RunningExecution,
-  { model, catalogue, agentTools, answeringModel = (name) => name }: Tools,
+  { model, catalogue, agentTools, answeringModel = (name) => name }: RunResources,
   signal: AbortSignal,
   handOver: HandOver = noHandOver,
   latestAgent: () => AgentHead | undefined = () => undefined,
@@ -262,7 +262,7 @@ async function storeOutput(
   if (execution.outputParts !== undefined) return { execution, progress };
   const { lost: _, ...finished } = progress;
   try {
-    const stored = await storeProgress(context, execution, finished, { output });
+    const stored = await storeExecutionProgress(context, execution, finished, { output });
     spending.stored = progress.tokens;
     return { execution: stored, progress: finished };
   } catch (error) {
@@ -417,7 +417,7 @@ async function judgeOutput(
       timings: { ...progress.timings, ...timings },
     };
     try {
-      await storeProgress(context, execution, current);
+      await storeExecutionProgress(context, execution, current);
       spending.stored = current.tokens;
       lost = undefined;
     } catch {

@@ -29,7 +29,14 @@ import { readTask } from '../../table/tasks/tasks.ts';
 import { moveOnEnd, noteEnd } from '../task-moves.ts';
 import { agentNotActive, readAgain } from './changed-agent.ts';
 import { sendExecutionMessages } from './execution-messages.ts';
-import { failed, generateOutput, hasWaited, type Postponed, type Result, type Tools } from './generate-output.ts';
+import {
+  failed,
+  generateOutput,
+  hasWaited,
+  type Postponed,
+  type Result,
+  type RunResources,
+} from './generate-output.ts';
 import { type HandOver, startHandOver } from './hand-over.ts';
 import { type KeptLease, keepLease } from './keep-lease.ts';
 import { leasesAllowed, type Spending, startSpending, totalOf, uncountedLosses } from './spending.ts';
@@ -77,7 +84,7 @@ const clockSkewMs = 1_000;
 export async function runExecution(
   context: Context,
   { organization, executionId: id }: ExecutionMessage,
-  tools: Tools,
+  tools: RunResources,
 ): Promise<Ran> {
   const now = context.clock();
   const request = { leaseId: randomUUID(), now: timestamp(now), until: timestamp(now + executionLeaseMs) };
@@ -88,7 +95,7 @@ export async function runExecution(
 }
 
 /** Runs a leased execution in the name of its agent. */
-async function run(context: Context, execution: RunningExecution, tools: Tools): Promise<Ran> {
+async function run(context: Context, execution: RunningExecution, tools: RunResources): Promise<Ran> {
   const deadline = leasedAtOf(execution) + context.executionLimits.durationMs;
   const lease = keepLease(context, execution, deadline);
   const handOver = startHandOver(context, deadline);
@@ -135,7 +142,7 @@ async function outcomeOf(
   context: Context,
   execution: RunningExecution,
   deadline: number,
-  tools: Tools,
+  tools: RunResources,
   { signal, agent }: KeptLease,
   handOver: HandOver,
   spending: Spending,
@@ -173,7 +180,7 @@ async function store(
   execution: RunningExecution,
   deadline: number,
   reached: Result | Postponed,
-  tools: Tools,
+  tools: RunResources,
   lease: KeptLease,
   spending: Spending,
 ): Promise<Ran> {
@@ -237,7 +244,7 @@ async function end(
   context: Context,
   execution: RunningExecution,
   outcome: Result & { output?: string; gateReasons?: GateReasons },
-  { answeringModel = (model) => model }: Tools,
+  { answeringModel = (model) => model }: RunResources,
   lease: KeptLease,
   spending: Spending,
 ): Promise<Ran> {

@@ -34,7 +34,7 @@ export function envelope(row: Endpoint): MiddlewareObj<ApiEvent, unknown> {
 }
 
 /** Returns the middleware that turns an error into the error response, unless another middleware has set a response. */
-export function errorResponses(): MiddlewareObj<ApiEvent, ApiResult> {
+export function respondToErrors(): MiddlewareObj<ApiEvent, ApiResult> {
   return {
     onError: (request) => {
       request.response ??= errorResponse(request.event, request.error);

@@ -16,11 +16,11 @@ import {
   type HourCounts,
   type Hours,
   hourOf,
+  hourStart,
   hoursAttribute,
   hoursBefore,
   hoursSince,
   hoursToStore,
-  startOf,
   storedHours,
 } from './attempt-hours.ts';
 import { attemptFacet, timeLetters } from './attempt-items.ts';
@@ -98,7 +98,7 @@ export async function readAttemptHours(
     ...(closed ? [closed.hours.since] : []),
     ...(lastDayBefore ? [`${dayAfter(lastDayBefore)}T00`] : []),
   ].reduce((latest, hour) => (hour > latest ? hour : latest));
-  const start = timeLetters(startOf(since));
+  const start = timeLetters(hourStart(since));
   const from = closed && closed.through > start ? closed.through : start;
   const open = await countHours(table, organization, webhookId, from);
   return hoursSince(since, now, [closed?.hours.counts ?? {}, open]);

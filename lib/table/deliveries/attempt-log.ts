@@ -193,10 +193,10 @@ export async function readUnmade(
 }
 
 /** The row of the last attempt that was made, if there is one, and the message of the next attempt, unless there is none. */
-export type Progress = { last?: Item; next?: DeliveryMessage };
+export type DeliveryProgress = { last?: Item; next?: DeliveryMessage };
 
 /** Returns the progress of a delivery, from one of its attempts on. */
-export async function readProgress(context: BatchingContext, from: DeliveryMessage): Promise<Progress> {
+export async function readProgress(context: BatchingContext, from: DeliveryMessage): Promise<DeliveryProgress> {
   const { rows, next } = await readAttemptsFrom(context, from);
   const last = rows.at(-1);
   return { ...(last && { last }), ...(next && { next }) };

@@ -24,7 +24,7 @@ export const checkedMs = 5 * 60_000;
 const checkAfterMs = 2 * 60_000;
 
 /** The partition of the `due` index that lists checks. Earlier versions do not read it. */
-export const checkPartition = 'checks';
+export const eventCheckPartition = 'checks';
 
 /** A check, as the sweeper has taken it. */
 export type EventCheck = {
@@ -61,7 +61,7 @@ export async function planEventCheck(
   const dueAt = Math.max(from + checkedMs, now) + checkAfterMs;
   await putInBatch(context, {
     ...keys.eventCheck(organization, timeLetters(from)),
-    ...dueEntry(checkPartition, timestamp(dueAt)),
+    ...dueEntry(eventCheckPartition, timestamp(dueAt)),
     [tableSchema.expiry]: historyExpiry(from),
   });
   for (const [other, otherDueAt] of plannedChecks) {
@@ -91,7 +91,7 @@ export async function storeEventCheck(
     Put: {
       Item: {
         ...keyOf(check),
-        ...dueEntry(checkPartition, dueAt),
+        ...dueEntry(eventCheckPartition, dueAt),
         ...(position !== undefined && { position }),
         ...(openAfter !== undefined && { openAfter }),
         [tableSchema.expiry]: historyExpiry(check.from),

@@ -430,4 +430,4 @@ export function listItemOf(execution: ExecutionHead): ExecutionListItem {
 const facets: Record<ExecutionStatus, string> = { running: 'r', completed: 'c', failed: 'f' };
 
 /** Returns the facet of a status in the lists of executions. */
-export const facetOf = (status: ExecutionStatus): string => facets[status];
+export const executionFacet = (status: ExecutionStatus): string => facets[status];

@@ -11,7 +11,7 @@ import type { Item, OnConditionFailed, Write } from '../access/write.ts';
 import { addToCounter, everything, type ListMembership, listingWrites, type Row, readPage } from '../lists/listing.ts';
 import {
   type ExecutionHead,
-  facetOf,
+  executionFacet,
   isFormer,
   isRunning,
   listItemOf,
@@ -31,7 +31,7 @@ import {
  */
 
 /** The facets of executions that have ended. */
-const endedFacets = [facetOf('completed'), facetOf('failed')];
+const endedFacets = [executionFacet('completed'), executionFacet('failed')];
 
 /** Returns the lists of an execution: its organization's and its agent's. */
 function listsOf({ organization, agentId }: ExecutionHead): [all: ListScope, own: ListScope] {
@@ -54,14 +54,14 @@ export function withoutStart({ by: _, ...item }: Item): Item {
 /** Returns the row of an execution under its status. That of a running one also has the id of its agent, to select by. */
 function rowOf(list: ListScope, execution: ExecutionHead): Item {
   const { id, status, agentId } = execution;
-  const Key = keys.listRow(list, facetOf(status), ulidOf(id));
+  const Key = keys.listRow(list, executionFacet(status), ulidOf(id));
   return { ...Key, ...entryOf(execution), ...(status === 'running' && { agentId }) };
 }
 
 /** Returns the lists of an execution in the form of version 0.2.0. The rows hold the entries of the lists. */
 function formerMembership(execution: ExecutionHead): ListMembership {
   const { id, status } = execution;
-  return { ulid: ulidOf(id), facet: facetOf(status), lists: listsOf(execution), entry: entryOf(execution) };
+  return { ulid: ulidOf(id), facet: executionFacet(status), lists: listsOf(execution), entry: entryOf(execution) };
 }
 
 /**
@@ -83,7 +83,7 @@ function enterWrites(list: ListScope, execution: ExecutionHead): Write[] {
   const { id, status } = execution;
   return [
     { Put: { Item: rowOf(list, execution) } },
-    addToCounter(list, ulidOf(id), onlyShard, { [facetOf(status)]: 1 }),
+    addToCounter(list, ulidOf(id), onlyShard, { [executionFacet(status)]: 1 }),
   ];
 }
 
@@ -97,7 +97,7 @@ export function endingRowWrites(before: ExecutionHead, after: ExecutionHead, onR
   const writes = isFormer(before)
     ? listingWrites(formerMembership(before), formerMembership(after))
     : [
-        { Delete: { Key: keys.listRow(all, facetOf(before.status), ulidOf(before.id)) } },
+        { Delete: { Key: keys.listRow(all, executionFacet(before.status), ulidOf(before.id)) } },
         ...listsOf(before).flatMap((list) => enterWrites(list, after)),
       ];
   return writes.map((write) => ('Delete' in write ? requiredDelete(write.Delete.Key as Key, onRowMissing) : write));
@@ -130,7 +130,7 @@ export async function readRunningRows(
   organization: Organization,
   agentId?: string,
 ): Promise<RunningRow[]> {
-  const facet = facetOf('running');
+  const facet = executionFacet('running');
   const read = ({ rows: pk }: ListScope): Promise<Item[]> =>
     readRange(table, { pk, from: `${facet}#`, to: `${facet}#~` });
   const all = keys.executionScope(organization);
@@ -193,7 +193,7 @@ export async function readExecutionPage(
     return { items: running.slice(offset, offset + limit).map(listItemFrom), total: running.length };
   }
   const { rows, total } = status
-    ? await readPage(table, { list, facets: [facetOf(status)], ...page })
+    ? await readPage(table, { list, facets: [executionFacet(status)], ...page })
     : await readWithRunning(context, organization, agentId, (running) =>
         readPage(table, { list, facets: endedFacets, others: running.map(asRow), ...page }),
       );
@@ -229,7 +229,7 @@ export async function* readListed(
 
 /** Returns the keys of all rows that an execution with a status can have in a list. */
 export function rowKeys(list: ListScope, ulid: string, status: ExecutionStatus): Key[] {
-  return [everything, facetOf(status)].map((facet) => keys.listRow(list, facet, ulid));
+  return [everything, executionFacet(status)].map((facet) => keys.listRow(list, facet, ulid));
 }
 
 /** The maximum number of executions whose `unlistingWrites` fit in one transaction: two writes for each, and the counter. */
@@ -247,7 +247,7 @@ export async function unlistingWrites(
   ulids: readonly string[],
 ): Promise<Write[]> {
   const [all, own] = [keys.executionScope(organization), keys.executionScope(organization, ulidOf(agentId))];
-  const facets = [everything, facetOf('running'), ...endedFacets];
+  const facets = [everything, executionFacet('running'), ...endedFacets];
   const found = await getEach(
     table,
     ulids.flatMap((ulid) => facets.map((facet) => keys.listRow(all, facet, ulid))),
@@ -256,9 +256,9 @@ export async function unlistingWrites(
   const rows = ulids.flatMap((ulid, at) => {
     const [former, ...rest] = found.slice(at * facets.length, (at + 1) * facets.length);
     const row = rest.find((one) => one !== undefined);
-    const facet = row && facetOf(row.status as ExecutionStatus);
+    const facet = row && executionFacet(row.status as ExecutionStatus);
     if (!facet) return [];
-    const isCounted = former !== undefined || facet !== facetOf('running');
+    const isCounted = former !== undefined || facet !== executionFacet('running');
     const left = [...(former ? [everything] : []), facet];
     for (const one of isCounted ? left : []) changes[one] = (changes[one] ?? 0) - 1;
     return [

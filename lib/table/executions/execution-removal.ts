@@ -13,7 +13,7 @@ import { changeWrites } from '../tasks/tasks.ts';
 import { type ExecutionHead, executionFrom, isRunning } from './execution-items.ts';
 import { readListed, rowKeys, unlistedAtOnce, unlistingWrites } from './execution-lists.ts';
 import type { TaskMove } from './executions.ts';
-import { unchanged } from './lease-writes.ts';
+import { unchangedExecution } from './lease-writes.ts';
 import { tokenWrites } from './metrics.ts';
 import { countRunningDown } from './running.ts';
 
@@ -105,7 +105,7 @@ async function purgeExecution(
 
 /** Returns the delete of a head, on the condition that its worker has not ended or changed it since it was read. */
 function deleteHead(key: Key, execution: ExecutionHead): Write {
-  const read = isRunning(execution) ? unchanged(execution) : undefined;
+  const read = isRunning(execution) ? unchangedExecution(execution) : undefined;
   return {
     Delete: {
       Key: key,

@@ -241,7 +241,7 @@ export async function returnLease(
  * @returns the execution as it is stored then
  * @throws `LeaseLost`
  */
-export async function storeProgress(
+export async function storeExecutionProgress(
   { table }: TableContext,
   execution: RunningExecution,
   progress: Progress,

@@ -14,7 +14,7 @@ import {
   stepCountOf,
 } from './execution-items.ts';
 import { rowsOf } from './execution-lists.ts';
-import { readExecutionHead, storeProgress } from './executions.ts';
+import { readExecutionHead, storeExecutionProgress } from './executions.ts';
 import { LeaseLost } from './lease-writes.ts';
 import { tokenWrites } from './metrics.ts';
 import { tokensOfDayWrite } from './running.ts';
@@ -52,7 +52,9 @@ export async function countLateTokens(
     if (head && isRunning(head) && head.claim === claim) {
       const progress = { ...(head.progress ?? noProgress), tokens: used, ...(estimated && { estimated }) };
       // The next worker must not count an interrupted call for this one.
-      await storeProgress(context, head, { ...progress, lost: head.claims }, { isFinished: false }).catch(asConflict);
+      await storeExecutionProgress(context, head, { ...progress, lost: head.claims }, { isFinished: false }).catch(
+        asConflict,
+      );
       return;
     }
     const late = lateOf(head, { tokens, ...(estimated && { estimated }) }, claim as string);

@@ -250,7 +250,7 @@ export function endWrite(execution: RunningExecution, ending: HeadEnding): Write
 const workerFields = ['claim', 'progress', 'outputParts', 'steps', 'step', 'late'] as const;
 
 /** Returns the condition that an execution is running, and that no worker has changed it since it was read. */
-export function unchanged(execution: RunningExecution) {
+export function unchangedExecution(execution: RunningExecution) {
   const known = workerFields.filter((field) => execution[field] !== undefined);
   const unknown = workerFields.filter((field) => execution[field] === undefined);
   return {
@@ -273,7 +273,7 @@ export function unchanged(execution: RunningExecution) {
  */
 export function cancelWrite(execution: RunningExecution, ending: HeadEnding): Write {
   const { changes, values, names } = endOf(execution, ending);
-  const read = unchanged(execution);
+  const read = unchangedExecution(execution);
   return {
     Update: {
       Key: headKey(execution),

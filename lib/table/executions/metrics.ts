@@ -133,7 +133,7 @@ export function noTotals(): Totals {
 }
 
 /** Returns the sum of totals. */
-export function sumOf(totals: Iterable<Totals>): Totals {
+export function sumOfTotals(totals: Iterable<Totals>): Totals {
   const sum = noTotals();
   const counts = new Map<number, number>();
   for (const one of totals) {
@@ -189,7 +189,7 @@ async function readFinished(
     const sk = item.sk as string;
     if (promptHash !== undefined && !sk.endsWith(`#${promptHash}`)) continue;
     const date = dayOf(sk);
-    days.set(date, sumOf([days.get(date) ?? noTotals(), totalsFrom(item)]));
+    days.set(date, sumOfTotals([days.get(date) ?? noTotals(), totalsFrom(item)]));
   }
   return days;
 }

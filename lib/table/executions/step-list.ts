@@ -79,7 +79,7 @@ async function startedOf(context: TableContext, head: ExecutionHead): Promise<St
 }
 
 /** All that is stored of an execution, read at once. */
-export type Conversation = {
+export type StoredConversation = {
   head: ExecutionHead;
   input: ExecutionInput;
   /** Absent if the execution has none. */
@@ -93,7 +93,7 @@ export type Conversation = {
 export async function readConversation(
   { table }: TableContext,
   { organization, id }: Pick<ExecutionHead, 'organization' | 'id'>,
-): Promise<Conversation | undefined> {
+): Promise<StoredConversation | undefined> {
   const pk = keys.execution(organization, ulidOf(id));
   return retryOnConflict(table, async () => {
     const items = await readRange(table, { pk, ascending: true });

@@ -123,7 +123,7 @@ export type Swept = {
 };
 
 /** Returns the results of two sweeps as one. */
-export function sumOf(one: Swept, other: Swept): Swept {
+export function joinSweeps(one: Swept, other: Swept): Swept {
   return { woken: one.woken + other.woken, unfinished: one.unfinished || other.unfinished };
 }
 

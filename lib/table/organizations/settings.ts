@@ -20,7 +20,10 @@ export type OrganizationSettings = Partial<
 export type SettingsChange = { [Name in keyof OrganizationSettings]: OrganizationSettings[Name] | undefined };
 
 /** Returns the settings of an organization, strongly consistent. */
-export async function readSettings({ table }: TableContext, organization: Organization): Promise<OrganizationSettings> {
+export async function readOrganizationSettings(
+  { table }: TableContext,
+  organization: Organization,
+): Promise<OrganizationSettings> {
   const { pk: _, sk: __, ...settings } = (await getItem(table, keys.settings(organization))) ?? {};
   return settings as OrganizationSettings;
 }

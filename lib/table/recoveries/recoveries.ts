@@ -188,7 +188,7 @@ export function recoveryInProgress(): ApiError {
  *
  * @returns whether it is stored: not if another worker has taken the recovery since it was read, or it was cancelled
  */
-export async function storeProgress(
+export async function storeRecoveryProgress(
   { table }: TableContext,
   recovery: StoredRecovery,
   progress: Partial<RecoveryProgress & Pick<StoredRecovery, 'again'>>,

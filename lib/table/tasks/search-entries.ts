@@ -11,7 +11,7 @@ import { queryPages } from '../access/reads.ts';
 import type { Item } from '../access/write.ts';
 import { pageFromParts } from '../events/event-feed.ts';
 import { justBefore } from '../events/positions.ts';
-import { facetOf, facetsOf, type TaskFilter } from './task-items.ts';
+import { facetsOf, type TaskFilter, taskFacet } from './task-items.ts';
 import { readTask } from './tasks.ts';
 
 /**
@@ -34,7 +34,7 @@ export function searchEntry(organization: Organization, task: Task): Item {
   return {
     ...keys.searchEntry(organization, ulidOf(id)),
     title,
-    facet: facetOf(status, priority),
+    facet: taskFacet(status, priority),
     ...(agent && { agent }),
     ...(project && { project }),
   };

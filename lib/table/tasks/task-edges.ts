@@ -21,7 +21,7 @@ export const conflict = () => new Conflict();
  * Returns the condition that a task has not changed since it was read: `held` changes without the version, because callers do not see
  * it.
  */
-export const unchanged = (task: StoredTask) => ({
+export const unchangedTask = (task: StoredTask) => ({
   condition: `#version = :version AND ${task.held ? 'attribute_exists' : 'attribute_not_exists'}(held)`,
   names: { '#version': 'version' },
   values: { ':version': task.version },
@@ -135,7 +135,7 @@ export const detachLimit = 35;
 
 /** Returns the write that removes a deleted task from the `dependsOn` of a dependent that has not changed. */
 export function detach(organization: Organization, dependent: StoredTask, id: string, updatedAt: string): Write {
-  const { condition, names, values } = unchanged(dependent);
+  const { condition, names, values } = unchangedTask(dependent);
   const update = updateOf({
     dependsOn: dependent.dependsOn.filter((other) => other !== id),
     updatedAt,

@@ -102,7 +102,7 @@ const heldLetters: Partial<Record<TaskStatus, string>> = { backlog: 'w', assigne
 const priorityLetters: Record<TaskPriority, string> = { low: 'l', medium: 'm', high: 'h', critical: 'c' };
 
 /** Returns the facet of a status and a priority: two letters, because a counter has an attribute for each of 32. */
-export const facetOf = (status: TaskStatus, priority: TaskPriority) =>
+export const taskFacet = (status: TaskStatus, priority: TaskPriority) =>
   statusLetters[status] + priorityLetters[priority];
 
 /** Returns the facets of a status and a priority: also that of the tasks that are held, if there can be some. */

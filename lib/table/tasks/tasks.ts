@@ -24,7 +24,7 @@ import {
   type GraphLock,
   removeEdge,
   takeLock,
-  unchanged,
+  unchangedTask,
   unknownTask,
 } from './task-edges.ts';
 import {
@@ -266,7 +266,7 @@ export function changeWrites(organization: Organization, before: StoredTask, aft
 function changeFields(organization: Organization, before: StoredTask, after: StoredTask): Write {
   const made = { ...after, ...noAuthorship, ...authorship() } as StoredTask;
   const changed = changedFields(before, made, ['id', 'createdAt', 'dependents']);
-  const { condition, names, values } = unchanged(before);
+  const { condition, names, values } = unchangedTask(before);
   const update = updateOf(changed);
   return {
     Update: {
@@ -282,7 +282,7 @@ function changeFields(organization: Organization, before: StoredTask, after: Sto
 
 function deleteUnchanged(organization: Organization, task: StoredTask): Write {
   const { dependents } = task;
-  const { condition, names, values } = unchanged(task);
+  const { condition, names, values } = unchangedTask(task);
   const none = dependents.length === 0;
   return {
     Delete: {

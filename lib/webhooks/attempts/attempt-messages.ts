@@ -29,7 +29,7 @@ const recoveryAheadMs = 5 * 60_000;
  *
  * @param tooLateMs how long such an attempt waits from now; absent: the whole step
  */
-export function startOf(
+export function attemptStart(
   message: DeliveryMessage,
   { now, retrySchedule }: { now: number; retrySchedule: RetrySchedule },
   tooLateMs?: number,
@@ -60,7 +60,7 @@ export async function sendAttemptMessages(
 ): Promise<void> {
   const times = { now: context.clock(), retrySchedule: context.retrySchedule };
   const timeOf = (message: DeliveryMessage) =>
-    notBefore === undefined ? startOf(message, times) : Math.max(startOf(message, times, 0), notBefore);
+    notBefore === undefined ? attemptStart(message, times) : Math.max(attemptStart(message, times, 0), notBefore);
   const delayed = (message: DeliveryMessage) => ({
     message: sentForm(message),
     delaySeconds: secondsUntil(timeOf(message), times.now),

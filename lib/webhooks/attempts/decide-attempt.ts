@@ -4,7 +4,7 @@ import { type FoundAttempt, notBeforeOf } from '../../table/deliveries/attempt-l
 import { lastResume, openPauseOf } from '../../table/webhooks/pauses.ts';
 import type { Target } from '../../table/webhooks/webhooks.ts';
 import { freeLeaseOf } from './attempt-limits.ts';
-import { startOf } from './attempt-messages.ts';
+import { attemptStart } from './attempt-messages.ts';
 import { hasBooking, isBooked, isBookedLate, withoutBooking } from './bookings.ts';
 import { eventTimeOf, isSkipped, skippedAfterMs } from './paused-attempts.ts';
 
@@ -58,7 +58,7 @@ export function decide(found: FoundAttempt, received: DeliveryMessage, circumsta
   if (made || !target || !loggedEvent) return { kind: 'drop', message, unlists: true };
 
   // A first attempt is due at the time of its event. It can only seem early, if the clock of this function is behind.
-  const earliest = startOf(message, { now, retrySchedule }, 0);
+  const earliest = attemptStart(message, { now, retrySchedule }, 0);
   if (message.attempt > 1 && earliest > now) return { kind: 'sendAgain', message, notBefore: earliest };
 
   const paused = decideInPause(message, target, now, loggedEvent.logTime);

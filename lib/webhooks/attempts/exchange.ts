@@ -1,4 +1,4 @@
-import { type Outcome, startOf } from '../../sender/sender.ts';
+import { firstBytes, type Outcome } from '../../sender/sender.ts';
 import type { SentRequest } from '../../table/deliveries/attempt-items.ts';
 import type { KeptResponse } from '../../table/deliveries/responses.ts';
 import type { SignedPost } from './signed-post.ts';
@@ -31,7 +31,7 @@ export function exchangeOf(post: SignedPost, outcome: Outcome): { sent: SentRequ
     ...(httpStatus > 0 && { kept }),
   };
   if (!kept) return { sent };
-  const body = startOf(responseBody, keptBodyBytes);
+  const body = firstBytes(responseBody, keptBodyBytes);
   const truncated = body.length < responseBody.length || responseCut === true;
   return { sent, response: { headers: firstHeaders(responseHeaders), body, truncated } };
 }

@@ -1,5 +1,5 @@
 import { decryptSecret, type SecretOwner, type SecretsContext } from '../../aws/secrets.ts';
-import { bodyOf, type Delivery } from '../../sender/delivery-body.ts';
+import { type DeliveredEvent, deliveryBody } from '../../sender/delivery-body.ts';
 import type { Post } from '../../sender/sender.ts';
 import { deliveryHeaders } from '../../sender/signature.ts';
 import type { Target } from '../../table/webhooks/webhooks.ts';
@@ -16,7 +16,7 @@ export type SignedPost = Post & { sentAt: number };
  */
 export async function signedPost(
   context: SecretsContext,
-  delivery: Delivery,
+  delivery: DeliveredEvent,
   { url, encryptedSecret, previousSecret }: Target,
   owner: SecretOwner,
 ): Promise<SignedPost> {
@@ -27,6 +27,6 @@ export async function signedPost(
     ),
   );
   const sentAt = context.clock();
-  const body = bodyOf(delivery, sentAt);
+  const body = deliveryBody(delivery, sentAt);
   return { url, headers: deliveryHeaders({ ...delivery, sentAt, body }, secret, previous), body, sentAt };
 }

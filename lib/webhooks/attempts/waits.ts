@@ -42,7 +42,7 @@ function waitedMs({ pauses }: Target, { message: { dueAt }, lateMs }: Wait): num
 }
 
 /** Returns the longest waits in whole seconds. */
-export function secondsOf({ promptMs, slowMs }: LongestWaits): Waits {
+export function waitsInSeconds({ promptMs, slowMs }: LongestWaits): Waits {
   return { DeliveriesLate: Math.round(promptMs / 1000), SlowDeliveriesLate: Math.round(slowMs / 1000) };
 }
 

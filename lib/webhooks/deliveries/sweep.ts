@@ -3,7 +3,7 @@ import type { Counts, Waits } from '../../names/metrics.ts';
 import type { BatchingContext } from '../../table/access/batchers.ts';
 import type { Key } from '../../table/access/keys.ts';
 import { unlistItem } from '../../table/deliveries/attempt-log.ts';
-import { checkPartition, eventCheckFrom } from '../../table/deliveries/event-checks.ts';
+import { eventCheckFrom, eventCheckPartition } from '../../table/deliveries/event-checks.ts';
 import { oldDeliveryPartitions } from '../../table/deliveries/old-deliveries.ts';
 import { eventFrom, isEvent } from '../../table/events/event-log.ts';
 import { deliveryPartitions, parkedPartitions } from '../../table/lists/delivery-partitions.ts';
@@ -11,7 +11,7 @@ import { type SweepCall, type Swept, sweep } from '../../table/lists/due.ts';
 import { releaseFrom } from '../../table/webhooks/releases.ts';
 import { type AttemptMessageContext, sendAttemptMessages } from '../attempts/attempt-messages.ts';
 import { releaseParked } from '../attempts/paused-attempts.ts';
-import { addWaits, createWaits, secondsOf } from '../attempts/waits.ts';
+import { addWaits, createWaits, waitsInSeconds } from '../attempts/waits.ts';
 import { checkEvents, type FoundByChecks, sendLostAttempts } from './check-events.ts';
 import { attemptIn } from './listed-attempt.ts';
 
@@ -51,7 +51,7 @@ export async function sweepDeliveries(
   });
   // A check is made when it is due, also by a sweep of what is not due yet: its events may have no attempts before.
   const dueCall = { ...call, until: Math.min(call.until, now) };
-  const checked = await sweep(context, [checkPartition], dueCall, async (items) => {
+  const checked = await sweep(context, [eventCheckPartition], dueCall, async (items) => {
     let failure: { reason: unknown } | undefined;
     for (let at = 0; at < items.length; at += checksAtOnce) {
       const checks = items.slice(at, at + checksAtOnce).map(eventCheckFrom);
@@ -64,7 +64,7 @@ export async function sweepDeliveries(
   return {
     woken: sent + found.sent,
     unfinished: swept.unfinished || checked.unfinished,
-    waits: secondsOf(found.waits),
+    waits: waitsInSeconds(found.waits),
     counts: found.missing > 0 ? { WorkLost: found.missing } : {},
   };
 }

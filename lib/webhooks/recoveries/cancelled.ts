@@ -9,7 +9,7 @@ import {
   deleteRecoveredAttempt,
   recoveredMessage,
   type StoredRecovery,
-  storeProgress,
+  storeRecoveryProgress,
   unlistRecovery,
   unlockRecovery,
 } from '../../table/recoveries/recoveries.ts';
@@ -53,7 +53,7 @@ export async function takeBack(
   await unlockRecovery(context, recovery);
   const lastAt = Date.parse(cancelledAt) + undoAfterMs + takenMs;
   if (context.clock() >= lastAt) await unlistRecovery(context, recovery);
-  else await storeProgress(context, recovery, {}, timestamp(lastAt));
+  else await storeRecoveryProgress(context, recovery, {}, timestamp(lastAt));
 }
 
 async function takeBackUnmade(context: BatchingContext & AttemptMessageContext, items: readonly Item[]): Promise<void> {

@@ -18,7 +18,7 @@ import {
   progressAtStart,
   type RecoveryProgress,
   type StoredRecovery,
-  storeProgress,
+  storeRecoveryProgress,
 } from '../../table/recoveries/recoveries.ts';
 import { isPaused } from '../../table/webhooks/pauses.ts';
 import { readWebhook, type StoredWebhook } from '../../table/webhooks/webhooks.ts';
@@ -103,12 +103,12 @@ async function goOverAgain(context: WalkContext, recovery: StoredRecovery): Prom
 async function continueLater(
   context: WalkContext,
   recovery: StoredRecovery,
-  progress: Parameters<typeof storeProgress>[2],
+  progress: Parameters<typeof storeRecoveryProgress>[2],
   nextAt: number,
 ): Promise<void> {
   const dueAt = timestamp(nextAt + graceMs);
   // If another worker has taken it since, that one has sent an order.
-  if (await storeProgress(context, recovery, progress, dueAt))
+  if (await storeRecoveryProgress(context, recovery, progress, dueAt))
     await sendOrder(context, recovery, { kind: 'recovery', recoveryId: recovery.id, dueAt }, nextAt);
 }
 

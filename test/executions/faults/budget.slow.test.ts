@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { sweepExecutions } from '../../../lib/executions/run/execution-messages.ts';
-import type { Answer, Model, Question } from '../../../lib/model/converse.ts';
+import type { Model, ModelAnswer, Question } from '../../../lib/model/converse.ts';
 import type { ExecutionMessage } from '../../../lib/names/messages.ts';
 import { keys } from '../../../lib/table/access/keys.ts';
 import { getItem, queryItems } from '../../../lib/table/access/reads.ts';
@@ -65,7 +65,7 @@ it(`500 executions count the tokens of every answer, whatever ends them, and do 
     }),
     splitter: scriptedModel({ work: splitting }),
   };
-  const answer = async (question: Question, name: string): Promise<Answer> => {
+  const answer = async (question: Question, name: string): Promise<ModelAnswer> => {
     const isStubborn = random() < stubborn;
     if (isStubborn || random() < late) await timeline.pause(random() * latestMs, isStubborn ? never : question.signal);
     if (question.signal.aborted && !isStubborn) return { kind: 'aborted', tokens: 0 };

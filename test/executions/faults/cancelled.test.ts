@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Tools } from '../../../lib/executions/run/generate-output.ts';
+import type { RunResources } from '../../../lib/executions/run/generate-output.ts';
 import type { Model } from '../../../lib/model/converse.ts';
 import type { ExecutionMessage } from '../../../lib/names/messages.ts';
 import type { Table } from '../../../lib/table/access/client.ts';
@@ -65,7 +65,7 @@ async function createCancelled(worker: 'ends' | 'returns' | 'continues' | 'calls
   const outcomes: { id: string; outcome: string }[] = [];
   /** The tokens of all answers to an execution. */
   const answered = new Map<string, number>();
-  const run = ({ executionId: id, ...message }: ExecutionMessage, { model, ...others }: Tools) =>
+  const run = ({ executionId: id, ...message }: ExecutionMessage, { model, ...others }: RunResources) =>
     fixture.run(
       { ...message, executionId: id },
       {

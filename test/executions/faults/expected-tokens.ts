@@ -1,4 +1,4 @@
-import type { Answer, Question } from '../../../lib/model/converse.ts';
+import type { ModelAnswer, Question } from '../../../lib/model/converse.ts';
 import { estimatedInput } from '../../../lib/model/input-estimate.ts';
 import type { ExecutionHead } from '../../../lib/table/executions/execution-items.ts';
 import type { Step } from '../../../lib/table/executions/steps.ts';
@@ -82,7 +82,7 @@ export function createExpectedTokens(hasTools: (executionId: string) => boolean)
     },
 
     /** Notes an answer that has reached a worker. */
-    answered: ({ spent }: WorkerTokens, question: Question, answer: Answer) =>
+    answered: ({ spent }: WorkerTokens, question: Question, answer: ModelAnswer) =>
       void spent.push(answer.kind === 'aborted' ? callOf(question) : answer.tokens),
 
     /** Notes that a worker sends a command; returns a function to call with the result. */

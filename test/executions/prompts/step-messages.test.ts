@@ -4,7 +4,7 @@ import type { ExecutionStep, MessagePart, StepMessage } from '../../../lib/contr
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import { listSteps } from '../../../lib/executions/executions.ts';
 import { selfTestPrompt } from '../../../lib/executions/prompts/prompts.ts';
-import type { Answer, Question, Turn } from '../../../lib/model/converse.ts';
+import type { ModelAnswer, Question, Turn } from '../../../lib/model/converse.ts';
 import type { ExecutionMessage } from '../../../lib/names/messages.ts';
 import { keys } from '../../../lib/table/access/keys.ts';
 import { getItem, readRange } from '../../../lib/table/access/reads.ts';
@@ -17,7 +17,7 @@ import { conversation, type Script } from '../tool-scripts.ts';
 
 type Fixture = Awaited<ReturnType<typeof createTestExecutions>>;
 
-const throttled: Answer = { kind: 'throttled', tokens: 0 };
+const throttled: ModelAnswer = { kind: 'throttled', tokens: 0 };
 
 /** Returns the steps of an execution of `writer` with the messages of their calls. */
 async function stepsOf({ app, organization }: Fixture, { executionId }: ExecutionMessage, name = 'writer') {

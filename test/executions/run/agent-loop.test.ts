@@ -5,7 +5,7 @@ import { createSimulator } from '../../../infra/local/model/simulator.ts';
 import { deleteAgent } from '../../../lib/agents/agents.ts';
 import type { NewAgent } from '../../../lib/contract/agents/agents.ts';
 import { runDuePurges } from '../../../lib/executions/purges.ts';
-import { type Answer, createConverseModel, type Question } from '../../../lib/model/converse.ts';
+import { createConverseModel, type ModelAnswer, type Question } from '../../../lib/model/converse.ts';
 import { readSteps } from '../../../lib/table/executions/steps.ts';
 import { nested } from '../../nested.ts';
 import { createTestExecutions, scriptedModel, text } from '../test-executions.ts';
@@ -17,7 +17,7 @@ const capabilities = ['tasks.read', 'tasks.write'];
 await fixture.addAgent('splitter', { capabilities });
 
 /** Runs an execution of an agent with tools to its end, by one worker after the other. */
-async function run(work: Script | ((question: Question) => Answer | Promise<Answer>), name = 'splitter') {
+async function run(work: Script | ((question: Question) => ModelAnswer | Promise<ModelAnswer>), name = 'splitter') {
   const message = await fixture.start({}, name);
   const { tools, asked } = scriptedModel({ work: typeof work === 'function' ? work : conversation(work) });
   const counts = await fixture.finishAll(message, tools);
@@ -104,7 +104,7 @@ describe('an agent with tools', () => {
   });
 
   it('pays for the steps before a model call that fails', async () => {
-    const failing: Answer = { kind: 'failed', error: 'The model refused to do this.', tokens: 7 };
+    const failing: ModelAnswer = { kind: 'failed', error: 'The model refused to do this.', tokens: 7 };
     const { execution, steps } = await run([[creating('Before')], failing]);
     expect(execution).toMatchObject({ status: 'failed', error: failing.error, tokensUsed: 17, stepCount: 3 });
     expect(steps.at(-1)).toMatchObject({ kind: 'model', error: failing.error, tokensUsed: 7 });
@@ -148,7 +148,7 @@ describe('the limits of an execution', () => {
   });
 });
 
-describe.each<[string, Answer]>([
+describe.each<[string, ModelAnswer]>([
   ['of a tool that does not exist', requesting([['delete_everything', {}]])],
   ['with a name of 100,000 characters', requesting([['x'.repeat(100_000), {}]])],
   ['with arguments that are no JSON', requesting([['create_task', undefined]])],

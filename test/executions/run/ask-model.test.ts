@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { askModel } from '../../../lib/executions/run/ask-model.ts';
-import type { Answer } from '../../../lib/model/converse.ts';
+import type { ModelAnswer } from '../../../lib/model/converse.ts';
 import { createTimeline } from '../timeline.ts';
 
-const throttled: Answer = { kind: 'throttled', tokens: 0 };
-const faulty: Answer = { kind: 'faulty', error: 'The model could not be reached, or had a fault.', tokens: 2 };
-const text: Answer = { kind: 'text', text: 'Done.', tokens: 5 };
+const throttled: ModelAnswer = { kind: 'throttled', tokens: 0 };
+const faulty: ModelAnswer = { kind: 'faulty', error: 'The model could not be reached, or had a fault.', tokens: 2 };
+const text: ModelAnswer = { kind: 'text', text: 'Done.', tokens: 5 };
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -13,7 +13,7 @@ const setRandom = (value: number) => vi.spyOn(Math, 'random').mockReturnValue(va
 
 /** Asks a model that gives these answers in order and then repeats the last one; returns the result and the times. */
 async function asked(
-  answers: readonly Answer[],
+  answers: readonly ModelAnswer[],
   { tries = 3, withinMs = Number.POSITIVE_INFINITY, faults = 0, patienceMs = Number.POSITIVE_INFINITY } = {},
 ) {
   const timeline = createTimeline(0);
@@ -22,27 +22,27 @@ async function asked(
   if (withinMs === 0) late.abort();
   else if (withinMs < Number.POSITIVE_INFINITY) void timeline.pause(withinMs, signal).then(() => late.abort());
   const askedAt: number[] = [];
-  const model = async (): Promise<Answer> => {
+  const model = async (): Promise<ModelAnswer> => {
     askedAt.push(timeline.clock());
-    return answers[askedAt.length - 1] ?? (answers.at(-1) as Answer);
+    return answers[askedAt.length - 1] ?? (answers.at(-1) as ModelAnswer);
   };
   const question = { model: 'm', system: '', user: 'Hi.', maxTokens: 10, signal };
   const answered = await timeline.finish(askModel(timeline, model, question, tries, { faults, patienceMs }));
   return { answered, askedAt, endedAt: timeline.clock(), waiting: timeline.waiting() };
 }
 
-const failed: Answer = { kind: 'failed', error: 'The model refused to do this.', tokens: 7 };
-const tooSlow: Answer = { ...faulty, error: 'The model took too long to answer.' };
+const failed: ModelAnswer = { kind: 'failed', error: 'The model refused to do this.', tokens: 7 };
+const tooSlow: ModelAnswer = { ...faulty, error: 'The model took too long to answer.' };
 const mixed = [throttled, faulty, throttled, throttled, faulty, throttled, text];
-const tools: Answer = {
+const tools: ModelAnswer = {
   ...{ kind: 'tools', content: '[]', text: '', calls: [{ id: 't', name: 'get_task', input: {} }], tokens: 5 },
   cached: { read: 3, written: 1 },
 };
-const malformed: Answer = { kind: 'malformed', error: 'The model requested a tool in a broken form.', tokens: 5 };
-const patient = [...Array<Answer>(100).fill(throttled), text];
+const malformed: ModelAnswer = { kind: 'malformed', error: 'The model requested a tool in a broken form.', tokens: 5 };
+const patient = [...Array<ModelAnswer>(100).fill(throttled), text];
 const lastFault = { ...failed, error: tooSlow.error, tokens: 6 };
 
-it.each<[string, Answer[], Parameters<typeof asked>[1], object, number]>([
+it.each<[string, ModelAnswer[], Parameters<typeof asked>[1], object, number]>([
   ['succeeds is made once', [text], {}, text, 1],
   ['fails permanently is made once', [failed], {}, failed, 1],
   ['requests a tool is made once, with its calls and its cached tokens', [tools], {}, tools, 1],

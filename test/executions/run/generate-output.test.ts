@@ -1,8 +1,8 @@
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { assignSkill, deleteAgent } from '../../../lib/agents/agents.ts';
-import { generateOutput, type Tools } from '../../../lib/executions/run/generate-output.ts';
-import type { Answer } from '../../../lib/model/converse.ts';
+import { generateOutput, type RunResources } from '../../../lib/executions/run/generate-output.ts';
+import type { ModelAnswer } from '../../../lib/model/converse.ts';
 import { keys } from '../../../lib/table/access/keys.ts';
 import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
 import { deleteTask, updateTask } from '../../../lib/tasks/tasks.ts';
@@ -18,7 +18,7 @@ const tooLong = 'The answer of the model was longer than it may be.';
 async function generate(
   says?: Parameters<typeof scriptedModel>[0],
   execution?: RunningExecution,
-  catalogue: Tools['catalogue'] = [],
+  catalogue: RunResources['catalogue'] = [],
 ) {
   const scripted = scriptedModel(says);
   const leased = execution ?? (await fixture.leased());
@@ -60,7 +60,7 @@ describe('the work', () => {
     expect(asked[2]?.system).toMatch(/^You review the work of other agents\./);
   });
 
-  it.each<[string, Answer, string, number]>([
+  it.each<[string, ModelAnswer, string, number]>([
     ['fails permanently', { kind: 'failed', error: refused, tokens: 7 }, refused, 7],
     ['has a fault three times', { kind: 'faulty', error: fault, tokens: 2 }, fault, 6],
     ['is longer than the output limit', text(`${'ö'.repeat(500_000)}.`, 5), tooLong, 5],
@@ -82,7 +82,7 @@ describe('the work', () => {
   });
 });
 
-it.each<[string, Answer, 'passed' | 'failed' | 'skipped']>([
+it.each<[string, ModelAnswer, 'passed' | 'failed' | 'skipped']>([
   ['passes', text('VERDICT: PASS', 3), 'passed'],
   ['fails', text('VERDICT: FAIL', 3), 'failed'],
   ['gives no verdict', text('Well.', 3), 'skipped'],
@@ -100,7 +100,7 @@ it.each<[string, Answer, 'passed' | 'failed' | 'skipped']>([
 });
 
 describe('a gate whose answer is cut off', () => {
-  const cut: Answer = { kind: 'failed', error: tooLong, isCutOff: true, tokens: 3 };
+  const cut: ModelAnswer = { kind: 'failed', error: tooLong, isCutOff: true, tokens: 3 };
 
   it('is asked once more with the limit of work', async () => {
     const { result, asked } = await generate({

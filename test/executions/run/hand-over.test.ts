@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Answer, Question } from '../../../lib/model/converse.ts';
+import type { ModelAnswer, Question } from '../../../lib/model/converse.ts';
 import { estimatedInput } from '../../../lib/model/input-estimate.ts';
 import { readExecutionHead } from '../../../lib/table/executions/executions.ts';
 import { createTestExecutions, scriptedModel, silent, text } from '../test-executions.ts';
@@ -13,8 +13,8 @@ await fixture.addAgent('patient', { capabilities: ['tasks.write'] });
 
 /** Returns a model that takes a time for each answer. */
 const slowly =
-  (milliseconds: number, answer: (question: Question) => Answer) =>
-  async (question: Question): Promise<Answer> => {
+  (milliseconds: number, answer: (question: Question) => ModelAnswer) =>
+  async (question: Question): Promise<ModelAnswer> => {
     await timeline.pause(milliseconds, question.signal);
     return question.signal.aborted ? { kind: 'aborted', tokens: 0 } : answer(question);
   };

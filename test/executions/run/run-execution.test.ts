@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { runExecution } from '../../../lib/executions/run/run-execution.ts';
-import type { Answer, Question } from '../../../lib/model/converse.ts';
+import type { ModelAnswer, Question } from '../../../lib/model/converse.ts';
 import { estimatedInput } from '../../../lib/model/input-estimate.ts';
 import { faultsOf } from '../../table/tasks/oracle.ts';
 import { createTestExecutions, scriptedModel, silent, text, withoutTokens } from '../test-executions.ts';
@@ -44,7 +44,7 @@ describe('an execution that is run', () => {
     for (const field of ['error', 'claim', 'leaseUntil']) expect(execution).not.toHaveProperty(field);
   });
 
-  it.each<[string, Answer]>([
+  it.each<[string, ModelAnswer]>([
     ['completed', text('Done.', 100)],
     ['failed', { kind: 'failed', error: 'No.', tokens: 0 }],
   ])('names the model that answered instead of its own when it is %s', async (status, work) => {
@@ -55,7 +55,7 @@ describe('an execution that is run', () => {
     expect(await fixture.execution(message)).toMatchObject({ status, model: 'simulator' });
   });
 
-  it.each<[string, Answer, object]>([
+  it.each<[string, ModelAnswer, object]>([
     ['completed', text('A private output.', 100), { error: undefined, selfTest: 'passed', qaReview: 'passed' }],
     ['failed', { kind: 'failed', error: 'No.', tokens: 7 }, { error: 'No.', selfTest: 'skipped', qaReview: 'skipped' }],
   ])('logs that it %s, and no text of it', async (status, work, result) => {
@@ -169,7 +169,7 @@ describe('a worker that has lost its lease', () => {
   });
 
   /** Runs an execution of which another worker takes the lease during the call; returns the items from then on. */
-  async function runStolen(says: (question: Parameters<typeof silent>[0]) => Answer | Promise<Answer>) {
+  async function runStolen(says: (question: Parameters<typeof silent>[0]) => ModelAnswer | Promise<ModelAnswer>) {
     const message = await fixture.start();
     let before: unknown;
     const { tools, asked } = scriptedModel({

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { getExecutionMetrics } from '../../../lib/agents/metrics.ts';
 import { listExecutions } from '../../../lib/executions/executions.ts';
-import type { Answer, Question } from '../../../lib/model/converse.ts';
+import type { ModelAnswer, Question } from '../../../lib/model/converse.ts';
 import { estimatedInput } from '../../../lib/model/input-estimate.ts';
 import type { ExecutionMessage } from '../../../lib/names/messages.ts';
 import { readExecutionHead } from '../../../lib/table/executions/executions.ts';
@@ -57,7 +57,7 @@ describe('an answer of 900 tokens is counted', () => {
   it('if its execution is cancelled while the gates judge it, once', async () => {
     const message = await fixture.start();
     let cancelled: ReturnType<typeof fixture.cancel> | undefined;
-    const gate = async (): Promise<Answer> => {
+    const gate = async (): Promise<ModelAnswer> => {
       cancelled ??= fixture.cancel(message);
       expect(await cancelled).toMatchObject({ tokensUsed: 900 });
       return { kind: 'aborted', tokens: 0 };
@@ -177,7 +177,7 @@ it('the tokens of a call that failed temporarily are stored before the next call
     await fixture.update('writer', { capabilities });
     const message = await fixture.start();
     const stored: unknown[] = [];
-    const work = async (): Promise<Answer> => {
+    const work = async (): Promise<ModelAnswer> => {
       stored.push((await headOf(message))?.progress?.tokens);
       return stored.length < 3 ? { kind: 'faulty', error: 'It had a fault.', tokens: 7 } : text('Done.', 900);
     };

@@ -11,7 +11,7 @@ import { issueToken } from '../../../lib/http/issue-token.ts';
 import type { Model, Question } from '../../../lib/model/converse.ts';
 import { putEntries } from '../../../lib/table/history/history-rows.ts';
 import { sweepTasks } from '../../../lib/tasks/due-tasks.ts';
-import { callTool, grantedTools } from '../../../lib/tools/agent-tools.ts';
+import { callAgentTool, grantedTools } from '../../../lib/tools/agent-tools.ts';
 import { dataOf, paginationOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { purposeOf } from '../../executions/test-executions.ts';
@@ -81,7 +81,7 @@ const carryOut = (executionId: string, model: Model = passing()) =>
   runExecution(
     processContext(),
     { organization: caller.organization, executionId },
-    { model, catalogue: [], agentTools: { grantedTools, callTool } },
+    { model, catalogue: [], agentTools: { grantedTools, callTool: callAgentTool } },
   );
 const statusChange = (from: string, to: string) => [{ field: 'status', from, to }];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type LineOptions, type LogEntry, lineOf } from '../../../infra/terminal/log-lines.ts';
+import { type LineOptions, type LogEntry, logLine } from '../../../infra/terminal/log-lines.ts';
 import { ApiError } from '../../../lib/contract/errors.ts';
 
 const now = new Date(2026, 0, 5, 7, 12, 4).getTime();
@@ -7,7 +7,7 @@ const afterMs = (wait: number) => new Date(now + wait).toISOString();
 const executionId = 'ex_01M82WJ6STGC2AR7MCZAKMKFZ8';
 
 const line = (entry: Partial<LogEntry>, options: Partial<LineOptions> = {}) =>
-  lineOf({ level: 'info', message: 'message', fields: {}, ...entry }, { now, style: (_, text) => text, ...options });
+  logLine({ level: 'info', message: 'message', fields: {}, ...entry }, { now, style: (_, text) => text, ...options });
 
 const request = { method: 'POST', path: '/api/kanban-tasks', status: 201, durationMs: 8.3 };
 const longPath = `/api/agents/release-writer/executions/${executionId}`;

@@ -25,7 +25,7 @@ import {
 } from '../../../lib/table/idempotency.ts';
 import { sweep } from '../../../lib/table/lists/due.ts';
 import { takeFromBucket } from '../../../lib/table/organizations/request-bucket.ts';
-import { changeSettings, readSettings } from '../../../lib/table/organizations/settings.ts';
+import { changeSettings, readOrganizationSettings } from '../../../lib/table/organizations/settings.ts';
 import { agentPurgeWrite, purgePartition, taskPurgeWrite } from '../../../lib/table/purges/purge-items.ts';
 import { purgeTask } from '../../../lib/table/tasks/task-removal.ts';
 import { replaceSecret } from '../../../lib/table/webhooks/secret-rotation.ts';
@@ -221,7 +221,7 @@ describe('after the response to a single write was lost,', () => {
     await changeSettings(context, organization, { defaultModel: 'm' });
     lose();
     await changeSettings(context, organization, { defaultModel: undefined });
-    return readSettings(context, organization);
+    return readOrganizationSettings(context, organization);
   });
   itHappensOnce('the purge of a task changes a dependent once', [[], 3], async (lose) => {
     const [one, other] = [await board.put(), await board.put()];

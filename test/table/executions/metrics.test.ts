@@ -4,7 +4,7 @@ import type { Organization } from '../../../lib/contract/organization.ts';
 import type { Table } from '../../../lib/table/access/client.ts';
 import { keys } from '../../../lib/table/access/keys.ts';
 import { endExecution } from '../../../lib/table/executions/executions.ts';
-import { metricsWrites, readDays, readDurations, sumOf } from '../../../lib/table/executions/metrics.ts';
+import { metricsWrites, readDays, readDurations, sumOfTotals } from '../../../lib/table/executions/metrics.ts';
 import { fc } from '../../seeded.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
 import { completed, createExecutionTable, type ExecutionTable, failed } from './execution-table.ts';
@@ -66,13 +66,13 @@ beforeEach(async () => {
 /** Returns the totals of the first agent, by default with any prompt. */
 const totals = async (promptHash?: string) => {
   const days = await readDays(board, board.organization, { agentId: board.agent.id, since, promptHash });
-  return sumOf(days.values());
+  return sumOfTotals(days.values());
 };
 
 describe.each(['agent', 'organization'])('an execution is counted once for the %s', (of) => {
   const totals = async (table: Table = board.table) => {
     const agentId = of === 'agent' ? board.agent.id : undefined;
-    return sumOf((await readDays({ table }, board.organization, { agentId, since })).values());
+    return sumOfTotals((await readDays({ table }, board.organization, { agentId, since })).values());
   };
 
   // The running ones, those that have ended, the running ones again. The running ones of an agent are in two lists.

@@ -3,7 +3,7 @@ import 'aws-sdk-client-mock-vitest/extend';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryMessage } from '../../../lib/names/messages.ts';
 import type { Key } from '../../../lib/table/access/keys.ts';
-import { addWaits, createWaits, secondsOf } from '../../../lib/webhooks/attempts/waits.ts';
+import { addWaits, createWaits, waitsInSeconds } from '../../../lib/webhooks/attempts/waits.ts';
 import { mockTable } from '../../table/fixtures/mock-table.ts';
 
 const { table, dynamodb } = mockTable();
@@ -29,7 +29,7 @@ const wait = (name: string, lateMs: number) => ({
 async function longestOf(...steps: ReturnType<typeof wait>[][]) {
   const waits = createWaits();
   for (const step of steps) await addWaits({ table }, waits, step);
-  return secondsOf(waits);
+  return waitsInSeconds(waits);
 }
 
 describe('the longest wait', () => {

@@ -1,6 +1,6 @@
 import type { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSEvent } from 'aws-lambda';
-import { type MemoryQueue, sendMessages } from '../../../infra/local/queues/memory-queue.ts';
+import { enqueueMessages, type MemoryQueue } from '../../../infra/local/queues/memory-queue.ts';
 import { pollQueue, type Stop } from '../../../infra/local/queues/queue-poller.ts';
 import { createQueues, type Queues, sendersOf } from '../../../infra/local/queues/queues.ts';
 import {
@@ -194,7 +194,7 @@ export function startAwsService(world: World): Service {
           for (const { MessageBody: body = '', DelaySeconds: delaySeconds = 0 } of accepted) {
             const fate = fates.shift() ?? 'once';
             if (fate === 'lost') deadLetters.push({ queue, body });
-            else sendMessages(queue, Array(fate === 'twice' ? 2 : 1).fill({ body, delaySeconds }));
+            else enqueueMessages(queue, Array(fate === 'twice' ? 2 : 1).fill({ body, delaySeconds }));
           }
           return {};
         });
@@ -265,7 +265,7 @@ export function startAwsService(world: World): Service {
       fates.push('twice');
     },
     redrive: () => {
-      for (const { queue, body } of deadLetters.splice(0)) sendMessages(queue, [{ body, delaySeconds: 0 }]);
+      for (const { queue, body } of deadLetters.splice(0)) enqueueMessages(queue, [{ body, delaySeconds: 0 }]);
     },
     isIdle: () => contentOf(queues).length === 0 && position === world.changes.length,
     describe: () => contentOf(queues).join(', '),

@@ -6,7 +6,7 @@ import { printJson } from '../../json.ts';
 import { singleLine } from '../../printable.ts';
 
 /** The id of a task in examples of commands. */
-export const exampleId = 'tk_01K00000000000000000000000';
+export const exampleTaskId = 'tk_01K00000000000000000000000';
 
 /** Returns the option `--claim-id` of commands that change a task. */
 export function claimIdOption(description = 'your claim on the task, as next and claim print it') {
