@@ -1,6 +1,6 @@
 import type { Context } from '../context/context.ts';
 import type { ImprovementDecision } from '../contract/agents/improvements.ts';
-import { systemPromptOf, userPromptOf } from '../executions/prompts/prompts.ts';
+import { systemPromptOf, userPromptOf } from '../executions/prompts/execution-prompts.ts';
 import { type Answered, askModel } from '../executions/run/ask-model.ts';
 import type { RunResources } from '../executions/run/generate-output.ts';
 import type { PreparedAgent } from '../table/agents/prepared-agents.ts';

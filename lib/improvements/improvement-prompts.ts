@@ -1,5 +1,5 @@
 import { shortened } from '../contract/code-points.ts';
-import { type Instructions, lastWordOf, userPromptOf } from '../executions/prompts/prompts.ts';
+import { type Instructions, lastWordOf, userPromptOf } from '../executions/prompts/execution-prompts.ts';
 import { section } from '../executions/prompts/sections.ts';
 import { type Evidence, evidenceLine } from './evidence.ts';
 

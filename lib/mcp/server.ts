@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from '@modelcontextprotocol/server';
 import { log } from '../context/log.ts';
 import type { McpRequest, OperationResponse } from './call-operation.ts';
-import { nextTaskMessages, nextTaskPrompt } from './prompts.ts';
+import { nextTaskMessages, nextTaskPrompt } from './mcp-prompts.ts';
 import { listResources, listResourceTemplates, readResource } from './resources.ts';
 import { callClientTool, errorOf, listTools, operationOf } from './tools.ts';
 

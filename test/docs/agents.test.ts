@@ -7,7 +7,7 @@ import { PromptListItem } from '../../lib/contract/agents/prompts.ts';
 import { type ErrorCode, errorStatus } from '../../lib/contract/errors.ts';
 import { delegateTask } from '../../lib/contract/executions/executions.ts';
 import { routes } from '../../lib/contract/routes.ts';
-import { userPromptOf } from '../../lib/executions/prompts/prompts.ts';
+import { userPromptOf } from '../../lib/executions/prompts/execution-prompts.ts';
 import { grantedTools } from '../../lib/tools/agent-tools.ts';
 import { firstColumnOf, sectionOf as sectionOfPage } from './markdown.ts';
 

@@ -9,7 +9,7 @@ import type { NewTask, Task } from '../../lib/contract/tasks/tasks.ts';
 import { delegateTask } from '../../lib/executions/delegations.ts';
 import { cancelExecution, rerunExecution } from '../../lib/executions/execution-control.ts';
 import { executeAgent } from '../../lib/executions/executions.ts';
-import { selfTestPrompt, verdictLine } from '../../lib/executions/prompts/prompts.ts';
+import { selfTestPrompt, verdictLine } from '../../lib/executions/prompts/execution-prompts.ts';
 import { runDuePurges } from '../../lib/executions/purges.ts';
 import type { RunResources } from '../../lib/executions/run/generate-output.ts';
 import { runExecution } from '../../lib/executions/run/run-execution.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as timer } from 'node:timers/promises';
 import { namedModels } from '../../../lib/contract/agents/models.ts';
 import { isDeeper, maxDepth } from '../../../lib/contract/depth.ts';
-import { verdictLine } from '../../../lib/executions/prompts/prompts.ts';
+import { verdictLine } from '../../../lib/executions/prompts/execution-prompts.ts';
 import { type Conversation, conversationOf, withValues } from './conversation.ts';
 import type { LocalModel, ModelRequest, Reply, RequestedCall } from './converse-client.ts';
 import type { Rule } from './model-script.ts';

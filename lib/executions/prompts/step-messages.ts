@@ -4,7 +4,7 @@ import { timingsOf, unstoredCalls } from '../../table/executions/execution-items
 import type { StoredConversation } from '../../table/executions/step-list.ts';
 import { longestShownBytes, type ModelStep, type ToolStep } from '../../table/executions/steps.ts';
 import { startInBytes } from '../../table/text-parts.ts';
-import { invalidMessageNote, judgedPartsOf, selfTestPrompt, sentPartsOf } from './prompts.ts';
+import { invalidMessageNote, judgedPartsOf, selfTestPrompt, sentPartsOf } from './execution-prompts.ts';
 
 /** Returns a part of a message as steps show it: its start, and its length if it is longer. */
 export function partOf(text: string): MessagePart {

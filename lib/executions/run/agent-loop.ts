@@ -26,7 +26,7 @@ import {
   writeSteps,
 } from '../../table/executions/steps.ts';
 import { startInBytes } from '../../table/text-parts.ts';
-import { invalidMessageNote } from '../prompts/prompts.ts';
+import { invalidMessageNote } from '../prompts/execution-prompts.ts';
 import { type Answered, askModel } from './ask-model.ts';
 import { agentNotActive, readAgain } from './changed-agent.ts';
 import { type HandOver, isTimeOver, maxInterruptions, noAnswerInTime } from './hand-over.ts';

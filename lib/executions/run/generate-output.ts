@@ -23,7 +23,6 @@ import { readDependencyResults, readMaterial } from '../../table/executions/exec
 import { readStoredOutput, storeExecutionProgress } from '../../table/executions/executions.ts';
 import { LeaseLost } from '../../table/executions/lease-writes.ts';
 import { readReviewComments } from '../../tasks/review-comments.ts';
-import { notePrompt, noteReceived } from '../prompts/note-prompt.ts';
 import {
   readPartsOf,
   reviewPromptOf,
@@ -31,7 +30,8 @@ import {
   systemPromptOf,
   userPromptOf,
   verdictOf,
-} from '../prompts/prompts.ts';
+} from '../prompts/execution-prompts.ts';
+import { notePrompt, noteReceived } from '../prompts/note-prompt.ts';
 import { type AgentTools, type Ended, runSteps, startedQuestions, storeTokens } from './agent-loop.ts';
 import { type Answered, askModel } from './ask-model.ts';
 import { agentNotActive } from './changed-agent.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reviewPromptOf, userPromptOf } from '../../../lib/executions/prompts/prompts.ts';
+import { reviewPromptOf, userPromptOf } from '../../../lib/executions/prompts/execution-prompts.ts';
 import { section, unescaped } from '../../../lib/executions/prompts/sections.ts';
 import { choiceQuestion, proposalQuestion } from '../../../lib/improvements/improvement-prompts.ts';
 import { fc } from '../../seeded.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ExecutionStep, MessagePart, StepMessage } from '../../../lib/contract/executions/steps.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import { listSteps } from '../../../lib/executions/executions.ts';
-import { selfTestPrompt } from '../../../lib/executions/prompts/prompts.ts';
+import { selfTestPrompt } from '../../../lib/executions/prompts/execution-prompts.ts';
 import type { ModelAnswer, Question, Turn } from '../../../lib/model/converse.ts';
 import type { ExecutionMessage } from '../../../lib/names/messages.ts';
 import { keys } from '../../../lib/table/access/keys.ts';

@@ -7,7 +7,7 @@ import {
   userPromptOf,
   verdictLine,
   verdictOf,
-} from '../../../lib/executions/prompts/prompts.ts';
+} from '../../../lib/executions/prompts/execution-prompts.ts';
 import { storedAgent } from '../../table/agents/agent-seed.ts';
 
 const catalogue = ['drawing', 'reading', 'writing'].map((name) => ({
