@@ -81,7 +81,7 @@ async function answerTo(
   const places = known.items ? { ...(inRequests as object), RequestItems: known.items } : inRequests;
   const input = converted(JSON.parse(json), places, (item) => unmarshall(item));
   try {
-    const { $metadata: _, ...output } = (await send(new known.command(input as never))) as { $metadata?: object };
+    const { $metadata, ...output } = (await send(new known.command(input as never))) as { $metadata?: object };
     const toWire = (item: object) => marshall(item, { removeUndefinedValues: true });
     return { status: 200, body: converted(output, inResponses, toWire) as object };
   } catch (error) {

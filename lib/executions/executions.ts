@@ -117,13 +117,7 @@ async function including(
   return { items: await withSubjects(context, organization, shown, scopes.includes('tasks:read')), total };
 }
 
-function withoutResults({
-  tokensUsed: _,
-  tokensEstimated: __,
-  qualityGates: ___,
-  error: ____,
-  ...item
-}: ExecutionListItem) {
+function withoutResults({ tokensUsed, tokensEstimated, qualityGates, error, ...item }: ExecutionListItem) {
   return item;
 }
 

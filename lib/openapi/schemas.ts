@@ -234,13 +234,13 @@ function withReferencesInside(part: unknown): unknown {
  * @param typeMode `input` for a request, `output` for a response
  */
 export function schemaOf(schema: Schema, typeMode: 'input' | 'output'): Json {
-  const { $schema: _, $defs: __, ...json } = toJsonSchema(schema, { ...config, typeMode, definitions });
+  const { $schema, $defs, ...json } = toJsonSchema(schema, { ...config, typeMode, definitions });
   return withReferences(json) as Json;
 }
 
 /** Returns the JSON Schema of the input of a schema, without references. */
 export function standaloneSchemaOf(schema: Schema): Json {
-  const { $schema: _, ...json } = toJsonSchema(schema, { ...jsonSchema, typeMode: 'input' });
+  const { $schema, ...json } = toJsonSchema(schema, { ...jsonSchema, typeMode: 'input' });
   return json;
 }
 

@@ -38,7 +38,7 @@ export function liveClaim({ claim }: StoredTask, now: number): Claim | undefined
 /** Returns the task as readers see it: without a claim that is over. Its status follows within two minutes. */
 export function withoutDeadClaim<Seen extends StoredTask>(task: Seen, now: number): Seen {
   if (task.claim === undefined || liveClaim(task, now)) return task;
-  const { claim: _, ...rest } = task;
+  const { claim, ...rest } = task;
   return rest as Seen;
 }
 
@@ -66,7 +66,7 @@ export function afterFailure(task: StoredTask, now: string): StoredTask {
 
 /** Returns the task without failures before: it is offered again, unless one of its dependencies is not done. */
 export function withoutFailures(task: StoredTask): StoredTask {
-  const { failedClaims: _, stopped: __, ...rest } = task;
+  const { failedClaims, stopped, ...rest } = task;
   return rest;
 }
 

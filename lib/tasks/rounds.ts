@@ -20,7 +20,7 @@ export type Handover = { chain: string[]; mayDelegate: boolean };
 
 /** Returns the task at the beginning of a round. */
 function newRound(task: StoredTask): StoredTask {
-  const { autoRuns: _, autoRunFailure: __, chain: ___, noDelegate: ____, ...rest } = task;
+  const { autoRuns, autoRunFailure, chain, noDelegate, ...rest } = task;
   return rest;
 }
 

@@ -175,7 +175,7 @@ function patched(webhook: StoredWebhook, patch: WebhookPatch, now: number): Stor
   if (next === webhook) return webhook;
   const changed = { ...next, version: webhook.version + 1 };
   if (next.active === webhook.active) return changed;
-  const { disabledReason: _, disabledAt: __, ...rest } = changed;
+  const { disabledReason, disabledAt, ...rest } = changed;
   return { ...rest, pauses: next.active ? withoutPause(webhook, now) : withPause(webhook, now) };
 }
 
@@ -185,16 +185,7 @@ function versioned(webhook: StoredWebhook, newest: readonly AttemptOutcome[]): V
 
 /** Returns a webhook without its internal attributes. */
 function shownFrom(stored: StoredWebhook): Webhook {
-  const {
-    version: _,
-    pauses: __,
-    failing: ___,
-    ownEvents: ____,
-    taskFilters: _____,
-    slow: ______,
-    paceVersion: _______,
-    ...webhook
-  } = stored;
+  const { version, pauses, failing, ownEvents, taskFilters, slow, paceVersion, ...webhook } = stored;
   return webhook;
 }
 

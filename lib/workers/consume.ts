@@ -94,7 +94,7 @@ export function consumeQueue<const Message extends Schema>(
     const { counts = {}, ...did }: Done = done ?? {};
     meter(counts);
     // The content is that of an event, which has texts of users.
-    const { content: _, ...ids } = message as { content?: unknown };
+    const { content, ...ids } = message as { content?: unknown };
     context.log.info('message', { ...ids, ...counts, ...did });
   };
   const handler = (event: SQSEvent, context: LambdaContext): BatchResult =>

@@ -44,7 +44,7 @@ describe('a patched agent', () => {
   });
 
   it('is the same object if null clears fields that are cleared', () => {
-    const { description: _, ...bare } = agentOf({ systemPrompt: '', soul: '' });
+    const { description, ...bare } = agentOf({ systemPrompt: '', soul: '' });
     expect(patchedBy(bare, { description: null, systemPrompt: null, soul: null })).toBe(bare);
   });
 
@@ -149,7 +149,7 @@ describe('an agent matches', () => {
   });
 
   it('by its names if it has no description', () => {
-    const { description: _, ...bare } = agentOf();
+    const { description, ...bare } = agentOf();
     expect(matching({ search: 'writer' })(bare)).toBe(true);
     expect(matching({ search: 'undefined' })(bare)).toBe(false);
   });

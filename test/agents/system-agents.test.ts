@@ -26,6 +26,6 @@ it.each(systemAgents)('$name is a valid agent except that it is a system agent',
   expect(v.is(Agent, agent)).toBe(true);
   const updatedAt = timestamp(timeOf(ulidOf(agent.id)));
   expect(agent).toMatchObject({ isSystem: true, version: 1, status: 'active', model: 'its.model', updatedAt });
-  const { id: _, isSystem: __, version: ___, createdAt: ____, updatedAt: _____, ...body } = agent;
+  const { id, isSystem, version, createdAt, updatedAt: changedAt, ...body } = agent;
   expect(validate(createAgent.body, body)).toEqual({ output: body, errors: [] });
 });

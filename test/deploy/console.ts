@@ -14,7 +14,7 @@ const program = findChromium(process.env);
 /** Serves a deployed service at the root of a URL, as API Gateway does: the emulator has it below a path. */
 function startProxy(service: string): Promise<LoopbackServer> {
   async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
+    const { host, connection, 'content-length': length, ...headers } = request.headers;
     const { method = 'GET', url = '/' } = request;
     const body = method === 'GET' ? undefined : await buffer(request);
     const answer = await fetch(service + url, {

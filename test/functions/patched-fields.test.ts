@@ -71,7 +71,7 @@ describe.each(patches)('%s', (operation, { body }) => {
     required?: string[];
   };
   // It is no field of the task: it says who changes the task.
-  const { claimId: _, ...properties } = accepted;
+  const { claimId, ...properties } = accepted;
   const { create, read, existing, emptied = {}, asSent = (data) => data } = resources[operation] as Resource;
 
   it('each field that it accepts is in the next read, and gone after null', async () => {

@@ -101,7 +101,7 @@ describe('a request with an Idempotency-Key to an endpoint that calls out', () =
 });
 
 it('an endpoint that does not call out takes no lease: of concurrent duplicates, only one takes effect', async () => {
-  const { callsOut: _, ...endpointRow } = row;
+  const { callsOut, ...endpointRow } = row;
   const { send, made } = await createCallingEndpoint(endpointRow);
   const all = [send(), send()];
   const [one, other] = [await made(1), await made(2)];

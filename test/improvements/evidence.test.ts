@@ -59,7 +59,7 @@ describe('an execution', () => {
   });
 
   it('without a duration and tokens has no troubles', () => {
-    const { durationMs: _, tokensUsed: __, ...unmeasured } = execution();
+    const { durationMs, tokensUsed, ...unmeasured } = execution();
     expect(troubles(unmeasured, unmeasured)).toEqual([[], []]);
   });
 });

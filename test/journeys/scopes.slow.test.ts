@@ -57,11 +57,7 @@ const byRoute: Way = async (token, operation, request) => {
 };
 
 const byTool: Way = async (token, operation, { params, query, body }) => {
-  const {
-    method: _,
-    path: __,
-    ...message
-  } = messageOf('tools/call', {
+  const { method, path, ...message } = messageOf('tools/call', {
     name: toolOf(operation as Parameters<typeof toolOf>[0]).name,
     arguments: { ...params, ...Object.fromEntries(new URLSearchParams(query)), ...(body as object) },
   });

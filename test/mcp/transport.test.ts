@@ -145,7 +145,7 @@ describe('POST /mcp', () => {
 
   it('answers a caller without Accept', async () => {
     const { token } = await newOrganization();
-    const { accept: _, ...others } = headers as Record<string, string>;
+    const { accept, ...others } = headers as Record<string, string>;
     const answer = await call(serveMcp(mcp, {}), { ...messageOf('ping'), headers: others, token });
     expect([answer.status, answer.body]).toEqual([200, { jsonrpc: '2.0', id: 1, result: {} }]);
   });

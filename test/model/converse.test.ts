@@ -71,7 +71,7 @@ describe('a request', () => {
     [{ effort: 'low' }, 100, {}],
   ])('has more tokens for a thinking model, and its effort if the caller sets it: %j', async (more, tokens, effort) => {
     await ask(hello(), more);
-    const { messages: _, system: __, ...rest } = JSON.parse(bedrock.received[0]?.body ?? '');
+    const { messages, system, ...rest } = JSON.parse(bedrock.received[0]?.body ?? '');
     expect(rest).toEqual({ inferenceConfig: { maxTokens: tokens }, ...effort });
   });
 

@@ -34,7 +34,7 @@ describe('a patched task', () => {
   });
 
   it('is the same object if null removes a field that it does not have', () => {
-    const { description: _, assignedAgent: __, projectId: ___, ...bare } = taskOf();
+    const { description, assignedAgent, projectId, ...bare } = taskOf();
     expect(patchedTask(bare, { description: null, assignedAgent: null, projectId: null }, now)).toBe(bare);
   });
 
@@ -101,7 +101,7 @@ it('a detailed task has its dependencies in their order, those that are not done
   const statuses: TaskStatus[] = ['done', 'up_for_review', 'done', 'backlog'];
   const dependencies = statuses.map((status, at) => taskOf({ id: `tk_${at}`, title: `Task ${at}`, status }));
   const references = statuses.map((status, at) => ({ id: `tk_${at}`, title: `Task ${at}`, status }));
-  const { version: _, dependents: __, ...shown } = taskOf();
+  const { version, dependents, ...shown } = taskOf();
   const storedOnly = { owner: 'ex_1', createdBy: 'ag_1', assignedAgentId: 'ag_1', requestId: 'a request' };
   expect(detailed(taskOf(storedOnly), dependencies)).toEqual({
     ...shown,

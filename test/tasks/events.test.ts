@@ -71,7 +71,7 @@ it('no event is derived from a deletion, or from a new dependent', () => {
 });
 
 it('a field that a task does not have is not in its events, and is optional in their published shape', () => {
-  const { assignedAgent: _, projectId: __, ...bare } = task();
+  const { assignedAgent, projectId, ...bare } = task();
   const events = [...taskEvents(undefined, bare), ...taskEvents(bare, { ...bare, status: 'done' })];
   const read = parsed(events) as { data: { task: object } }[];
   expect(read.map(({ data }) => Object.keys(data.task))).toEqual([

@@ -130,7 +130,7 @@ it('the history of a task is exactly what was done with it, in order, each once,
           const worker = before.claim?.worker;
           switch (one.kind) {
             case 'change': {
-              const { kind: _, by: __, ...fields } = one;
+              const { kind, by, ...fields } = one;
               const isClaimed = liveClaim(before, Date.now()) !== undefined;
               const patch = { ...fields, title: `Title ${number}`, ...(isClaimed && { claimId }) };
               await inNameOf(() => updateTask(context, organization, id, patch, always));
@@ -176,7 +176,7 @@ it('the history of a task is exactly what was done with it, in order, each once,
               return made('reviewed', isSentBack ? note : undefined);
             }
             case 'comment': {
-              const { executionId: _, ...author } = one.by;
+              const { executionId, ...author } = one.by;
               await inNameOf(() => commentOnTask(context, organization, id, note, undefined));
               return made('commented', note).map((entry) => ({ ...entry, by: author }));
             }
@@ -279,7 +279,7 @@ it('the history of a task is exactly what was done with it, in order, each once,
         expect(page.total).toBe(expected.length + 1);
         expect(new Set(page.items.map((entry) => entry.id)).size).toBe(page.total);
         expect(created).toMatchObject({ kind: 'created', by: creator, requestId: 'request-1' });
-        expect(history.map(({ id: _, at: __, changes: ___, ...entry }) => withoutLateRequest(entry))).toEqual(expected);
+        expect(history.map(({ id, at, changes, ...entry }) => withoutLateRequest(entry))).toEqual(expected);
 
         // The changes of the entries lead from each state of the task to the next one.
         const fields: Record<string, unknown> = {

@@ -144,7 +144,7 @@ describe('list_tasks and get_task', () => {
     expect(output.pagination).toEqual({ limit: 20, offset: 0, total: 21 });
     expect([(output.data as Task[]).length, recorded]).toEqual([20, false]);
     const [only] = await caller.success<Task[]>('list_tasks', { assigned_agent: otherAgent, limit: 1, offset: 0 });
-    const { version: _, dependents: __, assignedAgentId: ___, ...shown } = first as StoredTask;
+    const { version, dependents, assignedAgentId, ...shown } = first as StoredTask;
     expect(only).toEqual(shown);
     const dependent = (output.data as Task[]).find(({ id }) => id !== first.id) as Task;
     expect(await caller.success<TaskDetail>('get_task', { id: dependent.id })).toMatchObject({

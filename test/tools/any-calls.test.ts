@@ -74,7 +74,7 @@ function brokenRules(
       broken.push(`${task.id} is deleted`);
       continue;
     }
-    const { dependents: __, ...is } = found;
+    const { dependents: others, ...is } = found;
     if (isDeepStrictEqual(is, was)) continue;
     if (was.createdBy !== agent.id && was.assignedAgent !== agent.name) broken.push('a task of others is changed');
     if (was.status === 'done') broken.push('a task that is done is changed');

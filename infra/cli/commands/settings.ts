@@ -109,7 +109,7 @@ const set = command(
   )
   .addOption(stackOption())
   .hook('preAction', rejectNoSetting)
-  .action(operate((operation, { org, stack: _, ...given }) => change(operation, org, given)));
+  .action(operate((operation, { org, stack, ...given }) => change(operation, org, given)));
 
 const unset = command(
   'unset',
@@ -125,7 +125,7 @@ const unset = command(
   .addOption(stackOption())
   .hook('preAction', rejectNoSetting)
   .action(
-    operate((operation, { org, stack: _, ...given }) =>
+    operate((operation, { org, stack, ...given }) =>
       change(operation, org, Object.fromEntries(Object.keys(given).map((name) => [name, undefined]))),
     ),
   );

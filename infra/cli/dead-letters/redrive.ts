@@ -54,7 +54,7 @@ async function sendAgain(
   if (kind === 'unreadable') return 'it is unreadable: this version knows no such message or change';
   if (kind === 'changes') return publish(JSON.parse(body));
   // A delivery goes to the first queue of deliveries. Its consumer sends it on by the current state of the webhook.
-  const { slow: _, ...message } = JSON.parse(body);
+  const { slow, ...message } = JSON.parse(body);
   const again = { MessageBody: JSON.stringify(message), DelaySeconds: 0, MessageGroupId: messageGroupOf(message) };
   await sqs.send(new SendMessageCommand({ QueueUrl: urls[kind], ...again }));
   return undefined;

@@ -25,7 +25,7 @@ function sumsOf(items: Items): Map<string, Record<string, number>> {
   for (const item of items.values()) {
     const period = periodOf(item);
     if (!period) continue;
-    const { pk: _, sk: __, ...numbers } = item;
+    const { pk, sk, ...numbers } = item;
     const sums = { ...periods.get(period) };
     for (const [facet, number] of Object.entries(numbers)) sums[facet] = (sums[facet] ?? 0) + (number as number);
     periods.set(period, sums);

@@ -114,7 +114,7 @@ function keepStartCounts(
   expected: Map<string, Item>,
 ): void {
   const name = itemName(keys.running(organization));
-  const { running: _, ...rest } = derived.get(name) ?? {};
+  const { running, ...rest } = derived.get(name) ?? {};
   if (Object.keys(rest).length > Object.keys(keys.running(organization)).length)
     expected.set(name, { ...rest, ...expected.get(name) });
 }

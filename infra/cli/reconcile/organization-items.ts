@@ -111,7 +111,7 @@ function adderTo(found: OrganizationItems, organization: Organization): (item: I
     } else if (rows.has(familyOf(pk))) {
       found.derived.set(itemName(item), item);
     } else if (numbers.has(familyOf(pk))) {
-      const { pk: _, sk: __, ...counts } = item;
+      const { pk, sk, ...counts } = item;
       const counted = Object.entries(counts).filter(([, count]) => count !== 0);
       if (counted.length > 0) found.derived.set(itemName(item), { pk, sk: item.sk, ...Object.fromEntries(counted) });
     }

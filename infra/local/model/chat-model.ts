@@ -353,12 +353,10 @@ function membersOf(
       ...Object.fromEntries(Object.entries(message).filter(([name]) => !ownMembers.has(name))),
       ...(isChanged && { content }),
     },
-    calls: calls.map(
-      ({ id: _, type: _type, function: { name: _name, arguments: _arguments, ...inner }, ...outer }) => ({
-        ...outer,
-        ...(Object.keys(inner).length > 0 && { function: inner }),
-      }),
-    ),
+    calls: calls.map(({ id, type: _type, function: { name: _name, arguments: _arguments, ...inner }, ...outer }) => ({
+      ...outer,
+      ...(Object.keys(inner).length > 0 && { function: inner }),
+    })),
   };
 }
 

@@ -289,7 +289,7 @@ function endOf(
 
 /** Notes a change that was written. */
 function note(state: State, { ended, started, progress }: StepChange, outputParts = 0): void {
-  const { step: _, ...execution } = state.execution;
+  const { step, ...execution } = state.execution;
   state.spending.stored = progress.tokens;
   state.steps = [...state.steps.filter(isFinished), ended, started].filter((step) => step !== undefined);
   state.execution = {

@@ -215,7 +215,7 @@ function sendSingle(
 
 async function tryTransaction(table: Table, writes: readonly Write[], tries: Tries): Promise<Outcome> {
   const common = { TableName: table.name, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
-  const items = writes.map(({ onConditionFailed: _, keyIn: __, ...write }) => {
+  const items = writes.map(({ onConditionFailed, keyIn, ...write }) => {
     const [[kind, spec]] = Object.entries(write) as [[string, object]];
     return { [kind]: { ...spec, ...common } };
   });

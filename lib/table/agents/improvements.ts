@@ -90,7 +90,7 @@ export async function readImprovementPage(
     table,
     page.map(({ sk }) => keys.improvementProof(organization, agent, sk as string)),
   );
-  const items = page.flatMap(({ pk: _, sk, ...result }, at) => {
+  const items = page.flatMap(({ pk, sk, ...result }, at) => {
     const proof = proofs[at]?.proof;
     // Without a proof, the agent was purged between the reads.
     return proof === undefined ? [] : [{ id: `im_${sk}`, ...result, ...(JSON.parse(proof as string) as Proof) }];

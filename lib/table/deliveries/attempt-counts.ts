@@ -185,7 +185,7 @@ async function countHours(table: Table, organization: Organization, webhookId: s
 }
 
 function closedFrom(item: Item): Closed {
-  const { pk: _, sk: __, through, [tableSchema.expiry]: ___, [hoursAttribute]: ____, ...days } = item;
+  const { pk, sk, through, [tableSchema.expiry]: expiry, [hoursAttribute]: hours, ...days } = item;
   return { through: through as string, days: days as Days, hours: storedHours(item, timeOf(through as string)) };
 }
 

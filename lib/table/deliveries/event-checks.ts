@@ -72,7 +72,7 @@ export async function planEventCheck(
 }
 
 /** Returns the check of an item. */
-export function eventCheckFrom({ pk, sk, due: _, expiresAt: __, ...rest }: Item): EventCheck {
+export function eventCheckFrom({ pk, sk, due, expiresAt, ...rest }: Item): EventCheck {
   return { organization: organizationOf(pk as string), from: timeOf(sk as string), ...rest } as EventCheck;
 }
 

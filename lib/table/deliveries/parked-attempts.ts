@@ -179,7 +179,7 @@ async function putListed(
 }
 
 /** Returns the message of an attempt whose item was put: it is in its own place. */
-export function parkedMessage({ parkedInLog: _, ...message }: DeliveryMessage): DeliveryMessage {
+export function parkedMessage({ parkedInLog, ...message }: DeliveryMessage): DeliveryMessage {
   return { ...message, parked: true };
 }
 

@@ -60,7 +60,7 @@ export function eventItem({ organization, id, ...rest }: LoggedEvent): Item {
 
 /** Returns the event of an item. */
 export function eventFrom(item: Item): LoggedEvent {
-  const { pk, sk, due: _, dueAt: __, expiresAt: ___, ...rest } = item;
+  const { pk, sk, due, dueAt, expiresAt, ...rest } = item;
   return { organization: organizationOf(pk as string), id: `ev_${sk}`, ...rest } as LoggedEvent;
 }
 

@@ -247,7 +247,7 @@ async function storeSteps(context: LogClockContext): Promise<void> {
   await logClock.stored.written;
 }
 
-async function writeStretches({ table: { beforeWrite: _, ...table }, logClock }: LogClockContext): Promise<void> {
+async function writeStretches({ table: { beforeWrite, ...table }, logClock }: LogClockContext): Promise<void> {
   const { stretch, earlier } = logClock;
   const Item = { ...keys.logClock(), stretches: [stretch, ...earlier] };
   await transact(table, [{ Put: { Item } }]);

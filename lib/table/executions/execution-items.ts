@@ -238,7 +238,7 @@ export function taskFieldsOf({ projectId, assignedAgent }: TaskFields): TaskFiel
 
 /** Returns the execution that a head stores. Its start is the time of its id. */
 export function executionFrom(item: Item): ExecutionHead {
-  const { pk, sk: _, kind: __, due: ___, dueAt: ____, ...rest } = item;
+  const { pk, sk, kind, due, dueAt, ...rest } = item;
   const ulid = ulidOf(pk as string);
   return {
     claims: 0,
@@ -251,7 +251,7 @@ export function executionFrom(item: Item): ExecutionHead {
 
 /** Returns the head of a new execution, in the sweeper's index from `dueAt` on. */
 export function executionItem(execution: RunningExecution, dueAt: string): Item {
-  const { organization, id, startedAt: _, claims: __, ...rest } = execution;
+  const { organization, id, startedAt, claims, ...rest } = execution;
   const Key = keys.executionHead(organization, ulidOf(id));
   return { ...Key, kind: executionKind, ...rest, ...authorship(), ...dueEntry(executionPartition, dueAt) };
 }
@@ -367,7 +367,7 @@ export function withoutOutput(
   execution: ExecutionHead,
   { input, context }: ExecutionInput,
 ): Execution & { agentId: string } {
-  const { selfTest, qaReview, step: _, ...rest } = execution;
+  const { selfTest, qaReview, step, ...rest } = execution;
   const currentStep = currentStepOf(execution);
   const errorReason = errorReasonOf(execution);
   const isWaiting = isRunning(execution) && (execution.progress?.waits ?? 0) > 0;

@@ -47,7 +47,7 @@ function entryOf(execution: ExecutionHead): Item {
 }
 
 /** Returns a row of an execution without what has started it, as versions before 0.3.0 wrote it; any other item as it is. */
-export function withoutStart({ by: _, ...item }: Item): Item {
+export function withoutStart({ by, ...item }: Item): Item {
   return item;
 }
 
@@ -203,7 +203,7 @@ export async function readExecutionPage(
 const asRow = (entry: RunningRow): Row => ({ ulid: ulidOf(entry.id), entry });
 
 /** Returns the execution that a row stores, as lists show it. */
-function listItemFrom({ pk: _, sk: __, agentId: ___, by, ...entry }: Item): ExecutionListItem {
+function listItemFrom({ pk, sk, agentId, by, ...entry }: Item): ExecutionListItem {
   return { ...entry, ...(by !== undefined && { startedBy: startedByOf(by as StartLetter) }) } as ExecutionListItem;
 }
 

@@ -106,7 +106,7 @@ function stepItem({ organization, id }: ExecutionHead, step: Step): Item {
 }
 
 /** Returns the step that an item stores. */
-export function stepFrom({ pk: _, sk, step: kind, calls, ...rest }: Item): Step {
+export function stepFrom({ pk, sk, step: kind, calls, ...rest }: Item): Step {
   return {
     number: Number((sk as string).slice(stepPrefix.length)),
     kind,

@@ -261,7 +261,7 @@ async function readRows(table: Table, query: ListQuery, from: string | undefined
     facets.map(async (facet) => {
       const range = { pk: list.rows, from: `${facet}#${since}`, to: `${facet}#${from ?? '~'}`, limit };
       const found = await readRange(table, range);
-      return found.map(({ pk: _, sk, [tableSchema.expiry]: __, ...entry }): Row => {
+      return found.map(({ pk, sk, [tableSchema.expiry]: expiry, ...entry }): Row => {
         return { ulid: (sk as string).slice(facet.length + 1), entry };
       });
     }),

@@ -24,7 +24,7 @@ export async function readOrganizationSettings(
   { table }: TableContext,
   organization: Organization,
 ): Promise<OrganizationSettings> {
-  const { pk: _, sk: __, ...settings } = (await getItem(table, keys.settings(organization))) ?? {};
+  const { pk, sk, ...settings } = (await getItem(table, keys.settings(organization))) ?? {};
   return settings as OrganizationSettings;
 }
 

@@ -25,7 +25,7 @@ export type StoredToken = {
   requestsPerMinute?: number;
 };
 
-const tokenFrom = ({ pk: _, sk: __, ...token }: Item) => token as StoredToken;
+const tokenFrom = ({ pk, sk, ...token }: Item) => token as StoredToken;
 
 /** Returns a token, strongly consistent; `undefined` if it does not exist. */
 export async function readStoredToken({ table }: TableContext, id: string): Promise<StoredToken | undefined> {

@@ -84,7 +84,7 @@ export function endPosition({ until }: Pick<StoredRecovery, 'until'>): string {
 }
 
 /** Returns the recovery of an item. */
-export function recoveryFrom({ pk, sk, kind: _, due: __, expiresAt: ___, ...rest }: Item): StoredRecovery {
+export function recoveryFrom({ pk, sk, kind, due, expiresAt, ...rest }: Item): StoredRecovery {
   const [organization, webhookId] = [organizationOf(pk as string), `wh_${webhookOf(pk as string)}`];
   return { organization, webhookId, id: `rc_${sk}`, ...rest } as StoredRecovery;
 }
@@ -392,7 +392,7 @@ export async function deleteRecoveredAttempt(
  */
 export function recoveredMessage(item: Item): DeliveryMessage {
   // The item is in no index from which the worker could remove it.
-  const { listedBy: _, ...message } = retryOf(item) as DeliveryMessage;
+  const { listedBy, ...message } = retryOf(item) as DeliveryMessage;
   return item.lost ? { ...message, dueAt: timestamp(timeOf(ulidOf(message.deliveryId))) } : message;
 }
 

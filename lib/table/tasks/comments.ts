@@ -28,7 +28,7 @@ export type StoredComment = Comment & {
 };
 
 /** Returns the comment of an item. Its time of creation is the time of its id. */
-export function commentFrom({ pk, sk, kind: _, ...rest }: Item): StoredComment {
+export function commentFrom({ pk, sk, kind, ...rest }: Item): StoredComment {
   const taskUlid = (pk as string).slice(-26);
   const createdAt = timestamp(timeOf(sk as string));
   return { updatedAt: createdAt, ...rest, id: `cm_${sk}`, taskId: `tk_${taskUlid}`, createdAt } as StoredComment;

@@ -29,7 +29,7 @@ export function hasOtherDoneness(before: Pick<StoredTask, 'status'>, after: Pick
 export function withEntry(before: StoredTask, after: StoredTask): StoredTask {
   const dueAt = lookedAt(before, after);
   if (dueAt === before.dueAt) return after;
-  const { due: _, dueAt: __, ...rest } = after;
+  const { due, dueAt: former, ...rest } = after;
   return dueAt === undefined ? rest : { ...rest, ...dueEntry(taskPartition(after.id), dueAt) };
 }
 

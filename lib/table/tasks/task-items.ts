@@ -151,7 +151,7 @@ export function taskMembership(organization: Organization, task: Task & Pick<Sto
 
 /** Returns the item of a task. */
 export function taskItem(organization: Organization, task: StoredTask): Item {
-  const { id, createdAt: _, dependents, dependsOn, ...rest } = task;
+  const { id, createdAt, dependents, dependsOn, ...rest } = task;
   return {
     ...keys.task(organization, ulidOf(id)),
     kind: taskKind,
@@ -164,7 +164,7 @@ export function taskItem(organization: Organization, task: StoredTask): Item {
 
 /** Returns the task of an item. Its time of creation is the time of its id. */
 export function taskFrom(item: Item): StoredTask {
-  const { pk: _, sk, kind: __, dependents, dependsOn, ...rest } = item;
+  const { pk, sk, kind, dependents, dependsOn, ...rest } = item;
   return {
     ...rest,
     id: `tk_${sk}`,

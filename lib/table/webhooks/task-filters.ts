@@ -11,7 +11,7 @@ const keptFilters = 10;
 
 /** Returns the current filter of a webhook; `undefined` if it has none. */
 export function currentFilter(changes: readonly TaskFilterChange[] | undefined): TaskFilter | undefined {
-  const { from: _, ...filter } = changes?.at(-1) ?? { from: '' };
+  const { from, ...filter } = changes?.at(-1) ?? { from: '' };
   return Object.keys(filter).length > 0 ? filter : undefined;
 }
 
@@ -44,7 +44,7 @@ export function matchesFilter(
   if (!changes) return true;
   const change = changes.findLast(({ from }) => Date.parse(from) <= at);
   if (!change) return false;
-  const { from: _, ...filter } = change;
+  const { from, ...filter } = change;
   return isMatch(filter, readTask);
 }
 

@@ -48,7 +48,7 @@ export const noteOf = (text: string): string => shortened(text, noteLength);
 export function newComment({ ulid }: Pick<Context, 'ulid'>, text: string, review?: ReviewDecision): Comment {
   const id = `cm_${ulid()}`;
   const createdAt = timestamp(timeOf(ulidOf(id)));
-  const { executionId: _, ...author } = currentActor();
+  const { executionId, ...author } = currentActor();
   return { id, text, author, ...(review && { review }), createdAt, updatedAt: createdAt };
 }
 

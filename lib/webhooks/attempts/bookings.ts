@@ -47,7 +47,7 @@ export function isBookingOver(message: DeliveryMessage, { paceVersion = 0 }: Pac
 }
 
 /** Returns a message without the time that its attempt has booked. */
-export function withoutBooking({ bookedAt: _, paceVersion: __, ...message }: DeliveryMessage): DeliveryMessage {
+export function withoutBooking({ bookedAt, paceVersion, ...message }: DeliveryMessage): DeliveryMessage {
   return message;
 }
 

@@ -110,4 +110,4 @@ function decideInPause(message: DeliveryMessage, target: Target, now: number, lo
 export const slowMessageOf = (message: DeliveryMessage): DeliveryMessage => ({ ...message, slow: true });
 
 /** Returns the message for the queue of its attempt, which needs no lease. */
-const promptMessageOf = ({ slow: _, ...message }: DeliveryMessage): DeliveryMessage => message;
+const promptMessageOf = ({ slow, ...message }: DeliveryMessage): DeliveryMessage => message;

@@ -95,7 +95,7 @@ export async function makeAttempt(
  * neither a redelivery nor an attempt of a recovery, even if the attempt before was.
  */
 function retryMessageOf(message: DeliveryMessage, place: AttemptPlace, { dueAt }: Retry): DeliveryMessage {
-  const { slow: _, parked: __, parkedInLog: ___, redelivery: ____, recovery: _____, ...rest } = withoutBooking(message);
+  const { slow, parked, parkedInLog, redelivery, recovery, ...rest } = withoutBooking(message);
   return { ...rest, attempt: message.attempt + 1, dueAt, listedBy: attemptKey(place).sk };
 }
 

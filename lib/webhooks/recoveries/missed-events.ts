@@ -37,7 +37,7 @@ export type Missed = Outcome & {
 
 /** Returns the part of an event that decides whether it was missed, without its data. */
 export function walkedEvent(event: LoggedEvent): WalkedEvent {
-  const { data: _, ...walked } = event;
+  const { data, ...walked } = event;
   const taskFields = taskFieldsOfEvent(event);
   return { ...walked, ...(taskFields && { taskFields }) };
 }

@@ -61,7 +61,7 @@ describe('an execution that is run', () => {
   ])('logs that it %s, and no text of it', async (status, work, result) => {
     const message = await fixture.start({ input: 'A private input.' });
     const { tools } = scriptedModel({ work });
-    const { counts: _, ...fields } = await timeline.finish(runExecution(fixture.context, message, tools));
+    const { counts, ...fields } = await timeline.finish(runExecution(fixture.context, message, tools));
     expect(fields).toEqual({ agentName: 'writer', status, durationMs: 0, ...result });
   });
 

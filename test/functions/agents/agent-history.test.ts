@@ -44,7 +44,7 @@ async function entries(of = name): Promise<HistoryEntry[]> {
 async function added(act: () => Promise<unknown>) {
   const before = (await entries()).length;
   await act();
-  return (await entries()).slice(before).map(({ id: _, at: __, requestId: ___, ...entry }) => entry);
+  return (await entries()).slice(before).map(({ id, at, requestId, ...entry }) => entry);
 }
 
 const update = async (body: object) => successOf(await caller.updateAgent({ params: { name }, body }));

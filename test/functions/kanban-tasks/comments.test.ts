@@ -213,7 +213,7 @@ describe('a comment', () => {
     const context = processContext();
     const by = () => commentOnTask(context, caller.organization, id, 'I have begun.', undefined);
     const { id: commentId, author } = await runAs(actor, by);
-    const { executionId: _, ...expected } = { executionId: undefined, ...actor };
+    const { executionId, ...expected } = { executionId: undefined, ...actor };
     expect(author).toEqual(expected);
     await caller.refuses(() => change(commentId, { text: 'New.' }), 403, 'not_author');
     await caller.refuses(() => remove(commentId), 403, 'not_author');

@@ -69,7 +69,7 @@ it('a read is refused with one 404 not_found, whether the task is absent, delete
   await caller.deleteTask({ params: { id: deleted } });
   const errors = [];
   for (const id of [absent, deleted, await other.put(), 'impossible']) {
-    const { requestId: _, ...error } = await caller.refuses(() => read(id), 404, 'not_found');
+    const { requestId, ...error } = await caller.refuses(() => read(id), 404, 'not_found');
     errors.push(error);
   }
   expect(errors).toEqual(Array(4).fill(errors[0]));

@@ -57,7 +57,7 @@ describe('a review', () => {
     wait(60);
     const answer = await review(body, task);
     expect(answer.status).toBe(200);
-    const { blockedBy: _, ...fields } = before;
+    const { blockedBy, ...fields } = before;
     expect(dataOf(answer)).toEqual({ ...fields, status: to, updatedAt: timestamp(start + 60_000) });
     expect(await read(task)).toMatchObject({ status: to });
     expect(versionOf(await caller.getTask({ params: { id: task } }))).toBe(2);

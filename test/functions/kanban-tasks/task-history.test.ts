@@ -63,7 +63,7 @@ async function added(act: () => Promise<unknown>, task = id) {
   const before = (await entries(task)).length;
   wait();
   await act();
-  return (await entries(task)).slice(before).map(({ id: _, at: __, requestId: ___, ...entry }) => entry);
+  return (await entries(task)).slice(before).map(({ id, at, requestId, ...entry }) => entry);
 }
 
 const patch = (body: object) => caller.updateTask({ params: params(), body });

@@ -86,7 +86,7 @@ describe('an attempt of an earlier version', () => {
     const time = timeOf(ulidOf(deliveryId));
     const place = { organization: caller.organization, webhookId: tested, deliveryId, attempt: 1 };
     const Key = attemptKey({ ...place, at: timestamp(time) });
-    const { sent: _, data: __, ...row } = (await getItem(table, Key)) as Item;
+    const { sent, data, ...row } = (await getItem(table, Key)) as Item;
     await table.client.send(new DeleteCommand({ TableName: table.name, Key }));
     await writeItems(table, [{ ...row, ...attemptKey({ ...place, at: timestamp(time - 4) }) }]);
     expect(await detailsOf(deliveryId, tested)).toMatchObject({

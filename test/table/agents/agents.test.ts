@@ -212,7 +212,7 @@ describe('readPreparedAgent', () => {
 });
 
 it('an agent of a version without models has the default model and can be changed', async () => {
-  const { model: _, capabilities: __, createdAt: ___, ...old } = headOf(storedAgent({ name: 'old', description: '' }));
+  const { model, capabilities, createdAt, ...old } = headOf(storedAgent({ name: 'old', description: '' }));
   const Item = { pk: `O#${organization}#A`, sk: 'old', kind: 'agent', ...old };
   await table.client.send(new PutCommand({ TableName: table.name, Item }));
   const { data } = await getAgent(context, organization, 'old');

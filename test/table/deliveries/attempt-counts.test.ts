@@ -346,7 +346,7 @@ describe('numbers of days without hours, which an earlier version stored', () =>
     now += 5 * minuteMs;
     await close();
     // It takes all other attributes for days, and leaves out the days before the first day of the history.
-    const { pk: _, sk: __, through: ___, expiresAt: ____, ...days } = await closed();
+    const { pk, sk, through, expiresAt, ...days } = await closed();
     const counted = Object.entries(days).filter(([day]) => day >= firstKeptDay(now));
     expect(Object.keys(days)).toEqual(expect.arrayContaining(['#hours', '2026-03-01']));
     expect(counted).toEqual([['2026-03-01', 1]]);

@@ -117,7 +117,7 @@ it('unlistAttempt removes the failed attempt before from the list, and keeps its
   const row = (await rowAt(placeOf(first))) ?? {};
   await unlistAttempt(context, retryOf(row) as DeliveryMessage);
   expect(await due(at(1e9))).toEqual([]);
-  const { due: _, dueAt: __, ...rest } = row;
+  const { due: entry, dueAt: listedAt, ...rest } = row;
   expect(await rowAt(placeOf(first))).toEqual(rest);
 });
 

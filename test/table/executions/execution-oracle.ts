@@ -61,7 +61,7 @@ export function wrongMetrics(organization: Organization, dump: Dump): string[] {
 
 function isCounted(organization: Organization, stored: Item = {}, expected: Item = {}): boolean {
   if ((stored.pk ?? expected.pk) !== keys.metrics(organization)) return isDeepStrictEqual(stored, expected);
-  const { pk: _, sk: __, ...numbers } = expected;
+  const { pk, sk, ...numbers } = expected;
   return Object.entries(numbers).every(([name, number]) => ((stored[name] as number) ?? 0) >= (number as number));
 }
 

@@ -162,7 +162,7 @@ describe('an end', () => {
       const execution = await board.leased();
       await endExecution(board, execution, ending, { output });
 
-      const { claim: __, leaseUntil: ___, ...kept } = execution;
+      const { claim, leaseUntil, ...kept } = execution;
       const head = await readExecutionHead(board, execution);
       expect(head).toMatchObject({ ...kept, ...ending });
       expect(['claim', 'leaseUntil'].filter((field) => field in (head ?? {}))).toEqual([]);

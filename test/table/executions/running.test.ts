@@ -40,7 +40,7 @@ const startError = async (context: StartContext, milliseconds: number) =>
   (await errorOf(start(context, milliseconds))) as ApiError;
 
 const counts = async () => {
-  const { pk: _, sk: __, ...rest } = (await getItem(board.table, keys.running(board.organization))) ?? {};
+  const { pk, sk, ...rest } = (await getItem(board.table, keys.running(board.organization))) ?? {};
   return rest;
 };
 

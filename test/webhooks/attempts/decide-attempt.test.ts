@@ -54,7 +54,7 @@ function decided({ message, target, found, logTime, isKnownSlow = false, after =
   };
   const {
     target: _,
-    loggedEvent: __,
+    loggedEvent,
     ...decision
   } = { target: 0, loggedEvent: 0, ...decide(stored, received, circumstances) };
   return decision;

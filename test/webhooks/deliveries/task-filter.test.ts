@@ -187,7 +187,7 @@ it('reconcile repairs a subscription that has another filter than its webhook', 
   const row = Object.values(stored).find(
     (item) => (item as { pk: string; sk: string }).pk.includes('#S#') && (item as { sk: string }).sk === ulidOf(id),
   ) as Record<string, unknown>;
-  const { taskFilters: _, ...withoutFilter } = row;
+  const { taskFilters, ...withoutFilter } = row;
   await repairDifferences(table, [{ of: 'item', key: row as never, stored: row, expected: withoutFilter }]);
   const found = await findDifferences(table, organization, '2026-03-01T12:00:00.000Z');
   expect(found).toMatchObject([{ of: 'item', stored: withoutFilter, expected: row }]);

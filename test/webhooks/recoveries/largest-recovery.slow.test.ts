@@ -51,8 +51,8 @@ async function seedExhausted({ table, organization, clock }: TestWebhooks, webho
       const next = { dueAt: timestamp(dueAt), listedFrom: timestamp(dueAt) };
       // The rows are in no index, as after their retries.
       const {
-        due: _,
-        dueAt: __,
+        due,
+        dueAt: listedAt,
         ...row
       } = attemptItem(attemptFor(message, { error: failed.error, ...(wait !== undefined && { retry: next }) }));
       items.push(row);

@@ -147,7 +147,7 @@ it.each([
 });
 
 it('reports errors of AWS, and a missing configuration of the shell', async () => {
-  const { AWS_REGION: _, ...nowhere } = shell;
+  const { AWS_REGION, ...nowhere } = shell;
   const unread = 'The stack Crewboard cannot be read:';
   expect(errorOf(await runAs(nowhere, 'list'))).toBe(`${unread} this shell has no AWS region; set AWS_REGION.\n`);
   const denying = await startAws({

@@ -163,7 +163,7 @@ describe('reconciling', () => {
 
   it('does not create a task again that was deleted after the comparison', async () => {
     const item = correct[`${keys.tasks(organization)} ${ulidOf(dependedOn)}`] as Item;
-    const { dependents: _, ...without } = item;
+    const { dependents, ...without } = item;
     await put(without);
     const differences = await find();
     await drop(item);
@@ -209,7 +209,7 @@ describe('reconciling', () => {
   it('leaves rows of executions that a version before 0.3.0 has written, which lack what has started them', async () => {
     const rows = Object.values(correct).filter(({ by }) => by !== undefined);
     expect(rows.map(({ status }) => status).sort()).toEqual(['completed', 'completed', 'failed', 'failed', 'running']);
-    for (const { by: _, ...older } of rows) await put(older);
+    for (const { by, ...older } of rows) await put(older);
     expect(await find()).toEqual([]);
     const { items } = await readExecutionPage(board, organization, {}, { limit: 20, offset: 0 });
     expect(items.map(({ startedBy }) => startedBy)).toEqual([undefined, undefined, undefined]);
@@ -241,14 +241,14 @@ it('reconciling leaves the lists of a deleted agent to its purge, and finds a mi
   expect(differences).toHaveLength(1 + own.length);
   await repair(differences);
   const name = `${key.pk} ${key.sk}`;
-  const { dueAt: _, ...left } = (await dump())[name] as Item;
+  const { dueAt, ...left } = (await dump())[name] as Item;
   expect(before[name]).toMatchObject(left);
   expect(await find()).toEqual([]);
 });
 
 /** Returns all items except counters of 0, which can exist or not. */
 function withoutZeros(items: Record<string, Item>): Record<string, Item> {
-  const isZero = ({ pk: _, sk: __, ...rest }: Item) =>
+  const isZero = ({ pk, sk, ...rest }: Item) =>
     Object.keys(rest).length > 0 && Object.values(rest).every((value) => value === 0);
   const numbersOf = (item: Item) =>
     Object.fromEntries(Object.entries(item).filter(([field, value]) => field === 'durationMs' || value !== 0));

@@ -495,7 +495,7 @@ describe('a model with tools', () => {
       results: answer.calls.map(({ id }) => ({ id, output: '1', isError: false })),
     };
     await ask({ tools, turns: [turn] });
-    const { refusal: _, ...sent } = message;
+    const { refusal, ...sent } = message;
     expect(messagesOf(chat)[2]).toEqual(sent);
     const other = await startChatServer();
     await ask({ tools, turns: [turn] }, { baseUrl: other.baseUrl });

@@ -1,6 +1,6 @@
 /** Returns the output of a command in a form that can be compared: sets as sorted lists, without metadata. */
 export function comparableOutput(output: object, tableName: string): unknown {
-  const { $metadata: _, ...rest } = output as Record<string, unknown>;
+  const { $metadata, ...rest } = output as Record<string, unknown>;
   return comparable(rest, tableName);
 }
 
