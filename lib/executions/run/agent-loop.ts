@@ -31,6 +31,7 @@ import { type Answered, askModel } from './ask-model.ts';
 import { agentNotActive, readAgain } from './changed-agent.ts';
 import { type HandOver, isTimeOver, maxInterruptions, noAnswerInTime } from './hand-over.ts';
 import { answerTooLong, isTooLong } from './output-size.ts';
+import { faultPausesMs, retryFaults } from './retry-faults.ts';
 import { type Spending, totalOf } from './spending.ts';
 
 /** The outcome of a call of a tool: `output` is what the model gets, at most 16 KiB. `isInvalid`: an unknown tool or invalid arguments. */
@@ -101,9 +102,6 @@ const noCalls = 'The model requested a tool, but named none.';
 
 /** The error of an execution whose agent has lost all its tools since it called them. */
 const toolsLost = 'The agent has lost its tools; grant them again, and start another execution.';
-
-/** The pauses before a failed write or tool call is repeated, in milliseconds. */
-const faultPausesMs = [500, 1_000, 2_000, 4_000];
 
 /**
  * The state of the steps: as they are stored, except for tokens that no write has stored yet; and the agent, whose tools
@@ -376,7 +374,7 @@ async function askInStep(
   const change = endOf(context, state, ended, options, limits);
   const isAnswer = asked.kind === 'text' && ended.error === undefined;
   const outputs = isAnswer ? outputItems(state.execution, asked.text.toWellFormed()) : [];
-  await retryFaults(context, signal, () => writeSteps(context, state.execution, change, outputs));
+  await retryWrite(context, signal, () => writeSteps(context, state.execution, change, outputs));
   note(state, change, outputs.length);
   return undefined;
 }
@@ -423,14 +421,9 @@ async function callInStep(
 }
 
 /** Makes a write of a paid answer, and repeats it after a fault of the table. */
-async function retryFaults(context: Context, signal: AbortSignal, write: () => Promise<void>): Promise<void> {
-  for (const wait of faultPausesMs) {
-    try {
-      return await write();
-    } catch (error) {
-      if (error instanceof LeaseLost || error instanceof StepEnded) throw error;
-    }
-    await context.pause(wait, signal);
-  }
-  return write();
+function retryWrite(context: Context, signal: AbortSignal, write: () => Promise<void>): Promise<void> {
+  return retryFaults(write, {
+    isFinal: (error) => error instanceof LeaseLost || error instanceof StepEnded,
+    pause: (wait) => context.pause(wait, signal),
+  });
 }

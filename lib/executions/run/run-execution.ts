@@ -39,6 +39,7 @@ import {
 } from './generate-output.ts';
 import { type HandOver, startHandOver } from './hand-over.ts';
 import { type KeptLease, keepLease } from './keep-lease.ts';
+import { retryFaults } from './retry-faults.ts';
 import { leasesAllowed, type Spending, startSpending, totalOf, uncountedLosses } from './spending.ts';
 
 /** The log fields of an execution that a worker has ended, or that another worker has to continue. */
@@ -60,9 +61,6 @@ const leasesCounted = 5;
 
 /** How often the end of an execution tries to move its task. After as many conflicts the task stays as it is. */
 const maxMoveTries = 3;
-
-/** The pauses before a failed write is repeated, in milliseconds. The write keeps the results of paid calls to models. */
-const writePausesMs = [500, 1_000, 2_000, 4_000];
 
 /**
  * The maximum time until another worker continues a throttled execution, in milliseconds: 15 s the first time, 30 s from
@@ -123,15 +121,10 @@ async function countUnstored(context: Context, execution: RunningExecution, spen
   const { stored } = spending;
   if (spending.used === stored) return;
   const now = timestamp(context.clock());
-  for (const pauses = writePausesMs.values(); ; ) {
-    try {
-      return await countLateTokens(context, execution, { ...totalOf(spending), stored }, now);
-    } catch (error) {
-      const { value: wait } = pauses.next();
-      if (wait === undefined) throw error;
-      await context.pause(wait, new AbortController().signal);
-    }
-  }
+  await retryFaults(() => countLateTokens(context, execution, { ...totalOf(spending), stored }, now), {
+    isFinal: () => false,
+    pause: (wait) => context.pause(wait, new AbortController().signal),
+  });
 }
 
 /**
@@ -304,18 +297,24 @@ function fieldsOf({ agentName }: RunningExecution, ended: Omit<ExecutionFields, 
  * @throws `AgentChanged`
  */
 async function retryWrite(lease: KeptLease, write: () => Promise<void>): Promise<boolean> {
-  const pauses = writePausesMs.values();
+  try {
+    await retryFaults(() => untilNoConflict(write), {
+      isFinal: (error) => error instanceof LeaseLost || error instanceof AgentChanged || lease.lost(),
+      pause: lease.pause,
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof LeaseLost) return false;
+    throw error;
+  }
+}
+
+async function untilNoConflict(write: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
-      await write();
-      return true;
+      return await write();
     } catch (error) {
-      if (error instanceof LeaseLost) return false;
-      if (error instanceof AgentChanged) throw error;
-      if (error instanceof Conflict) continue;
-      const { value: wait } = pauses.next();
-      if (wait === undefined || lease.lost()) throw error;
-      await lease.pause(wait);
+      if (!(error instanceof Conflict)) throw error;
     }
   }
 }
