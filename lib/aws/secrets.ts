@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { setBounded } from '../contract/bounded-map.ts';
 import { environment } from '../names/environment.ts';
 import { decryptByKms, encryptByKms, type KmsContext } from './encryption.ts';
 
@@ -59,8 +60,7 @@ export async function decryptSecret(context: SecretsContext, text: string, owner
   if (cached && now < cached.until && cached.until <= now + cachedForMs) return cached.secret;
   const keyId = variables[environment.secretsKeyId];
   const secret = keyId ? await decryptByKms(context, keyId, text, owner) : decryptByFile(context, text, owner);
-  if (cache.size >= cachedAtMost) cache.clear();
-  cache.set(name, { secret, until: clock() + cachedForMs });
+  setBounded(cache, name, { secret, until: clock() + cachedForMs }, cachedAtMost);
   return secret;
 }
 

@@ -18,7 +18,7 @@ export const importTable: Readonly<Record<string, string>> = {
   'lib/console': 'lib/client react react-dom @base-ui/react @tanstack/* @atlaskit/* marked diff uplot',
 
   // What talks to AWS, to receivers and to models.
-  'lib/aws': 'lib/names node:* @aws-sdk/client-kms @aws-sdk/client-sqs',
+  'lib/aws': 'lib/contract/bounded-map.ts lib/names node:* @aws-sdk/client-kms @aws-sdk/client-sqs',
   'lib/sender': 'lib/contract lib/settings node:* ipaddr.js',
   'lib/model':
     'lib/aws lib/contract lib/names node:* valibot @aws-sdk/client-bedrock-runtime @smithy/node-http-handler',

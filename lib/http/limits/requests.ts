@@ -1,5 +1,6 @@
 import type { Log } from '../../context/log.ts';
 import type { RequestCount, RequestCounts } from '../../context/request-counts.ts';
+import { setBounded } from '../../contract/bounded-map.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { limitHeaders } from '../../settings/limits.ts';
@@ -77,8 +78,7 @@ function countedFor({ requestCounts }: LimitContext, counter: string, now: numbe
   const known = requestCounts.get(counter);
   if (known) return known;
   const counted: RequestCount = { ...newBucket(now), nextReportAt: 0 };
-  requestCounts.set(counter, counted);
-  if (requestCounts.size > maxCounts) requestCounts.delete(requestCounts.keys().next().value as string);
+  setBounded(requestCounts, counter, counted, maxCounts);
   return counted;
 }
 

@@ -1,3 +1,4 @@
+import { setBounded } from '../../contract/bounded-map.ts';
 import { timeOf, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { eventNames } from '../../contract/webhooks/events.ts';
@@ -195,14 +196,13 @@ export async function openLog(
   const { logs } = logClock;
   const known = logs.get(organization);
   if (known) return known;
-  if (logs.size >= logsAtMost) logs.clear();
   const opening = Promise.all([readNewest(context, organization), loadStretches(context)]).then(([found]) => {
     continueAfter(context, Math.max(found.stamped, timeOf(found.newest)));
     // A position alone can be ahead of the clock, see `late-events.ts`.
     if (found.stamped > logClock.startedAt) logClock.continuedAt = logClock.stretch.logTime;
     return { newest: found.newest };
   });
-  logs.set(organization, opening);
+  setBounded(logs, organization, opening, logsAtMost);
   opening.catch(() => logs.delete(organization));
   return opening;
 }

@@ -1,3 +1,4 @@
+import { setBounded } from '../../contract/bounded-map.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { TableContext } from '../access/client.ts';
 import { keys } from '../access/keys.ts';
@@ -40,8 +41,7 @@ export async function usesFormerLists(
     const Key = keys.running(organization);
     const stored = untilIn(await getItem(table, Key));
     until = stored ?? (untilIn(await transact(table, [setOnce(Key, now + formerMs)])) as number);
-    if (formerLists.size >= organizationsAtMost) formerLists.clear();
-    formerLists.set(organization, until);
+    setBounded(formerLists, organization, until, organizationsAtMost);
   }
   return now < until;
 }

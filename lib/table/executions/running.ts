@@ -1,3 +1,4 @@
+import { setBounded } from '../../contract/bounded-map.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { timestamp } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
@@ -106,8 +107,7 @@ const minuteAt = (time: number) => Math.floor(time / minuteMs);
 const latestMinute = (now: number) => minuteAt(now + clocksDifferMs);
 
 function noteMinute(startMinutes: StartContext['startMinutes'], organization: Organization, minute: number): void {
-  if (startMinutes.size >= organizationsAtMost) startMinutes.clear();
-  startMinutes.set(organization, minute);
+  setBounded(startMinutes, organization, minute, organizationsAtMost);
 }
 
 const hasRoom = 'attribute_not_exists(running) OR running < :cap';
