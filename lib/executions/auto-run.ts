@@ -27,7 +27,7 @@ import { readAssignee, readTask } from '../table/tasks/tasks.ts';
 import { isOffered } from '../tasks/claim-decisions.ts';
 import { readReadyTasks } from '../tasks/ready-tasks.ts';
 import { startsByItself } from '../tasks/rounds.ts';
-import { type ExecutionStartContext, startExecution } from './start-execution.ts';
+import { startExecution } from './start-execution.ts';
 
 /**
  * The service starts executions for the ready tasks of agents with `autoRun`. Messages only say which agent to look at: the look
@@ -66,11 +66,7 @@ export async function orderLook(context: QueueContext, organization: Organizatio
 }
 
 /** Starts executions on the ready tasks of an agent, as many as it may. It can be repeated. */
-export async function lookAtAgent(
-  context: ExecutionStartContext,
-  organization: Organization,
-  name: string,
-): Promise<void> {
+export async function lookAtAgent(context: Context, organization: Organization, name: string): Promise<void> {
   const agent = await readAgentHead(context, organization, name);
   if (!agent) return;
   const wakeUp = await readWakeUp(context, organization, agent);
@@ -79,7 +75,7 @@ export async function lookAtAgent(
   else await endWakeUp(context, organization, agent, wakeUp);
 }
 
-async function startAll(context: ExecutionStartContext, organization: Organization, agent: AgentHead): Promise<Ending> {
+async function startAll(context: Context, organization: Organization, agent: AgentHead): Promise<Ending> {
   let read = 0;
   for await (const tasks of readReadyTasks(context, organization, { agent: agent.name }, pageSize)) {
     for (const task of tasks.filter((one) => startsByItself(one, agent))) {
@@ -108,7 +104,7 @@ class Gone extends Error {
  * @returns why no further one can start; `undefined` if one may
  */
 async function startOn(
-  context: ExecutionStartContext,
+  context: Context,
   organization: Organization,
   name: string,
   taskId: string,

@@ -1,4 +1,5 @@
 import { requireAgentHead } from '../agents/require-agent.ts';
+import type { Context } from '../context/context.ts';
 import { ApiError, notFound } from '../contract/errors.ts';
 import type { Cancellation } from '../contract/executions/execution-control.ts';
 import type { Execution, ExecutionStarted } from '../contract/executions/executions.ts';
@@ -24,11 +25,7 @@ import type { RecordResponse } from '../table/idempotency.ts';
 import { unknownTask } from '../table/tasks/task-edges.ts';
 import { readTask } from '../table/tasks/tasks.ts';
 import { startAndRespond } from './executions.ts';
-import type { ExecutionStartContext } from './start-execution.ts';
 import { moveOnCancel } from './task-moves.ts';
-
-/** The part of a context that cancelling needs. */
-type CancelContext = AgentContext & { clock: () => number };
 
 /** How many delegated executions are cancelled at the same time. */
 const cancelledAtOnce = 10;
@@ -42,7 +39,7 @@ const cancelledAtOnce = 10;
  *   `unavailable` also if the execution is cancelled, but not all that it has delegated
  */
 export async function cancelExecution(
-  context: CancelContext,
+  context: Context,
   organization: Organization,
   name: string,
   id: string,
@@ -76,7 +73,7 @@ export async function cancelExecution(
  * @throws `Conflict` if the execution or its task has changed since it was read
  */
 async function cancelOne(
-  context: CancelContext,
+  context: Context,
   execution: RunningExecution,
   recordsOf: (ended: ExecutionHead) => readonly Write[],
 ): Promise<void> {
@@ -101,7 +98,7 @@ async function cancelOne(
  *
  * @throws `ApiError` `unavailable`
  */
-async function cancelDelegated(context: CancelContext, organization: Organization, id: string): Promise<void> {
+async function cancelDelegated(context: Context, organization: Organization, id: string): Promise<void> {
   for (;;) {
     const found = await readDelegatedExecutions(context, organization, id);
     if (found.length === 0) return;
@@ -111,7 +108,7 @@ async function cancelDelegated(context: CancelContext, organization: Organizatio
 }
 
 /** Cancels an execution, unless it has ended since it was read, or its agent was deleted: then its purge ends it. */
-async function cancelFound(context: CancelContext, found: RunningExecution): Promise<void> {
+async function cancelFound(context: Context, found: RunningExecution): Promise<void> {
   await retryOnConflict(context.table, async () => {
     const { head, agent } = await readHeadWithAgent(context, found);
     if (head && isRunning(head) && agent?.id === found.agentId) await cancelOne(context, head, () => []);
@@ -125,7 +122,7 @@ async function cancelFound(context: CancelContext, found: RunningExecution): Pro
  *   `agent_not_active`, `task_blocked`, `rate_limited`
  */
 export async function rerunExecution(
-  context: ExecutionStartContext,
+  context: Context,
   organization: Organization,
   name: string,
   id: string,

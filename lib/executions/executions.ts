@@ -1,4 +1,5 @@
 import { requireAgentHead } from '../agents/require-agent.ts';
+import type { Context } from '../context/context.ts';
 import type { Page, Scope } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
 import type {
@@ -20,7 +21,7 @@ import type { RecordResponse } from '../table/idempotency.ts';
 import { unknownTask } from '../table/tasks/task-edges.ts';
 import { readTask } from '../table/tasks/tasks.ts';
 import { withMessages } from './prompts/step-messages.ts';
-import { type ExecutionOrder, type ExecutionStartContext, startExecution } from './start-execution.ts';
+import { type ExecutionOrder, startExecution } from './start-execution.ts';
 import { withSubjects } from './subjects.ts';
 
 /**
@@ -29,7 +30,7 @@ import { withSubjects } from './subjects.ts';
  * @throws `ApiError` `not_found`, `unknown_reference`, `agent_not_active`, `task_blocked`, `rate_limited`
  */
 export async function executeAgent(
-  context: ExecutionStartContext,
+  context: Context,
   organization: Organization,
   name: string,
   { taskId, ...input }: NewExecution,
@@ -52,7 +53,7 @@ export async function executeAgent(
  * @throws as `startExecution`
  */
 export async function startAndRespond(
-  context: ExecutionStartContext,
+  context: Context,
   organization: Organization,
   decide: () => Promise<ExecutionOrder>,
   recordResponse: RecordResponse,

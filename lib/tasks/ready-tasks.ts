@@ -6,17 +6,15 @@ import type { Task } from '../contract/tasks/tasks.ts';
 import { Conflict, retryOnConflict, transact } from '../table/access/transact.ts';
 import { startsItself } from '../table/agents/agent-items.ts';
 import { readExecutionHead } from '../table/executions/executions.ts';
-import type { FormerListsContext } from '../table/executions/former-lists.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { type OpenRow, readOpenRows } from '../table/tasks/ready-rows.ts';
 import type { StoredTask, TaskFilter } from '../table/tasks/task-items.ts';
 import { type Assignee, readAssignee, readTasks } from '../table/tasks/tasks.ts';
 import { isOffered, liveClaim } from './claim-decisions.ts';
-import { type ClaimContext, claimOnce, type NewClaim } from './claims.ts';
+import { claimOnce, type NewClaim } from './claims.ts';
 import { isAssignedTo } from './decisions.ts';
 import { settle } from './dependents.ts';
 
-type ReadyContext = FormerListsContext & Pick<Context, 'clock'>;
 type ReadyFilter = Pick<TaskFilter, 'agent' | 'project'>;
 
 /** Of how many tasks a worker takes one. */
@@ -30,7 +28,7 @@ const triedAtMost = 1_000;
  * strongly consistent, decide.
  */
 export async function listReadyTasks(
-  context: ReadyContext,
+  context: Context,
   organization: Organization,
   filter: ReadyFilter,
   limit: number,
@@ -45,7 +43,7 @@ export async function listReadyTasks(
 
 /** Yields the ready tasks by priority and then by age, those of a page of rows together. */
 export async function* readReadyTasks(
-  context: ReadyContext,
+  context: Context,
   organization: Organization,
   filter: ReadyFilter,
   pageItems: number,
@@ -59,11 +57,7 @@ export async function* readReadyTasks(
 }
 
 /** Returns those of some tasks that are ready, in their order. */
-async function readyAmong(
-  context: ReadyContext,
-  organization: Organization,
-  ids: readonly string[],
-): Promise<StoredTask[]> {
+async function readyAmong(context: Context, organization: Organization, ids: readonly string[]): Promise<StoredTask[]> {
   const now = context.clock();
   const open = (await readTasks(context, organization, ids)).filter((task) => isOffered(task) && !liveClaim(task, now));
   const dependencyIds = new Set(open.flatMap(({ dependsOn }) => dependsOn));
@@ -97,7 +91,7 @@ const otherWasFirst: readonly ErrorCode[] = [
  * @returns `null` if no task is ready
  */
 export function claimNextTask(
-  context: ClaimContext,
+  context: Context,
   organization: Organization,
   { assignedAgent: agent, projectId: project, ...claim }: NewClaim & { assignedAgent?: string; projectId?: string },
   recordResponse: RecordResponse,
@@ -126,7 +120,7 @@ export function claimNextTask(
 }
 
 /** Returns a function that says whether a task is one of an agent that starts by itself. It reads each agent once. */
-function startingByThemselves({ table }: ClaimContext, organization: Organization) {
+function startingByThemselves({ table }: Context, organization: Organization) {
   const read = new Map<string, Promise<Assignee | undefined>>();
   return async (task: StoredTask): Promise<boolean> => {
     const { assignedAgent: name } = task;

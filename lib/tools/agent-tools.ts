@@ -1,12 +1,12 @@
 import { listAgents } from '../agents/agents.ts';
 import type { CatalogueSkill } from '../agents/skill-catalogue.ts';
+import type { Context } from '../context/context.ts';
 import { type AgentOperation, grantedOperations } from '../contract/agents/agent-operations.ts';
 import { endpoints } from '../contract/endpoints.ts';
 import { ApiError } from '../contract/errors.ts';
 import { unknownFieldErrors } from '../contract/requests/validate.ts';
 import { pick, type Schema } from '../contract/shapes.ts';
 import { delegateTask } from '../executions/delegations.ts';
-import type { ExecutionStartContext } from '../executions/start-execution.ts';
 import type { ToolCall, ToolDefinition } from '../model/converse.ts';
 import type { Write } from '../table/access/write.ts';
 import type { PreparedAgent } from '../table/agents/prepared-agents.ts';
@@ -40,7 +40,7 @@ type AgentTool = {
   input: OperationId;
   definition: () => ToolDefinition;
   /** Returns a call with valid arguments. @throws `ApiError` for invalid arguments */
-  actOf: (context: ExecutionStartContext, caller: Caller, input: Input) => Act;
+  actOf: (context: Context, caller: Caller, input: Input) => Act;
 };
 
 /** The path parameter that names the agent. An agent calls tools for itself only, so its model does not send it. */
@@ -206,7 +206,7 @@ export function grantedTools(capabilities: readonly string[]): ToolDefinition[] 
  *   an outcome
  */
 export async function callAgentTool(
-  context: ExecutionStartContext,
+  context: Context,
   execution: RunningExecution,
   agent: PreparedAgent,
   catalogue: readonly CatalogueSkill[],
@@ -247,7 +247,7 @@ function grantedTo(capabilities: readonly string[]): AgentTool[] {
  * @throws `ApiError` for an unknown tool or invalid arguments
  */
 function actOf(
-  context: ExecutionStartContext,
+  context: Context,
   caller: Caller,
   { name, input: sent }: Pick<ToolCall, 'name' | 'input'>,
 ): { act: Act; note: string | undefined } {

@@ -1,11 +1,10 @@
 import type { Context } from '../context/context.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { BatchingContext } from '../table/access/batchers.ts';
 import type { TableContext } from '../table/access/client.ts';
 import { ignoreConflict, retryOnConflict } from '../table/access/transact.ts';
 import { readOutcomesBack } from '../table/deliveries/outcomes.ts';
-import { type LogClockContext, logTimeOf } from '../table/events/log-clock.ts';
+import { logTimeOf } from '../table/events/log-clock.ts';
 import { announce, announcedFailure } from '../table/webhooks/own-events.ts';
 import { lastResume, openPauseOf, withoutPause } from '../table/webhooks/pauses.ts';
 import { changeWebhook, readWebhook, type StoredWebhook } from '../table/webhooks/webhooks.ts';
@@ -71,8 +70,6 @@ async function readFailure(
   return isAfterSuccess ? since : (knownOf(target)?.since ?? since);
 }
 
-type NoteSuccessContext = LogClockContext & BatchingContext & Pick<Context, 'retrySchedule'>;
-
 /**
  * Announces that a webhook has recovered, because of a successful attempt, if it was announced that it fails.
  *
@@ -80,7 +77,7 @@ type NoteSuccessContext = LogClockContext & BatchingContext & Pick<Context, 'ret
  * @param resumes whether the success also resumes the webhook, if the service has paused it because its deliveries failed
  */
 export async function noteSuccess(
-  context: NoteSuccessContext,
+  context: Context,
   organization: Organization,
   webhookId: string,
   target: MayFail,
@@ -104,7 +101,7 @@ export async function noteSuccess(
 
 /** Returns the recovery of what a webhook with `autoRecover` has missed since it failed (ISO 8601); `undefined` for others. */
 async function recoveryAfter(
-  context: NoteSuccessContext,
+  context: Context,
   organization: Organization,
   webhook: StoredWebhook,
   since: string | undefined,
@@ -119,7 +116,7 @@ async function recoveryAfter(
  * pause has done so. Versions before 0.3.0 have announced nothing of their pauses.
  */
 async function resumeRecovered(
-  context: NoteSuccessContext,
+  context: Context,
   organization: Organization,
   before: StoredWebhook,
   now: number,

@@ -1,17 +1,15 @@
-import type { SecretsContext } from '../aws/secrets.ts';
 import type { Context } from '../context/context.ts';
 import { notFound } from '../contract/errors.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { EventName } from '../contract/webhooks/events.ts';
 import type { TestResult } from '../contract/webhooks/webhooks.ts';
-import { type SenderContext, sendToReceiver } from '../sender/sender.ts';
+import { sendToReceiver } from '../sender/sender.ts';
 import { putInBatch } from '../table/access/batchers.ts';
 import { requestFields } from '../table/access/current-request.ts';
 import { transact } from '../table/access/transact.ts';
 import { attemptItem } from '../table/deliveries/attempt-items.ts';
 import { responseItem, responsesEnd } from '../table/deliveries/responses.ts';
-import type { LogClockContext } from '../table/events/log-clock.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { updatePace } from '../table/webhooks/webhook-attempts.ts';
 import { readTarget } from '../table/webhooks/webhooks.ts';
@@ -28,7 +26,7 @@ import { sampleOf } from './samples.ts';
  * @throws `ApiError` `not_found`
  */
 export async function testWebhook(
-  context: Pick<Context, 'ulid' | 'responseDays' | 'retrySchedule'> & LogClockContext & SenderContext & SecretsContext,
+  context: Context,
   organization: Organization,
   { webhookId, event }: { webhookId: string; event: EventName },
   recordResponse: RecordResponse,

@@ -1,3 +1,4 @@
+import type { Context } from '../context/context.ts';
 import type { CursorPage } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
@@ -7,7 +8,6 @@ import {
   maxWebhookEventsRead,
   type WebhookEventQuery,
 } from '../contract/webhooks/webhook-events.ts';
-import type { BatchingContext } from '../table/access/batchers.ts';
 import type { Item } from '../table/access/write.ts';
 import type { SentRequest } from '../table/deliveries/attempt-items.ts';
 import { deliveryStateOf, isBegun } from '../table/deliveries/delivery-state.ts';
@@ -19,8 +19,6 @@ import { readWebhook } from '../table/webhooks/webhooks.ts';
 import { firstAttemptOf } from './deliveries/first-attempts.ts';
 import { hintOf, nextAttemptOf } from './delivery-details.ts';
 import { readSubscriptions, type SubscribedWebhook } from './recoveries/missed-events.ts';
-
-type EventsContext = BatchingContext & { clock: () => number };
 
 /** How many events are compared with their rows in one step: one more than the longest page has. */
 const stepSize = 101;
@@ -37,7 +35,7 @@ const shownAttributes = ['httpStatus', 'durationMs', 'sent'];
  * @throws `ApiError` `not_found`
  */
 export async function listWebhookEvents(
-  context: EventsContext,
+  context: Context,
   organization: Organization,
   webhookId: string,
   { limit, before, state, ...filter }: WebhookEventQuery,
@@ -58,7 +56,7 @@ export async function listWebhookEvents(
 
 /** Returns those of some neighbouring events, newest first, that a webhook receives, with the states of their deliveries. */
 async function readWebhookEvents(
-  context: EventsContext,
+  context: Context,
   to: SubscribedWebhook,
   events: readonly LoggedEvent[],
 ): Promise<EventOfWebhook[]> {
@@ -75,7 +73,7 @@ async function readWebhookEvents(
 
 /** Returns an event with the state of its delivery to a webhook; nothing if the webhook does not receive it. */
 async function readWebhookEvent(
-  context: EventsContext,
+  context: Context,
   { webhook, subscriptions }: SubscribedWebhook,
   logged: LoggedEvent,
   found: DeliveryRows,

@@ -32,7 +32,7 @@ export const importTable: Readonly<Record<string, string>> = {
   'lib/webhooks': 'lib/aws lib/context lib/contract lib/names lib/sender lib/settings lib/table node:*',
   'lib/executions': 'lib/agents lib/aws lib/context lib/contract lib/model lib/names lib/table lib/tasks node:*',
   'lib/improvements': 'lib/agents lib/context lib/contract lib/executions lib/table valibot',
-  'lib/tools': 'lib/agents lib/contract lib/executions lib/model lib/openapi lib/table lib/tasks valibot',
+  'lib/tools': 'lib/agents lib/context lib/contract lib/executions lib/model lib/openapi lib/table lib/tasks valibot',
 
   // How requests and messages reach it.
   'lib/http':

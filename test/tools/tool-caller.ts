@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { createContext } from '../../lib/context/context.ts';
 import { toolCapabilities } from '../../lib/contract/agents/agents.ts';
 import type { ErrorDetail } from '../../lib/contract/errors.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
@@ -83,7 +84,11 @@ export async function createToolCaller({ skills = ['drawing'], cap = 50, systemP
     { execution = own, through = table, step = { execution, number: ++number }, by = agent }: CallOptions = {},
   ) => {
     const prepared: PreparedAgent = { agent: by, skills: assigned };
-    const context = { ...board, table: through };
+    const context = {
+      ...createContext({ environment: {}, clock: board.clock, table: through }),
+      ...board,
+      table: through,
+    };
     const toolCall = { name, input: input === 'unreadable' ? undefined : input };
     const called = await callAgentTool(context, execution, prepared, catalogue, toolCall, endOf(step));
     const record = await getItem(table, stepKey(organization, step.execution.id, step.number));

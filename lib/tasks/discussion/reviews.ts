@@ -1,3 +1,4 @@
+import type { Context } from '../../context/context.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { timestamp } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
@@ -9,7 +10,7 @@ import type { RecordResponse } from '../../table/idempotency.ts';
 import { commentWrites } from '../../table/tasks/comments.ts';
 import type { StoredTask } from '../../table/tasks/task-items.ts';
 import { asOf, liveClaim, taskClaimed, withoutFailures } from '../claim-decisions.ts';
-import { type ClaimContext, executionRunning } from '../claims.ts';
+import { executionRunning } from '../claims.ts';
 import { inRound } from '../rounds.ts';
 import { changeWithHold, requireTask } from '../tasks.ts';
 import { newComment, noteOf } from './comments.ts';
@@ -23,7 +24,7 @@ const reviewsKept = 20;
  * @throws `ApiError` `not_found`, `task_claimed`, `execution_running`, `task_not_in_review`, `limit_reached`
  */
 export function reviewTask(
-  context: ClaimContext,
+  context: Context,
   organization: Organization,
   id: string,
   { decision, comment: text }: Review,

@@ -5,18 +5,16 @@ import { attemptLeaseMs, isLeaseOver } from '../../table/lease.ts';
 import type { Target } from '../../table/webhooks/webhooks.ts';
 import { randomOf } from './derived-ids.ts';
 
-/** The part of a context that limiting concurrent attempts needs. */
-export type AttemptLimitContext = Pick<Context, 'webhookAttempts'> & {
-  attemptLimits: Pick<AttemptLimits, 'normal'>;
-};
-
 /**
  * Returns `true` when an attempt may run; `endAttempt` must follow it. An attempt above the limit of its webhook waits for
  * the others, so that a fast receiver gets many simultaneous events without the slow queue.
  *
  * @returns `false` if a running attempt of the webhook is slow
  */
-export async function startAttempt(context: AttemptLimitContext, webhookId: string): Promise<boolean> {
+export async function startAttempt(
+  context: Pick<Context, 'attemptLimits' | 'webhookAttempts'>,
+  webhookId: string,
+): Promise<boolean> {
   const { attemptLimits, webhookAttempts } = context;
   const attempts = webhookAttempts.get(webhookId) ?? { running: 0, slow: false, waiting: [] };
   webhookAttempts.set(webhookId, attempts);
@@ -27,7 +25,7 @@ export async function startAttempt(context: AttemptLimitContext, webhookId: stri
 }
 
 /** Ends an attempt; the next one that waits starts. */
-export function endAttempt({ webhookAttempts }: AttemptLimitContext, webhookId: string): void {
+export function endAttempt({ webhookAttempts }: Pick<Context, 'webhookAttempts'>, webhookId: string): void {
   const attempts = webhookAttempts.get(webhookId);
   if (!attempts) return;
   const next = attempts.waiting.shift();
@@ -37,7 +35,7 @@ export function endAttempt({ webhookAttempts }: AttemptLimitContext, webhookId: 
 }
 
 /** Marks a running attempt as slow: no other attempt of its webhook starts until all that run have ended. */
-export function markAttemptSlow({ webhookAttempts }: AttemptLimitContext, webhookId: string): void {
+export function markAttemptSlow({ webhookAttempts }: Pick<Context, 'webhookAttempts'>, webhookId: string): void {
   const attempts = webhookAttempts.get(webhookId);
   if (!attempts) return;
   attempts.slow = true;
@@ -45,7 +43,7 @@ export function markAttemptSlow({ webhookAttempts }: AttemptLimitContext, webhoo
 }
 
 /** Returns whether a running attempt of this process has marked its webhook as slow; see `markAttemptSlow`. */
-export function isKnownSlow({ webhookAttempts }: AttemptLimitContext, webhookId: string): boolean {
+export function isKnownSlow({ webhookAttempts }: Pick<Context, 'webhookAttempts'>, webhookId: string): boolean {
   return webhookAttempts.get(webhookId)?.slow === true;
 }
 

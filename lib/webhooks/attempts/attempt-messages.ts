@@ -1,10 +1,8 @@
-import { type QueueContext, secondsUntil, sendMessages } from '../../aws/queue.ts';
+import { secondsUntil, sendMessages } from '../../aws/queue.ts';
+import type { Context } from '../../context/context.ts';
 import type { DeliveryMessage, SentDelivery } from '../../names/messages.ts';
 import type { RetrySchedule } from '../../settings/retry-schedule.ts';
 import { isTooFarAhead } from '../../table/access/clocks.ts';
-
-/** The part of a context that sending the messages of attempts needs. */
-export type AttemptMessageContext = QueueContext & { clock: () => number; retrySchedule: RetrySchedule };
 
 /** The queue of each attempt: the first attempt, then the steps of the retry schedule. */
 const queueOfAttempt = ['deliveries', 'firstRetry', 'secondRetry', 'thirdRetry'] as const;
@@ -54,7 +52,7 @@ function longestWaitMs(retrySchedule: RetrySchedule, { attempt, redelivery, sche
  *   schedules: they do not wait for these again, even if a clock that was ahead has set their due times
  */
 export async function sendAttemptMessages(
-  context: AttemptMessageContext,
+  context: Pick<Context, 'variables' | 'queues' | 'clients' | 'clock' | 'retrySchedule'>,
   messages: readonly DeliveryMessage[],
   notBefore?: number,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { inGroups } from '../../aws/in-groups.ts';
+import type { Context } from '../../context/context.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../names/messages.ts';
-import type { BatchingContext } from '../../table/access/batchers.ts';
 import { unlistParked } from '../../table/deliveries/attempt-log.ts';
 import {
   listParkedAttempt,
@@ -15,10 +15,8 @@ import { graceMs } from '../../table/lists/due.ts';
 import { isPaused, isPausedAt, type Pausable } from '../../table/webhooks/pauses.ts';
 import { type Release, removeRelease } from '../../table/webhooks/releases.ts';
 import { readWebhook, type StoredWebhook } from '../../table/webhooks/webhooks.ts';
-import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';
+import { sendAttemptMessages } from './attempt-messages.ts';
 import { isBookingOver, withoutBooking } from './bookings.ts';
-
-type PausedAttemptContext = BatchingContext & AttemptMessageContext;
 
 /**
  * How long after an event a pause that has not ended decides that the event is skipped, in milliseconds. The request that
@@ -42,7 +40,7 @@ export function isSkipped(webhook: Pausable, message: DeliveryMessage, eventTime
  *
  * @param pausedFrom the start of the pause; ISO 8601
  */
-export async function park(context: PausedAttemptContext, message: DeliveryMessage, pausedFrom: string): Promise<void> {
+export async function park(context: Context, message: DeliveryMessage, pausedFrom: string): Promise<void> {
   const parked = await parkAttempt(context, message, pausedFrom);
   const webhook = await readWebhook(context, message.organization, message.webhookId);
   if (!webhook) await removeParkedAttempt(context, message);
@@ -60,7 +58,7 @@ export async function park(context: PausedAttemptContext, message: DeliveryMessa
  * @returns the number of sent messages
  */
 export async function releaseParked(
-  context: PausedAttemptContext,
+  context: Context,
   ordered: Release,
   hasTime: () => boolean = () => true,
 ): Promise<number> {
@@ -84,11 +82,7 @@ export async function releaseParked(
  *
  * @returns the number of sent messages
  */
-async function release(
-  context: PausedAttemptContext,
-  webhook: StoredWebhook,
-  parked: readonly ParkedAttempt[],
-): Promise<number> {
+async function release(context: Context, webhook: StoredWebhook, parked: readonly ParkedAttempt[]): Promise<number> {
   const listedFrom = timestamp(context.clock() + graceMs);
   const waits = ({ message, listed }: ParkedAttempt) => !listed || isBookingOver(message, webhook);
   const isSent = await Promise.all(parked.map((one) => waits(one) && listParkedAttempt(context, one, listedFrom)));

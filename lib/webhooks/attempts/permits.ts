@@ -1,6 +1,5 @@
 import type { Context } from '../../context/context.ts';
 import type { DeliveryMessage } from '../../names/messages.ts';
-import type { TableContext } from '../../table/access/client.ts';
 import { clocksDifferMs } from '../../table/access/clocks.ts';
 import { takePermits } from '../../table/webhooks/webhook-attempts.ts';
 import type { Target } from '../../table/webhooks/webhooks.ts';
@@ -41,9 +40,6 @@ const pausesOfPermit = 3;
 /** How long what was read for an attempt counts while it waits for a permit, in milliseconds. */
 const freshMs = 10;
 
-/** The part of a context that permits need. */
-export type PermitContext = TableContext & Pick<Context, 'clock' | 'pause' | 'timeRequests'>;
-
 /** An attempt to a webhook with a maximum of attempts in a second. */
 export type PacedAttempt = { message: DeliveryMessage; target: Target & { maxPerSecond: number } };
 
@@ -58,7 +54,10 @@ export const needsPermit = <Attempt extends { target: Target }>(
  * @returns its time (Unix time, in ms, with a fraction); `undefined` if there is none soon, or the webhook is deleted or has
  *   another maximum by now
  */
-export function takePermit(context: PermitContext, { message, target }: PacedAttempt): Promise<number | undefined> {
+export function takePermit(
+  context: Pick<Context, 'table' | 'clock' | 'timeRequests'>,
+  { message, target }: PacedAttempt,
+): Promise<number | undefined> {
   const { organization, webhookId } = message;
   const { maxPerSecond } = target;
   const from = hasBooking(message, target) ? 'booked' : 'new';
@@ -95,7 +94,7 @@ function unusedLeasesOf({ slowLeases }: Target, now: number): number[] {
  *
  * @returns whether it has waited for so long that what was read before may have changed
  */
-export async function waitForPermit({ clock, pause }: PermitContext, at: number): Promise<boolean> {
+export async function waitForPermit({ clock, pause }: Pick<Context, 'clock' | 'pause'>, at: number): Promise<boolean> {
   const before = clock();
   for (let pauses = 0; pauses < pausesOfPermit; pauses++) {
     const remainingMs = Math.ceil(at - clock());

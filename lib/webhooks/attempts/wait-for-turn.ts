@@ -1,7 +1,7 @@
 import type { Context } from '../../context/context.ts';
 import { timestamp, ulidOf } from '../../contract/ids.ts';
 import type { DeliveryMessage } from '../../names/messages.ts';
-import { type BatchingContext, readInBatch } from '../../table/access/batchers.ts';
+import { readInBatch } from '../../table/access/batchers.ts';
 import { isTooFarAhead } from '../../table/access/clocks.ts';
 import { keys } from '../../table/access/keys.ts';
 import { lateAfterMs, maxAttemptMs, unlistParked } from '../../table/deliveries/attempt-log.ts';
@@ -27,8 +27,6 @@ import {
 import type { AttemptToMake, Decision } from './decide-attempt.ts';
 import { requestTime } from './time-requests.ts';
 
-type BookingContext = BatchingContext & Pick<Context, 'clock' | 'timeRequests'>;
-
 /** The time in which as many attempts are booked as may begin in a second, in milliseconds: a little more than their permits take. */
 const bookedMs = 1_080;
 
@@ -45,7 +43,7 @@ const booksAsMessageMs = 5_000;
  * booked.
  */
 export async function waitForTurn(
-  context: BookingContext,
+  context: Context,
   { message, target }: Pick<AttemptToMake, 'message' | 'target'>,
 ): Promise<Decision> {
   const { organization, webhookId } = message;
@@ -73,7 +71,7 @@ export async function waitForTurn(
  *
  * @returns the message with the booked time; without one if it could book none
  */
-async function bookTime(context: BookingContext, message: DeliveryMessage, target: Target): Promise<DeliveryMessage> {
+async function bookTime(context: Context, message: DeliveryMessage, target: Target): Promise<DeliveryMessage> {
   const { organization, webhookId, dueAt } = message;
   const { maxPerSecond = 1, paceVersion } = target;
   const parkedBefore = await readParkedAttempt(context, message);

@@ -1,3 +1,4 @@
+import type { Context } from '../../context/context.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { PublicEvent } from '../../contract/webhooks/events.ts';
@@ -7,7 +8,7 @@ import { type EventCheckContext, planEventCheck } from '../../table/deliveries/e
 import { appendEvent, type LoggedEvent, readEvent } from '../../table/events/event-log.ts';
 import { isLate, listLateEvent } from '../../table/events/late-events.ts';
 import { type LogClockContext, logTime, logTimeOf, notePosition, wasSetBack } from '../../table/events/log-clock.ts';
-import { type AttemptMessageContext, sendAttemptMessages } from '../attempts/attempt-messages.ts';
+import { sendAttemptMessages } from '../attempts/attempt-messages.ts';
 import { eventIdOf } from '../attempts/derived-ids.ts';
 import { readFirstAttempts } from './first-attempts.ts';
 
@@ -21,7 +22,7 @@ export type Change = { organization: Organization; item: string; version: number
  * late is also listed for followers, before the change counts as published.
  */
 export async function publishEvents(
-  context: EventCheckContext & LogClockContext & AttemptMessageContext,
+  context: EventCheckContext & LogClockContext & Context,
   { organization, item, version, events }: Change,
 ): Promise<void> {
   const logContext = { ...context, clock: () => logTime(context) };

@@ -1,6 +1,6 @@
+import type { Context } from '../../context/context.ts';
 import type { DeliveryMessage } from '../../names/messages.ts';
 import type { Counts, Waits } from '../../names/metrics.ts';
-import type { BatchingContext } from '../../table/access/batchers.ts';
 import type { Key } from '../../table/access/keys.ts';
 import { unlistItem } from '../../table/deliveries/attempt-log.ts';
 import { eventCheckFrom, eventCheckPartition } from '../../table/deliveries/event-checks.ts';
@@ -9,7 +9,7 @@ import { eventFrom, isEvent } from '../../table/events/event-log.ts';
 import { deliveryPartitions, parkedPartitions } from '../../table/lists/delivery-partitions.ts';
 import { type SweepCall, type Swept, sweep } from '../../table/lists/due.ts';
 import { releaseFrom } from '../../table/webhooks/releases.ts';
-import { type AttemptMessageContext, sendAttemptMessages } from '../attempts/attempt-messages.ts';
+import { sendAttemptMessages } from '../attempts/attempt-messages.ts';
 import { releaseParked } from '../attempts/paused-attempts.ts';
 import { addWaits, createWaits, waitsInSeconds } from '../attempts/waits.ts';
 import { checkEvents, type FoundByChecks, sendLostAttempts } from './check-events.ts';
@@ -17,8 +17,6 @@ import { attemptIn } from './listed-attempt.ts';
 
 /** How many checks are made at the same time. */
 const checksAtOnce = 5;
-
-type SweepContext = BatchingContext & AttemptMessageContext;
 
 /** The partitions of the `due` index that list attempts, releases, and events that an earlier version listed. */
 const partitions = [...deliveryPartitions, ...parkedPartitions, ...oldDeliveryPartitions];
@@ -30,7 +28,7 @@ const partitions = [...deliveryPartitions, ...parkedPartitions, ...oldDeliveryPa
  * @returns also how long attempts have waited, and how many first attempts are missing although they were sent again
  */
 export async function sweepDeliveries(
-  context: SweepContext,
+  context: Context,
   call: SweepCall,
 ): Promise<Swept & { waits: Waits; counts: Counts }> {
   const now = context.clock();

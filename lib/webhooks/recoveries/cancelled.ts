@@ -1,3 +1,4 @@
+import type { Context } from '../../context/context.ts';
 import { timestamp, ulidOf } from '../../contract/ids.ts';
 import type { BatchingContext } from '../../table/access/batchers.ts';
 import type { Key } from '../../table/access/keys.ts';
@@ -13,7 +14,7 @@ import {
   unlistRecovery,
   unlockRecovery,
 } from '../../table/recoveries/recoveries.ts';
-import { type AttemptMessageContext, sendAttemptMessages } from '../attempts/attempt-messages.ts';
+import { sendAttemptMessages } from '../attempts/attempt-messages.ts';
 
 /** How long other workers skip a recovery that one has taken, in milliseconds: longer than a function can run. */
 export const takenMs = 2 * 60_000;
@@ -33,7 +34,7 @@ const stepSize = 50;
  * so this is done once more when no worker of that time can run.
  */
 export async function takeBack(
-  context: BatchingContext & AttemptMessageContext,
+  context: BatchingContext & Context,
   recovery: StoredRecovery,
   hasTime: () => boolean,
 ): Promise<void> {
@@ -56,7 +57,7 @@ export async function takeBack(
   else await storeRecoveryProgress(context, recovery, {}, timestamp(lastAt));
 }
 
-async function takeBackUnmade(context: BatchingContext & AttemptMessageContext, items: readonly Item[]): Promise<void> {
+async function takeBackUnmade(context: BatchingContext & Context, items: readonly Item[]): Promise<void> {
   const replaced = items.filter((item) => item.replaces !== undefined);
   const rows = await getEach(
     context.table,

@@ -1,14 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  type AttemptLimitContext,
-  endAttempt,
-  markAttemptSlow,
-  startAttempt,
-} from '../../../lib/webhooks/attempts/attempt-limits.ts';
+import type { Context } from '../../../lib/context/context.ts';
+import { endAttempt, markAttemptSlow, startAttempt } from '../../../lib/webhooks/attempts/attempt-limits.ts';
 
-let context: AttemptLimitContext;
+let context: Pick<Context, 'attemptLimits' | 'webhookAttempts'>;
 beforeEach(() => {
-  context = { attemptLimits: { normal: 5 }, webhookAttempts: new Map() };
+  context = { attemptLimits: { normal: 5, slow: 1 }, webhookAttempts: new Map() };
 });
 
 const settled = () => new Promise(setImmediate);

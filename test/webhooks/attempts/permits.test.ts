@@ -1,16 +1,11 @@
 import { type DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
+import type { Context } from '../../../lib/context/context.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { DeliveryMessage } from '../../../lib/names/messages.ts';
 import { keys } from '../../../lib/table/access/keys.ts';
 import { createShards } from '../../../lib/table/access/shards.ts';
-import {
-  isInPermit,
-  type PermitContext,
-  permitsOfAttempt,
-  takePermit,
-  waitForPermit,
-} from '../../../lib/webhooks/attempts/permits.ts';
+import { isInPermit, permitsOfAttempt, takePermit, waitForPermit } from '../../../lib/webhooks/attempts/permits.ts';
 import { fc } from '../../seeded.ts';
 import { createMemoryTable } from '../../table/fixtures/memory-table.ts';
 import { createVirtualTime } from '../faults/virtual-time.ts';
@@ -71,7 +66,7 @@ function createScene(maximum: number) {
         return table.send(command);
       };
       const client = { send } as unknown as DynamoDBDocumentClient;
-      const context: PermitContext = {
+      const context: Pick<Context, 'table' | 'clock' | 'pause' | 'timeRequests'> = {
         table: { name: 'table', client, sleep: () => time.wait(20), shards: createShards() },
         clock: () => clock() + skewMs,
         pause: (milliseconds) => time.wait(milliseconds + (lateMs[timers++ % lateMs.length] as number)),
