@@ -70,7 +70,10 @@ describe.runIf(program)('what is entered and not saved', () => {
     await goTo(page, 'Board');
 
     // The status is that of the column; all else is the draft.
-    await page.getByRole('region', { name: 'Assigned', exact: true }).getByRole('button').first().click();
+    await page
+      .getByRole('region', { name: 'Assigned', exact: true })
+      .getByRole('button', { name: 'Create a task in Assigned' })
+      .click();
     await dialog.getByText('Your draft is kept in this tab.').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     expect(await dialog.getByLabel('Title').inputValue()).toBe('Drafted ');
