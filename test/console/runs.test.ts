@@ -265,7 +265,7 @@ describe.runIf(program)('the runs of the console', async () => {
     await page.getByRole('link', { name: 'Open the run' }).click();
     await page.getByRole('region', { name: 'Context' }).getByText('"tone": "loud"').waitFor();
     await page.getByRole('region', { name: 'Input' }).getByText('Again, but shorter').waitFor();
-    await page.locator('.run-facts').getByTitle(taskId).getByText('Repeat').waitFor();
+    await page.locator('.fact-bar').getByTitle(taskId).getByText('Repeat').waitFor();
   });
 
   it('has no buttons that the token may not use', async () => {
@@ -277,7 +277,7 @@ describe.runIf(program)('the runs of the console', async () => {
     await page.getByRole('heading', { name: 'Quality gates' }).waitFor();
     expect(await page.locator('button, a', { hasText: /Cancel|Run again|Change and run/ }).count()).toBe(0);
     // The token may not read the title of the task.
-    const task = page.locator('.run-facts').getByTitle(taskId);
+    const task = page.locator('.fact-bar').getByTitle(taskId);
     expect(await task.textContent()).toBe(taskId);
     expect(await task.evaluate((link) => link.scrollWidth - link.clientWidth)).toBe(0);
     await finish(agent, id);
