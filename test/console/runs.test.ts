@@ -181,6 +181,11 @@ describe.runIf(program)('the runs of the console', async () => {
     await first.getByText('It is done.').waitFor();
     await page.getByRole('region', { name: 'Input' }).getByText(hostile).waitFor();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const raw = page.getByRole('button', { name: 'Raw output' });
+    const output = page.getByRole('region', { name: 'Output' });
+    expect([await raw.getAttribute('aria-pressed'), await output.locator('pre').count()]).toEqual(['false', 0]);
+    await raw.click();
+    await output.locator('pre').getByText('It is done.').waitFor();
     await page.getByRole('button', { name: 'Copy output' }).click();
     await page.getByText('Output: the text is copied.').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('It is done.');

@@ -51,7 +51,7 @@ describe.runIf(program)('the events of a webhook in the console', () => {
     await rows(page, /delivered task.created A task 204 1/).waitFor();
     const refused = rows(
       page,
-      /retrying task.created A task 401 1 .*Not signed: the webhook has no secret.*Next attempt in 4 min/,
+      /retrying task.created A task 401 1 Next attempt in 4 min.*Not signed: the webhook has no secret/,
     );
     await refused.waitFor();
     expect(await page.getByRole('row').count()).toBe(4);

@@ -181,7 +181,7 @@ function EventRow(props: {
   );
 }
 
-/** The result of the last attempt, what may help, and when the next one is due. */
+/** When the next attempt is due, the result of the last one, and what may help. */
 function Result({ event: { state, error, hint, nextAttemptAt } }: { event: EventOfWebhook }) {
   const text = [
     error,
@@ -193,7 +193,7 @@ function Result({ event: { state, error, hint, nextAttemptAt } }: { event: Event
   if (text === '' && nextAttemptAt === undefined) return null;
   return (
     <span title={text}>
-      {text} {nextAttemptAt !== undefined && <NextAttempt at={nextAttemptAt} />}
+      {nextAttemptAt !== undefined && <NextAttempt at={nextAttemptAt} />} {text}
     </span>
   );
 }
@@ -203,7 +203,7 @@ function NextAttempt({ at }: { at: string }) {
   if (Date.parse(at) <= now) return 'An attempt is due, or is running.';
   return (
     <>
-      Next attempt <Ago at={at} />
+      Next attempt <Ago at={at} />.
     </>
   );
 }
