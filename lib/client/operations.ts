@@ -1350,8 +1350,12 @@ export type EventOfWebhook = {
   hint?: 'unsigned';
   /** The task of the event, or of its execution. */
   taskId?: string;
+  /** The title of that task after the change; absent in events of executions and webhooks. */
+  taskTitle?: string;
   /** The execution of the event. */
   executionId?: string;
+  /** The agent of that execution. */
+  agentName?: string;
 };
 
 export type Me = {

@@ -1,4 +1,5 @@
 import { Link, Outlet, useLocation, useRouteContext } from '@tanstack/react-router';
+import { AccountMenu } from './account-menu.tsx';
 import { CommandButton } from './command-menu/command-button.tsx';
 import { MissingScreen } from './components/missing-scope.tsx';
 import { useNoticesOf } from './components/notices.tsx';
@@ -11,9 +12,8 @@ import { type Live, useLive } from './live/live.ts';
 import { OutageBar } from './live/outage-bar.tsx';
 import { screenOf, useMissingScopes, useScreens } from './navigation.ts';
 import { useSession } from './session.ts';
-import { chooseTheme, type Theme, themes, useTheme } from './theme.ts';
 
-/** The frame of all screens: navigation, the state of the follower, theme, and sign-out. */
+/** The frame of all screens: navigation, the state of the follower, and the menu of the account. */
 export function Shell() {
   const { me } = useSession();
   const { signOut } = useRouteContext({ from: '__root__' });
@@ -51,13 +51,7 @@ export function Shell() {
         </nav>
         <div className="account">
           <LiveState {...live} />
-          <ThemeSwitch />
-          <span className="muted ellipsis" title={`Organization ${me.organization}`}>
-            {me.organization}
-          </span>
-          <button type="button" onClick={signOut}>
-            Sign out
-          </button>
+          <AccountMenu organization={me.organization} signOut={signOut} />
         </div>
       </header>
       <main id="main" tabIndex={-1}>
@@ -82,21 +76,5 @@ function LiveState({ updatedAt, outage }: Live) {
         'Loading…'
       )}
     </p>
-  );
-}
-
-function ThemeSwitch() {
-  const theme = useTheme();
-  return (
-    <label className="theme">
-      <span className="visually-hidden">Theme</span>
-      <select value={theme} onChange={({ target }) => chooseTheme(target.value as Theme)}>
-        {themes.map((one) => (
-          <option key={one} value={one}>
-            {one[0]?.toUpperCase() + one.slice(1)} theme
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

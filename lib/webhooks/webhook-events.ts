@@ -120,9 +120,16 @@ function beginOf({ sent, deliveredAt, durationMs }: Item): string {
   return timestamp(begunAt ?? Date.parse(deliveredAt as string) - (durationMs as number));
 }
 
-/** Returns the ids of the task and of the execution of an event. */
-function subjectOf({ item, data }: LoggedEvent): Pick<EventOfWebhook, 'taskId' | 'executionId'> {
-  if (item.startsWith('tk_')) return { taskId: item };
-  const taskId = taskOf({ data });
-  return { ...(taskId !== undefined && { taskId }), ...(item.startsWith('ex_') && { executionId: item }) };
+/** Returns what an event is about: the ids of its task and its execution, and their names in its data. */
+function subjectOf({
+  item,
+  data,
+}: LoggedEvent): Pick<EventOfWebhook, 'taskId' | 'taskTitle' | 'executionId' | 'agentName'> {
+  const { task, execution } = JSON.parse(data) as { task?: { title: string }; execution?: { agentName: string } };
+  const taskId = item.startsWith('tk_') ? item : taskOf({ data });
+  return {
+    ...(taskId !== undefined && { taskId }),
+    ...(task && { taskTitle: task.title }),
+    ...(execution && { executionId: item, agentName: execution.agentName }),
+  };
 }

@@ -4,7 +4,7 @@ import type { ImprovementPass } from '../../lib/contract/agents/improvements.ts'
 import { dataOf, successOf } from '../api.ts';
 import { until } from '../journeys/deployment.ts';
 import { accessibilityProblems } from './axe.ts';
-import { program, useConsole } from './console.ts';
+import { openAccount, program, useConsole } from './console.ts';
 
 describe.runIf(program)('the activity of an agent', () => {
   const consoles = useConsole();
@@ -97,6 +97,7 @@ describe.runIf(program)('the activity of an agent', () => {
     const picture = () => page.evaluate<string>('document.querySelector("main canvas").toDataURL()');
     await page.locator('main canvas').first().waitFor();
     const light = await picture();
+    await openAccount(page);
     await page.getByLabel('Theme').selectOption('dark');
     await expect.poll(picture).not.toBe(light);
     expect(await accessibilityProblems(page)).toEqual([]);

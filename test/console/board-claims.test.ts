@@ -71,7 +71,7 @@ describe.runIf(program)('claims on the board', () => {
     await stop(task);
     const { page } = await open(`/board?task=${task.id}`);
     const section = panelOf(page, task).getByRole('region', { name: 'Stopped' });
-    await section.getByRole('heading', { name: /^Stopped (now|\d+s ago)$/ }).waitFor();
+    await section.getByRole('heading', { name: /^Stopped (now|\d+ s ago)$/ }).waitFor();
     await section.getByText(reason).waitFor();
     await panelOf(page, task).getByText('released the task').first().waitFor();
     await section.getByRole('button', { name: 'Offer again' }).click();

@@ -83,7 +83,8 @@ describe.runIf(program)('the keys of the console', () => {
     await panel.getByRole('heading', { name: 'Lower' }).click();
     await choose(page, 'p', 'Priority of “Lower”', 'low');
     await expectTask(lower, { priority: 'low' });
-    await panel.getByRole('button', { name: 'Delete' }).click();
+    await panel.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Delete…' }).click();
     await page.getByRole('dialog', { name: 'Delete the task?' }).waitFor();
     await page.keyboard.press('Control+Enter');
     await cardOf(page, 'Lower').waitFor({ state: 'detached' });

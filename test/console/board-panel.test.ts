@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { NewTask, Task } from '../../lib/client/operations.ts';
 import { successOf } from '../api.ts';
 import { readTask } from '../journeys/requests.ts';
-import { program, screens, useConsole } from './console.ts';
+import { openAccount, program, screens, useConsole } from './console.ts';
 import { tabTo } from './keyboard.ts';
 
 describe.runIf(program)('the panel of a task beside the board', () => {
@@ -98,17 +98,15 @@ describe.runIf(program)('the panel of a task beside the board', () => {
       [() => page.getByRole('button', { name: 'Move “Closed” to…' }).click(), page.getByRole('menu')],
       [() => page.keyboard.press('c'), page.getByRole('dialog', { name: 'Create a task' })],
       [() => page.keyboard.press('Control+k'), page.getByRole('dialog', { name: 'Command menu' })],
-      [
-        () => page.getByRole('button', { name: 'Delete' }).click(),
-        page.getByRole('dialog', { name: 'Delete the task?' }),
-      ],
+      [() => openAccount(page), page.getByRole('button', { name: 'Sign out' })],
+      [() => askToDelete(page), page.getByRole('dialog', { name: 'Delete the task?' })],
     ] as const;
     for (const [show, front] of fronts) {
       await page.getByRole('heading', { name: 'Board' }).click();
       await show();
       await front.waitFor();
       await page.keyboard.press('Escape');
-      await front.waitFor({ state: 'detached' });
+      await front.waitFor({ state: 'hidden' });
       await panelOf(page, task).waitFor();
     }
     await page.keyboard.press('Escape');
@@ -154,7 +152,7 @@ describe.runIf(program)('the panel of a task beside the board', () => {
     const { page } = await open(projectId, task, viewport);
     await panelOf(page, task).getByText('created the task').waitFor();
     for (const name of names) {
-      if (name === 'Delete the task?') await page.getByRole('button', { name: 'Delete' }).click();
+      if (name === 'Delete the task?') await askToDelete(page);
       else await page.keyboard.press('c');
       await page.getByRole('dialog', { name }).waitFor();
       expect(await topOf(page.locator('.side-panel')), name).toBe('backdrop');
@@ -164,6 +162,12 @@ describe.runIf(program)('the panel of a task beside the board', () => {
     }
   });
 });
+
+/** Chooses the deletion in the menu of the panel. */
+async function askToDelete(page: Page): Promise<void> {
+  await page.getByRole('dialog').getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Delete…' }).click();
+}
 
 /** Returns the class of what a click on the upper right corner of an element reaches. */
 const topOf = (element: Locator) =>

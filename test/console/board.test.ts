@@ -259,7 +259,10 @@ describe.runIf(program)('the board', () => {
     const { page } = await consoles.open({ token, path: `/board?project=proj_read&task=${task.id}` });
     const panel = page.getByRole('dialog', { name: task.title });
     await panel.getByText('No description').waitFor();
-    expect(await panel.getByRole('button').allInnerTexts()).toEqual(['↑', '↓', '×', 'Copy as curl', 'Copy']);
+    expect(await panel.getByRole('button').allInnerTexts()).toEqual(['↑', '↓', '×', '⋯', 'Copy']);
+    await panel.getByRole('button', { name: 'More actions' }).click();
+    expect(await page.getByRole('menuitem').allInnerTexts()).toEqual(['Copy as curl']);
+    await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     await cardIn(page, 'Backlog', task.title).waitFor();
     expect(await page.getByRole('button', { name: /Move|Create/ }).count()).toBe(0);
@@ -322,7 +325,8 @@ describe.runIf(program)('the board', () => {
     // Only then the panel has the version of the task that it deletes.
     await expect.poll(() => panel('My title').getByLabel('Status').inputValue()).toBe('up_for_review');
 
-    await panel('My title').getByRole('button', { name: 'Delete' }).click();
+    await panel('My title').getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Delete…' }).click();
     await page.getByRole('button', { name: 'Delete the task' }).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.getByRole('button', { name: 'Delete the task' }).click();

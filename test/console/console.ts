@@ -9,6 +9,9 @@ export const program = findChromium(process.env);
 /** The sizes of the screens that the console is tested on. */
 export const screens = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 
+/** Opens the menu of the account, which has the theme and the sign-out. */
+export const openAccount = (page: Page) => page.getByRole('button', { name: /^Organization / }).click();
+
 /** An open console: its page, and the problems that the browser reported. */
 export type Console = { page: Page; problems: string[] };
 

@@ -4,7 +4,7 @@ import type { Task } from '../../lib/client/operations.ts';
 import { dataOf, successOf } from '../api.ts';
 import { createAgent, newToken, readTask } from '../journeys/requests.ts';
 import { accessibilityProblems } from './axe.ts';
-import { program, useConsole } from './console.ts';
+import { openAccount, program, useConsole } from './console.ts';
 
 describe.runIf(program)('what is entered and not saved', () => {
   const consoles = useConsole();
@@ -70,7 +70,10 @@ describe.runIf(program)('what is entered and not saved', () => {
     await goTo(page, 'Board');
 
     // The status is that of the column; all else is the draft.
-    await page.getByRole('region', { name: 'Assigned', exact: true }).getByRole('button').first().click();
+    await page
+      .getByRole('region', { name: 'Assigned', exact: true })
+      .getByRole('button', { name: 'Create a task in Assigned' })
+      .click();
     await dialog.getByText('Your draft is kept in this tab.').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     expect(await dialog.getByLabel('Title').inputValue()).toBe('Drafted ');
@@ -145,6 +148,7 @@ describe.runIf(program)('what is entered and not saved', () => {
     const field = page.getByRole('dialog', { name: 'Create a task' }).getByLabel('Title');
     const signInAs = async (other: string) => {
       await page.keyboard.press('Escape');
+      await openAccount(page);
       await button(page, 'Sign out').click();
       await page.goto(`${url}/#token=${other}`);
       await page.getByRole('navigation', { name: 'Screens' }).waitFor();

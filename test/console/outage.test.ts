@@ -67,7 +67,7 @@ describe.runIf(program)('the console in an outage', async () => {
     const id = await execute(consoles.service(), agent, 'Take long');
     const one = await consoles.open({ token: consoles.service().token, path: `/runs/${agent}/${id}` });
     const { page } = one;
-    const clock = page.locator('.run-facts').getByTitle('Still running');
+    const clock = page.locator('.fact-bar').getByTitle('Still running');
     await clock.waitFor();
     await page.context().setOffline(true);
     await bar(page).waitFor();

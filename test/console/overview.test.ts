@@ -62,12 +62,17 @@ describe.runIf(program)('the overview of the console', async () => {
     await running.getByText('No agent is running.').waitFor();
     await page.getByRole('region', { name: 'Latest events' }).getByText(title).waitFor();
 
-    const id = await execute(organization, agent, 'Write');
+    const input = 'Write the newsletter of the launch';
+    const id = await execute(organization, agent, input);
     await running.getByRole('link', { name: 'writer' }).waitFor();
     await running.getByText('1 of 50', { exact: true }).waitFor();
     const runs = page.getByRole('region', { name: 'Latest runs' });
     await runs.getByText('running').waitFor();
-    await runs.getByRole('link', { name: 'Write', exact: true }).waitFor();
+    const subject = runs.getByRole('cell').filter({ has: page.getByRole('link', { name: input, exact: true }) });
+    for (const width of [screens.desktop.width, 768]) {
+      await page.setViewportSize({ ...screens.desktop, width });
+      expect(await subject.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    }
     await model.asked(1);
     model.answer();
     await endOf(organization, agent, id);
@@ -95,6 +100,10 @@ describe.runIf(program)('the overview of the console', async () => {
     const titles = ['Finished 3', 'Finished 2', 'Finished 1', 'Reviewed by QA 4', 'Reviewed by QA 3'];
     await expect.poll(() => part.getByRole('link').allInnerTexts()).toEqual(titles);
     expect(await accessibilityProblems(page)).toEqual([]);
+    // The titles have room beside the number on a tablet too.
+    await page.setViewportSize({ width: 768, height: 1024 });
+    const box = await part.getByRole('link', { name: 'Reviewed by QA 4' }).boundingBox();
+    expect(box?.width).toBeGreaterThan(100);
     await part.getByRole('link', { name: 'Reviewed by QA 4' }).click();
     await page.getByRole('dialog', { name: 'Reviewed by QA 4' }).waitFor();
   });

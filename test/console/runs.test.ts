@@ -181,6 +181,11 @@ describe.runIf(program)('the runs of the console', async () => {
     await first.getByText('It is done.').waitFor();
     await page.getByRole('region', { name: 'Input' }).getByText(hostile).waitFor();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const raw = page.getByRole('button', { name: 'Raw output' });
+    const output = page.getByRole('region', { name: 'Output' });
+    expect([await raw.getAttribute('aria-pressed'), await output.locator('pre').count()]).toEqual(['false', 0]);
+    await raw.click();
+    await output.locator('pre').getByText('It is done.').waitFor();
     await page.getByRole('button', { name: 'Copy output' }).click();
     await page.getByText('Output: the text is copied.').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('It is done.');
@@ -265,7 +270,7 @@ describe.runIf(program)('the runs of the console', async () => {
     await page.getByRole('link', { name: 'Open the run' }).click();
     await page.getByRole('region', { name: 'Context' }).getByText('"tone": "loud"').waitFor();
     await page.getByRole('region', { name: 'Input' }).getByText('Again, but shorter').waitFor();
-    await page.locator('.run-facts').getByTitle(taskId).getByText('Repeat').waitFor();
+    await page.locator('.fact-bar').getByTitle(taskId).getByText('Repeat').waitFor();
   });
 
   it('has no buttons that the token may not use', async () => {
@@ -277,7 +282,7 @@ describe.runIf(program)('the runs of the console', async () => {
     await page.getByRole('heading', { name: 'Quality gates' }).waitFor();
     expect(await page.locator('button, a', { hasText: /Cancel|Run again|Change and run/ }).count()).toBe(0);
     // The token may not read the title of the task.
-    const task = page.locator('.run-facts').getByTitle(taskId);
+    const task = page.locator('.fact-bar').getByTitle(taskId);
     expect(await task.textContent()).toBe(taskId);
     expect(await task.evaluate((link) => link.scrollWidth - link.clientWidth)).toBe(0);
     await finish(agent, id);

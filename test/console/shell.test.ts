@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { newToken } from '../journeys/requests.ts';
-import { program, screens, useConsole } from './console.ts';
+import { accessibilityProblems } from './axe.ts';
+import { openAccount, program, screens, useConsole } from './console.ts';
 
 const eventLog = '**/api/webhooks/events?*';
 
@@ -123,11 +124,16 @@ describe.runIf(program)('the frame of the console', () => {
   it.each(['desktop', 'phone'] as const)('has a light and a dark theme, which last (%s)', async (size) => {
     const { page } = await consoles.open(undefined, { viewport: screens[size] });
     const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    await openAccount(page);
     await page.getByLabel('Theme').selectOption('light');
     const light = await background();
     await page.getByLabel('Theme').selectOption('dark');
     const dark = await background();
     expect(dark).not.toBe(light);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByLabel('Theme').waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Organization local' }).and(page.locator(':focus')).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(await background()).toBe(dark);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { newToken } from '../journeys/requests.ts';
 import { accessibilityProblems } from './axe.ts';
-import { program, screens, useConsole } from './console.ts';
+import { openAccount, program, screens, useConsole } from './console.ts';
 
 describe.runIf(program)('the console', () => {
   const consoles = useConsole();
@@ -21,6 +21,7 @@ describe.runIf(program)('the console', () => {
     expect(page.url()).not.toContain('token');
     await page.reload();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await openAccount(page);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Access token').waitFor();
     await page.reload();

@@ -4,7 +4,7 @@ import { successOf } from '../api.ts';
 import { attemptsOf, createAgent, createTask, endOf, execute, newToken } from '../journeys/requests.ts';
 import { startReceiver } from '../sender/receiver.ts';
 import { accessibilityProblems } from './axe.ts';
-import { program, screens, useConsole } from './console.ts';
+import { openAccount, program, screens, useConsole } from './console.ts';
 
 describe.runIf(program)('the titles of the console', () => {
   const consoles = useConsole();
@@ -42,6 +42,7 @@ describe.runIf(program)('the titles of the console', () => {
     await titleOf(page).toBe('Task: Draw the landing page · Crewboard');
     successOf(await api.updateTask({ params: { id: taskId }, body: { title: 'Draw the page', status: 'done' } }));
     await titleOf(page).toBe('Task: Draw the page · Crewboard');
+    await openAccount(page);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await titleOf(page).toBe('Sign in · Crewboard');
   });

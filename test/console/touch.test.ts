@@ -121,7 +121,7 @@ describe.runIf(program)('the console under fingers', () => {
     await visit('/board', '.card', 'Create a task');
     await visit(`/board?task=${task}`, '.graph');
     await visit(`/board?task=${task}`, '.graph', 'Edit');
-    await visit(`/board?task=${task}`, '.graph', 'Delete');
+    await visit(`/board?task=${task}`, '.graph', 'More actions', 'Delete…');
     await visit(`/board?task=${claimed}`, '.task-claim');
     await visit(`/board?task=${first}`, '.comment');
     await visit(`/board?task=${first}`, '.comment', 'Change the comment', 'Delete');

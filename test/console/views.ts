@@ -107,7 +107,7 @@ export async function createViews(service: Deployment): Promise<View[]> {
         ['choose-agent', onTask, 'Agent of', pressKey('a')],
         ['create-task', '/board?create=backlog', 'Create a task', undefined],
         ['edit-task', onTask, 'Write the page about prices', press('Edit')],
-        ['delete-task', onTask, 'Delete the task?', press('Delete')],
+        ['delete-task', onTask, 'Delete the task?', choose('Delete…')],
         ['run-task', onTask, 'Run demo-writer on this task', press('Run demo-writer')],
         [
           'take-back',

@@ -47,11 +47,11 @@ describe.runIf(program)('the events of a webhook in the console', () => {
     await pause(false);
     await publish('skipped');
     const { page } = await open();
-    await rows(page, /skipped task.created 0 The webhook was paused/).waitFor();
-    await rows(page, /delivered task.created 204 1/).waitFor();
+    await rows(page, /skipped task.created A task 0 The webhook was paused/).waitFor();
+    await rows(page, /delivered task.created A task 204 1/).waitFor();
     const refused = rows(
       page,
-      /retrying task.created 401 1 .*Not signed: the webhook has no secret.*Next attempt in 4 min/,
+      /retrying task.created A task 401 1 Next attempt in 4 min.*Not signed: the webhook has no secret/,
     );
     await refused.waitFor();
     expect(await page.getByRole('row').count()).toBe(4);
@@ -70,9 +70,12 @@ describe.runIf(program)('the events of a webhook in the console', () => {
     await page.getByRole('link', { name: 'Attempts' }).click();
     await rows(page, /failed task.created 401 1/).waitFor();
     await page.getByRole('link', { name: 'Events', exact: true }).last().click();
-    await refused.getByRole('link').click();
+    await refused.getByRole('link', { name: 'task.created' }).click();
     await page.getByRole('heading', { name: 'task.created retrying' }).waitFor();
     await page.getByText('Attempt 1').waitFor();
+    await page.goBack();
+    await refused.getByRole('link', { name: 'A task' }).click();
+    await page.getByRole('dialog', { name: 'A task' }).waitFor();
   });
 
   it('are sent again together, a delivered one only after a question', { timeout: 240_000 }, async () => {
@@ -82,9 +85,13 @@ describe.runIf(program)('the events of a webhook in the console', () => {
     await pause(true);
     const delivered = await publish('delivered');
     const { page } = await open();
-    await rows(page, /delivered/)
-      .getByRole('button', { name: 'Send again' })
-      .click();
+    const again = rows(page, /delivered/).getByRole('button', { name: 'Send again' });
+    const opacity = () => page.evaluate<string>('getComputedStyle(document.querySelector(".on-demand")).opacity');
+    await again.waitFor();
+    expect(await opacity()).toBe('0');
+    await again.focus();
+    expect(await opacity()).toBe('1');
+    await again.click();
     await page.getByText('The receiver already has this delivery.').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
 
@@ -101,8 +108,8 @@ describe.runIf(program)('the events of a webhook in the console', () => {
     const received = await receiver.next(3, sentWithinMs);
     const ids = received.map(({ body }) => body.deliveryId);
     expect(ids.toSorted()).toEqual([delivered.deliveryId, delivered.deliveryId, skipped.deliveryId].sort());
-    await rows(page, /delivered task.created 204 2/).waitFor({ timeout: shownWithinMs });
-    await rows(page, /delivered task.created 204 1/).waitFor({ timeout: shownWithinMs });
+    await rows(page, /delivered task.created A task 204 2/).waitFor({ timeout: shownWithinMs });
+    await rows(page, /delivered task.created A task 204 1/).waitFor({ timeout: shownWithinMs });
   });
 
   it('are shown with a running recovery that another client began, which can be cancelled', {
@@ -157,6 +164,6 @@ describe.runIf(program)('the events of a webhook in the console', () => {
     const { page } = await open(token);
     await rows(page, /delivered/).waitFor();
     expect(await page.getByRole('checkbox').count()).toBe(0);
-    expect(await page.locator('main').getByRole('button').allInnerTexts()).toEqual(['Copy as curl']);
+    expect(await page.locator('main').getByRole('button').allInnerTexts()).toEqual(['Copy as curl', 'Copy']);
   });
 });

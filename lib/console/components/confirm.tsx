@@ -23,14 +23,14 @@ export function ConfirmDialog({ open, onClose, ...question }: Question & { open:
   );
 }
 
-/** A button whose action needs a confirmation. Its label is `button`. */
-export function ConfirmAction({ button, ...question }: Question & { button: string }) {
+/** A button whose action needs a confirmation. Its label is `button`. A quiet one is for an action that is seldom needed. */
+export function ConfirmAction({ button, isQuiet, ...question }: Question & { button: string; isQuiet?: boolean }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <button
         type="button"
-        className={question.isDestructive ? 'destructive' : undefined}
+        className={isQuiet ? 'quiet' : question.isDestructive ? 'destructive' : undefined}
         onClick={() => setOpen(true)}
       >
         {button}

@@ -1,5 +1,6 @@
 import type { Operation, RequestTo } from '../../client/client.ts';
 import { operations } from '../../client/operations.ts';
+import type { Action } from './action-menu.tsx';
 import { useCopy } from './use-copy.ts';
 
 type AnyRequest = {
@@ -25,17 +26,25 @@ function curlOf<Name extends Operation>(operation: Name, request: RequestTo<Name
   ].join(' \\\n  ');
 }
 
+/** Returns the action that copies a request as a command. */
+export function useCopyAsCurl<Name extends Operation>(operation: Name, request: RequestTo<Name>): Action {
+  const copy = useCopy();
+  return {
+    label: 'Copy as curl',
+    run: () =>
+      void copy(
+        curlOf(operation, request, location.origin),
+        'The command is copied. Set CREWBOARD_TOKEN to your access token.',
+      ),
+  };
+}
+
 /** A button that copies the request of a screen as a command. */
 export function CopyAsCurl<Name extends Operation>(props: { operation: Name; request: RequestTo<Name> }) {
-  const copy = useCopy();
-  const copyCommand = () =>
-    copy(
-      curlOf(props.operation, props.request, location.origin),
-      'The command is copied. Set CREWBOARD_TOKEN to your access token.',
-    );
+  const { label, run } = useCopyAsCurl(props.operation, props.request);
   return (
-    <button type="button" className="quiet" onClick={copyCommand}>
-      Copy as curl
+    <button type="button" className="quiet" onClick={run}>
+      {label}
     </button>
   );
 }

@@ -54,7 +54,12 @@ export function SidePanel({ title, onClose, children, beside }: Omit<Props, 'ope
         open
         modal={!isBeside}
         disablePointerDismissal={isBeside}
-        onOpenChange={(isOpen) => !isOpen && !isBehind(popup.current) && onClose()}
+        onOpenChange={(isOpen, details) => {
+          if (isOpen) return;
+          // Then the key is for what is in front.
+          if (isBehind(popup.current)) details.cancel();
+          else onClose();
+        }}
       >
         <Dialog.Portal container={place}>
           {!isBeside && <Dialog.Backdrop className="backdrop" />}
@@ -68,9 +73,11 @@ export function SidePanel({ title, onClose, children, beside }: Omit<Props, 'ope
   );
 }
 
-/** Returns whether another dialog, a menu or the choices of a field are in front of a panel: Escape closes them. */
+/** Returns whether another dialog, a menu, a popover or the choices of a field are in front of a panel: Escape closes them. */
 function isBehind(panel: HTMLElement | null): boolean {
-  return [...document.querySelectorAll('[role=dialog], [role=menu], .choices-menu')].some((one) => one !== panel);
+  return [...document.querySelectorAll('[role=dialog], [role=menu], .choices-menu, :popover-open')].some(
+    (one) => one !== panel,
+  );
 }
 
 function Head({ title, beside, canClose = true }: { title: string; beside?: ReactNode; canClose?: boolean }) {
@@ -78,7 +85,11 @@ function Head({ title, beside, canClose = true }: { title: string; beside?: Reac
     <div className="sheet-head">
       <Dialog.Title>{title}</Dialog.Title>
       {beside}
-      {canClose && <Dialog.Close aria-label="Close">×</Dialog.Close>}
+      {canClose && (
+        <Dialog.Close className="quiet" aria-label="Close">
+          ×
+        </Dialog.Close>
+      )}
     </div>
   );
 }

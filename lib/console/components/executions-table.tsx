@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ExecutionListItem, QualityGates } from '../../client/operations.ts';
 import { useScope } from '../session.ts';
+import { AgentBadge } from './agent-badge.tsx';
 import { gateNames, gates } from './gate-names.ts';
 import { RunStatus, shortId } from './page.tsx';
 import { RunTime } from './run-time.tsx';
@@ -22,7 +23,7 @@ export function ExecutionsTable({ executions, label }: { executions: readonly Ex
             <th>Gates</th>
             <th className="number if-wide">Steps</th>
             <th className="number if-wide">Tokens</th>
-            <th className="number">Duration</th>
+            <th className="number duration">Duration</th>
             <th className="number">Started</th>
           </tr>
         </thead>
@@ -35,8 +36,11 @@ export function ExecutionsTable({ executions, label }: { executions: readonly Ex
               <td className="wide">
                 <RunLink execution={{ id, agentName, ...more }} />
               </td>
-              <td className="agent ellipsis" title={agentName}>
-                {agentName}
+              <td className="agent" title={agentName}>
+                <AgentBadge name={agentName} />
+                <span className="agent-name ellipsis" aria-hidden="true">
+                  {agentName}
+                </span>
               </td>
               <td className="if-wide">
                 {taskId === undefined ? (

@@ -9,12 +9,17 @@ const partsOfJson = /"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s"[\]{},:]+/g;
  * space changes: numbers keep all their digits, and members their order.
  */
 export function indented(text: string): string {
-  if (!/^\s*[[{]/.test(text)) return text;
+  return !isJson(text) || whiteSpaceOf(text) > mostWhiteSpace ? text : withLineBreaks(text);
+}
+
+/** Returns whether a text is a JSON object or array. */
+export function isJson(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false;
   try {
     JSON.parse(text);
-    return whiteSpaceOf(text) > mostWhiteSpace ? text : withLineBreaks(text);
+    return true;
   } catch {
-    return text;
+    return false;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Execution } from '../../client/operations.ts';
 import { gateNames, gates } from './gate-names.ts';
+import { Markdown } from './markdown.tsx';
 import { Status } from './page.tsx';
 
 /** The result of each quality gate, with the reason of the model that evaluated the output. */
@@ -14,7 +15,7 @@ export function Judgements({ qualityGates, gateReasons = {} }: Pick<Execution, '
             <p className="gate-head">
               <strong>{gateNames[gate]}</strong> <Status value={result} />
             </p>
-            {reason === '' ? <p className="muted">{gateTexts[result]}</p> : <pre>{reason}</pre>}
+            {reason === '' ? <p className="muted">{gateTexts[result]}</p> : <Markdown text={reason} />}
           </div>
         );
       })}

@@ -67,8 +67,15 @@ export function Status({ value }: { value: string }) {
 
 /** How an execution is or has ended, with the gates that failed. */
 export function RunStatus({ run }: { run: StatedRun }) {
-  const { text, color } = runState(run);
-  return <span className={`status status-${color}`}>{text}</span>;
+  const { text, short, color } = runState(run);
+  return (
+    <span className={`status status-${color}`}>
+      <span>
+        <span className="status-start">{text.slice(0, -short.length)}</span>
+        {short}
+      </span>
+    </span>
+  );
 }
 
 /** Returns the prefix of an id and its last characters, which are random. */

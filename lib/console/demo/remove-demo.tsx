@@ -27,6 +27,7 @@ export function RemoveDemo() {
       button="Remove the demo"
       title="Remove the demo?"
       label="Remove the demo"
+      isQuiet
       isDestructive
       act={async () => {
         const { removeDemo } = await import('./remove-demo.ts');

@@ -26,7 +26,11 @@ export const EventOfWebhook = v.object({
   nextAttemptAt: Delivery.entries.nextAttemptAt,
   hint: AttemptDetail.entries.hint,
   taskId: v.optional(described(TaskId, 'The task of the event, or of its execution.')),
+  taskTitle: v.optional(
+    described(v.string(), 'The title of that task after the change; absent in events of executions and webhooks.'),
+  ),
   executionId: v.optional(described(ExecutionId, 'The execution of the event.')),
+  agentName: v.optional(described(v.string(), 'The agent of that execution.')),
 });
 export type EventOfWebhook = v.InferOutput<typeof EventOfWebhook>;
 
@@ -76,6 +80,7 @@ export const listWebhookEventsReference = (): ApiReference<typeof listWebhookEve
       nextAttemptAt: examples.retried,
       taskId: examples.taskId,
       executionId: examples.executionId,
+      agentName: examples.agentName,
     },
   ],
 });

@@ -20,6 +20,6 @@ it.each<[text: string, color: string, status: ExecutionStatus, more: Parameters<
   ['failed', 'failed', 'failed', { error: 'deadline' }],
   ['cancelled', 'cancelled', 'failed', { error: 'cancelled', ...gates('pending', 'pending') }],
 ])('the state “%s” has the colour %s, and is the same in the terminal', (text, color, status, more) => {
-  expect(runState({ status, ...more })).toEqual({ text, color });
+  expect(runState({ status, ...more })).toEqual({ text, short: text.replace('completed, ', ''), color });
   expect(executionStateText({ status, ...more })).toBe(text);
 });

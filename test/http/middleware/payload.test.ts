@@ -138,6 +138,7 @@ const largestReads: Partial<Record<Operation, unknown>> = {
       },
       ...{ attempts: most, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time, httpStatus: 403 },
       ...{ error: sentence, hint: 'unsigned', taskId: id('tk'), executionId: id('ex') },
+      ...{ taskTitle: task.title, agentName: agent.name },
     })),
     next: event.id,
   },

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 import type { Execution } from '../../../client/operations.ts';
 import { CopyableId } from '../../components/copyable-id.tsx';
+import { Fact, FactBar } from '../../components/fact-bar.tsx';
 import { oneTask } from '../../components/one-task.ts';
 import { RunTime } from '../../components/run-time.tsx';
 import { Ago } from '../../components/time.tsx';
@@ -13,7 +13,7 @@ import { useClient, useScope } from '../../session.ts';
 export function RunFacts({ execution }: { execution: Execution }) {
   const { id, agentName, taskId, startedAt, durationMs, model, promptHash, delegationId, startedBy } = execution;
   return (
-    <dl className="panel run-facts">
+    <FactBar>
       <Fact name="Agent">
         <Link to="/agents/$name" params={{ name: agentName }}>
           {agentName}
@@ -53,7 +53,7 @@ export function RunFacts({ execution }: { execution: Execution }) {
       <Fact name="Run id">
         <CopyableId id={id} />
       </Fact>
-    </dl>
+    </FactBar>
   );
 }
 
@@ -77,12 +77,3 @@ function TaskLink({ id }: { id: string }) {
 }
 
 const none = <span className="muted">–</span>;
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}

@@ -4,9 +4,10 @@ import { everyItem } from '../../../client/client.ts';
 import type { Execution } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { FormattedText } from '../../components/formatted-text.tsx';
 import { Judgements } from '../../components/judgements.tsx';
 import { oneTask } from '../../components/one-task.ts';
-import { PageHead, RunStatus, Skeleton, shortId } from '../../components/page.tsx';
+import { PageHead, RunStatus, Skeleton } from '../../components/page.tsx';
 import { runSubject } from '../../components/run-subject.ts';
 import { TextBlock } from '../../components/text-block.tsx';
 import { useClient, useScope } from '../../session.ts';
@@ -28,14 +29,6 @@ export function Run() {
       <PageHead
         title={subject ?? 'Run'}
         kind="Run"
-        detail={
-          <>
-            {agent}{' '}
-            <span className="mono" title={id}>
-              {shortId(id)}
-            </span>
-          </>
-        }
         status={data && <RunStatus run={data.execution} />}
         path={<Link to="/runs">Runs</Link>}
       >
@@ -92,13 +85,13 @@ function Details({ execution, steps }: { execution: Execution; steps: readonly E
         <h2 id="run-steps">Steps</h2>
         <Waterfall execution={execution} steps={steps} />
       </section>
+      {output !== undefined && <FormattedText title="Output" text={output} />}
       <section aria-labelledby="run-gates">
         <h2 id="run-gates">Quality gates</h2>
         <Judgements {...execution} />
       </section>
-      <TextBlock title="Input" text={input} />
+      <FormattedText title="Input" text={input} />
       {context && <TextBlock title="Context" text={JSON.stringify(context, null, 2)} />}
-      {output !== undefined && <TextBlock title="Output" text={output} />}
     </div>
   );
 }

@@ -1,41 +1,27 @@
-import type { ReactNode } from 'react';
 import type { Webhook } from '../../../client/operations.ts';
-import { Status } from '../../components/page.tsx';
+import { CopyableId } from '../../components/copyable-id.tsx';
+import { Fact, FactBar } from '../../components/fact-bar.tsx';
 import { Ago } from '../../components/time.tsx';
 import { HealthStrip } from './health-strip.tsx';
-import { stateOf } from './webhook-state.ts';
 
-/** The facts of a webhook. `repair` follows its state. */
-export function WebhookFacts({ webhook, repair }: { webhook: Webhook; repair: ReactNode }) {
-  const { events, taskFilter, maxPerSecond, disabledAt, failingSince, signed, secretChangedAt } = webhook;
+/** The facts of a webhook, beside its state. */
+export function WebhookFacts({ webhook }: { webhook: Webhook }) {
+  const { id, events, taskFilter, maxPerSecond, signed, secretChangedAt, autoRecover } = webhook;
+  const { lastSuccessAt, lastFailureAt, createdAt } = webhook;
   const filter = [
     taskFilter?.projectId && `project ${taskFilter.projectId}`,
     taskFilter?.assignedAgent && `agent ${taskFilter.assignedAgent}`,
   ].filter(Boolean);
   return (
-    <dl className="facts webhook-facts">
-      <Fact label="State">
-        <Status value={stateOf(webhook, failingSince !== undefined)} />
-        {disabledAt && (
-          <span className="muted">
-            {' '}
-            by the service <Ago at={disabledAt} />, because all deliveries failed
-          </span>
-        )}
-        {failingSince && !disabledAt && (
-          <span className="muted">
-            {' '}
-            since <Ago at={failingSince} />
-          </span>
-        )}
-        {repair}
+    <FactBar>
+      <Fact name="Last 24 hours">
+        <HealthStrip id={id} />
       </Fact>
-      <Fact label="Last 24 hours">
-        <HealthStrip id={webhook.id} />
-      </Fact>
-      <Fact label="Events">{events.join(', ')}</Fact>
-      {filter.length > 0 && <Fact label="Only tasks of">{filter.join(', ')}</Fact>}
-      <Fact label="Signed">
+      <Fact name="Events">{events.join(', ')}</Fact>
+      {filter.length > 0 && <Fact name="Only tasks of">{filter.join(', ')}</Fact>}
+      <Fact name="Last success">{lastSuccessAt ? <Ago at={lastSuccessAt} /> : none}</Fact>
+      <Fact name="Last failure">{lastFailureAt ? <Ago at={lastFailureAt} /> : none}</Fact>
+      <Fact name="Signed">
         {signed ? 'Yes' : 'No: the webhook has no secret'}
         {secretChangedAt && (
           <span className="muted">
@@ -43,25 +29,16 @@ export function WebhookFacts({ webhook, repair }: { webhook: Webhook; repair: Re
           </span>
         )}
       </Fact>
-      {maxPerSecond !== undefined && <Fact label="Limit">{maxPerSecond} attempts per second</Fact>}
-      <Fact label="Missed events">{webhook.autoRecover ? 'Recovered by itself' : 'Recovered only on request'}</Fact>
-      <Fact label="Last success">{webhook.lastSuccessAt ? <Ago at={webhook.lastSuccessAt} /> : '–'}</Fact>
-      <Fact label="Last failure">{webhook.lastFailureAt ? <Ago at={webhook.lastFailureAt} /> : '–'}</Fact>
-      <Fact label="Registered">
-        <Ago at={webhook.createdAt} />
+      <Fact name="Missed events">{autoRecover ? 'Recovered by itself' : 'Recovered only on request'}</Fact>
+      {maxPerSecond !== undefined && <Fact name="Limit">{maxPerSecond} attempts per second</Fact>}
+      <Fact name="Registered">
+        <Ago at={createdAt} />
       </Fact>
-      <Fact label="Id">
-        <code>{webhook.id}</code>
+      <Fact name="Id">
+        <CopyableId id={id} />
       </Fact>
-    </dl>
+    </FactBar>
   );
 }
 
-function Fact({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
-    </>
-  );
-}
+const none = <span className="muted">–</span>;

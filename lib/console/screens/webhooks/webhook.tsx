@@ -1,12 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { Webhook as WebhookData } from '../../../client/operations.ts';
 import { ActionMenu } from '../../components/action-menu.tsx';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { PageHead, Skeleton } from '../../components/page.tsx';
+import { Ago } from '../../components/time.tsx';
 import { webhookName } from '../../components/webhook-name.ts';
 import { useClient, useScope } from '../../session.ts';
 import { Deliveries } from './deliveries/deliveries.tsx';
@@ -18,7 +19,7 @@ import { RecoverDialog } from './dialogs/recover-dialog.tsx';
 import { RotateDialog } from './dialogs/rotate-dialog.tsx';
 import { TestDialog } from './dialogs/test-dialog.tsx';
 import { WebhookFacts } from './webhook-facts.tsx';
-import { attemptsIntervalMs, missedSince } from './webhook-state.ts';
+import { attemptsIntervalMs, missedSince, stateOf } from './webhook-state.ts';
 
 const minute = new Intl.DateTimeFormat(undefined, {
   month: 'short',
@@ -58,6 +59,7 @@ function WebhookScreen({ id }: { id: string }) {
         title={webhook ? webhookName(webhook) : 'Webhook'}
         kind="Webhook"
         detail={webhook && webhookName(webhook) !== webhook.url && webhook.url}
+        status={webhook && stateOf(webhook, webhook.failingSince !== undefined)}
         path={<Link to="/webhooks">Webhooks</Link>}
       >
         <CopyAsCurl operation="getWebhook" request={{ params: { id } }} />
@@ -85,10 +87,10 @@ function WebhookScreen({ id }: { id: string }) {
       {!data && !error && <Skeleton rows={5} />}
       {data && (
         <>
-          <WebhookFacts
-            webhook={data.webhook}
-            repair={canWrite && <Repair webhook={data.webhook} recover={() => setDialog('recover')} />}
-          />
+          <FailureNote webhook={data.webhook}>
+            {canWrite && <Repair webhook={data.webhook} recover={() => setDialog('recover')} />}
+          </FailureNote>
+          <WebhookFacts webhook={data.webhook} />
           {recoveryId && <RecoveryProgress key={recoveryId} id={id} recoveryId={recoveryId} />}
           <Deliveries id={id} recovers={showRecovery} />
           <TestDialog webhook={data.webhook} {...dialogOf('test')} />
@@ -106,6 +108,28 @@ function WebhookScreen({ id }: { id: string }) {
         </>
       )}
     </>
+  );
+}
+
+/** Since when a webhook fails or the service has paused it, with what to do about it. */
+function FailureNote({
+  webhook: { disabledAt, failingSince },
+  children,
+}: {
+  webhook: WebhookData;
+  children: ReactNode;
+}) {
+  const since = disabledAt ?? failingSince;
+  if (since === undefined) return null;
+  return (
+    <div className="webhook-note">
+      <p>
+        {disabledAt ? 'Paused by the service ' : 'Failing since '}
+        <Ago at={since} />
+        {disabledAt && ', because all deliveries failed'}.
+      </p>
+      {children}
+    </div>
   );
 }
 

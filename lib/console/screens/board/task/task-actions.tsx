@@ -1,36 +1,51 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { TaskDetail } from '../../../../client/operations.ts';
-import { ConfirmAction } from '../../../components/confirm.tsx';
+import { ActionMenu } from '../../../components/action-menu.tsx';
+import { ConfirmDialog } from '../../../components/confirm.tsx';
+import { useCopyAsCurl } from '../../../components/copy-as-curl.tsx';
 import { Modal } from '../../../components/dialog.tsx';
 import { FormEnd } from '../../../components/form-end.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { oneTask } from '../../../components/one-task.ts';
 import { useClient, useScope } from '../../../session.ts';
 
-/** A button that deletes a task after a confirmation, if it still is the one on the screen. */
-export function DeleteTask(props: { task: TaskDetail; etag: string | undefined; onDeleted: () => void }) {
-  const { task, etag, onDeleted } = props;
+type TaskMenuProps = { task: TaskDetail; etag: string | undefined; onDeleted: () => void };
+
+/**
+ * A menu that copies the request of a task and deletes the task after a confirmation, if it still is the one on the screen.
+ */
+export function TaskMenu({ task, etag, onDeleted }: TaskMenuProps) {
+  const canWrite = useScope('tasks:write');
   const client = useClient();
   const queries = useQueryClient();
   const { say } = useNotices();
+  const [isAsked, setAsked] = useState(false);
+  const copyAsCurl = useCopyAsCurl('getTask', { params: { id: task.id } });
+  const deletion = { label: 'Delete…', run: () => setAsked(true), isDestructive: true };
   return (
-    <ConfirmAction
-      button="Delete"
-      title="Delete the task?"
-      label="Delete the task"
-      isDestructive
-      act={async () => {
-        await client.deleteTask({ params: { id: task.id }, ifMatch: etag });
-        onDeleted();
-        queries.removeQueries({ queryKey: oneTask(client, task.id).queryKey });
-        say(`Deleted “${task.title}”.`);
-        void queries.invalidateQueries({ queryKey: ['executions'] });
-        await queries.invalidateQueries({ queryKey: ['tasks'] });
-      }}
-    >
-      <p>“{task.title}” is deleted permanently.</p>
-    </ConfirmAction>
+    <>
+      <ActionMenu label="More actions" actions={canWrite ? [copyAsCurl, deletion] : [copyAsCurl]}>
+        ⋯
+      </ActionMenu>
+      <ConfirmDialog
+        open={isAsked}
+        onClose={() => setAsked(false)}
+        title="Delete the task?"
+        label="Delete the task"
+        isDestructive
+        act={async () => {
+          await client.deleteTask({ params: { id: task.id }, ifMatch: etag });
+          onDeleted();
+          queries.removeQueries({ queryKey: oneTask(client, task.id).queryKey });
+          say(`Deleted “${task.title}”.`);
+          void queries.invalidateQueries({ queryKey: ['executions'] });
+          await queries.invalidateQueries({ queryKey: ['tasks'] });
+        }}
+      >
+        <p>“{task.title}” is deleted permanently.</p>
+      </ConfirmDialog>
+    </>
   );
 }
 

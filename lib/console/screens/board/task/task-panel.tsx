@@ -1,7 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { CrewboardError } from '../../../../client/client.ts';
-import { CopyAsCurl } from '../../../components/copy-as-curl.tsx';
 import { SidePanel } from '../../../components/dialog.tsx';
 import { Failure } from '../../../components/failure.tsx';
 import { useTaskWithResult } from '../../../components/one-task.ts';
@@ -19,7 +18,7 @@ import { Neighbours } from './neighbours.tsx';
 import { NextStart } from './next-start.tsx';
 import { ReviewForm } from './review/review-form.tsx';
 import { TaskResult } from './review/task-result.tsx';
-import { DeleteTask, RunTask } from './task-actions.tsx';
+import { RunTask, TaskMenu } from './task-actions.tsx';
 import { TaskClaim } from './task-claim.tsx';
 import { TaskFacts } from './task-facts.tsx';
 import { WaitsFor } from './waits-for.tsx';
@@ -75,8 +74,7 @@ export function TaskPanel({ id, filters, edited, edit, onClose }: Props) {
               </button>
             )}
             <RunTask task={task} />
-            <CopyAsCurl operation="getTask" request={{ params: { id: task.id } }} />
-            {canWrite && <DeleteTask task={task} etag={data?.etag} onDeleted={onClose} />}
+            <TaskMenu task={task} etag={data?.etag} onDeleted={onClose} />
           </div>
           <WaitsFor task={task} />
           <NextStart task={task} />

@@ -4,6 +4,7 @@ import type { EventOfWebhook } from '../../../../client/operations.ts';
 import { Status } from '../../../components/page.tsx';
 import { Ago, useNow } from '../../../components/time.tsx';
 import { useScope } from '../../../session.ts';
+import { EventSubject } from './event-subject.tsx';
 import { needsQuestion, SendAgainDialog } from './send-again-dialog.tsx';
 import { actionOn, type Sendable, useSendAgain } from './use-send-again.ts';
 
@@ -48,6 +49,7 @@ export function EventTable({ id, events, recovers }: Props) {
               )}
               <th>State</th>
               <th>Event</th>
+              <th>Subject</th>
               <th className="number if-medium">HTTP</th>
               <th className="number if-wide">Attempts</th>
               <th>Result</th>
@@ -139,6 +141,9 @@ function EventRow(props: {
             {event}
           </Link>
         </td>
+        <td className="subject ellipsis">
+          <EventSubject event={props.event} />
+        </td>
         <td className="number if-medium">{httpStatus === 0 ? <span className="muted">none</span> : httpStatus}</td>
         <td className="number if-wide">{attempts}</td>
         <td className="wide muted">
@@ -147,7 +152,13 @@ function EventRow(props: {
         {actions && (
           <td className="action">
             {label !== undefined && (
-              <button type="button" disabled={actions.isSending} onClick={actions.send}>
+              <button
+                type="button"
+                // The receiver has it already, so this is seldom needed.
+                className={state === 'delivered' ? 'quiet on-demand' : undefined}
+                disabled={actions.isSending}
+                onClick={actions.send}
+              >
                 {label}
               </button>
             )}
@@ -159,7 +170,7 @@ function EventRow(props: {
       </tr>
       {problem !== undefined && (
         <tr className="problem">
-          <td colSpan={8}>
+          <td colSpan={9}>
             <span role="alert" className="failing">
               {problem}
             </span>
@@ -170,7 +181,7 @@ function EventRow(props: {
   );
 }
 
-/** The result of the last attempt, what may help, and when the next one is due. */
+/** When the next attempt is due, the result of the last one, and what may help. */
 function Result({ event: { state, error, hint, nextAttemptAt } }: { event: EventOfWebhook }) {
   const text = [
     error,
@@ -179,9 +190,10 @@ function Result({ event: { state, error, hint, nextAttemptAt } }: { event: Event
   ]
     .filter(Boolean)
     .join(' ');
+  if (text === '' && nextAttemptAt === undefined) return null;
   return (
     <span title={text}>
-      {text} {nextAttemptAt !== undefined && <NextAttempt at={nextAttemptAt} />}
+      {nextAttemptAt !== undefined && <NextAttempt at={nextAttemptAt} />} {text}
     </span>
   );
 }
@@ -191,7 +203,7 @@ function NextAttempt({ at }: { at: string }) {
   if (Date.parse(at) <= now) return 'An attempt is due, or is running.';
   return (
     <>
-      Next attempt <Ago at={at} />
+      Next attempt <Ago at={at} />.
     </>
   );
 }
