@@ -22,7 +22,7 @@ type ReadyFilter = Pick<TaskFilter, 'agent' | 'project'>;
 /** Of how many tasks a worker takes one. */
 const candidatesLimit = 20;
 
-/** How many tasks a request for the next one tries at most: those of agents that start by themselves can be in front. */
+/** How many tasks a request for the next one tries at most: tasks of agents that start by themselves can be in front. */
 const triedAtMost = 1_000;
 
 /**
@@ -43,7 +43,7 @@ export async function listReadyTasks(
   return found.slice(0, limit);
 }
 
-/** Yields the ready tasks by priority and then by age, those of a page of rows together. */
+/** Yields the ready tasks by priority and then by age, the tasks of a page of rows together. */
 export async function* readReadyTasks(
   context: ReadyContext,
   organization: Organization,
@@ -58,7 +58,7 @@ export async function* readReadyTasks(
     );
 }
 
-/** Returns those of some tasks that are ready, in their order. */
+/** Returns the ready ones of some tasks, in their order. */
 async function readyAmong(
   context: ReadyContext,
   organization: Organization,
@@ -75,7 +75,7 @@ async function readyAmong(
   const unfinished = new Set(dependencies.filter(({ status }) => status !== 'done').map(({ id }) => id));
   const running = new Set(heads.filter((head) => head?.status === 'running').map((head) => head?.id));
   const isBlocked = ({ dependsOn }: StoredTask) => dependsOn.some((id) => unfinished.has(id));
-  // Those of versions up to 0.2.0, and those whose dependency was just reopened.
+  // Tasks of versions up to 0.2.0, and tasks with a dependency that was just reopened.
   const left = open.filter((task) => isBlocked(task) && !task.held);
   await Promise.all(left.map(({ id }) => settle(context, organization, id)));
   return open.filter((task) => !isBlocked(task) && !running.has(task.owner ?? ''));
