@@ -98,7 +98,7 @@ export const handler = consumeStream(async ({ organization, before, after, isRed
     current && putEntries(context, { organization, of: 'task', id }, entriesOfTask(former, current)),
     publishEvents(context, { organization, item: id, version, events: taskEvents(former, current) }),
   ]);
-  // Not before all have ended: a write of the entry that goes on could end after that of the next change.
+  // Not before all have ended: a write of the entry that goes on could end after the write of the next change.
   const failed = done.find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
 });

@@ -142,7 +142,7 @@ type Sources = {
 const eventAgeLimit = Duration.seconds(60);
 
 /**
- * Turns off retries of asynchronous calls, such as those of schedules. By default Lambda retries a failed call twice and
+ * Turns off retries of asynchronous calls, such as calls by schedules. By default Lambda retries a failed call twice and
  * keeps events for six hours. Retries are not needed: the next call of the schedule does the same work.
  */
 function disableRetries(handler: ServiceFunction): void {

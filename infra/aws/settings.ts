@@ -19,7 +19,7 @@ import {
 } from '../../lib/settings/polling.ts';
 import { reservationFaults } from './reserved-concurrency.ts';
 
-/** The settings of a stack: those of its file, the defaults of all others, and its stage. */
+/** The settings of a stack: the settings in its file, the defaults of all others, and its stage. */
 export type DeploySettings = v.InferOutput<typeof schema> & {
   /** The name of the file without `.json`, if it is not `default.json`. */
   stage?: string | undefined;
@@ -183,7 +183,7 @@ const tags = v.pipe(
 /** The most units a second that can be set for the table. */
 const mostUnits = 10_000_000;
 
-/** The lowest values are those that a table billed on demand has anyway (DynamoDB Developer Guide, "Warm throughput"). */
+/** The lowest values are the throughput that a table billed on demand has anyway (DynamoDB Developer Guide, "Warm throughput"). */
 const warmThroughput = group({
   readUnitsPerSecond: v.optional(number(12_000, mostUnits)),
   writeUnitsPerSecond: v.optional(number(4_000, mostUnits)),
@@ -416,7 +416,7 @@ export type StackSettings = Omit<DeploySettings, 'allowedModels'> & {
 };
 
 /**
- * Returns the settings with a default model: that of the settings, or the inference profile for the geography of the region
+ * Returns the settings with a default model: the model in the settings, or the inference profile for the geography of the region
  * where models are called.
  *
  * @param region the region of the stack, if it is known
@@ -447,7 +447,7 @@ function standardModelOf(region: string | undefined): string {
   );
 }
 
-/** Returns the environment variables of functions for the settings. A function gets those that it reads. */
+/** Returns the environment variables of functions for the settings. A function gets the variables that it reads. */
 export function variablesOf({
   defaultModel,
   allowedModels,

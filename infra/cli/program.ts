@@ -14,7 +14,7 @@ import { trace } from './commands/trace.ts';
 
 agents.addCommand(moveModel);
 
-/** The program of the repository: the commands that call the API, and those of operators. Each is also an npm script. */
+/** The program of the repository: the commands that call the API, and the commands of operators. Each is also an npm script. */
 export const program = createApiProgram(
   'Use Crewboard by its API, or operate it: the service that runs on this machine, or a stack in AWS with --stack',
   'npm run --silent crewboard -- tasks list --status backlog',

@@ -193,7 +193,7 @@ function send(response: ServerResponse, result: APIGatewayProxyStructuredResultV
   const { statusCode = 200, headers = {}, body = '', isBase64Encoded = false } = result;
   response.statusCode = statusCode;
   // `writeHead` would send the headers before the length of the body is known, and then the body in chunks.
-  // A response has a `Vary` of its own beside that of CORS.
+  // A response has a `Vary` of its own beside the `Vary` of CORS.
   for (const [name, value] of Object.entries(headers as Record<string, string>)) response.appendHeader(name, value);
   response.end(body, isBase64Encoded ? 'base64' : 'utf8');
 }

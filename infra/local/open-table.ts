@@ -12,7 +12,7 @@ import { openLocalTable } from './table/local-table.ts';
 import { tableFiles } from './upgrade/create-table-file.ts';
 import { takeOverFormerTable } from './upgrade/take-over.ts';
 
-/** The open table of a data folder, or that of another engine. */
+/** The open table of a data folder, or the table of another engine. */
 export type OpenTable = {
   /** The table in this process; `undefined` for another engine, whose table the SDK reaches. */
   table: Table | undefined;
@@ -27,8 +27,8 @@ export type OpenTable = {
 };
 
 /**
- * Opens the table that the settings name: the one in the data folder, which it creates if there is none, or that of another
- * engine.
+ * Opens the table that the settings name: the table in the data folder, which it creates if there is none, or the table of
+ * another engine.
  *
  * @param use `inThread`: writes do not wait on the event loop, and expired items are deleted, as a service needs it
  * @throws `Problem` if the file cannot be used or the engine does not answer

@@ -41,7 +41,7 @@ type RequestFields = { method: string; path: string; status: number; durationMs:
 /** The fields of the lines of schedules (`lib/workers/scheduled.ts`). */
 type ScheduledFields = { job: string; woken?: number; unfinished?: boolean };
 
-/** The longest label is DELETE. Labels end in the same column, as those of many tools do. */
+/** The longest label is DELETE. Labels end in the same column, as in the output of many tools. */
 const labelWidth = 6;
 
 /** The least width of a shortened subject. If the line is still too long, it wraps, and the subject stays whole. */

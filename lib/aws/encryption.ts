@@ -52,7 +52,7 @@ export async function decryptByKms(
   return Buffer.from(Plaintext as Uint8Array).toString('utf8');
 }
 
-/** Creates the client of KMS; `endpoint` is that of a local engine. */
+/** Creates the client of KMS; `endpoint` is the endpoint of a local engine. */
 export function createKmsClient(endpoint?: string, limits = callLimitsOf('kms', endpoint)): KMSClient {
   return new KMSClient({ ...clientConfig(endpoint), ...callLimitConfig(limits) });
 }

@@ -61,7 +61,7 @@ export function sendMessages<Name extends QueueName>(
   return send(messages);
 }
 
-/** Creates the client of SQS; `endpoint` is that of a local engine. */
+/** Creates the client of SQS; `endpoint` is the endpoint of a local engine. */
 export function createSqsClient(endpoint: string | undefined, limits = callLimitsOf('sqs', endpoint)): SQSClient {
   return new SQSClient({ ...clientConfig(endpoint), ...callLimitConfig(limits), cacheMiddleware: true });
 }

@@ -67,7 +67,7 @@ export class CrewboardError extends Error {
   /** The time in `Retry-After`, in seconds; absent if the response has none. */
   readonly retryAfter: number | undefined;
   readonly requestId: string | undefined;
-  /** The method and the URL of the request; absent if the error is not that of a single request. */
+  /** The method and the URL of the request; absent if the error does not belong to a single request. */
   readonly method: string | undefined;
   readonly url: string | undefined;
 

@@ -33,7 +33,7 @@ export type CachedToken = {
   nextUseAt: number;
 };
 
-/** The attempts of one webhook in this process: the number of those that run, and those that wait. */
+/** The attempts of one webhook in this process: the number of running attempts, and the waiting ones. */
 type WebhookAttempts = { running: number; slow: boolean; waiting: ((starts: boolean) => void)[] };
 
 /**
@@ -121,7 +121,7 @@ export type Context = {
   preparedAgents: Map<string, PreparedAgent>;
 };
 
-/** The options of a context; the environment provides those that are absent. */
+/** The options of a context; the environment provides absent ones. */
 export type ContextOptions = {
   environment: Readonly<Record<string, string | undefined>>;
   /** Unix time, in ms. */
@@ -217,8 +217,8 @@ function pauseUntil(milliseconds: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Returns the 10 random bytes of a ULID: those of a UUID that are all random. Node.js takes the bytes of many UUIDs from the
- * system at once, and those of each `randomBytes` by itself, which takes ten times as long.
+ * Returns the 10 random bytes of a ULID: the bytes of a UUID that are all random. Node.js takes the bytes of many UUIDs from the
+ * system at once. It takes the bytes of each `randomBytes` separately, which takes ten times as long.
  */
 function randomUlidBytes(): Uint8Array {
   const uuid = randomUUID();

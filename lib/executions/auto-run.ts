@@ -38,7 +38,7 @@ import { startExecution } from './start-execution.ts';
 /** How many ready tasks a look reads in a page. */
 const pageSize = 20;
 
-/** How many of the ready tasks a look reads at most: those that wait for a person can be in front. */
+/** How many of the ready tasks a look reads at most: tasks that wait for a person can be in front. */
 const readAtMost = 1_000;
 
 /** For how long a look waits at least after a limit of the organization has refused a start, in milliseconds. */

@@ -92,7 +92,7 @@ async function cancelOne(
 }
 
 /**
- * Cancels the running executions that a cancelled one has delegated, and those that these have delegated in turn. Until it
+ * Cancels the running executions that a cancelled one has delegated, and the executions that these have delegated in turn. Until it
  * is cancelled, a delegated execution can delegate another time; so they are read again until none is left. That ends: the
  * executions that are found later are further down in a chain of delegations.
  *

@@ -70,7 +70,7 @@ export async function startAndRespond(
 /**
  * Returns a page of the executions of all agents, newest first, with the exact total of the filter.
  *
- * @param scopes those of the access token: without `tasks:read`, executions have no title of their task
+ * @param scopes the scopes of the access token: without `tasks:read`, executions have no title of their task
  */
 export async function listExecutions(
   context: AgentContext,
@@ -88,7 +88,7 @@ export async function listExecutions(
 /**
  * Returns a page of the executions of an agent, newest first, with the exact total of the filter.
  *
- * @param scopes those of the access token: without `tasks:read`, executions have no title of their task
+ * @param scopes the scopes of the access token: without `tasks:read`, executions have no title of their task
  * @throws `ApiError` `not_found` if the agent does not exist
  */
 export async function listAgentExecutions(

@@ -40,8 +40,8 @@ export async function runDuePurges(context: Context, call: Required<SweepCall>):
 }
 
 /**
- * Yields the purges that are due, then those that are due later than a call can postpone them: a clock that was ahead has
- * postponed these.
+ * Yields the purges that are due, then the purges that are due later than a call can postpone them: a clock that was ahead
+ * has postponed these.
  */
 async function* readDuePurges(context: Context, until: number, end: number): AsyncGenerator<Overdue> {
   yield* readDue(context, [purgePartition], timestamp(until));

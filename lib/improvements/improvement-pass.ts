@@ -162,7 +162,7 @@ export async function improvementPass(
     return keep({ decision: 'not_better', reason: `The proposal was not seen to do better: ${proposal.summary}` });
   return { ...proof, decision: 'adopted', prompt: editedPrompt.prompt, summary: proposal.summary };
 
-  /** Returns the inputs of executions, without those that were deleted. */
+  /** Returns the inputs of executions, without deleted ones. */
   async function readInputs(chosen: readonly Evidence[]): Promise<TriedInput[]> {
     const read = await Promise.all(chosen.map(({ execution }) => readInput(execution)));
     return chosen.flatMap(({ execution: { id } }, at) => {
@@ -212,8 +212,8 @@ export async function improvementPass(
 }
 
 /**
- * Splits executions, the most useful first, into those that are shown to the improver and those that its edit is tried on. An
- * edit that only fits the shown inputs is not better on the others.
+ * Splits executions, the most useful first, into the executions that the improver sees and the executions that its
+ * edit is tried on. An edit that only fits the shown inputs is not better on the others.
  */
 function split(ranked: readonly Evidence[]): { shown: Evidence[]; heldOut: Evidence[] } {
   const shown = ranked.filter((_, rank) => rank % 2 === 0).slice(0, shownInputs);

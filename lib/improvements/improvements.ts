@@ -31,8 +31,8 @@ const triesOfChange = 5;
 
 /**
  * Makes a pass of self-improvement, within 25 seconds: evidence, a proposal, old and new prompt on recent inputs, a blind
- * choice (docs/architecture.md#self-improvement). It changes the prompt only if the prompt is still the one that the pass
- * began with, and never the soul or the skills.
+ * choice (docs/architecture.md#self-improvement). It changes the prompt only if the agent still has the prompt that the
+ * pass began with, and never the soul or the skills.
  *
  * @param scopes the scopes of the caller
  * @throws `ApiError` `not_found`, `improvement_in_progress`, `rate_limited`, `insufficient_scope` for tools of the agent that

@@ -15,7 +15,7 @@ export const votesOfPair = 2 * roundsOfVotes;
 
 /**
  * Returns the probability that an edit without an effect gets at least these votes: the part of all combinations of signs
- * whose sum is at least that of the votes (a sign-flip permutation test). It is exact for judges that choose at random, that
+ * whose sum is at least the sum of the votes (a sign-flip permutation test). It is exact for judges that choose at random, that
  * choose by the order of the answers, and that prefer one answer of a pair for a reason that has nothing to do with the edit.
  *
  * @param votes the sum of the votes of each pair: above 0 for the new prompt, below 0 for the old one

@@ -27,7 +27,7 @@ export type OperationResponse = {
 };
 
 /**
- * Calls an operation through its own handler, so that all checks, limits, idempotency and errors are those of the HTTP
+ * Calls an operation through its own handler, with the same checks, limits, idempotency and errors as a call of the HTTP
  * API. The request has the id, the token and the Idempotency-Key of the request to `POST /mcp`, and is counted with it.
  *
  * @param sent the input of the tool of the operation, as the model sent it

@@ -40,7 +40,7 @@ export type Question = {
   signal: AbortSignal;
 };
 
-/** The tokens of a question that Bedrock has read from its cache, and those that it has written to it. */
+/** The tokens of a question that Bedrock has read from its cache, and the tokens that it has written to the cache. */
 export type CachedTokens = { read: number; written: number };
 
 /**
@@ -168,8 +168,8 @@ function answerOf(
 }
 
 /**
- * Returns the tokens of a usage. The input tokens of Bedrock are without those that were read from the cache or written
- * to it; the total has all (Amazon Bedrock User Guide, "Prompt caching for faster model inference").
+ * Returns the tokens of a usage. The input tokens of Bedrock do not include tokens that were read from the cache or
+ * written to it; the total has all (Amazon Bedrock User Guide, "Prompt caching for faster model inference").
  */
 function spentTokens(usage: Partial<TokenUsage> = {}): Pick<ModelAnswer, 'tokens' | 'cached'> {
   const known = (count: unknown) => (v.is(Count, count) ? count : undefined);

@@ -5,8 +5,8 @@ import type { QueueName, WorkQueue } from './queues.ts';
 export type Source = Stream | { queue: WorkQueue } | Clock;
 /**
  * The stream of the table: at most `batchSize` changes in an invocation, and `concurrency` concurrent invocations for
- * each shard. It has the changes of items of these kinds, except those that leave an item as `quiet` describes, and new items of
- * the kinds `onlyNew`.
+ * each shard. It has the changes of items of these kinds, except changes that leave an item as `quiet` describes, and new items
+ * of the kinds `onlyNew`.
  */
 type Stream = {
   stream: 'table';
@@ -50,7 +50,7 @@ const retries = ['firstRetry', 'secondRetry', 'thirdRetry'] as const;
 export const consumers = {
   /**
    * Receives only changes of items of these kinds: changes of list entries, counters and deliveries do not invoke it. An
-   * execution publishes its start and its end. The changes in between, such as those of its lease, are more than half.
+   * execution publishes its start and its end. The changes in between, such as changes of its lease, are more than half.
    */
   publishEvents: {
     sources: [
@@ -109,5 +109,5 @@ export const consumers = {
 /** The name of a consumer. */
 export type ConsumerName = keyof typeof consumers;
 
-/** The kinds of items whose changes are published, and those of their changes that are not. */
+/** The kinds of items whose changes are published, and the changes of these items that are not published. */
 export const published: Pick<Stream, 'kinds' | 'onlyNew' | 'quiet'> = consumers.publishEvents.sources[0];

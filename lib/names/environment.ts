@@ -51,9 +51,9 @@ export const environment = {
   defaultModel: 'DEFAULT_MODEL',
   /** The allowed models, separated by commas. Unset: all models. */
   allowedModels: 'ALLOWED_MODELS',
-  /** The AWS Region for Bedrock, if not that of the function. */
+  /** The AWS Region for Bedrock, if not the Region of the function. */
   modelRegion: 'MODEL_REGION',
-  /** The endpoint of Bedrock, if not that of a Region: in tests. */
+  /** The endpoint of Bedrock, if not the endpoint of a Region: in tests. */
   modelEndpoint: 'MODEL_ENDPOINT',
   /** The origins of web pages that may call the API, separated by commas. Unset: none. */
   corsOrigins: 'CORS_ORIGINS',

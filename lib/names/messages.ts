@@ -11,7 +11,7 @@ const requestId = v.optional(v.string());
 
 /**
  * The event of an attempt, as the event log has it: its name, its data as JSON, and its time by the clock of the log, if it
- * is not that of its id.
+ * is not the time of its id.
  */
 const Content = v.object({ event: EventName, data: v.string(), logTime: v.optional(v.number()) });
 
@@ -30,8 +30,8 @@ const attemptFields = {
   eventId: v.optional(EventId),
   /**
    * The event, so that the worker need not read it. Absent if its data is larger than `carriedBytes`, in messages that the
-   * sweeper sends, in those of versions up to 0.2.0, and if a later version writes it otherwise: the worker reads the event
-   * then.
+   * sweeper sends, in messages of versions up to 0.2.0, and if a later version writes it otherwise: the worker reads the
+   * event then.
    */
   content: v.fallback(v.optional(Content), undefined),
   attempt: v.number(),
@@ -51,8 +51,8 @@ const attemptFields = {
   /** The version of the webhook's pace in which it has booked; see `bookings.ts`. Absent before its first change. */
   paceVersion: v.optional(v.number()),
   /**
-   * A caller has requested the attempt. It has no retry, unless the schedule begins again with it, and its queue is that of first
-   * attempts.
+   * A caller has requested the attempt. It has no retry, unless the schedule begins again with it, and its queue is the queue of
+   * first attempts.
    */
   redelivery: v.optional(v.literal(true)),
   /** The number of the attempt with which the retry schedule began again: of a recovery, or one that replaced a retry. */
@@ -74,7 +74,7 @@ export type DeliveryMessage = v.InferOutput<typeof Attempt>;
 const Sent = v.object({ ...attemptFields, due: Timestamp });
 export type SentDelivery = v.InferOutput<typeof Sent>;
 
-/** The schema of messages in the queues of deliveries, including those of earlier versions. */
+/** The schema of messages in the queues of deliveries, including messages of earlier versions. */
 export const DeliveryMessage = v.union([
   v.pipe(
     Sent,

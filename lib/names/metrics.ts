@@ -40,7 +40,7 @@ export type Counts = Partial<Record<MetricName, number>>;
 
 /** The maximum time that work waits for a worker before an alarm, in seconds. */
 const allowedSeconds = {
-  /** Deliveries, including retries. Those of slow webhooks are measured separately. */
+  /** Deliveries, including retries. The deliveries of slow webhooks are measured separately. */
   DeliveriesLate: 300,
   SlowDeliveriesLate: 1_800,
   /** Executions. */

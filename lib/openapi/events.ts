@@ -9,7 +9,7 @@ const onlySigned = 'Present if the webhook has a secret.';
 
 const onlyInOverlap = 'Present during the overlap of a rotation of the secret.';
 
-/** The headers of a delivery. The last three are those of the Standard Webhooks specification. */
+/** The headers of a delivery. The Standard Webhooks specification defines the last three. */
 const headers = [
   { name: 'X-Service-Event', required: true, description: 'The name of the event.' },
   {

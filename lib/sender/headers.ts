@@ -25,8 +25,8 @@ export function unsignedHeaders({ event, deliveryId, sentAt }: Attempted, signed
 }
 
 /**
- * Returns all headers of a request: `Host` first (RFC 9110, section 7.2), then these, and those that depend on the
- * connection and the body.
+ * Returns all headers of a request: `Host` first (RFC 9110, section 7.2), then these, then the headers that depend on
+ * the connection and the body.
  *
  * @param body absent if it is no longer known; `Content-Length` is then absent too
  * @param keepAlive whether the receiver is asked to keep the connection for the next attempt

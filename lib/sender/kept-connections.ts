@@ -116,7 +116,7 @@ export function leaveConnection(
 
 /**
  * Takes the connection that was left last for a request to a URL. Closes it if it must not be used: it was opened for another
- * origin, or its address is none of those that the look-up finds now.
+ * origin, or the look-up does not find its address now.
  *
  * @param lookup resolves the host name, and rejects forbidden addresses; it is not called for literal addresses
  * @param signal ends the look-up
@@ -137,7 +137,7 @@ export async function takeConnection(
   return socket.destroyed ? undefined : { socket, openedAt };
 }
 
-/** Returns whether an address is that of a URL, or one of those that its host name has now. */
+/** Returns whether an address is the literal address of a URL, or one of the addresses that its host name has now. */
 async function isAddressOf(
   address: string | undefined,
   url: URL,

@@ -42,7 +42,7 @@ const otherFamilyMs = { forIPv4: 8_000, forIPv6: 1_000 };
  *
  * c-ares does not read /etc/hosts and appends no search domain: names must be complete DNS names, or `localhost`.
  *
- * @param servers the DNS servers, as `address:port`; those of the system if absent
+ * @param servers the DNS servers, as `address:port`; the servers of the system if absent
  */
 export function createResolver(servers?: readonly string[]): Resolve {
   return (hostname, signal, callback) => {

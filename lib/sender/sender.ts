@@ -65,8 +65,8 @@ export const attemptMs = 10_000;
 
 /**
  * Posts to a receiver. No other function sends anything to an address that a caller chose. It follows no redirect, checks
- * literal addresses first and resolved addresses in the look-up of the connection itself, so that the checked address is
- * the one that is dialled, and ends at the deadline. A kept connection is only used if its address is one that the look-up of
+ * literal addresses first and resolved addresses in the look-up of the connection itself, so that it connects to the
+ * checked address, and ends at the deadline. A kept connection is only used if its address is one that the look-up of
  * this attempt finds. If it breaks before the first byte of a response, the request is sent once more on a new one: the
  * receiver may have closed it before the request arrived.
  *

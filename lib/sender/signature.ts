@@ -6,7 +6,7 @@ export type Signable = Attempted & { body: string };
 
 /**
  * Returns the headers of an attempt. With a secret they include two signatures: `X-Service-Signature` over the raw body, and
- * that of Standard Webhooks, for receivers that use one of its libraries. Without a secret there is no signature, because
+ * the signature of Standard Webhooks, for receivers that use one of its libraries. Without a secret there is no signature, because
  * anyone can forge one with an empty key.
  *
  * @param sentAt the time of the attempt (Unix time, in ms)

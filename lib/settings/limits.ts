@@ -40,7 +40,7 @@ export function readLimits(variables: Readonly<Record<string, string | undefined
 export type ExecutionLimits = {
   /** The number of model calls and tool calls, without the quality gates. */
   steps: number;
-  /** The number of tokens after which no model call begins, except those of the quality gates. */
+  /** The number of tokens after which no model call begins, except calls of the quality gates. */
   tokens: number;
   /** The time from the first lease to the deadline, in milliseconds. */
   durationMs: number;

@@ -40,7 +40,7 @@ export function isLeaseOver(expiry: number, now: number, lengthMs = requestLease
 
 /**
  * Returns when another worker looks whether a lease is free (Unix time, in ms). An expiry of a clock that was ahead counts as
- * that of a lease from now: by then, a worker that still runs has renewed its lease by the right clock.
+ * the expiry of a lease from now: by then, a worker that still runs has renewed its lease by the right clock.
  *
  * @param expiry Unix time in ms, like `now`
  * @param lengthMs the length of such a lease, in milliseconds

@@ -38,12 +38,12 @@ export function isAssignedTo(task: StoredTask, { id, name }: Pick<AgentHead, 'id
 
 const referenceTo = ({ id, title, status }: TaskReference): TaskReference => ({ id, title, status });
 
-/** Returns those of the dependencies of a task that are not done. */
+/** Returns the dependencies of a task that are not done. */
 export function blockersIn(dependencies: readonly TaskReference[]): TaskReference[] {
   return dependencies.filter(({ status }) => status !== 'done').map(referenceTo);
 }
 
-/** Returns the task with its dependencies and those of them that are not done, as its own endpoint shows it. */
+/** Returns the task with its dependencies and its unfinished dependencies, as its own endpoint shows it. */
 export function detailed(stored: StoredTask, dependencies: readonly StoredTask[]): TaskDetail {
   const whole = { ...stored, dependsOn: dependencies.map(referenceTo), blockedBy: blockersIn(dependencies) };
   return pick(TaskDetail, whole) as TaskDetail;

@@ -20,7 +20,7 @@ type ReadyFilter = Pick<TaskFilter, 'agent' | 'project'>;
 /** Of how many tasks a worker takes one. */
 const candidatesLimit = 20;
 
-/** How many tasks a request for the next one tries at most: those of agents that start by themselves can be in front. */
+/** How many tasks a request for the next one tries at most: tasks of agents that start by themselves can be in front. */
 const triedAtMost = 1_000;
 
 /**
@@ -41,7 +41,7 @@ export async function listReadyTasks(
   return found.slice(0, limit);
 }
 
-/** Yields the ready tasks by priority and then by age, those of a page of rows together. */
+/** Yields the ready tasks by priority and then by age, the tasks of a page of rows together. */
 export async function* readReadyTasks(
   context: Context,
   organization: Organization,
@@ -56,7 +56,7 @@ export async function* readReadyTasks(
     );
 }
 
-/** Returns those of some tasks that are ready, in their order. */
+/** Returns the ready ones of some tasks, in their order. */
 async function readyAmong(context: Context, organization: Organization, ids: readonly string[]): Promise<StoredTask[]> {
   const now = context.clock();
   const open = (await readTasks(context, organization, ids)).filter((task) => isOffered(task) && !liveClaim(task, now));
@@ -69,7 +69,7 @@ async function readyAmong(context: Context, organization: Organization, ids: rea
   const unfinished = new Set(dependencies.filter(({ status }) => status !== 'done').map(({ id }) => id));
   const running = new Set(heads.filter((head) => head?.status === 'running').map((head) => head?.id));
   const isBlocked = ({ dependsOn }: StoredTask) => dependsOn.some((id) => unfinished.has(id));
-  // Those of versions up to 0.2.0, and those whose dependency was just reopened.
+  // Tasks of versions up to 0.2.0, and tasks with a dependency that was just reopened.
   const left = open.filter((task) => isBlocked(task) && !task.held);
   await Promise.all(left.map(({ id }) => settle(context, organization, id)));
   return open.filter((task) => !isBlocked(task) && !running.has(task.owner ?? ''));

@@ -12,7 +12,7 @@ export async function readTaskResult(
   organization: Organization,
   { endedExecution, lastExecution }: StoredTask,
 ): Promise<TaskResult | undefined> {
-  // Tasks whose executions ended in an earlier version have only that of the last one that completed.
+  // Tasks whose executions ended in an earlier version have only the id of the last execution that completed.
   const id = endedExecution ?? lastExecution;
   const execution = id === undefined ? undefined : await readExecution(context, { organization, id });
   if (!execution || execution.status === 'running' || execution.completedAt === undefined) return undefined;

@@ -113,7 +113,7 @@ export async function createTask(
 }
 
 /**
- * Returns a task with its dependencies, and those of them that are not done.
+ * Returns a task with its dependencies, and its unfinished dependencies.
  *
  * @param include `result` also reads the newest ended execution on the task
  * @throws `ApiError` `not_found`
@@ -270,7 +270,7 @@ async function withHold(
 /**
  * Checks that a patch respects the claim on a task.
  *
- * @throws `ApiError` `claim_lost` if it names another claim than that of the task, `task_claimed` if it names none
+ * @throws `ApiError` `claim_lost` if it names another claim than the claim of the task, `task_claimed` if it names none
  */
 function checkClaim(task: StoredTask, claimId: string | undefined, patch: TaskPatch, now: number): void {
   const claim = liveClaim(task, now);
@@ -281,7 +281,7 @@ function checkClaim(task: StoredTask, claimId: string | undefined, patch: TaskPa
 
 /**
  * Returns the agent that a request assigns to a task; `undefined` if it names none, if there is none with this name, or if
- * the task is assigned to it already. An equal name can be that of another agent than before.
+ * the task is assigned to it already. An equal name can be the name of another agent than before.
  */
 async function readNewAssignee(
   context: TableContext,

@@ -29,7 +29,7 @@ type Caller = PreparedAgent & { execution: RunningExecution; catalogue: readonly
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** A call with valid arguments: a read, or a change that makes its writes together with those of `recordResponse`. */
+/** A call with valid arguments: a read, or a change that makes its writes together with the writes of `recordResponse`. */
 type Act =
   | { read: () => Promise<Response> }
   | { data: Schema; change: (recordResponse: NonNullable<RecordResponse>) => Promise<unknown> };
@@ -46,7 +46,7 @@ type AgentTool = {
 /** The path parameter that names the agent. An agent calls tools for itself only, so its model does not send it. */
 const agentParameter = 'name';
 
-/** The parameter with which `getTask` shows a result. It is that of any execution, which the scopes of an agent's tools do not cover. */
+/** The parameter with which `getTask` shows the result of any execution. The scopes of an agent's tools do not cover it. */
 const resultParameter = 'include';
 
 /** Returns whether the model of an agent does not send a parameter of an operation. */

@@ -98,7 +98,7 @@ function checkParams(row: Endpoint, sent: Readonly<Record<string, unknown>>) {
   for (const [name, schema] of Object.entries(row.params ?? {})) {
     const checked = validate(schema, sent[name]);
     output[name] = checked.output;
-    // The schema is that of one value, so its errors do not have the name.
+    // The schema describes one value, so its errors do not have the name.
     const isMissing = sent[name] === undefined;
     for (const { code, message } of checked.errors)
       errors.push({

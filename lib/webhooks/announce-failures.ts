@@ -40,7 +40,7 @@ export async function noteFailure(
   const since = await readFailure(context, organization, webhookId, target, isExhausted);
   if (since === undefined) return;
   const webhook = await readWebhook(context, organization, webhookId);
-  // After another event, the outcomes may be those of a time that has ended. The next failed attempt reads them again.
+  // After another event, the outcomes may belong to a time that has ended. The next failed attempt reads them again.
   if (!webhook || webhook.ownEvents?.count !== target.ownEvents?.count) return;
   const event = createOwnEvent('webhook.failing', webhook, since, context.clock());
   await announce(context, organization, webhook, event).catch(ignoreConflict);

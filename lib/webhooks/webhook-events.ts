@@ -26,7 +26,7 @@ const stepSize = 101;
 /** How many rows for each event are read in advance: the attempts of the default retry schedule, and a redelivery. */
 const rowsPerEvent = 5;
 
-/** The attributes of a row that the list shows, beside those that decide the state. */
+/** The attributes of a row that the list shows, beside the attributes that decide the state. */
 const shownAttributes = ['httpStatus', 'durationMs', 'sent'];
 
 /**
@@ -54,7 +54,7 @@ export async function listWebhookEvents(
   }
 }
 
-/** Returns those of some neighbouring events, newest first, that a webhook receives, with the states of their deliveries. */
+/** Returns the events among neighbouring ones, newest first, that a webhook receives, with the states of their deliveries. */
 async function readWebhookEvents(
   context: Context,
   to: SubscribedWebhook,

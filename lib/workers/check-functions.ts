@@ -135,7 +135,7 @@ function failureOf(reported: { errorType?: string; errorMessage?: string } | nul
   return Object.assign(new Error(errorMessage), { name: errorType });
 }
 
-/** Sends a response to the URL of CloudFormation, which is that of an object in S3. */
+/** Sends a response to the URL of CloudFormation, which is the URL of an object in S3. */
 async function putResponse(url: string, body: string): Promise<void> {
   for (let number = 1; ; number++) {
     try {

@@ -80,7 +80,7 @@ function requestIn(of: unknown): RequestSource {
 
 /**
  * Returns the Lambda handler of a queue. It calls `handle` for each message of a batch at the same time, under the request
- * that the message names. The counts that `handle` returns become metrics. They are logged with the ids of the message, and with the other fields that `handle` returns. SQS delivers failed messages again, and moves those that fail
+ * that the message names. The counts that `handle` returns become metrics. They are logged with the ids of the message, and with the other fields that `handle` returns. SQS delivers failed messages again, and moves messages that fail
  * repeatedly to the dead-letter queue.
  */
 export function consumeQueue<const Message extends Schema>(
@@ -93,7 +93,7 @@ export function consumeQueue<const Message extends Schema>(
     const done = await runWithRequest(requestIn(message), () => handle(message, context));
     const { counts = {}, ...did }: Done = done ?? {};
     meter(counts);
-    // The content is that of an event, which has texts of users.
+    // The content comes from an event, which has texts of users.
     const { content, ...ids } = message as { content?: unknown };
     context.log.info('message', { ...ids, ...counts, ...did });
   };

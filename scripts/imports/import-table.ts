@@ -1,6 +1,6 @@
 /**
  * What the files of each folder may import beside the files of that folder: folders and files of the project, packages,
- * and modules of Node.js. The row of a file is that of the longest name that is the file or a folder above it. A `*` at
+ * and modules of Node.js. The row of a file is the row with the longest name that is the file or a folder above it. A `*` at
  * the end of an entry stands for the rest of a name.
  *
  * A row whose name ends in `/*` is one for each file below that folder: these files do not import each other. `(computed)`

@@ -163,7 +163,7 @@ export class Api extends Construct {
 }
 
 /**
- * Lets each resource wait for the one that is `changedAtOnce` places before it, so that this number of them is changed at the
+ * Lets each resource wait for the resource `changedAtOnce` places before it, so that this number of them is changed at the
  * same time.
  *
  * @returns the first resources, which precede all others, and the last ones, which follow all others

@@ -141,7 +141,7 @@ export class ServiceTable extends TableV2 {
 }
 
 /**
- * Returns the existing table of a stream. Its construct id is that of the stack's own table before 22 November 2026. The id
+ * Returns the existing table of a stream. Its construct id is the id of the stack's own table before 22 November 2026. The id
  * of the stream's event source mapping contains it, and Lambda rejects a second mapping of the same stream.
  */
 function existing(scope: Construct, tableStreamArn: string): ITable {

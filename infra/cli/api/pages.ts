@@ -31,7 +31,7 @@ export async function requestPage<Item>(
 /** A list without a total, or its first part; `next` is where it continues, `null` at its end. */
 export type CursorPage<Item> = { data: Item[]; pagination: { limit: number; next: string | null } };
 
-/** The longest page of the API, and the one that it returns by default. */
+/** The maximum length of a page of the API, and the default length. */
 const [longestPage, defaultPage] = [100, 20];
 
 /**

@@ -139,7 +139,7 @@ async function sendAgain(
   return { sent: true, text: `${lost.length.toLocaleString('en')} sent again.` };
 }
 
-/** Returns the number of messages in the queues of deliveries, including those that are being handled, as SQS estimates it. */
+/** Returns the number of messages in the queues of deliveries, including messages that are being handled, as SQS estimates it. */
 async function countQueued({ sqs, urls }: QueueClient): Promise<number> {
   const counted = await Promise.all(
     deliveryQueues.map(async (name) => {

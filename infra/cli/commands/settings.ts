@@ -130,7 +130,7 @@ const unset = command(
     ),
   );
 
-/** `npm run settings`: the settings of an organization that override those of the deployment. */
+/** `npm run settings`: the settings of an organization that override the settings of the deployment. */
 export const settings = command(
   'settings',
   'Show, set and unset settings of an organization that override those of the deployment',

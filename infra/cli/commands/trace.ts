@@ -72,7 +72,7 @@ function readTime(given: string): Time {
   return { ms: Number(number) * (unitMs[unit] as number), toString: () => given };
 }
 
-/** Returns a readable name of each resource of a type, by its name in AWS: that of the function, or `AccessLog`. */
+/** Returns a readable name of each resource of a type, by its name in AWS: the name of the function, or `AccessLog`. */
 function namesOf(resources: readonly Resource[], type: string): Map<string, string> {
   // The CDK makes the logical id of the part of the stack, the id of the construct, and eight digits of a hash.
   const nameOf = (id: string) => id.replace(/^(Api|Pipeline)/, '').replace(/[0-9A-F]{8}$/, '');

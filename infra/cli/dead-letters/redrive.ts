@@ -25,7 +25,7 @@ export type Redriven = {
  */
 export async function redrive(targets: RedriveTargets, wanted: readonly Kind[], report: Report): Promise<Redriven> {
   const { sqs, urls } = targets;
-  // All dead letters are received first, so that those which are set aside again meanwhile are not handled twice.
+  // All dead letters are received first, so that messages that become dead letters again meanwhile are not handled twice.
   const options = { visibilitySeconds: redriveVisibilitySeconds, report };
   return withReceivedMessages(sqs, urls.deadLetters, options, async (received, deleteMessage) => {
     const deadLetters = received.filter(({ body }) => wanted.includes(kindOf(body)));

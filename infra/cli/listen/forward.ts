@@ -23,7 +23,7 @@ const resolve: Resolve = (hostname, _, callback) =>
 
 /**
  * Posts an event to a receiver once, as the service does: with the same headers, body, signatures and deadline. Without a
- * secret it is not signed. Any address is allowed, because the URL is that of the user of the command.
+ * secret it is not signed. Any address is allowed, because the user of the command chooses the URL.
  *
  * @returns the outcome; the function never throws
  */

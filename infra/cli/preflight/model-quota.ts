@@ -17,7 +17,7 @@ import { type ModelChoice, modelsOfProfile } from './inference-profiles.ts';
 const rights =
   'servicequotas:ListServiceQuotas, servicequotas:ListAWSDefaultServiceQuotas, bedrock:GetFoundationModel and bedrock:GetInferenceProfile';
 
-/** The kinds of quotas by the beginning of a model id: that of a global or a geographic profile, or none. */
+/** The kinds of quotas by the beginning of a model id: the prefix of a global or a geographic profile, or none. */
 const kinds = [
   [/^global\./, /^Global cross-region /i],
   [/^(us-gov|us|eu|jp|au|apac)\./, /^Cross-region /i],
@@ -97,7 +97,7 @@ async function nameOf(model: string, region: string): Promise<string[]> {
 }
 
 /**
- * Returns the quota of tokens a minute of a kind and a model: that of the account, or the default of AWS. Service Quotas does
+ * Returns the quota of tokens a minute of a kind and a model: the quota of the account, or the default of AWS. Service Quotas does
  * not list the quota of an account that it has not stored.
  */
 async function quotaOf(kind: RegExp, names: readonly string[], region: string): Promise<ServiceQuota | undefined> {

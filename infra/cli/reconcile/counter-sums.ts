@@ -8,7 +8,7 @@ type Items = Map<string, Item>;
 
 /**
  * Removes the counters of each period whose sums are the same in both. Their shards may differ: after a conflict
- * writers count in another shard than that of the item's id.
+ * writers count in another shard than the shard of the item's id.
  */
 export function removeCorrectCounters(stored: Items, expected: Items): void {
   const [storedSums, expectedSums] = [sumsOf(stored), sumsOf(expected)];

@@ -32,7 +32,7 @@ export function itemName({ pk, sk }: Item): string {
  * that runs at the same time. It scans the whole table. No query finds all items: an execution is found by its rows,
  * and the rows can be wrong.
  *
- * @param onRead receives how many items of the table were read so far, those of other organizations included
+ * @param onRead receives how many items of the table were read so far, including the items of other organizations
  */
 export async function readOrganization(
   { client, name }: Table,

@@ -299,7 +299,7 @@ function replyOf(server: ChatServer, { tools, later }: ModelRequest, completion:
   };
 }
 
-/** Returns the tokens of a completion. The total has those of a part that is missing. */
+/** Returns the tokens of a completion. If a part is missing, its tokens follow from the total. */
 function tokensOf(completion: unknown): { tokens?: { input: number; output: number } } {
   const { prompt_tokens, completion_tokens, total_tokens } = v.parse(Counted, completion).usage ?? {};
   const rest = (part = 0) => Math.max(0, (total_tokens ?? 0) - part);
@@ -308,7 +308,7 @@ function tokensOf(completion: unknown): { tokens?: { input: number; output: numb
   return { tokens: { input, output } };
 }
 
-/** Returns the text of a content: a text, or parts, of which those of other kinds have none. */
+/** Returns the text of a content: a text, or parts; parts of other kinds have no text. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (Array.isArray(content)) return content.map(textOf).join('');

@@ -6,7 +6,7 @@ import { createMemoryQueue, enqueueMessages, type MemoryQueue } from './memory-q
 export type Queues = Readonly<Record<QueueName, MemoryQueue>>;
 
 /**
- * The queues of first attempts; those of slow webhooks move to `slowDeliveries`. The messages of all other queues have a
+ * The queues of first attempts; attempts of slow webhooks move to `slowDeliveries`. The messages of all other queues have a
  * `due` entry in the table, by which a start of the service sends them again.
  */
 const firstAttempts: readonly QueueName[] = ['deliveries', 'slowDeliveries'];

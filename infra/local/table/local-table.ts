@@ -42,7 +42,7 @@ export type LocalTableOptions = {
   kinds: readonly string[];
   /** The kinds of which only new items are recorded. */
   onlyNew?: readonly string[];
-  /** Those of their changes that are not recorded. */
+  /** The changes of such items that are not recorded. */
   quiet?: QuietChange;
   /** Whether a write waits for the disk; see `Durability`. */
   durability?: Durability;
@@ -202,7 +202,7 @@ export function openLocalTable(options: LocalTableOptions): LocalTable {
   };
 }
 
-/** Returns the units of a job. Writes of transactions cost twice; AWS does not say whether those of the index do, too. */
+/** Returns the units of a job. Writes of transactions cost twice; AWS does not say whether writes of the index do, too. */
 function writeUnits(job: WriteJob, { table, index }: WriteUnits): WriteUnits {
   return { table: job.is === 'transaction' ? 2 * table : table, index };
 }

@@ -25,7 +25,7 @@ export type RowRange = {
   withItems: boolean;
 };
 
-/** The key of an item, with that of the index for a range of the index. */
+/** The key of an item, with the key of the index for a range of the index. */
 export type StartKey = ItemKey & { due?: string; dueAt?: string };
 
 /** An item of a page: its text, if the range wants items, and its size. An entry of the index is its four keys. */

@@ -94,7 +94,7 @@ function checkKeyText(name: string, text: string): void {
 /**
  * Returns the primary key of a request.
  *
- * @throws `InvalidItem` if it has other attributes than those of the key, or other types
+ * @throws `InvalidItem` if it has other attributes than the attributes of the key, or other types
  */
 export function keyOf(key: object | undefined): ItemKey {
   const given = (key ?? {}) as Record<string, unknown>;

@@ -29,8 +29,8 @@ export function grantedOperations(capabilities: readonly string[]): AgentOperati
 }
 
 /**
- * Returns the scopes that the tools of an agent with these capabilities stand for: those of the operations that its model
- * can carry out. An agent without tools has none.
+ * Returns the scopes that the tools of an agent with these capabilities stand for: the scopes of the operations that its
+ * model can carry out. An agent without tools has none.
  */
 export function toolScopesOf(capabilities: readonly string[]): Scope[] {
   const needed = grantedOperations(capabilities).flatMap((one) => requiredScopes(agentOperations[one].row));

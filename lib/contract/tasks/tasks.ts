@@ -279,7 +279,7 @@ No tasks are read. By \`status\` and \`priority\`, and with the filter \`assigne
   },
 });
 
-/** The paths beside those of tasks, which are also those of tasks with impossible ids. */
+/** The fixed paths that also match the path of a task; no task has such an id. */
 const fixedBeside = { counts: 'GET', ready: 'GET', search: 'GET', 'claim-next': 'POST' } as const;
 
 export const createTask = endpoint({

@@ -29,7 +29,7 @@ export const TaskEventData = v.object({
 });
 export type TaskEventData = v.InferOutput<typeof TaskEventData>;
 
-/** `data` of the events of claims: that of the task events, and the claim. Only `task.released` has a `reason`. */
+/** `data` of the events of claims: the `data` of the task events, and the claim. Only `task.released` has a `reason`. */
 export const ClaimEventData = v.object({
   ...TaskEventData.entries,
   claim: v.object({ id: ClaimId, worker: v.string() }),
@@ -37,7 +37,7 @@ export const ClaimEventData = v.object({
 });
 export type ClaimEventData = v.InferOutput<typeof ClaimEventData>;
 
-/** `data` of the events of comments: that of the task events, for the version of the task that was commented on, and the comment. */
+/** `data` of the events of comments: the `data` of the task events, for the commented version of the task, and the comment. */
 export const CommentEventData = v.object({
   ...TaskEventData.entries,
   comment: v.object({ ...v.pick(Comment, ['id', 'text', 'author', 'review']).entries, taskId: TaskId }),

@@ -464,7 +464,7 @@ export const listWebhooksReference = (): ApiReference<typeof listWebhooks> => ({
   data: [{ ...readWebhook, lastDeliveryAt: examples.ended }],
 });
 
-/** The paths of `registerWebhook` and `listEvents`, which are also those of webhooks with impossible ids. */
+/** The paths of `registerWebhook` and `listEvents`, which also match the path of a webhook; no webhook has such an id. */
 const fixedBeside = { register: 'POST', events: 'GET' } as const;
 
 export const getWebhook = endpoint({

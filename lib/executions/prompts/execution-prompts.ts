@@ -71,7 +71,7 @@ export function readPartsOf({
   ];
 }
 
-/** Returns the last parts of a user prompt: those that the caller sent. */
+/** Returns the last parts of a user prompt: the texts that the caller sent. */
 export function sentPartsOf({ input, context }: ExecutionInput): string[] {
   return [...(context ? [section('context', JSON.stringify(context, null, 2))] : []), section('input', input)];
 }
@@ -140,7 +140,7 @@ export function reviewPromptOf(instructions: Instructions, output: string): stri
   return joined([userPromptOf(instructions), ...judgedPartsOf(output)]);
 }
 
-/** Returns the parts of the user prompt of a gate after those of the instructions: the output and the question. */
+/** Returns the parts of the user prompt of a gate that follow the instructions: the output and the question. */
 export function judgedPartsOf(output: string): string[] {
   return [
     section('work', output),

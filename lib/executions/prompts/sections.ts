@@ -8,8 +8,8 @@ const sectionNames = [
 export type SectionName = (typeof sectionNames)[number];
 
 /**
- * Characters that are not visible: controls, formats, surrogates without their other half, and those that Unicode lets
- * programs ignore, such as selectors of variants and fillers; and the blank pattern of Braille.
+ * Characters that are not visible: controls, formats, surrogates without their other half, and characters that Unicode
+ * lets programs ignore, such as selectors of variants and fillers; and the blank pattern of Braille.
  */
 const invisible = '\\p{Cc}\\p{Cf}\\p{Cs}\\p{DI}\\u{2800}';
 

@@ -65,7 +65,7 @@ function exchangeOf({ model, tools }: { model: ModelStep; tools: ToolStep[] }): 
   ];
 }
 
-/** Returns the messages of the calls without a stored step: that of an agent without tools, and those of the gates. */
+/** Returns the messages of the calls without a stored step: the call of an agent without tools, and the calls of the gates. */
 function unstoredMessages(conversation: StoredConversation): Numbered[] {
   const { head, output, received } = conversation;
   const timings = timingsOf(head);

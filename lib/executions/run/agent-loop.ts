@@ -161,7 +161,7 @@ export async function runSteps(context: Context, leased: RunningExecution, optio
 
 type Limits = { steps: number; tokens: number };
 
-/** Returns the limits of an execution: those of the deployment, and the lower ones of the agent. */
+/** Returns the limits of an execution: the limits of the deployment, or lower limits of the agent. */
 function limitsOf({ executionLimits: { steps, tokens } }: Context, { agent }: PreparedAgent): Limits {
   return { steps: Math.min(steps, agent.maxSteps ?? steps), tokens: Math.min(tokens, agent.maxTokens ?? tokens) };
 }

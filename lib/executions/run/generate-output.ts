@@ -225,7 +225,7 @@ export async function generateOutput(
     ...{ progress: toJudge.progress, gates: gatesOf(output) },
   });
 
-  /** Returns the answer of the agent: the stored one, that of its steps, or that of its only model call. */
+  /** Returns the answer of the agent: the stored answer, or the answer of its steps or of its only model call. */
   async function work(): Promise<Worked> {
     if (stored !== undefined) {
       const { progress: before = noProgress } = execution;
@@ -236,7 +236,7 @@ export async function generateOutput(
     return { ...stepped, progress: stepped.execution.progress ?? noProgress };
   }
 
-  /** Returns the questions that a worker of this execution asks first: those in which a lost one was interrupted. */
+  /** Returns the questions that a worker of this execution asks first: the questions in which a lost worker was interrupted. */
   async function interruptedQuestions() {
     if (stored === undefined) return stepOptions ? startedQuestions(context, execution, stepOptions) : [question];
     const { verdicts } = execution.progress ?? noProgress;
@@ -318,7 +318,10 @@ async function askOnce(
     : { kind: 'failed', error: answered.error, throttles, progress };
 }
 
-/** Asks a model, and adds the time and the tokens to those of earlier workers. What it receives is that of this worker. */
+/**
+ * Asks a model, and adds the time and the tokens to the sums of earlier workers. The entry names what this worker gave to the
+ * model.
+ */
 async function timed(
   { clock }: Pick<Context, 'clock'>,
   { startedAt, noted }: RunningExecution,
@@ -482,7 +485,7 @@ function skipped(why: string): Judged {
   return { ...judged('skipped'), reason: noVerdict + why };
 }
 
-/** Whether there is a reviewer that is active and another agent than that of the execution. */
+/** Whether there is a reviewer that is active and not the agent of the execution. */
 function mayReview(reviewer: PreparedAgent | undefined, agentId: string): reviewer is PreparedAgent {
   return reviewer?.agent.status === 'active' && reviewer.agent.id !== agentId;
 }

@@ -40,7 +40,7 @@ export type KeptLease = {
 
 /**
  * Renews the lease of an execution every 10 seconds. The lease is lost when the execution is cancelled, when its agent is
- * deleted, when a renewal is rejected, or when it expires because no renewal succeeded. The times in this process are those of
+ * deleted, when a renewal is rejected, or when it expires because no renewal succeeded. The times in this process are times of
  * the monotonic clock: the clock may be set while the lease is kept. Other workers compare the expiry with their clocks.
  *
  * @param deadline Unix time, in ms; no renewal and no read follows it

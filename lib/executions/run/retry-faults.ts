@@ -5,7 +5,7 @@ export const faultPausesMs = [500, 1_000, 2_000, 4_000];
 type Retries = { isFinal: (error: unknown) => boolean; pause: (milliseconds: number) => Promise<void> };
 
 /**
- * Repeats an action after faults, such as those of the table, with a pause before each further try.
+ * Repeats an action after faults, such as faults of the table, with a pause before each further try.
  *
  * @throws the error of the last try, or the first one that is final
  */

@@ -7,7 +7,7 @@ import { noProgress, type RunningExecution, type Spent } from '../../table/execu
  * they are counted whatever happens to the worker's next write.
  */
 export type Spending = {
-  /** All tokens: those that earlier workers stored, and those of this worker's calls. */
+  /** All tokens: the tokens that earlier workers stored, and the tokens of this worker's calls. */
   used: number;
   /** The part of `used` that is stored in the table. */
   stored: number;

@@ -11,7 +11,7 @@ import { takeFromBucket } from '../../table/organizations/request-bucket.ts';
 import { followClock, isReportDue, newBucket, type Taken, takeRequest } from './bucket.ts';
 import { waitForReport } from './report-wait.ts';
 
-/** The policies that count requests: of all requests, and of those that call receivers or models. */
+/** The policies that count requests: of all requests, and of requests that call receivers or models. */
 const policies = {
   requests: { bucketOf: keys.requestBucket, counted: 'requests a minute' },
   'calls-out': { bucketOf: keys.callsOutBucket, counted: 'requests a minute that call receivers or models' },
@@ -42,7 +42,7 @@ export type Admission = {
   counted: RequestCount;
 };
 
-/** The maximum number of counts in a container. Above it, the one that was added first is evicted. */
+/** The maximum number of counts in a container. Above it, the oldest count is evicted. */
 const maxCounts = 1_000;
 
 /** How long a container sends no report after a failed one. */

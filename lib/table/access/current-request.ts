@@ -63,5 +63,5 @@ export function authorship(): Authorship {
   return { ...(actor && { by: actor }), ...requestFields() };
 }
 
-/** The fields of an item that say who has changed it, to take those of the change before away. */
+/** The fields of an item that say who has changed it, as `undefined`: an update removes the fields of the previous change. */
 export const noAuthorship = { by: undefined, requestId: undefined };

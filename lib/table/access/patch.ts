@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** A patch of a stored object: of its fields only, with `null` only for those that can be absent. */
+/** A patch of a stored object: of its fields only, with `null` only for fields that can be absent. */
 export type Patch<Stored extends object> = {
   [Field in keyof Stored]?: Stored[Field] | (undefined extends Stored[Field] ? null : never) | undefined;
 };
@@ -32,7 +32,7 @@ type Update = {
 };
 
 /**
- * Returns the parts of an update that sets attributes, and removes those that are `undefined`.
+ * Returns the parts of an update that sets attributes, and removes the attributes that are `undefined`.
  *
  * @param attributes at least one
  */
@@ -51,7 +51,7 @@ export function updateOf(attributes: Readonly<Record<string, unknown>>): Update 
 }
 
 /**
- * Returns the fields that differ between two states of an object, as the second has them; `undefined` for those that it
+ * Returns the fields that differ between two states of an object, as the second has them; `undefined` for fields that it
  * does not have.
  *
  * @param except fields that are stored in another way

@@ -122,7 +122,7 @@ export type Filter = { expression: string; names: Record<string, string>; values
 const filteredPageItems = 1000;
 
 /**
- * Reads the newest items of a range by descending sort key, strongly consistent, and returns those that pass a filter.
+ * Reads the newest items of a range by descending sort key, strongly consistent, and returns the items that pass a filter.
  * Items that do not pass take as many read units.
  *
  * @param range `limit` is the maximum number of items to read, whether they pass or not
@@ -153,7 +153,7 @@ type ItemPage = { items: Item[]; read: number; lastRead: string | undefined };
 /**
  * Yields the pages of a range, strongly consistent. Pages are read when they are needed.
  *
- * @param range `limit` is the maximum number of items to read, `pageItems` that of a page, whether they pass or not.
+ * @param range `limit` is the maximum number of items to read, `pageItems` the maximum of a page, whether they pass or not.
  *   `eventual` reads eventually consistent, which takes half the read units
  */
 export async function* queryPages(

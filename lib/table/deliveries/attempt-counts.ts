@@ -222,8 +222,8 @@ const lettersOf = (day: string) => timeLetters(Date.parse(day));
 const dayOf = (letters: string) => timestamp(timeOf(letters)).slice(0, 10);
 
 /**
- * Returns the write that adds the numbers and moves the closing time, if it is still the one that was read. After a close by
- * a clock that was ahead it replaces them. The item
+ * Returns the write that adds the numbers and moves the closing time, if it has not changed since it was read. After a close
+ * by a clock that was ahead it replaces them. The item
  * expires when the last of its days leaves the history, so that nothing remains of a deleted webhook.
  */
 function closeWrite(

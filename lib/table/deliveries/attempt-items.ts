@@ -84,7 +84,7 @@ export type Attempt = {
   retry?: Retry | undefined;
   /** The request, and whether its response is stored; absent in tests of other parts. */
   sent?: SentRequest | undefined;
-  /** The `data` of a test event as JSON. The event log has that of other events. */
+  /** The `data` of a test event as JSON. The event log has the `data` of other events. */
   data?: string | undefined;
 };
 
@@ -166,7 +166,7 @@ export function retryOf(row: Item): DeliveryMessage | undefined {
 }
 
 /**
- * Returns the rows of a delivery without those that are there already. A first attempt that a recovery makes late is found
+ * Returns the rows of a delivery without duplicates. A first attempt that a recovery makes late is found
  * from the time of the event and from the item of the recovery.
  */
 export function uniqueRows(rows: readonly Item[]): Item[] {

@@ -174,7 +174,7 @@ export async function readNextAttempt(
 }
 
 /**
- * Returns those of some attempts to one webhook that have no row. The attempts are due at about the same time, so one query
+ * Returns the messages of attempts to one webhook that have no row. The attempts are due at about the same time, so one query
  * reads most of the rows.
  */
 export async function readUnmade(

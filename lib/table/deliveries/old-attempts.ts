@@ -22,7 +22,7 @@ const oldAttemptsMs = 4 * 24 * 60 * 60_000;
 type OldAttempts = DeliveryAttempts & { source?: EventToSend | undefined };
 
 /**
- * Returns the attempts of a delivery that earlier versions made at other places in the log: those of the version before the
+ * Returns the attempts of a delivery that earlier versions made at other places in the log: attempts of the version before the
  * attempt log, also if this version has continued them, and test events, which had a place some milliseconds before the
  * time of their id. There are no rows if the delivery is not found.
  */

@@ -4,7 +4,7 @@ import type { Item } from '../access/write.ts';
 
 /**
  * The deliveries of versions before the attempt log. Each is an item with its event, its state and the number of its next
- * attempt. This version completes those that were in progress at the upgrade, and creates no new ones. Delete this file when
+ * attempt. This version completes deliveries that were in progress at the upgrade, and creates no new ones. Delete this file when
  * no table has any that waits: all retries of a delivery take less than three hours.
  */
 

@@ -17,7 +17,7 @@ import { redeliveryKind } from './attempt-items.ts';
 /**
  * A parked attempt is one that waits as an item: because its webhook was paused when it came due, because it has booked a time,
  * because it has waited long for a lease, or because its message was lost. The parked attempts of a webhook are in four partitions
- * of their own: DynamoDB takes a limited number of writes in each, and the attempt log needs those of its own.
+ * of their own: DynamoDB takes a limited number of writes in each partition, and the attempt log needs the writes of its own.
  *
  * Version 0.2.0 has stored them in the partition of the attempt log. These are found, listed and sent like others, and move when
  * they are parked again.
@@ -56,7 +56,7 @@ type ParkedItem = Key &
   ParkedFields &
   Partial<Booking> & { nextAttemptAt: string; pausedFrom?: string; waitsUntil?: string; due?: string };
 
-/** Returns the parked fields of a message or of an item, without those that it does not have. */
+/** Returns the parked fields of a message or of an item, without the fields that it does not have. */
 function parkedFieldsOf(from: ParkedFields): ParkedFields {
   const { deliveryId, eventId, attempt, listedBy, redelivery, scheduleStart, recovery, requestId } = from;
   return {

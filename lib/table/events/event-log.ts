@@ -20,7 +20,7 @@ export type LoggedEvent = {
   item: string;
   version: number;
   /**
-   * The time of the change by the clock of the log (Unix time, in ms), if it is not that of the id: after a step back of the
+   * The time of the change by the clock of the log (Unix time, in ms), if it is not the time of the id: after a step back of the
    * clock (docs/architecture.md#clocks).
    */
   logTime?: number;

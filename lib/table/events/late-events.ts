@@ -46,7 +46,7 @@ export function isLate(id: string, now: number): boolean {
  * Gives a late event, which the log has, a position that followers have not passed. The calls of one turn of the event loop
  * share one item for each organization. An event that is listed again has two positions.
  *
- * @param context its clock is that of the log, see `logTime`
+ * @param context its clock is the clock of the log, see `logTime`
  * @returns the greatest position of that item
  * @throws `ApiError` `unavailable` if the table is too slow
  */

@@ -39,7 +39,7 @@ export type LogClock = {
   continuedAt?: number;
   /** The reading of the stretches that another process has stored. Only of a process that owns its logs. */
   loading?: Promise<void>;
-  /** The stretch that was stored last, or at the start the one that needs no storing, and the end of the write. */
+  /** The stretch that was stored last, or at the start the stretch that needs no storing, and the end of the write. */
   stored: { stretch: Stretch | undefined; written: Promise<void> };
   /** The logs that this process has used, with their greatest position, which is a ULID. Only of a process that owns them. */
   logs: Map<Organization, Promise<{ newest: string }>>;
@@ -123,13 +123,13 @@ export function createStampClock(clocks: Omit<LogClockContext, keyof BatchingCon
   };
 }
 
-/** Returns whether the clock is so far behind that of the log that it was set back. */
+/** Returns whether the clock is so far behind the clock of the log that it was set back. */
 export function isBehindLog(context: Omit<LogClockContext, keyof BatchingContext>): boolean {
   return logTime(context) > context.clock() + clocksDifferMs;
 }
 
 /**
- * Returns the time by which followers read the log: in a process that does not own its logs, that of the clock. The clock of
+ * Returns the time by which followers read the log: in a process that does not own its logs, the time of the clock. The clock of
  * the log in another process may be behind the one here, and followers must not pass it.
  */
 export function followTime(context: Omit<LogClockContext, keyof BatchingContext>): number {
@@ -292,8 +292,8 @@ async function readNewest(
 
 /**
  * Lets the clock of the log continue after a time, if it has not passed that: the clock was set back before the start of the
- * process, or before the latest step. So changes since then are after that time, too, and so are those of all stretches of
- * this process.
+ * process, or before the latest step. So changes since then are after that time, too, and so are the changes of all
+ * stretches of this process.
  */
 function continueAfter(context: LogClockContext, time: number): void {
   const { logClock } = context;

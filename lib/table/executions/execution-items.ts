@@ -59,7 +59,7 @@ export type ExecutionHead = Omit<Execution, 'input' | 'context' | 'output' | 'qu
    * the form of version 0.2.0.
    */
   form?: 2;
-  /** The number of leases that were not returned: the current one, and those of lost workers. */
+  /** The number of leases that were not returned: the current lease, and the leases of lost workers. */
   claims: number;
   /** The id of the lease: only its holder may end the execution. */
   claim?: string;
@@ -95,7 +95,7 @@ export type ExecutionHead = Omit<Execution, 'input' | 'context' | 'output' | 'qu
   received?: number;
 };
 
-/** The model calls without a stored step: that of an agent without tools, and those of the quality gates. */
+/** The model calls without a stored step: the call of an agent without tools, and the calls of the quality gates. */
 export type TimedCall = 'model' | 'selfTest' | 'qaReview';
 
 /**
@@ -165,7 +165,7 @@ export type Ending = {
   error?: string;
   /** What happened, if the code does not say it. */
   errorReason?: string;
-  /** The model that answered, if it is not the one that the execution started with. */
+  /** The model that answered, if it is not the model that the execution started with. */
   model?: string;
   timings?: Timings;
   stepCount?: number;
@@ -173,7 +173,7 @@ export type Ending = {
   taskFields?: TaskFields;
 };
 
-/** Returns the tokens that the end of an execution stores: those of its workers, and those that were counted late. */
+/** Returns the tokens that the end of an execution stores: the tokens of its workers, and the tokens that were counted late. */
 export function endingTokens(
   { late }: Pick<ExecutionHead, 'late'>,
   { tokens, estimated }: Spent,
@@ -192,8 +192,8 @@ type CountedHead = Pick<
   Partial<Pick<ExecutionHead, 'timings'>>;
 
 /**
- * Returns the calls of models that have no stored step and that the head reports: that of an agent without tools, and
- * the quality gates. A version without the times of calls stored only verdicts and the sum of tokens.
+ * Returns the calls of models that have no stored step and that the head reports: the call of an agent without tools,
+ * and the calls of the quality gates. A version without the times of calls stored only verdicts and the sum of tokens.
  */
 export function unstoredCalls(head: CountedHead): TimedCall[] {
   const { status, steps, firstLeasedAt, tokensUsed = 0 } = head;
@@ -265,7 +265,7 @@ export function inputItem({ organization, id }: ExecutionHead, { input, context 
   };
 }
 
-/** Returns the item of the delegation that started an execution. Its status is that of the execution. */
+/** Returns the item of the delegation that started an execution. It has the status of the execution. */
 export function delegationItem({ organization, id, delegationId = '', delegatedBy, agentName }: ExecutionHead): Item {
   const Key = keys.delegation(organization, ulidOf(delegationId));
   return { ...Key, fromAgent: delegatedBy, toAgent: agentName, executionId: id, ...requestFields() };

@@ -51,7 +51,7 @@ export function withoutStart({ by, ...item }: Item): Item {
   return item;
 }
 
-/** Returns the row of an execution under its status. That of a running one also has the id of its agent, to select by. */
+/** Returns the row of an execution under its status. The row of a running execution also has the id of its agent, to select by. */
 function rowOf(list: ListScope, execution: ExecutionHead): Item {
   const { id, status, agentId } = execution;
   const Key = keys.listRow(list, executionFacet(status), ulidOf(id));
@@ -121,9 +121,9 @@ export function rowsOf(execution: ExecutionHead): Item[] {
 export type RunningRow = Pick<ExecutionListItem, 'id' | 'agentName' | 'taskId' | 'startedAt'> & Item;
 
 /**
- * Returns the rows of the running executions of all agents or of one, newest first. The list of the organization has them;
- * that of the agent has those in the form of version 0.2.0, and after the deletion of the agent those that remain to be
- * purged.
+ * Returns the rows of the running executions of all agents or of one, newest first. The list of the organization has them.
+ * The list of the agent has rows in the form of version 0.2.0 and, after the deletion of the agent, the rows that remain to
+ * be purged.
  */
 export async function readRunningRows(
   { table }: TableContext,
@@ -141,7 +141,7 @@ export async function readRunningRows(
 }
 
 /**
- * Reads executions that are running together with data of those that have ended. An execution that ends between both reads
+ * Reads executions that are running together with data of executions that have ended. An execution that ends between both reads
  * would be in both or in neither. So the running ones are read before and after; if one of them is missing then, all is
  * read again.
  *
@@ -208,7 +208,7 @@ function listItemFrom({ pk, sk, agentId, by, ...entry }: Item): ExecutionListIte
 }
 
 /**
- * Yields the ids of the executions in an agent's own list, and of those that are running, each once. An execution that
+ * Yields the ids of the executions in an agent's own list, and of running executions, each once. An execution that
  * ends in the meantime has the status that it had before.
  */
 export async function* readListed(
@@ -239,7 +239,7 @@ export const unlistedAtOnce = Math.floor((transactionLimit - 1) / 2);
  * Returns the writes that remove executions of a deleted agent from the list of the organization. A running one stays in
  * the list of its agent, where the purge finds it. Executions that the list does not have any more are left out.
  *
- * @param ulids those of executions with the same counter
+ * @param ulids the ULIDs of executions with the same counter
  */
 export async function unlistingWrites(
   { table }: TableContext,

@@ -64,7 +64,7 @@ export type DependencyResult = Pick<StoredTask, 'title' | 'status'> & {
 };
 
 /**
- * Reads those of the dependencies of a task that are done, in the given order, with the outputs of their last executions: in two
+ * Reads the dependencies of a task that are done, in the given order, with the outputs of their last executions: in two
  * requests, or none without dependencies.
  *
  * @returns of an output its first part, which is all of it up to about 300,000 bytes

@@ -280,7 +280,7 @@ export async function readStoredOutput(
 
 /**
  * Ends an execution: status and output, rows and counters, the metrics of the day, and the move of the task. An output
- * that is stored already is not written again; that of an execution that failed is deleted.
+ * that is stored already is not written again; the output of an execution that failed is deleted.
  *
  * @throws `LeaseLost`, `AgentChanged`; `Conflict` if the task has changed, or tokens were counted late, since they were read
  */
@@ -354,7 +354,7 @@ function endingWrites(
   ];
 }
 
-/** Returns the tokens of an end without those that were counted late, which the counter of their day has. */
+/** Returns the tokens of an end without the late tokens, which the counter of their day has. */
 function storedTokens({ late }: RunningExecution, { tokensUsed }: Ending): number {
   return tokensUsed - (late?.tokens ?? 0);
 }

@@ -19,7 +19,7 @@ import { LeaseLost } from './lease-writes.ts';
 import { tokenWrites } from './metrics.ts';
 import { tokensOfDayWrite } from './running.ts';
 
-/** The tokens that a worker knows of, and those of them that a write of this or an earlier worker has stored. */
+/** The tokens that a worker knows of, and the number of them that a write of this or an earlier worker has stored. */
 type Known = Spent & { stored: number };
 
 /**
@@ -67,7 +67,7 @@ function asConflict(error: unknown): never {
   throw error instanceof LeaseLost ? new Conflict() : error;
 }
 
-/** Returns the late tokens of an execution with those of another lease. */
+/** Returns the late tokens of an execution with the late tokens of another lease. */
 function lateOf(head: ExecutionHead | undefined, { tokens, estimated }: Spent, claim: string): LateTokens {
   const { late } = head ?? {};
   return {

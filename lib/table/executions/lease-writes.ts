@@ -61,7 +61,7 @@ export function leaseWrite(
 /** The parts of an update expression, and a further condition. */
 type Changes = { set: string; remove?: string; add?: string; condition?: string };
 
-/** Returns the part of a lease holder's update that stores its progress, and that it is the one that stored the tokens. */
+/** Returns the part of a lease holder's update that stores its progress, and that this lease has stored the tokens. */
 export function progressSet({ claim }: RunningExecution, progress: Progress) {
   return {
     set: 'progress = :progress, lastStored = :lastStored',

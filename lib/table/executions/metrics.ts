@@ -62,7 +62,7 @@ export function metricsWrites(
 /**
  * Returns the writes that add tokens to the metrics of an execution that has been counted, or that was deleted.
  *
- * @param isDeleted its agent has no metrics any more; those of the organization have the tokens of all executions
+ * @param isDeleted its agent has no metrics any more; the metrics of the organization have the tokens of all executions
  */
 export function tokenWrites(
   { organization, agentId, startedAt, promptHash }: CountedExecution,
@@ -84,7 +84,7 @@ export function tokenWrites(
   }));
 }
 
-/** The totals of executions that were started on some days. All but `running` are those of the finished ones. */
+/** The totals of executions that were started on some days. All but `running` are totals of finished executions. */
 export type Totals = {
   completed: number;
   failed: number;
@@ -108,8 +108,8 @@ type Counted = {
 };
 
 /**
- * Returns the totals of each day: of the finished executions that were started since the start of a UTC day, and of those
- * that are running now.
+ * Returns the totals of each day: of the finished executions that were started since the start of a UTC day, and of the
+ * executions that are running now.
  *
  * @param counted.promptHash only with an agent
  */

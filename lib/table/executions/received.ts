@@ -17,7 +17,7 @@ export type Received = {
   parts: MessagePart[];
 };
 
-/** What a worker gives to models, and its number: that of an earlier worker if it gave the same. */
+/** What a worker gives to models, and its number: the number of an earlier worker if it gave the same. */
 export type Noted = { number: number; received: Received };
 
 type Reference = { organization: Organization; id: string };

@@ -28,7 +28,7 @@ export async function readRunningExecutions(
   );
 }
 
-/** Returns the running executions that an execution has delegated, and those that these have delegated in turn. */
+/** Returns the running executions that an execution has delegated, and the executions that these have delegated in turn. */
 export async function readDelegatedExecutions(
   context: TableContext,
   organization: Organization,
@@ -56,7 +56,7 @@ export async function markExecutions(context: TableContext, { organization, agen
     );
 }
 
-/** Returns the executions of rows, except those that have ended since the rows were read. */
+/** Returns the executions of rows, except executions that have ended since the rows were read. */
 async function readRunning(
   { table }: TableContext,
   organization: Organization,

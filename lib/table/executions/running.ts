@@ -32,8 +32,8 @@ const dayMs = 24 * 60 * minuteMs;
 const organizationsAtMost = 1_000;
 
 /**
- * Returns the write that counts the start of an execution: the executions that are running, and those that were started
- * in a minute of the clock. It fails if the organization has used its tokens of the UTC day, which `countRunningDown` and
+ * Returns the write that counts the start of an execution: the executions that are running, and the executions that were
+ * started in a minute of the clock. It fails if the organization has used its tokens of the UTC day, which `countRunningDown` and
  * `countTokens` add. A pass of self-improvement counts as a start, and never as running.
  * All counters are in one item, which the transactions of each start and end update. So they are exact and need no request
  * of their own.
@@ -103,7 +103,7 @@ function minuteOf(startMinutes: StartContext['startMinutes'], organization: Orga
 
 const minuteAt = (time: number) => Math.floor(time / minuteMs);
 
-/** Returns the latest minute that a clock can have now. A later one is that of a clock that was ahead. */
+/** Returns the latest minute that a clock can have now. A later minute comes from a clock that was ahead. */
 const latestMinute = (now: number) => minuteAt(now + clocksDifferMs);
 
 function noteMinute(startMinutes: StartContext['startMinutes'], organization: Organization, minute: number): void {

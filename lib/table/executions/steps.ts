@@ -78,7 +78,7 @@ export function toolStepOf(number: number, { id, name, input }: StoredCall, star
 type SteppedHead = Pick<ExecutionHead, 'organization' | 'id' | 'step' | 'steps'>;
 
 /**
- * Returns the stored steps of an execution, and the one that has started and not ended: the head has it, and the message
+ * Returns the stored steps of an execution, and the step that has started and not ended: the head has it, and the message
  * of the model has the call.
  */
 function withStarted({ step, steps = 0 }: SteppedHead, stored: Step[]): Step[] {
@@ -185,7 +185,7 @@ export async function writeSteps(
   ]);
 }
 
-/** Returns the steps of an execution in their order: those that are stored, and the one that has started by its head. */
+/** Returns the steps of an execution in their order: the stored steps, and the step that has started according to its head. */
 export async function readSteps({ table }: TableContext, execution: SteppedHead): Promise<Step[]> {
   const { organization, id } = execution;
   const pk = keys.execution(organization, ulidOf(id));

@@ -47,7 +47,7 @@ function entryItem(subject: Subject, { at, order, kind: what, by, requestId, cha
   };
 }
 
-/** Returns a page of a history, the newest entries first, and the number of those that are shown at most. */
+/** Returns a page of a history, the newest entries first, and the number of entries, up to the maximum that is shown. */
 export async function readHistoryPage(
   { table }: TableContext,
   subject: Subject,

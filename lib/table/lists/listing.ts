@@ -186,7 +186,7 @@ function withOthers(counts: PeriodCount[], others: readonly Row[]): PeriodCount[
 
 /**
  * Returns the newest and the oldest period of a page, and the number of items in still newer periods. The oldest period
- * limits the queries: those of several facets would otherwise also read rows of older periods.
+ * limits the queries: queries of several facets would otherwise also read rows of older periods.
  */
 function periodsOfPage(counts: PeriodCount[], offset: number, limit: number) {
   const onPage: PeriodCount[] = [];
@@ -270,7 +270,7 @@ async function readRows(table: Table, query: ListQuery, from: string | undefined
   return newestOf([...rowsByFacet.flat(), ...further]);
 }
 
-/** Returns rows without those that are there twice, newest first. */
+/** Returns rows without duplicates, newest first. */
 function newestOf(rows: readonly Row[]): Row[] {
   const unique = new Map(rows.map((row) => [row.ulid, row]));
   return [...unique.values()].sort((a, b) => (a.ulid < b.ulid ? 1 : -1));

@@ -83,7 +83,7 @@ export async function readAutoRecovery(
   return item && autoRecoveryFrom(item);
 }
 
-/** Moves the entry of such a recovery to a later moment (ISO 8601); returns whether it was the one that was read. */
+/** Moves the entry of such a recovery to a later moment (ISO 8601); returns `false` if it has changed since it was read. */
 export async function postponeAutoRecovery(context: TableContext, auto: AutoRecovery, later: string): Promise<boolean> {
   return (await postponeDue(context, { key: keyOf(auto), dueAt: auto.dueAt }, later)) !== undefined;
 }

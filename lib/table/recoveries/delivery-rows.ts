@@ -29,7 +29,7 @@ export type DeliveryRows = {
 /** The attempts of a delivery, and the items of its redeliveries. */
 export type FoundDelivery = DeliveryAttempts & { redeliveries: Item[] };
 
-/** The attributes that decide the state of a delivery, and those that `retryOf` reads. */
+/** The attributes that decide the state of a delivery, and the attributes that `retryOf` reads. */
 const stateAttributes = [
   'pk',
   'deliveryId',
@@ -51,7 +51,7 @@ const mostRows = 50_000;
  *
  * @param aheadMs how long after the range the rows of retries are read in advance, in milliseconds
  * @param limit the maximum number of rows that are read in advance
- * @param also further attributes of rows, beside those that the state of a delivery needs
+ * @param also further attributes of rows, beside the attributes that the state of a delivery needs
  */
 export async function readDeliveryRows(
   { table }: BatchingContext,
@@ -76,7 +76,7 @@ export async function readDeliveryRows(
     readRange(table, { pk, from: `R#${first}`, to: `R#${last}~`, ascending: true }),
   ]);
   const rows = new Map(attempts.map((row) => [row.sk as string, row]));
-  // If there were too many rows, those of the last time may be incomplete.
+  // If there were too many rows, the rows of the last time may be incomplete.
   const lastRow = attempts.length === limit ? (attempts.at(-1)?.sk as string) : undefined;
   const rowsTo = lastRow ? timeLetters(timeOf(lastRow.slice(attemptFacet.length + 1)) - 1) : ahead;
   const lateStarts = new Map(starts.map(({ sk, at }) => [sk as string, at as string]));

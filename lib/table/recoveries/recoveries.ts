@@ -333,8 +333,8 @@ export async function insertRecoveredAttempt(
 }
 
 /**
- * Returns whether the item of a redelivery is an attempt of a recovery that is in its numbers: not that of a late event, which
- * the sweeper's index lists until it is made.
+ * Returns whether the item of a redelivery is an attempt of a recovery that is in its numbers: not the attempt of a late event,
+ * which the sweeper's index lists until it is made.
  */
 export function isRecoveredBy({ id }: StoredRecovery, item: Item): boolean {
   return item.recovery === ulidOf(id) && item.late !== true;
@@ -435,7 +435,7 @@ function lockKeyOf({ organization, webhookId }: StoredRecovery): Key {
   return keys.recoveryLock(organization, ulidOf(webhookId));
 }
 
-/** Returns the update of a recovery that this sweep has taken: its entry in the index is still that of this sweep. */
+/** Returns the update of a recovery that this sweep has taken: its entry in the index is still the entry of this sweep. */
 function updateOf(recovery: StoredRecovery, changes: Record<string, unknown>, removed: readonly string[] = []): Write {
   const names = Object.keys(changes);
   const set = names.length > 0 ? `SET ${names.map((_, at) => `#set${at} = :set${at}`).join(', ')}` : '';

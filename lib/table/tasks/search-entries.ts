@@ -21,7 +21,7 @@ import { readTask } from './tasks.ts';
  * The stream writes the entries, about a second after the tasks. An entry is right in the end, for these reasons:
  *
  * - The stream gives the changes of a task in order. A batch that fails is repeated from its first failed change to its end,
- *   so the last write of an entry is that of the last change: a put, or a deletion that nothing follows. Changes of one
+ *   so the last write of an entry is the write of the last change: a put, or a deletion that nothing follows. Changes of one
  *   task in the same batch are written one after the other (`putInBatch`).
  * - Only a dead letter that is redriven comes late: the task may have changed or be deleted. Its entry is therefore derived
  *   from the task as it is (`renewSearchEntry`), not from the images of the change.

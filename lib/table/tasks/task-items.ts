@@ -105,12 +105,12 @@ const priorityLetters: Record<TaskPriority, string> = { low: 'l', medium: 'm', h
 export const taskFacet = (status: TaskStatus, priority: TaskPriority) =>
   statusLetters[status] + priorityLetters[priority];
 
-/** Returns the facets of a status and a priority: also that of the tasks that are held, if there can be some. */
+/** Returns the facets of a status and a priority: also the facet of held tasks, if there can be some. */
 export function bothFacetsOf(status: TaskStatus, priority: TaskPriority): string[] {
   return [statusLetters[status], heldLetters[status] ?? []].flat().map((letter) => letter + priorityLetters[priority]);
 }
 
-/** The facets of a query: those that any task can have, and those of held tasks, which are read only if there are some. */
+/** The facets of a query: facets that any task can have, and facets of held tasks, which are read only if there are some. */
 export type QueriedFacets = { facets: string[]; rareFacets: string[] };
 
 /** Returns the statuses that a filter asks for; `undefined` if it takes all. */
@@ -133,7 +133,7 @@ export function taskListOf(organization: Organization, { agent, project }: TaskF
   return keys.taskScope(organization, { ...(agent && { agent }), ...(project && { project }) });
 }
 
-/** Returns the lists of a task: all tasks, those of its agent, of its project, and of its agent in its project. */
+/** Returns the lists of a task: all tasks, the tasks of its agent, of its project, and of its agent in its project. */
 export function taskMembership(organization: Organization, task: Task & Pick<StoredTask, 'held'>): ListMembership {
   const { assignedAgent: agent, projectId: project } = task;
   const filters = [

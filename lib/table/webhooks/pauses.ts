@@ -59,7 +59,7 @@ export function lastResume({ pauses = [] }: Pausable): number {
 }
 
 /**
- * Returns the pauses of an active webhook with one that begins now. Those that ended before all stored events are left out.
+ * Returns the pauses of an active webhook with one that begins now. Pauses that ended before all stored events are left out.
  *
  * @param reason of a pause by the service, which is not limited: there is at most one in `failingAfterMs`
  * @throws `ApiError` `limit_reached`

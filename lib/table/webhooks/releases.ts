@@ -10,7 +10,7 @@ import { dueEntry } from '../lists/due.ts';
 /** The kind of releases: the stream has them, so that the attempts are sent at once. */
 export const releaseKind = 'release';
 
-/** An order to list and send the waiting attempts of a webhook, or to remove those of a deleted one. */
+/** An order to list and send the waiting attempts of a webhook, or to remove the waiting attempts of a deleted webhook. */
 export type Release = { organization: Organization; webhookId: string; version: number };
 
 /** Returns the write of a release, which is due now. It replaces an earlier one of the webhook. */

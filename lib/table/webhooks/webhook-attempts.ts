@@ -36,7 +36,7 @@ export async function updatePace(
 ): Promise<void> {
   const changed = slow === before.slow ? undefined : slow;
   if (lease && (await writePace(table, organization, id, { slow: changed, lease }))) return;
-  // Without a lease, or the lease is that of another attempt, which must keep it.
+  // There is no lease, or another attempt has the lease and must keep it.
   if (changed !== undefined) await writePace(table, organization, id, { slow: changed });
 }
 
@@ -129,7 +129,7 @@ export type PermitBlock = {
 
 /**
  * Takes the next permits of a webhook with a maximum of attempts in a second, which begin at the end of all permits or now. The
- * end is counted in microseconds, so that it adds up exactly. An end that is further ahead than any can be is that of a clock that
+ * end is counted in microseconds, so that it adds up exactly. An end that is further ahead than any can be comes from a clock that
  * was ahead, and counts for nothing.
  *
  * When permits begin now, the write keeps the end of the permits before them as `permittedBefore`. If a clock steps by an hour and

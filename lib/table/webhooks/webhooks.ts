@@ -176,8 +176,8 @@ export async function readTarget(
 /**
  * Puts a new webhook, its subscriptions, its encrypted secret and the idempotency record, or nothing.
  *
- * @param since the time of the log from which the webhook receives events (Unix time, in ms); that of its registration if
- *   absent
+ * @param since the time of the log from which the webhook receives events (Unix time, in ms); the time of its registration
+ *   if absent
  * @throws `ApiError` `limit_reached`
  */
 export async function insertWebhook(
@@ -278,7 +278,7 @@ export async function changeWebhook(
 }
 
 /**
- * Returns the write that sets attributes of a webhook, and removes those that are undefined.
+ * Returns the write that sets attributes of a webhook, and removes the attributes that are undefined.
  *
  * @param further a further condition
  */
@@ -339,7 +339,7 @@ export async function removeWebhook(
   ]);
 }
 
-/** Counts a new webhook. The count is an item, so that of two concurrent registrations only one can reach the limit. */
+/** Counts a new webhook. The count is an item, so only one of two concurrent registrations can reach the limit. */
 function countOneMore(organization: Organization): Write {
   return {
     Update: {

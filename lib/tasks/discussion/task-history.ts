@@ -103,7 +103,7 @@ export function entryOfDeletion({ deletedAt: at, version, by = theService, reque
   return { at, order: orderOf(version + 1, 1), kind: 'deleted', by, ...(requestId !== undefined && { requestId }) };
 }
 
-/** Returns the entries of a new comment; none for that of a review, whose entry has it. */
+/** Returns the entries of a new comment; none for the comment of a review, whose entry has it. */
 export function entriesOfComment({ id, text, author, review, task, createdAt, requestId }: StoredComment): NewEntry[] {
   if (review) return [];
   const made = { by: author, ...(requestId !== undefined && { requestId }), note: noteOf(text) };
@@ -132,7 +132,7 @@ export function entriesOfExecution(before: ExecutionHead | undefined, after: Exe
 
 const didNotComplete = 'The execution did not complete.';
 
-/** Returns the order of an entry among those of its time: by the version of the task, and then by its place in the change. */
+/** Returns the order of an entry among the entries of its time: by the version of the task, and then by its place in the change. */
 const orderOf = (version: number, place: number) => `${String(version).padStart(9, '0')}#${place}`;
 
 /** Returns a task with the fields that a history shows in another form. */

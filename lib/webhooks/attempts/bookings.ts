@@ -59,7 +59,7 @@ export function isBookedLate(message: DeliveryMessage, target: Target): boolean 
   return hasBooking(message, target) && Date.parse(message.bookedAt) >= Date.parse(message.dueAt) + bookedLateMs;
 }
 
-/** Returns whether an attempt must wait for the time that it has booked, or for those that have booked before it. */
+/** Returns whether an attempt must wait for the time that it has booked, or for attempts that have booked before it. */
 export function isBooked(message: DeliveryMessage, target: Target, now: number): boolean {
   if (target.maxPerSecond === undefined) return false;
   const turn = hasBooking(message, target) ? Date.parse(message.bookedAt) : (target.bookedUntil ?? 0);

@@ -51,7 +51,7 @@ export type Circumstances = {
 export function decide(found: FoundAttempt, received: DeliveryMessage, circumstances: Circumstances): Decision {
   const { made, superseded, replaced, listed, target, loggedEvent } = found;
   const { now, retrySchedule, slowLeases, isKnownSlow } = circumstances;
-  // The row that has listed the attempt lists the one that replaces it.
+  // The row that has listed the attempt lists its replacement.
   if (superseded) return { kind: 'drop', message: received, unlists: false };
   if (replaced) return { kind: 'drop', message: received, unlists: listed && 'replaced' };
   const message = withLostItem(target && !hasBooking(received, target) ? withoutBooking(received) : received, target);
@@ -86,7 +86,7 @@ function withLostItem(message: DeliveryMessage, target: Target | undefined): Del
  * Decides about an attempt of a webhook that was paused at some time. The first attempt of an event in a pause is skipped:
  * nothing is stored. Any other attempt is parked until the pause ends, except for the first one that a recovery makes.
  *
- * @param logTime the time of the event by the clock of the log, if it is not that of its id (Unix time, in ms)
+ * @param logTime the time of the event by the clock of the log, if it is not the time of its id (Unix time, in ms)
  * @returns `undefined` if no pause holds the attempt back
  */
 function decideInPause(message: DeliveryMessage, target: Target, now: number, logTime?: number): Decision | undefined {

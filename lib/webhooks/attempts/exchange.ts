@@ -16,7 +16,7 @@ const hiddenValue = '(not stored)';
 
 /**
  * Returns the parts of an attempt that are stored for the details of its delivery. A response is stored if it has a body
- * or the attempt failed; that of most attempts, an empty 2xx, takes no item.
+ * or the attempt failed; the response to most attempts, an empty 2xx, takes no item.
  */
 export function exchangeOf(post: SignedPost, outcome: Outcome): { sent: SentRequest; response?: KeptResponse } {
   const { httpStatus, responseBody, responseHeaders = [], responseCut, address, phases, keepAlive, error } = outcome;

@@ -91,8 +91,8 @@ export async function makeAttempt(
 }
 
 /**
- * Returns the message of a retry. It is sent to its own queue, even if the attempt before was in that of slow webhooks. It is
- * neither a redelivery nor an attempt of a recovery, even if the attempt before was.
+ * Returns the message of a retry. It is sent to its own queue, even if the attempt before was in the queue of slow webhooks. It
+ * is neither a redelivery nor an attempt of a recovery, even if the attempt before was.
  */
 function retryMessageOf(message: DeliveryMessage, place: AttemptPlace, { dueAt }: Retry): DeliveryMessage {
   const { slow, parked, parkedInLog, redelivery, recovery, ...rest } = withoutBooking(message);

@@ -77,8 +77,8 @@ export async function releaseParked(
 }
 
 /**
- * Lists parked attempts in the sweeper's index, and sends their messages. Those that are listed were sent, or the sweeper
- * sends them, unless they wait for a booked time that has ended.
+ * Lists parked attempts in the sweeper's index, and sends their messages. The messages of listed attempts were sent, or the
+ * sweeper sends them, unless they wait for a booked time that has ended.
  *
  * @returns the number of sent messages
  */
@@ -91,7 +91,7 @@ async function release(context: Context, webhook: StoredWebhook, parked: readonl
   return messages.length;
 }
 
-/** Returns the time of the event of an attempt (Unix time, in ms); in messages of old versions, that of the delivery. */
+/** Returns the time of the event of an attempt (Unix time, in ms); in messages of old versions, the time of the delivery. */
 export function eventTimeOf({ eventId, deliveryId }: DeliveryMessage): number {
   return timeOf(ulidOf(eventId ?? deliveryId));
 }

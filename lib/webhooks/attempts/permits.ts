@@ -11,8 +11,8 @@ import { requestTime } from './time-requests.ts';
  * for `usableMs`. The item of the webhook has the end of all permits that are given out. One write moves it on, and takes a
  * block of permits, for all attempts of the webhook that a process prepares in one turn of the event loop.
  *
- * As many permits as the maximum take a second and `usableMs`. So each request begins a second or more after the one that is as
- * many permits before it, whichever workers make the two, and however late within its permit each begins. A permit that is not
+ * As many permits as the maximum take a second and `usableMs`. So each request begins a second or more after the request that is
+ * as many permits before it, whichever workers make the two, and however late within its permit each begins. A permit that is not
  * used is lost.
  */
 
@@ -23,8 +23,8 @@ const usableMs = 75;
 const pacedMs = 1_000 + usableMs;
 
 /**
- * How far ahead the first permit of a block may be, in milliseconds: the attempts wait for their permits in the process. Those
- * that have booked a time may come after others, which must not send them to the end of the queue.
+ * How far ahead the first permit of a block may be, in milliseconds: the attempts wait for their permits in the process.
+ * Attempts that have booked a time may come after others, which must not send them to the end of the queue.
  */
 const aheadMs = { new: 1_000, booked: 2_000 };
 

@@ -22,8 +22,8 @@ const checksAtOnce = 5;
 const partitions = [...deliveryPartitions, ...parkedPartitions, ...oldDeliveryPartitions];
 
 /**
- * Sends the messages of overdue retries again, and those of parked attempts after the end of a pause. Then makes the checks
- * of events that are due, which find lost first attempts.
+ * Sends the messages of overdue retries again, and the messages of parked attempts after the end of a pause. Then makes the
+ * checks of events that are due, which find lost first attempts.
  *
  * @returns also how long attempts have waited, and how many first attempts are missing although they were sent again
  */

@@ -75,7 +75,7 @@ export async function readMissed(
   return { first, delivery, lost, ...(isWanted ? outcome : { leftOut: 'notIncluded' as const }) };
 }
 
-/** Returns whether a missed event is one of those that are wanted. */
+/** Returns whether a missed event is a wanted one. */
 function matches(
   { events, include, missedFrom = 0 }: Wanted,
   event: WalkedEvent,

@@ -20,8 +20,8 @@ import { continueRecovery } from './walk.ts';
 const atOnce = 5;
 
 /**
- * Begins the recoveries of webhooks with `autoRecover`, and continues those that are due. Returns the number of messages that it
- * has sent.
+ * Begins the recoveries of webhooks with `autoRecover`, and continues the recoveries that are due. Returns the number of messages
+ * that it has sent.
  */
 export async function sweepRecoveries(
   context: Context & Pick<Context, 'retrySchedule' | 'ulid'>,

@@ -275,8 +275,8 @@ async function sendNext(
 }
 
 /**
- * Returns the time from which attempts can be sent: after those that were sent before, and whole seconds from now. A clock that
- * was ahead has no messages of that time here.
+ * Returns the time from which attempts can be sent: after the attempts that were sent before, and whole seconds from now. A
+ * clock that was ahead has no messages of that time here.
  */
 function startOf(now: number, { nextSlotAt: stored }: RecoveryProgress): number {
   const nextSlotAt = isTooFarAhead(stored, now, aheadMs) ? now : stored;

@@ -108,7 +108,7 @@ function sizeOf(value: Value | undefined): Value | undefined {
 }
 
 /**
- * Checks that the placeholders of expressions are those of the request: each is defined and used.
+ * Checks that expressions use exactly the placeholders of the request: each is defined and used.
  *
  * @param expressions the parsed expressions of a request
  */

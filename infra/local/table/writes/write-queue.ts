@@ -14,8 +14,8 @@ import {
 } from './writer.ts';
 
 /**
- * The writes of a process. All jobs that are queued in one turn of the event loop, and those that are queued while a commit
- * runs, are committed together: one wait for the disk for all.
+ * The writes of a process. All jobs that are queued in one turn of the event loop, and jobs that are queued while a
+ * commit runs, are committed together: one wait for the disk for all.
  */
 export type WriteQueue = {
   /**

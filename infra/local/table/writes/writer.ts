@@ -29,12 +29,12 @@ export type PreparedWrite = ItemKey & {
 /** What the writer does in one step, all or nothing: the writes of a command, or the deletion of expired items. */
 export type WriteJob =
   | { is: 'single'; writes: readonly [PreparedWrite] }
-  /** Writes of different items; those of a batch have no conditions. */
+  /** Writes of different items; the writes of a batch have no conditions. */
   | { is: 'transaction' | 'batch'; writes: readonly PreparedWrite[] }
   /** Deletes at most `limit` items that have expired before a time, in seconds. */
   | { is: 'expiry'; before: number; limit: number };
 
-/** The write units of a job, and those of the index, without the factor of transactions. */
+/** The write units of a job for the table and for the index, without the factor of transactions. */
 export type WriteUnits = { table: number; index: number };
 
 /** The result of a job. `count` is the number of expired items that were deleted. */
@@ -52,7 +52,7 @@ export type Batch = {
 /** The result of a committed batch. `changes` is the number of changes that it has recorded. */
 export type BatchResult = { results: JobResult[]; changes: number };
 
-/** The kinds of items whose changes are recorded, those of which only new items are, and the changes that are not. */
+/** The kinds of items whose changes are recorded, the kinds of which only new items are recorded, and the changes that are not. */
 export type RecordedKinds = {
   kinds: readonly string[];
   onlyNew?: readonly string[] | undefined;
@@ -311,7 +311,7 @@ function failureOf(job: WriteJob, planned: readonly (Plan | CancellationReason)[
 /** The bytes that one write unit writes. */
 const writeUnit = 1024;
 
-/** Returns the units of a write: those of the larger of both items, and those of each entry of the index that changes. */
+/** Returns the units of a write: the units of the larger of both items, and the units of each changed entry of the index. */
 function unitsOf(old: TableRow | undefined, row: TableRow | undefined): WriteUnits {
   const table = Math.max(1, Math.ceil(Math.max(old?.size ?? 0, row?.size ?? 0) / writeUnit));
   const [before, after] = [old ? indexEntrySize(old) : 0, row ? indexEntrySize(row) : 0];
