@@ -121,6 +121,6 @@ async function changesOn(page: Page): Promise<string[]> {
     .locator('button:not(.column-name), .button')
     .evaluateAll((all) => all.map((one) => one.getAttribute('aria-label') ?? one.textContent ?? ''));
   const harmless =
-    /^(Copy|Close|Clear|Load more|Open |Show |Task (above|below)|\d+ more|Version|task\.|agent\.|webhook\.)/;
+    /^(Copy|Raw|Close|Clear|Load more|Open |Show |Task (above|below)|\d+ more|Version|task\.|agent\.|webhook\.)/;
   return labels.filter((label) => !harmless.test(label));
 }

@@ -94,9 +94,9 @@ describe.runIf(program)('the titles of the console', () => {
     const { page } = await consoles.open({ token, path: `/runs/${agent}/${onTask}` }, { viewport: screens.phone });
     const heading = page.getByRole('heading', { level: 1 });
     await heading.getByText('Write the prices').waitFor();
-    const detail = page.locator('.page-detail');
-    await detail.getByText(agent).waitFor();
-    await detail.getByTitle(onTask).waitFor();
+    const facts = page.locator('.fact-bar');
+    await facts.getByText(agent).waitFor();
+    await facts.getByText(onTask).waitFor();
     await page.goto(`${url}/#/runs/${agent}/${bare}`);
     await heading.getByText(/^Compare all plans .*…/).waitFor();
     await titleOf(page).toMatch(/^Run: Compare all plans .{60,90}… · Crewboard$/);

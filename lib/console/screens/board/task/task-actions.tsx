@@ -16,16 +16,17 @@ type TaskMenuProps = { task: TaskDetail; etag: string | undefined; onDeleted: ()
  * A menu that copies the request of a task and deletes the task after a confirmation, if it still is the one on the screen.
  */
 export function TaskMenu({ task, etag, onDeleted }: TaskMenuProps) {
-  const canWrite = useScope('tasks:write');
   const client = useClient();
   const queries = useQueryClient();
   const { say } = useNotices();
   const [isAsked, setAsked] = useState(false);
   const copyAsCurl = useCopyAsCurl('getTask', { params: { id: task.id } });
-  const deletion = { label: 'Delete…', run: () => setAsked(true), isDestructive: true };
   return (
     <>
-      <ActionMenu label="More actions" actions={canWrite ? [copyAsCurl, deletion] : [copyAsCurl]}>
+      <ActionMenu
+        label="More actions"
+        actions={[copyAsCurl, { label: 'Delete…', run: () => setAsked(true), isDestructive: true }]}
+      >
         ⋯
       </ActionMenu>
       <ConfirmDialog

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { CrewboardError } from '../../../../client/client.ts';
+import { CopyAsCurl } from '../../../components/copy-as-curl.tsx';
 import { SidePanel } from '../../../components/dialog.tsx';
 import { Failure } from '../../../components/failure.tsx';
 import { useTaskWithResult } from '../../../components/one-task.ts';
@@ -74,7 +75,11 @@ export function TaskPanel({ id, filters, edited, edit, onClose }: Props) {
               </button>
             )}
             <RunTask task={task} />
-            <TaskMenu task={task} etag={data?.etag} onDeleted={onClose} />
+            {canWrite ? (
+              <TaskMenu task={task} etag={data?.etag} onDeleted={onClose} />
+            ) : (
+              <CopyAsCurl operation="getTask" request={{ params: { id: task.id } }} />
+            )}
           </div>
           <WaitsFor task={task} />
           <NextStart task={task} />
