@@ -1,5 +1,5 @@
 import { type FormEvent, useId } from 'react';
-import { useTitle } from '../components/use-title.ts';
+import { useTitle } from '../components/hooks/use-title.ts';
 
 type Props = {
   problem: string | undefined;
