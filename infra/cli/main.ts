@@ -4,6 +4,6 @@ import { operatorErrorText } from './operator-errors.ts';
 import { program } from './program.ts';
 import { endWithReader, runProgram } from './run-program.ts';
 
-// `npm run crewboard`, and the npm scripts that are named after commands.
+// `npm run crewboard`.
 endWithReader();
 await runWithRequest({}, () => runProgram(program, (error) => operatorErrorText(error) ?? apiErrorText(error)));

@@ -14,12 +14,12 @@ import { trace } from './commands/trace.ts';
 
 agents.addCommand(moveModel);
 
-/** The program of the repository: the commands that call the API, and the commands of operators. Each is also an npm script. */
+/** The program of the repository: the commands that call the API, and the commands of operators. */
 export const program = createApiProgram(
   'Use Crewboard by its API, or operate it: the service that runs on this machine, or a stack in AWS with --stack',
   'npm run --silent crewboard -- tasks list --status backlog',
-  'npm run --silent token -- create --org acme',
-  'npm run --silent dead-letters -- list --stack Crewboard',
+  'npm run --silent crewboard -- token create --org acme',
+  'npm run --silent crewboard -- dead-letters list --stack Crewboard',
 )
   .commandsGroup('Commands for operators:')
   .addCommand(token)

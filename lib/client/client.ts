@@ -38,7 +38,7 @@ export type Client = { readonly [Name in keyof Operations]: Call<Name> };
 export type ClientOptions = {
   /** The URL of the service, such as `http://127.0.0.1:3000`. */
   url: string;
-  /** An access token. Operators create one with `npm run token -- create`. */
+  /** An access token. Operators create one with `npm run crewboard -- token create`. */
   token: string;
   /** The maximum number of attempts for a request, the first included; 4 if unset. */
   tries?: number | undefined;

@@ -96,7 +96,7 @@ const components: Json = {
     bearer: {
       type: 'http',
       scheme: 'bearer',
-      description: 'An access token (`crew_…`). Operators create tokens with `npm run token -- create`.',
+      description: 'An access token (`crew_…`). Operators create tokens with `npm run crewboard -- token create`.',
     },
   },
   schemas: namedSchemas(),

@@ -17,7 +17,7 @@ Guides:
 
 ## Authentication
 
-Every path below \`/api\` requires an access token: \`Authorization: Bearer crew_…\`. The operator of the service creates tokens with \`npm run token -- create\`. A token belongs to one organization and has scopes. Each operation names the scopes that it requires, if any; no scope implies another. Resources of other organizations are treated as absent.
+Every path below \`/api\` requires an access token: \`Authorization: Bearer crew_…\`. The operator of the service creates tokens with \`npm run crewboard -- token create\`. A token belongs to one organization and has scopes. Each operation names the scopes that it requires, if any; no scope implies another. Resources of other organizations are treated as absent.
 
 To create an agent with tools, or to change what it does with them, an access token also needs the scopes of these tools. To run an agent, \`agents:execute\` is enough: the agent uses all its tools.
 

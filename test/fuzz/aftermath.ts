@@ -27,7 +27,7 @@ async function differencesOf(dataFolder: string, org: string, again = true): Pro
     await runCommand(dataFolder, 'reconcile', ['--org', org]);
     return [];
   } catch (error) {
-    if (!again) return [`npm run reconcile -- --org ${org}:\n${Object(error).stdout || error}`];
+    if (!again) return [`npm run crewboard -- reconcile --org ${org}:\n${Object(error).stdout || error}`];
     await pause(2000);
     return differencesOf(dataFolder, org, false);
   }

@@ -82,6 +82,6 @@ function missingToken(url: string, isDefault: boolean): string {
           `The local service writes its token to ${localTokenFile()}; run the command in its folder, or set CREWBOARD_DATA.`,
         ]
       : []),
-    'Operators create a token in the repository of Crewboard: npm run --silent token -- create --org NAME.',
+    'Operators create a token in the repository of Crewboard: npm run --silent crewboard -- token create --org NAME.',
   ].join('\n');
 }

@@ -21,8 +21,8 @@ import { organizationsOf } from './organizations.ts';
 const verify = command(
   'verify',
   'Compare events with their delivery attempts, and send lost messages again',
-  'npm run --silent deliveries -- verify --since 2026-11-22T00:00:00Z',
-  'npm run --silent deliveries -- verify --since 2026-11-22T00:00:00Z --org acme --stack Crewboard --dry-run',
+  'npm run --silent crewboard -- deliveries verify --since 2026-11-22T00:00:00Z',
+  'npm run --silent crewboard -- deliveries verify --since 2026-11-22T00:00:00Z --org acme --stack Crewboard --dry-run',
 )
   .description(
     [
@@ -65,7 +65,7 @@ const verify = command(
     }),
   );
 
-/** `npm run deliveries`: checks that no delivery is missing. */
+/** `npm run crewboard -- deliveries`: checks that no delivery is missing. */
 export const operatorDeliveries = command(
   'deliveries',
   'Verify that every event was delivered to every webhook that subscribes to it',

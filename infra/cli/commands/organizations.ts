@@ -12,9 +12,9 @@ import { withProgress } from '../progress.ts';
 const list = command(
   'list',
   'List all organizations',
-  'npm run --silent orgs -- list',
-  'npm run --silent orgs -- list --stack Crewboard',
-  'npm run --silent orgs -- list --table crewboard-restored',
+  'npm run --silent crewboard -- orgs list',
+  'npm run --silent crewboard -- orgs list --stack Crewboard',
+  'npm run --silent crewboard -- orgs list --table crewboard-restored',
 )
   .description(
     'List all organizations with the time of their first token and the number of tokens that are neither revoked nor expired. Reads the whole table.',
@@ -35,7 +35,7 @@ const list = command(
     }),
   );
 
-/** `npm run orgs`: lists the organizations of a deployment. */
+/** `npm run crewboard -- orgs`: lists the organizations of a deployment. */
 export const orgs = command(
   'orgs',
   'List the organizations of a deployment',

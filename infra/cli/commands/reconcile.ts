@@ -17,12 +17,12 @@ import { organizationsOf } from './organizations.ts';
 /** The command's name in earlier versions. */
 const oldName = 'recount';
 
-/** `npm run reconcile`: compares lists and counts with the items, and repairs them with `--fix`. */
+/** `npm run crewboard -- reconcile`: compares lists and counts with the items, and repairs them with `--fix`. */
 export const reconcile = command(
   'reconcile',
   'Compare lists and counts of an organization with its items, and repair them',
-  'npm run --silent reconcile -- --org acme',
-  'npm run --silent reconcile -- --all --table crewboard-restored --fix',
+  'npm run --silent crewboard -- reconcile --org acme',
+  'npm run --silent crewboard -- reconcile --all --table crewboard-restored --fix',
 )
   .alias(oldName)
   .description(

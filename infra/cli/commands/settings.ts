@@ -54,8 +54,8 @@ const unchanged = 'Existing agents keep their model, because it is stored with t
 const show = command(
   'show',
   'Show the settings of an organization',
-  'npm run --silent settings -- show --org acme',
-  'npm run --silent settings -- show --org acme --stack Crewboard',
+  'npm run --silent crewboard -- settings show --org acme',
+  'npm run --silent crewboard -- settings show --org acme --stack Crewboard',
 )
   .addOption(organizationOption())
   .addOption(stackOption())
@@ -87,9 +87,9 @@ const show = command(
 const set = command(
   'set',
   'Set settings of an organization',
-  `npm run --silent settings -- set --org acme --default-model ${globalProfile}`,
-  'npm run --silent settings -- set --org acme --requests-per-minute 6000 --executions-per-minute 300',
-  'npm run --silent settings -- set --org acme --daily-tokens 2000000',
+  `npm run --silent crewboard -- settings set --org acme --default-model ${globalProfile}`,
+  'npm run --silent crewboard -- settings set --org acme --requests-per-minute 6000 --executions-per-minute 300',
+  'npm run --silent crewboard -- settings set --org acme --daily-tokens 2000000',
 )
   .description(`Set settings of an organization. ${unchanged}`)
   .addOption(organizationOption())
@@ -114,7 +114,7 @@ const set = command(
 const unset = command(
   'unset',
   'Reset settings of an organization to those of the deployment',
-  'npm run --silent settings -- unset --org acme --default-model',
+  'npm run --silent crewboard -- settings unset --org acme --default-model',
 )
   .description(`Reset settings of an organization to those of the deployment. ${unchanged}`)
   .addOption(organizationOption())
@@ -130,13 +130,13 @@ const unset = command(
     ),
   );
 
-/** `npm run settings`: the settings of an organization that override the settings of the deployment. */
+/** `npm run crewboard -- settings`: the settings of an organization that override the settings of the deployment. */
 export const settings = command(
   'settings',
   'Show, set and unset settings of an organization that override those of the deployment',
-  'npm run --silent settings -- show --org acme',
-  'npm run --silent settings -- set --org acme --requests-per-minute 6000',
-  'npm run --silent settings -- unset --org acme --default-model',
+  'npm run --silent crewboard -- settings show --org acme',
+  'npm run --silent crewboard -- settings set --org acme --requests-per-minute 6000',
+  'npm run --silent crewboard -- settings unset --org acme --default-model',
 )
   .addCommand(show)
   .addCommand(set)

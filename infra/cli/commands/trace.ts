@@ -19,12 +19,12 @@ const omittedFields = [
   'xray_trace_id',
 ];
 
-/** `npm run trace`: prints the lines of all logs of a stack that contain an id. */
+/** `npm run crewboard -- trace`: prints the lines of all logs of a stack that contain an id. */
 export const trace = command(
   'trace',
   'Print the lines of all logs of a stack that contain an id, oldest first; in AWS only',
-  'npm run --silent trace -- tk_01K00000000000000000000000',
-  'npm run --silent trace -- wh_01K00000000000000000000000 --since 7d --stack Crewboard-test',
+  'npm run --silent crewboard -- trace tk_01K00000000000000000000000',
+  'npm run --silent crewboard -- trace wh_01K00000000000000000000000 --since 7d --stack Crewboard-test',
 )
   .description(
     'Print the lines of all logs of a stack that contain an id, oldest first. In AWS only: the service on this machine prints its log itself.',

@@ -33,7 +33,7 @@ export async function findStackTargets(stack: string): Promise<RedriveTargets> {
       );
       const text = Buffer.from(Payload ?? []).toString('utf8');
       if (FunctionError) return text;
-      return errorIn(JSON.parse(text), `run npm run trace -- ${change.eventID} for the error`);
+      return errorIn(JSON.parse(text), `run npm run crewboard -- trace ${change.eventID} for the error`);
     },
   };
 }

@@ -31,6 +31,6 @@ async function checkProtection(stack: string): Promise<Finding> {
   return {
     state: 'problem',
     what: `An update can replace or delete the table and the key of ${stack}.`,
-    todo: `npm run protect -- --stack ${stack}`,
+    todo: `npm run crewboard -- protect --stack ${stack}`,
   };
 }

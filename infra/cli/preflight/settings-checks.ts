@@ -46,7 +46,7 @@ export function settingsWarnings(settings: DeploySettings): Finding[] {
     dailyTokens === undefined && {
       state: 'warning',
       what: 'No organization has a budget of tokens, so a loop of agents can cost any amount.',
-      todo: `Set "dailyTokens" in ${file}, for example to 2000000, or a budget for each organization: npm run settings -- set --org ORG --daily-tokens 2000000 --stack ${stackNameOf(settings)}`,
+      todo: `Set "dailyTokens" in ${file}, for example to 2000000, or a budget for each organization: npm run crewboard -- settings set --org ORG --daily-tokens 2000000 --stack ${stackNameOf(settings)}`,
     },
     runningCap > runsAtOnce && {
       state: 'warning',

@@ -109,7 +109,7 @@ describe('the models that agents may name', () => {
 describe('preflight', () => {
   const report = async (content: object) =>
     (await checkData(settingsOf(content))).map(({ state, what, todo = '' }) => `${state} ${what} ${todo}`);
-  const unprotected = /^problem An update can replace[\s\S]* npm run protect -- --stack Crewboard-prod$/;
+  const unprotected = /^problem An update can replace[\s\S]* npm run crewboard -- protect --stack Crewboard-prod$/;
 
   it.each<[string, typeof deployed, object, ...RegExp[]]>([
     ['a change that is not confirmed', onRestored, {}, /^problem Crewboard-prod uses the table restored/, unprotected],

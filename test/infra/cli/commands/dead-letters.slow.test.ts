@@ -107,7 +107,7 @@ it('publishes a change that was set aside, and keeps unreadable dead letters and
   const { code, stdout, stderr } = await deadLetters('redrive');
   expect([code, stderr]).toEqual([1, '']);
   expect(stdout).toMatch(/^2 redriven \(executions 1, changes 1\), 1 set aside again, 3 failed\.\n/);
-  expect(stdout).toContain(`npm run trace -- ${failing.eventID} for the error`);
+  expect(stdout).toContain(`npm run crewboard -- trace ${failing.eventID} for the error`);
   expect(stdout).toContain('Task timed out');
   expect(stdout).toContain('it is unreadable');
   expect((await pipeline.receive('deadLetters')).sort()).toEqual(left.sort());
