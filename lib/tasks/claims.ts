@@ -106,7 +106,6 @@ async function whyNotOffered(context: ClaimContext, organization: Organization, 
   return isRunning ? executionRunning() : taskNotOpen(task);
 }
 
-/** Returns whether an execution works on a task. */
 async function hasRunningExecution(
   context: ClaimContext,
   organization: Organization,

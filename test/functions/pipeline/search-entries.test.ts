@@ -48,7 +48,6 @@ async function expectedAndStored(): Promise<[Item[], Item[]]> {
   return [expected.sort((one, other) => (String(one.sk) < String(other.sk) ? -1 : 1)), stored];
 }
 
-/** Returns whether a command writes search entries. */
 function writesEntries(command: unknown): boolean {
   return (
     command instanceof BatchWriteCommand &&
