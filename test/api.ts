@@ -6,7 +6,7 @@ import type { Task } from '../lib/contract/tasks/tasks.ts';
 import { etagOf } from '../lib/http/preconditions.ts';
 import { type Answer, call, type Sent } from './service.ts';
 
-/** A request to an operation. Its method and path are those of the operation's row. */
+/** A request to an operation. Its method and path come from the operation's row. */
 export type Request = Omit<Sent, 'method' | 'path'>;
 
 /** A function for each operation of the contract. */

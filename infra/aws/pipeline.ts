@@ -162,7 +162,6 @@ function filtersOf({ kinds, onlyNew, quiet }: Extract<Source, { stream: 'table' 
   ];
 }
 
-/** Adds an event source of a function. */
 function addEventSource(
   handler: ServiceFunction,
   source: Source,

@@ -102,7 +102,6 @@ async function whyNotOffered(context: Context, organization: Organization, task:
   return isRunning ? executionRunning() : taskNotOpen(task);
 }
 
-/** Returns whether an execution works on a task. */
 async function hasRunningExecution(
   context: Context,
   organization: Organization,

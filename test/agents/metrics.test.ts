@@ -77,7 +77,7 @@ it.each([
   const executions = [...ends, ...Array<undefined>(running).fill(undefined)].map((end, nth) =>
     executionAt(board, board.clock() - Math.floor((nth * 89 * dayMs) / (ended + running)), end),
   );
-  // The rows of more than 1,000 ended executions are not read, except of those that run.
+  // The rows of more than 1,000 ended executions are not read, except of running executions.
   await seedMetrics(board.table, board.organization, executions, ended <= 1_001);
   let metrics: AgentMetrics | undefined;
   const cost = await meter(board.table).costOf(async () => {

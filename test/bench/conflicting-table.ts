@@ -13,8 +13,8 @@ import { createTableProtocol, type TableAnswer, type TableRequest } from '../tab
 export const lockWindowMs = 18;
 
 /**
- * The tries of each transaction since the last call. A transaction is identified by its first item, which is the one that
- * is written: after a conflict on a counter, the next try has another counter and another token.
+ * The tries of each transaction since the last call. A transaction is identified by its first item, which is the item
+ * that is written: after a conflict on a counter, the next try has another counter and another token.
  */
 export type Contention = { attempts: number[] };
 

@@ -32,7 +32,7 @@ export type ListFilter = keyof typeof listFilters;
 const tableName = 'lists';
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
-/** Writes a board of each size, each to an organization, and makes their table that of this process. */
+/** Writes a board of each size, each to an organization, and makes their table the table of this process. */
 export async function writeBoards(bench: Bench, counts: readonly number[]): Promise<ListBoard[]> {
   const path = join(createFolder(bench), 'table.db');
   const variables = { [environment.tableName]: tableName };

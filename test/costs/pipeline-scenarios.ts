@@ -126,7 +126,7 @@ export function pipelineScenarios({ receive }: TestPipeline) {
     let messages: string[];
     do {
       await publish(await created(caller));
-      // Messages of other scenarios can become visible late, such as those of a recovery.
+      // Messages of other scenarios can become visible late, such as messages of a recovery.
       messages = await taken(caller);
     } while (messages.some((body) => isTurnToCount(JSON.parse(body).deliveryId)));
     return messages;

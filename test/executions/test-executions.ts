@@ -93,7 +93,7 @@ export async function createTestExecutions({ cap = 50, through = (table: Table) 
         ),
       ),
 
-    /** Adds an agent with the fields of `writer`, except those that are given. */
+    /** Adds an agent with the fields of `writer`, except the given fields. */
     addAgent: (name: string, fields: Partial<NewAgent> = {}) =>
       counted(createAgent(app, organization, { ...agentFields, name, ...fields }, undefined, scopes)),
 

@@ -33,7 +33,7 @@ async function differencesOf(dataFolder: string, org: string, again = true): Pro
   }
 }
 
-/** Returns the hosts outside the loopback that the service tried to reach, except those of the reserved domain. */
+/** Returns the hosts outside the loopback that the service tried to reach, except hosts of the reserved domain. */
 function escapesIn(fence: string): string[] {
   const tried = existsSync(fence) ? readFileSync(fence, 'utf8').trim().split('\n') : [];
   const escapes = new Set(tried.filter((host) => !host.endsWith('.invalid')));

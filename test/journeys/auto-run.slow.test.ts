@@ -25,7 +25,7 @@ function drawGraph(): { nodes: Node[]; isReached: boolean[] } {
     const agent = agents[between(random, 0, agents.length - 1)] as string;
     return { title: nth === failing ? `Broken ${nth}` : `Task ${nth}`, agent, dependsOn: [...dependsOn] };
   });
-  // One more task surely waits for the one that fails.
+  // One more task surely waits for the task that fails.
   nodes.at(-1)?.dependsOn.splice(0, 3, failing);
   const isReached: boolean[] = [];
   for (const [nth, { dependsOn }] of nodes.entries())

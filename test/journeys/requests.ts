@@ -72,7 +72,6 @@ export async function execute({ api }: ToApi, name: string, input: string, more:
   return successOf<{ executionId: string }>(answer).executionId;
 }
 
-/** Reads an execution. */
 async function readExecution({ api }: ToApi, name: string, id: string): Promise<Execution> {
   return successOf<Execution>(await api.getExecution({ params: { name, id } }));
 }

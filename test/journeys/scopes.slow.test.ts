@@ -144,7 +144,7 @@ const scopeOf: Record<string, Scope> = {
   ...{ list_agents: 'agents:read', delegate_task: 'agents:execute', read_skill: 'agents:read' },
 };
 
-/** All sets of scopes, without those of webhooks. */
+/** All sets of scopes, without scopes of webhooks. */
 const tried = scopes.filter((scope) => !scope.startsWith('webhooks:'));
 const sets = Array.from({ length: 2 ** tried.length }, (_, bits) => tried.filter((_, at) => bits & (1 << at)));
 

@@ -21,7 +21,7 @@ const isTo =
     path === `/${id}`;
 const idOf = ({ body }: Received) => body.deliveryId;
 
-/** Starts the service on a folder at `startedAt`. It delivers to one port only, not to those of the former receivers. */
+/** Starts the service on a folder at `startedAt`. It delivers to one port only, not to the ports of the former receivers. */
 function start(dataFolder: string, port: number) {
   const CLOCK_FILE = join(newFolder(), 'clock');
   writeFileSync(CLOCK_FILE, String(startedAt - Date.now()));

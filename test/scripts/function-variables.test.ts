@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { variablesReadBy } from '../../scripts/function-variables.ts';
 
-/** Returns a bundle of one module beside that of the context, which names every property. */
+/** Returns a bundle of one module beside the module of the context, which names every property. */
 const bundleOf = (code: string) => `import "x";
 
 // lib/settings/number-settings.ts

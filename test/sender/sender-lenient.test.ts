@@ -38,7 +38,7 @@ const accepted: [name: string, bytes: string][] = [
   ['a header of 63 KiB', `${success}${long(63)}Content-Length: 2\r\n\r\nok`],
 ];
 
-/** Answers that mean nothing, and those of them from which urllib reads the status nevertheless. */
+/** Answers that mean nothing, and the answers among them from which urllib reads the status nevertheless. */
 const failing: [name: string, bytes: string][] = [
   ['an interim 100, then the end', continues],
   ['a switch to another protocol', upgrade],

@@ -48,7 +48,7 @@ describe('receivers whose names are not resolved', () => {
     await vi.waitUntil(isAsked, { timeout: 15_000 });
     expect(await post(`http://healthy.example:${port}/hooks`)).toMatchObject({ httpStatus: 204, timedOut: false });
     expect(received).toHaveLength(1);
-    // Look-ups that wait for one another would only begin once those of the others have failed.
+    // Look-ups that wait for one another would only begin once the look-ups of the others have failed.
     expect(failed).toBe(0);
     for (const { fire } of timers.slice(0, 20)) fire();
     for (const one of await Promise.all(hanging)) expect(one).toMatchObject(late);

@@ -40,7 +40,7 @@ export const specialBlocks: [name: string, block: string][] = [
   ['multicast', 'ff00::/8'],
 ];
 
-/** The address of a block whose bits behind the prefix are those of the bytes in `fill`, over and over. */
+/** The address of a block whose bits behind the prefix are the bits of the bytes in `fill`, over and over. */
 export function addressIn(block: string, fill: number[]): string {
   const [base, prefix] = ipaddr.parseCIDR(block);
   const bytes = base.toByteArray().map((byte, nth) => {

@@ -114,7 +114,7 @@ export async function gather(sources: Sources): Promise<Evidence> {
   };
 }
 
-/** Returns the events of all changes: those of tasks by the ledger, those of executions by their items. */
+/** Returns the events of all changes: the events of tasks by the ledger, the events of executions by their items. */
 function eventsThatHappened(ledger: Ledger, executions: readonly ExecutionHead[]): NamedEvent[] {
   return [
     ...[...ledger.tasks].flatMap(([task, { statuses }]) => eventsOf(task, statuses)),

@@ -28,8 +28,8 @@ export async function write(writing: Writing): Promise<void> {
 }
 
 /**
- * Starts executions at a steady rate during the first half of the events. Those that a kill interrupts are then resumed
- * when their leases have expired, during the other half.
+ * Starts executions at a steady rate during the first half of the events. Executions that a kill interrupts are then
+ * resumed when their leases have expired, during the other half.
  */
 async function startExecutions(writing: Writing): Promise<void> {
   const { ledger, events, over } = writing;

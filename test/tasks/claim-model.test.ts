@@ -22,7 +22,7 @@ type Model = {
 const statuses: readonly TaskStatus[] = ['backlog', 'assigned', 'in_progress', 'qa_review', 'done'];
 const isOpen = (status: TaskStatus) => status === 'backlog' || status === 'assigned';
 
-/** Which of the claims that were taken a step names: mostly the last one; the first one is that of a late worker. */
+/** Which of the claims that were taken a step names: mostly the last one; the first one belongs to a late worker. */
 const which = fc.constantFrom('last', 'last', 'last', 'first');
 const of = <Kind extends string>(kind: Kind) => fc.record({ kind: fc.constant(kind) });
 

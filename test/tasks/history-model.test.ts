@@ -84,7 +84,7 @@ const deliveries = fc.array(fc.record({ size: fc.integer({ min: 1, max: 9 }), ag
 
 type Expected = Pick<HistoryEntry, 'kind' | 'by' | 'requestId' | 'note'>;
 
-/** Returns the fields of a task that a history shows; `null` for those that are not set, as in a change. */
+/** Returns the fields of a task that a history shows; `null` for fields that are not set, as in a change. */
 const shown = (task: StoredTask) => ({
   ...{ title: task.title, status: task.status, priority: task.priority },
   ...{ assignedAgent: task.assignedAgent ?? null, projectId: task.projectId ?? null },
@@ -119,7 +119,7 @@ it('the history of a task is exactly what was done with it, in order, each once,
         const { id } = await as(creator, () => createTask(context, organization, newTask(), undefined));
         const read = () => readTask(context, organization, id);
 
-        /** Returns the entries of an action that succeeds, without that of a claim that was over before. */
+        /** Returns the entries of an action that succeeds, without the entry of a claim that was over before. */
         async function act(one: Step): Promise<Expected[]> {
           const made = (kind: HistoryEntry['kind'], note?: string): Expected[] => [
             { kind, by: one.by, requestId: `request-${number}`, ...(note !== undefined && { note }) },
@@ -307,7 +307,7 @@ it('the history of a task is exactly what was done with it, in order, each once,
   );
 });
 
-/** The end of an execution belongs to no request, but the change of its task can name the one that started it. */
+/** The end of an execution belongs to no request, but the change of its task can name the request that started it. */
 function withoutLateRequest({ requestId, ...entry }: Expected): Expected {
   const hasOwn = entry.kind !== 'execution_ended' && requestId !== undefined;
   return { ...entry, ...(hasOwn && { requestId }) };

@@ -389,7 +389,7 @@ describe('an event about a webhook', () => {
     const waiting: DeliveryMessage[] = [];
     for (let nth = 0; nth < 3; nth++) waiting.push(...(await webhooks.publish()));
     let published = 0;
-    // All attempts of all deliveries fail, also those of the events about both.
+    // All attempts of all deliveries fail, also the deliveries of the events about both.
     for (let message = waiting.shift(); message; message = waiting.shift()) {
       webhooks.clock.now = Math.max(webhooks.clock.now, Date.parse(message.dueAt));
       const { sent } = await webhooks.attempt(message, failed);

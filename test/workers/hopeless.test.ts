@@ -38,7 +38,7 @@ it.each([
   expect(isHopeless(error)).toBe(false);
 });
 
-/** A server whose responses are not those of AWS, as from a proxy, or end too soon. */
+/** A server whose responses do not come from AWS, but for example from a proxy, or end too soon. */
 const { url } = await startReceiver((response) => {
   response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end('{"Item": {"pk');
 });

@@ -109,7 +109,7 @@ function throwIfInterrupted({ isInterrupted }: DemoClient): void {
 }
 
 /** Returns why the demo has failed, in words for its user; `undefined` for an error that only a developer can explain. */
-export function failureOf(error: unknown): string | undefined {
+export function problemOfCall(error: unknown): string | undefined {
   if (error instanceof Problem) return error.message;
   if (!(error instanceof CrewboardError)) return undefined;
   const { cause, code, message, method, url } = error;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { Problem } from '../../problem.ts';
-import { connectDemo, disconnectDemo, failureOf } from './demo-client.ts';
+import { connectDemo, disconnectDemo, problemOfCall } from './demo-client.ts';
 import { leaveDeliveries } from './demo-deliveries.ts';
 import { startReceiver } from './demo-receiver.ts';
 import { runSplit } from './demo-split.ts';
@@ -48,7 +48,7 @@ function readKeep(args: string[]): boolean {
 main(process.argv.slice(2)).then(
   () => process.exit(),
   (error: unknown) => {
-    const failure = failureOf(error);
+    const failure = problemOfCall(error);
     console.error(failure === undefined ? error : `The demo has failed: ${failure}`);
     process.exit(1);
   },

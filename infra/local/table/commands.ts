@@ -83,7 +83,6 @@ function checkValue(operation: string, input: Input, name: string, allowed: read
 /** The bytes that one read unit reads, strongly consistent. */
 const readUnit = 4096;
 
-/** Returns the read units of bytes. */
 const readUnits = (bytes: number, isConsistent: boolean) =>
   Math.max(1, Math.ceil(bytes / readUnit)) * (isConsistent ? 1 : 0.5);
 

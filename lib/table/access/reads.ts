@@ -203,7 +203,6 @@ export async function readRange(table: Table, range: Range): Promise<Item[]> {
   return pages.length === 1 ? (pages[0] as Item[]) : pages.flat();
 }
 
-/** Yields the pages of a range. */
 async function* readPages(
   table: Table,
   { pk, from = ' ', to = '~', limit, only, ascending = false }: Range,

@@ -92,7 +92,6 @@ export function merged(errors: Error[]): Error {
   );
 }
 
-/** Returns the error for the failed condition of a write. */
 function conditionError(write: Write, found: Item | undefined): Error {
   if (write.onConditionFailed) return write.onConditionFailed(found);
   // Without the values: they can contain text from callers, and this error is logged.

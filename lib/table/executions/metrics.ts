@@ -194,7 +194,6 @@ async function readFinished(
   return days;
 }
 
-/** Returns the totals that an item stores. */
 function totalsFrom(item: Item): Totals {
   const numberOf = (name: string) => (item[name] as number | undefined) ?? 0;
   return {

@@ -121,7 +121,6 @@ const internal = [
 /** The fields of a webhook that its item has in another form: in its key, its pauses and its filters over time. */
 const storedElsewhere = ['id', 'createdAt', 'active', 'disabledReason', 'disabledAt', 'taskFilter'] as const;
 
-/** Returns a webhook from its item. */
 function webhookFrom(item: Item): Webhook {
   const { sk } = item;
   const shown = Object.entries(item).filter(([name]) => !internal.includes(name) && !slowLease.test(name));

@@ -57,7 +57,7 @@ function tokensIn({ ExpressionAttributeValues: values = {}, TransactItems = [] }
  *   over. Its answers that no write has stored do not count.
  *
  * @param hasTools whether the agent of an execution has tools. The calls of all executions with tools have equal estimates,
- *   and so do those of all without
+ *   and so do the calls of all executions without tools
  */
 export function createExpectedTokens(hasTools: (executionId: string) => boolean) {
   const counted = new Map<string, Spent[]>();
@@ -120,7 +120,7 @@ export function createExpectedTokens(hasTools: (executionId: string) => boolean)
         add(interrupted, executionId, openCalls(head, steps, hasTools(executionId)));
     },
 
-    /** Returns the tokens that an execution must have: those of answers, and the estimated ones. */
+    /** Returns the tokens that an execution must have: the tokens of answers, and the estimated tokens. */
     of: (executionId: string): { answers: number; estimated: number } => {
       const spent = counted.get(executionId) ?? [];
       const estimateOf = (call: Call) => {

@@ -77,7 +77,7 @@ function expectExact(
     const [system, ...messages] = calls[at]?.messages ?? [];
     if (purpose === 'selfTest') expect(joined(system?.parts)).toBe(sent);
     else expect(system).toEqual({ role: 'system', promptHash: purpose === 'work' ? hashes.agent : hashes.judge });
-    // The messages of all calls so far are those of the question.
+    // The messages of all calls so far are the messages of the question.
     const all = purpose === 'work' ? [...before, ...messages] : messages;
     expect(all[0]?.role).toBe('user');
     expect(differenceOf(user, all[0]?.parts)).toBeUndefined();

@@ -17,11 +17,11 @@ async function failuresOf(call: Promise<unknown>): Promise<string[]> {
   return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
 }
 
-/** Calls the function of a queue with messages; returns the ids of those that failed: `message-0` and so on. */
+/** Calls the function of a queue with messages; returns the ids of the failed messages: `message-0` and so on. */
 export const consume = (name: ConsumerName, ...bodies: string[]): Promise<string[]> =>
   failuresOf(callFunction(name, queueEvent(bodies)));
 
-/** Calls the publisher with records of the stream; returns the sequence numbers of those that failed. */
+/** Calls the publisher with records of the stream; returns the sequence numbers of the failed records. */
 export const publish = (...Records: DynamoDBRecord[]): Promise<string[]> =>
   failuresOf(callFunction('publishEvents', { Records }));
 

@@ -13,7 +13,7 @@ export type ReceivedMessage = { queue: QueueName; body: string };
 
 /**
  * Does what Lambda does for the queues of a function, once: passes the visible messages to the function and deletes
- * those that succeed. Messages that fail stay hidden for the visibility timeout of the queue.
+ * messages that succeed. Messages that fail stay hidden for the visibility timeout of the queue.
  *
  * @returns the received messages
  */

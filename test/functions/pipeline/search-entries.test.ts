@@ -40,7 +40,7 @@ async function follow(records: readonly DynamoDBRecord[], more: object = {}): Pr
   expect(await publish(...records.map((record) => ({ ...record, ...more })))).toEqual([]);
 }
 
-/** Returns the entries that the tasks of the organization should have, and those that exist, by id. */
+/** Returns the entries that the tasks of the organization should have, and the existing entries, by id. */
 async function expectedAndStored(): Promise<[Item[], Item[]]> {
   const tasks = await tasksOf(table, organization);
   const stored = await readRange(table, { pk: keys.searchEntries(organization), ascending: true });
@@ -48,7 +48,6 @@ async function expectedAndStored(): Promise<[Item[], Item[]]> {
   return [expected.sort((one, other) => (String(one.sk) < String(other.sk) ? -1 : 1)), stored];
 }
 
-/** Returns whether a command writes search entries. */
 function writesEntries(command: unknown): boolean {
   return (
     command instanceof BatchWriteCommand &&

@@ -24,7 +24,7 @@ type OldDelivery = {
   state: 'pending' | 'retrying' | 'delivered' | 'exhausted';
   /** The number of its next attempt; of the last one at its end. */
   attempt: number;
-  /** The number of attempts in its history; all failed but the one that delivered it. */
+  /** The number of attempts in its history; all failed but the attempt that delivered it. */
   attempts: number;
   /** Whether a worker of that version has leased the attempt. */
   leased?: boolean;

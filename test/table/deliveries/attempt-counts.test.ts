@@ -38,7 +38,7 @@ const opening = Date.parse('2026-03-01T12:00:00.000Z');
 const ageMs = 2 * dayMs;
 const webhookId = `wh_${ulidFrom(opening - ageMs, new Uint8Array(10))}`;
 let organization: Organization;
-/** All written attempts, also those that have left the history. */
+/** All written attempts, also attempts that have left the history. */
 let written: { order: string; id: string; time: number; isOld?: boolean; status: number }[];
 let now: number;
 

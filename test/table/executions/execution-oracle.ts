@@ -46,8 +46,8 @@ function bucketOf(durationMs: number): string {
 }
 
 /**
- * Returns the metrics that are not the sums of the ended executions of their day, and of their agent. Those of the
- * organization may be greater: executions of deleted agents stay in them.
+ * Returns the metrics that are not the sums of the ended executions of their day, and of their agent. The metrics of
+ * the organization may be greater: executions of deleted agents stay in them.
  */
 export function wrongMetrics(organization: Organization, dump: Dump): string[] {
   const ended = executionsAmong(dump).filter(({ status }) => status !== 'running');

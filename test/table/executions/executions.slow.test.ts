@@ -25,7 +25,7 @@ describe('of 20,000 executions over a year', () => {
     const executions = executionsOfAYear(board.organization, agents, { count: 20_000, running: 50 });
     const agentIds = agents.map(({ id }) => id);
     lists = executionLists(board, executions, agentIds);
-    // A list reads no other periods than those that its page is in.
+    // A list reads only the periods that its page is in.
     const periodOf = (id: string) => ulidPeriods.of(ulidOf(id));
     const read = new Set([...idsOnPages(lists)].map(periodOf));
     await seedLists(board.table, executions, (id) => read.has(periodOf(id)));

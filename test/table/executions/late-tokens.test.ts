@@ -35,7 +35,7 @@ beforeEach(async () => {
 const head = async () => readExecutionHead(board, first);
 const late = { tokens: 900, stored: 0 };
 
-/** Returns the tokens of both days: that of the late count, and the next, on which executions end. */
+/** Returns the tokens of both days: the day of the late count, and the next, on which executions end. */
 async function tokensOfDays(): Promise<unknown[]> {
   const item = await getItem(board.table, keys.running(board.organization));
   return [item?.['tokens2026-01-01'], item?.['tokens2026-01-02']];

@@ -75,7 +75,7 @@ describe.each(['agent', 'organization'])('an execution is counted once for the %
     return sumOfTotals((await readDays({ table }, board.organization, { agentId, since })).values());
   };
 
-  // The running ones, those that have ended, the running ones again. The running ones of an agent are in two lists.
+  // The running executions, the ended ones, the running ones again. The running ones of an agent are in two lists.
   const requests = of === 'agent' ? [0, 2, 3] : [0, 1, 2];
 
   it.each([0, 1, 2])('though it ends just before step %i of a read', async (step) => {

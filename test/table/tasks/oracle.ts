@@ -16,7 +16,7 @@ export async function tasksOf(table: Table, organization: Organization): Promise
 
 /**
  * Returns what is wrong in the items of an organization, also what reconciling would not repair. The stream writes the search
- * entries, so those that are missing here are not wrong.
+ * entries, so entries that are missing here are not wrong.
  */
 export async function faultsOf(table: Table, organization: Organization): Promise<string[]> {
   const found = await findDifferences(table, organization, timestamp(0));
@@ -48,7 +48,7 @@ function tasksAmong(dump: Record<string, unknown>): StoredTask[] {
   return (Object.values(dump) as Item[]).filter(({ kind }) => kind === 'task').map(taskFrom);
 }
 
-/** Returns the dependencies on tasks that do not exist, without those that the purge of the task will remove. */
+/** Returns the dependencies on tasks that do not exist, without dependencies that the purge of the task will remove. */
 function missingDependencies(dump: Record<string, unknown>): string[] {
   const tasks = tasksAmong(dump);
   const existing = new Set(tasks.map(({ id }) => id));

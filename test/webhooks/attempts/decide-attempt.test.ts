@@ -60,7 +60,7 @@ function decided({ message, target, found, logTime, isKnownSlow = false, after =
   return decision;
 }
 
-/** Returns what is decided, with the fields of the message that are not those of the received one. */
+/** Returns what is decided, with the fields of the message that differ from the received one. */
 function changesOf(one: Case) {
   const { message, ...decision } = decided(one);
   const received: Record<string, unknown> = { ...first, ...one.message };

@@ -40,7 +40,7 @@ async function sweep() {
 
 const parked = () => Array.fromAsync(readParkedAttempts(webhooks, webhooks.organization, webhook.id));
 
-/** Makes the attempts of messages and of those that follow without delay; returns the number of posts. */
+/** Makes the attempts of messages and of the messages that follow without delay; returns the number of posts. */
 async function deliverAll(messages: readonly DeliveryMessage[]): Promise<number> {
   let posts = 0;
   for (const waiting = [...messages]; waiting.length > 0; ) {
@@ -110,7 +110,7 @@ describe('an event outside a pause is delivered', () => {
     pass(minuteMs);
     const resumedAt = webhooks.clock();
     const first = await webhooks.nextMessage();
-    // The worker has read the webhook just before the resume is stored, whose time is that of the event.
+    // The worker has read the webhook just before the resume is stored, whose time is the time of the event.
     expect((await webhooks.attempt(first)).posts).toBe(0);
     await resume();
     expect(timeOf(ulidOf(first.eventId as string))).toBe(resumedAt);

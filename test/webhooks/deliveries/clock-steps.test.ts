@@ -39,7 +39,7 @@ let after: string;
 
 beforeEach(async () => {
   webhooks = createWebhooks();
-  // The organizations of all tests share a table, as those of one machine.
+  // The organizations of all tests share a table, as the organizations of one machine do.
   await transact(webhooks.table, [{ Delete: { Key: keys.logClock() } }]);
   monotonic = clockAt(1_000);
   machine = start();

@@ -35,7 +35,7 @@ async function attempt(message: DeliveryMessage): Promise<DeliveryMessage | unde
   return webhooks.queue.sent[before]?.message;
 }
 
-/** Makes the first attempt to deliver to a receiver, and returns its details and those of the delivery. */
+/** Makes the first attempt to deliver to a receiver, and returns its details and the details of the delivery. */
 async function attempted(url: string): Promise<Delivery & { attempt: AttemptDetail }> {
   const message = await messageFor(url);
   await attempt(message);

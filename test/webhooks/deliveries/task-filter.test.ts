@@ -28,7 +28,7 @@ function taskChange(fields: TaskFields): Change {
   return { ...change, events: [{ event, data: { ...data, task: { ...data.task, ...fields } } } as PublicEvent] };
 }
 
-/** Returns the change that starts an execution now; `taskFields` are those of its task. */
+/** Returns the change that starts an execution now; `taskFields` are the fields of its task. */
 function executionChange(taskFields?: TaskFields): Change {
   const { organization, clock, ulid } = webhooks;
   const [id, startedAt] = [`ex_${ulid()}`, timestamp(clock())];

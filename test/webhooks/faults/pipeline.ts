@@ -44,7 +44,7 @@ const minuteMs = 60_000;
 /** Returns how long it takes until a batch of the stream comes again after some failures. */
 const streamAgainMs = (failures: number) => Math.min(minuteMs, 1_000 * 2 ** (failures - 1));
 
-/** Returns the outcome of the nth post to a receiver, from 1; by default that of a quick success. */
+/** Returns the outcome of the nth post to a receiver, from 1; by default the outcome of a quick success. */
 export type Answers = (nth: number) => Partial<Outcome>;
 
 export const failing =

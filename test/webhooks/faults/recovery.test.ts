@@ -20,7 +20,7 @@ const ownClock = (clock: () => number) => ({
 });
 /** The number of events that the webhook has missed. */
 const missed = 12;
-/** A sweep reads this number of lists for its deliveries before it reads that of recoveries. */
+/** A sweep reads this number of lists for its deliveries before it reads the list of recoveries. */
 const otherLists = 13;
 const request = { key: 'key', operation: 'POST', path: '/recover', body: undefined };
 

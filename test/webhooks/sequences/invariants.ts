@@ -133,7 +133,7 @@ export async function checkEnd(world: World, sequence: Sequence, healedAt: numbe
   ]);
 }
 
-/** Returns the deliveries that have not arrived after a recovery of everything, and those that are wrong otherwise. */
+/** Returns the deliveries that have not arrived after a recovery of everything, and deliveries that are wrong otherwise. */
 export async function checkRecovered(world: World): Promise<string[]> {
   return checkDeliveries(world, ({ delivery: { state }, posts }) => [
     ...(state === 'delivered' ? [] : [`is ${state} after a recovery`]),

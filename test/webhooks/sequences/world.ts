@@ -71,7 +71,7 @@ export type Received = {
   slowSince: number | undefined;
 };
 
-/** An event that was committed; `time` is that of its id. */
+/** An event that was committed; `time` is the time of its id. */
 export type TestEvent = { id: string; event: TaskEvent['event']; item: string; at: number; time: number };
 
 /** Returns the function by which a world sends commands to its table. */

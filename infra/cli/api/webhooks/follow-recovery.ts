@@ -35,7 +35,6 @@ export async function followRecovery(
   }
 }
 
-/** Returns the progress of a recovery as a line. */
 function progressText({ id, state, matched, sent, delivered, failed }: Recovery): string {
   return `${id} ${state}: ${sent} of ${matched} sent, ${delivered} delivered, ${failed} failed`;
 }

@@ -265,7 +265,6 @@ function plan(write: PreparedWrite, old: Found | undefined): Plan | Cancellation
   }
 }
 
-/** Returns the item of a row. */
 function itemOf(found: Found): TableItem {
   found.item ??= decodeItem(found);
   return found.item;

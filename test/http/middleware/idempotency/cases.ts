@@ -268,7 +268,7 @@ export const cases: Record<Post, Case> = {
       const { systemPrompt } = dataOf<Agent>(await agents.get('qa-reviewer'));
       return { name: 'qa-reviewer', hash: hashOf(systemPrompt) };
     },
-    // The first change is the one that the restoration takes back.
+    // The first change is the change that the restoration takes back.
     counts: async (tenant) => [(await changes(tenant)) - 1],
     close: (tenant) => withoutItem(tenant, keys.agent(tenant.organization, 'writer')),
     refused: 'not_found',

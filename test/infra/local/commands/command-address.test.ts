@@ -7,7 +7,6 @@ import { closeDataFolder, type DataFolder, openDataFolder, writeData } from '../
 import { Problem } from '../../../../infra/problem.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
 
-/** Opens a new data folder. */
 function newDataFolder(name = 'data'): DataFolder {
   const data = openDataFolder(join(createTemporaryFolder(), name));
   onTestFinished(() => closeDataFolder(data));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { failureOf } from '../../../../infra/local/demo/demo-client.ts';
+import { problemOfCall } from '../../../../infra/local/demo/demo-client.ts';
 import { createClient } from '../../../../lib/client/client.ts';
 
 it('says in words that the service does not answer', async () => {
@@ -7,5 +7,5 @@ it('says in words that the service does not answer', async () => {
   const error = await createClient({ url, token: 'crew_any', tries: 1 })
     .listTasks()
     .catch((error: unknown) => error);
-  expect(failureOf(error)).toBe(`the service at ${url} does not answer.`);
+  expect(problemOfCall(error)).toBe(`the service at ${url} does not answer.`);
 });

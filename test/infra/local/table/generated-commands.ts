@@ -290,7 +290,7 @@ function generateQuery(random: Random): GeneratedCommand {
       ...(only && { ProjectionExpression: only.text }),
       ...(isCount && { Select: 'COUNT' as const }),
     };
-    // The order of a scan is that of the engine, so only whole scans can be compared.
+    // The engine decides the order of a scan, so only whole scans can be compared.
     if (scans) return new ScanCommand({ ...read, ...placeholders(filter, only) });
     const ofRange = { ...range, values: { ...range.values, ...(range.text.includes(':from') && bounds) } };
     return new QueryCommand({
