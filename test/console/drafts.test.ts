@@ -69,16 +69,11 @@ describe.runIf(program)('what is entered and not saved', () => {
     await page.reload();
     await goTo(page, 'Board');
 
-<<<<<<< HEAD
-    // The status is that of the column; all else is the draft.
-    await page
-      .getByRole('region', name: 'Assigned', exact: true )
-      .getByRole('button', name: 'Create a task in Assigned' )
-      .click();
-=======
     // The column decides the status; all else is the draft.
-    await page.getByRole('region', name: 'Assigned', exact: true ).getByRole('button').first().click();
->>>>>>> work-words
+    await page
+      .getByRole('region', { name: 'Assigned', exact: true })
+      .getByRole('button', { name: 'Create a task in Assigned' })
+      .click();
     await dialog.getByText('Your draft is kept in this tab.').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     expect(await dialog.getByLabel('Title').inputValue()).toBe('Drafted ');
