@@ -15,8 +15,8 @@ export type TemplateResources = Readonly<Record<string, TemplateResource>>;
  * so a burst is a set of resources of which none depends on another one, also not by others in between. A deletion runs the
  * other way round and has the same bursts.
  *
- * By the theorem of Dilworth the largest such set has as many resources as there are, less those that a largest matching
- * pairs with a resource that they depend on.
+ * By the theorem of Dilworth the largest such set has as many resources as there are, less the resources that a largest
+ * matching pairs with a resource that they depend on.
  *
  * @param counts decides whether a resource belongs to the set; dependencies through all others still count
  */

@@ -9,10 +9,10 @@ import { gunzipSync } from 'node:zlib';
 const folder = join(import.meta.dirname, '..', 'lib', 'http', 'docs', 'scalar');
 
 /** What `SOURCE.md` says about the script: its package and version, its file in the package, and its SHA-256. */
-export type Source = { release: string; file: string; sha256: string };
+export type VendoredSource = { release: string; file: string; sha256: string };
 
 /** Reads what `SOURCE.md` says. */
-export function readSource(text = readFileSync(join(folder, 'SOURCE.md'), 'utf8')): Source {
+export function readSource(text = readFileSync(join(folder, 'SOURCE.md'), 'utf8')): VendoredSource {
   const [, file = ''] = /`(dist\/\S+)`/.exec(text) ?? [];
   const [, release = ''] = /`(@?[\w/-]+@\d+\.\d+\.\d+)`/.exec(text) ?? [];
   const [, sha256 = ''] = /`([0-9a-f]{64})`/.exec(text) ?? [];
@@ -29,7 +29,7 @@ export function vendoredSha256(): string {
  *
  * @param released the SHA-256 of the file in the release of the registry
  */
-export function faultsOf({ release, file, sha256 }: Source, vendored: string, released: string): string[] {
+export function faultsOf({ release, file, sha256 }: VendoredSource, vendored: string, released: string): string[] {
   return [
     ...(vendored === sha256 ? [] : [`The script has the SHA-256 ${vendored}, and SOURCE.md says ${sha256}.`]),
     ...(released === sha256
@@ -39,7 +39,7 @@ export function faultsOf({ release, file, sha256 }: Source, vendored: string, re
 }
 
 /** Downloads a release of a package, and returns the SHA-256 of one of its files. */
-function releasedSha256({ release, file }: Source): string {
+function releasedSha256({ release, file }: VendoredSource): string {
   const download = mkdtempSync(join(tmpdir(), 'crewboard-vendored-'));
   try {
     const [packed] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', download, release])) as [

@@ -42,7 +42,7 @@ if (reports.some((report) => report.numTotalTests === 0)) {
 }
 if (reports.some((report) => !report.success)) process.exitCode = 1;
 
-// Repeats the failures, since those of each suite are far above the end of the output.
+// Repeats the failures, since the failures of each suite are far above the end of the output.
 for (const file of reports.flatMap((report) => report.testResults)) {
   const failures = file.assertionResults.filter((test) => test.status === 'failed');
   for (const { fullName, failureMessages } of failures) {

@@ -1,3 +1,5 @@
+import { basename } from 'node:path';
+
 /** The files of endpoints in the order in which the OpenAPI document lists them. Other files follow. */
 const order = [
   'tasks',
@@ -22,33 +24,37 @@ function rowsOf(source: string): string[] {
 /**
  * Returns an error message for each endpoint without an API reference.
  *
- * @param sources the sources of the contract's files by their names without `.ts`
+ * @param sources the sources of the contract's files by their paths in it
  */
 export function rowsWithoutReference(sources: Readonly<Record<string, string>>): string[] {
   return Object.entries(sources).flatMap(([file, source]) =>
     rowsOf(source)
       .filter((row) => !source.includes(`export const ${row}Reference = `))
-      .map((row) => `The row ${row} has no API reference; export ${row}Reference in lib/contract/${file}.ts.`),
+      .map((row) => `The row ${row} has no API reference; export ${row}Reference in lib/contract/${file}.`),
   );
 }
 
-/** Returns the identifier for a file: `agentMetrics` for `agent-metrics`. */
-const identifierOf = (file: string) => file.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+/** Returns the identifier for a file: `agentMetrics` for `agents/agent-metrics.ts`. */
+const identifierOf = (file: string) =>
+  basename(file, '.ts').replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-const placeOf = (file: string) => (order.includes(file) ? order.indexOf(file) : order.length);
+const placeOf = (file: string) => {
+  const place = order.indexOf(basename(file, '.ts'));
+  return place === -1 ? order.length : place;
+};
 
 /**
  * Returns the source of `lib/contract/endpoints.ts`: the list of all endpoints in the contract.
  *
- * @param sources the sources of the contract's files by their names without `.ts`
+ * @param sources the sources of the contract's files by their paths in it
  */
 export function endpointListSource(sources: Readonly<Record<string, string>>): string {
   const files = Object.entries(sources)
     .map(([file, source]) => ({ file, rows: rowsOf(source) }))
     .filter(({ rows }) => rows.length > 0)
-    .sort((a, b) => placeOf(a.file) - placeOf(b.file) || (a.file < b.file ? -1 : 1));
+    .sort((a, b) => placeOf(a.file) - placeOf(b.file) || (basename(a.file) < basename(b.file) ? -1 : 1));
   const imports = [
-    ...files.map(({ file }) => `import * as ${identifierOf(file)} from './${file}.ts';`),
+    ...files.map(({ file }) => `import * as ${identifierOf(file)} from './${file}';`),
     "import type { Endpoint } from './endpoint.ts';",
   ];
   const path = (line: string) => line.split("'")[1] as string;

@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { asFunctions, functionSources } from '../infra/aws/bundle.ts';
-import type { Context } from '../lib/context.ts';
-import type { environment } from '../lib/deployment/environment.ts';
-import type { Limits } from '../lib/deployment/limits.ts';
+import type { Context } from '../lib/context/context.ts';
+import type { environment } from '../lib/names/environment.ts';
+import type { Limits } from '../lib/settings/limits.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -47,7 +47,7 @@ const readInContext = {
 >;
 
 /** The modules that create the context. They name all its properties, and read only what other modules read from it. */
-const creators = /^lib\/(?:context|deployment\/[\w-]+|webhooks\/deliveries\/retry-schedule)\.ts\n/;
+const creators = /^lib\/(?:context\/context|names\/[\w-]+|settings\/[\w-]+)\.ts\n/;
 
 /** Data of bundles, which names no variable and takes seconds to build. */
 const withoutData: Plugin = {
@@ -59,8 +59,8 @@ const withoutData: Plugin = {
 };
 
 /**
- * Returns the environment variables that a bundle reads, by their names in `lib/deployment/environment.ts`. The URLs of queues
- * are not among them: the rows of `lib/deployment/consumers.ts` name the queues, as they do for rights.
+ * Returns the environment variables that a bundle reads, by their names in `lib/names/environment.ts`. The URLs of queues
+ * are not among them: the rows of `lib/names/consumers.ts` name the queues, as they do for rights.
  *
  * @param bundle the text of the bundle as esbuild writes it without minification: unused code is left out, and each module
  *   begins with a comment that has its path
@@ -77,7 +77,7 @@ export function variablesReadBy(bundle: string): Name[] {
   const byName = readByName.filter((name) => text.includes(`environment.${name}`));
   const inContext = (Object.keys(readInContext) as (keyof typeof readInContext)[]).filter((name) =>
     // Every context has the table.
-    name === 'tableName' ? bundle.includes('\n// lib/context.ts\n') : checksAll || reads(readInContext[name]),
+    name === 'tableName' ? bundle.includes('\n// lib/context/context.ts\n') : checksAll || reads(readInContext[name]),
   );
   return [...inContext, ...byName].sort();
 }
@@ -108,7 +108,7 @@ export async function functionVariablesSource(): Promise<string> {
   });
   return `// Generated from the functions by \`npm run generate\`. Change them, not this file.
 
-import type { environment } from '../../../lib/deployment/environment.ts';
+import type { environment } from '../../../lib/names/environment.ts';
 
 /** The environment variables that each function reads, without the URLs of queues, by the source of the function. */
 export const functionVariables: Readonly<Record<string, readonly (keyof typeof environment)[]>> = {

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
-import { eventRows } from '../lib/contract/events.ts';
+import { eventRows } from '../lib/contract/webhooks/events.ts';
 import { endpointListSource, rowsWithoutReference } from './endpoint-list.ts';
 import { withGeneratedPart } from './generated-part.ts';
 import { incompleteEvents } from './incomplete-events.ts';
@@ -38,7 +37,7 @@ function formatted(file: string, source: string): string {
 }
 
 const sources: Record<string, string> = Object.fromEntries(
-  globSync('lib/contract/*.ts').map((file) => [basename(file, '.ts'), readFileSync(file, 'utf8')]),
+  globSync('**/*.ts', { cwd: 'lib/contract' }).map((file) => [file, readFileSync(`lib/contract/${file}`, 'utf8')]),
 );
 report([...rowsWithoutReference(sources), ...incompleteEvents(eventRows)]);
 report(generate('lib/contract/endpoints.ts', endpointListSource(sources)));

@@ -13,7 +13,7 @@ export function incompleteEvents(rows: Readonly<Record<string, object>>): string
     const missing = fields.filter((field) => (row as Record<string, unknown>)[field] === undefined);
     if (missing.length > 0)
       return missing.map(
-        (field) => `The event ${name} has no \`${field}\`; add it to its row in lib/contract/events.ts.`,
+        (field) => `The event ${name} has no \`${field}\`; add it to its row in lib/contract/webhooks/events.ts.`,
       );
     const { data, example } = row as { data: v.GenericSchema; example: unknown };
     const { issues } = v.safeParse(data, example);

@@ -1,4 +1,4 @@
-import { isOfferedAsTool } from '../lib/contract/mcp.ts';
+import { isOfferedAsTool } from '../lib/contract/open/mcp.ts';
 import { familyOf, fileNameOf, functionNameOf, routes } from '../lib/contract/routes.ts';
 
 /** Returns the source of `functions/mcp/mcp.ts`: the function with the handlers of all operations that are offered as tools. */
@@ -13,7 +13,7 @@ export function mcpFunctionSource(): string {
   imports.sort((a, b) => (path(a) < path(b) ? -1 : 1));
   return `// Generated from lib/contract by \`npm run generate\`. Change the rows, not this file.
 
-import { mcp } from '../../lib/contract/mcp.ts';
+import { mcp } from '../../lib/contract/open/mcp.ts';
 import { serveMcp } from '../../lib/mcp/serve-mcp.ts';
 ${imports.join('\n')}
 

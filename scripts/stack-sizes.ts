@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSettings, stackNameOf } from '../infra/aws/settings.ts';
+import { readStackSettings, stackNameOf } from '../infra/aws/settings.ts';
 import { columns } from '../infra/cli/columns.ts';
 import { sizeOf } from './bursts.ts';
 
@@ -11,7 +11,7 @@ import { sizeOf } from './bursts.ts';
 const rows = readdirSync('settings')
   .filter((name) => name.endsWith('.json'))
   .map((file) => {
-    const template = join('cdk.out', `${stackNameOf(readSettings(file.replace('.json', '')))}.template.json`);
+    const template = join('cdk.out', `${stackNameOf(readStackSettings(file.replace('.json', '')))}.template.json`);
     const { resources, ...bursts } = sizeOf(JSON.parse(readFileSync(template, 'utf8')).Resources);
     return [file, ...[resources, ...Object.values(bursts)].map(String)];
   });

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../lib/contract/endpoint.ts';
 import { familyOf, fileNameOf, functionNameOf } from '../lib/contract/routes.ts';
 
-/** Function files without an endpoint: the one of the `$default` route, those of the pipeline, and the check of a deploy. */
+/** Function files without an endpoint: of the `$default` route, of the pipeline, and of the check of a deploy. */
 const withoutRow = /^functions\/(open\/unmatched|pipeline\/[\w-]+|deployment\/check-functions)\.ts$/;
 
 /**

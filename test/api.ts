@@ -2,11 +2,11 @@ import { loadHandler } from '../infra/local/functions.ts';
 import { endpoints } from '../lib/contract/endpoints.ts';
 import type { ErrorDetail } from '../lib/contract/errors.ts';
 import { familyOf, fileNameOf, functionNameOf, type Operation, routes } from '../lib/contract/routes.ts';
-import type { Task } from '../lib/contract/tasks.ts';
+import type { Task } from '../lib/contract/tasks/tasks.ts';
 import { etagOf } from '../lib/http/preconditions.ts';
 import { type Answer, call, type Sent } from './service.ts';
 
-/** A request to an operation. Its method and path are those of the operation's row. */
+/** A request to an operation. Its method and path come from the operation's row. */
 export type Request = Omit<Sent, 'method' | 'path'>;
 
 /** A function for each operation of the contract. */

@@ -3,7 +3,7 @@ const endings: (() => unknown)[] = [];
 
 /**
  * Registers what to do after the last test of the current file, the last registered first. An `afterAll` of a shared module
- * would be that of the first file alone that imports it.
+ * would belong to the first file alone that imports it.
  */
 export function atEndOfFile(end: () => unknown): void {
   endings.push(end);

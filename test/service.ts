@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { contextOf } from '../infra/local/functions.ts';
 import type { LocalChanges } from '../infra/local/table/changes/changes.ts';
 import { openLocalTable } from '../infra/local/table/local-table.ts';
-import { type Context, createContext, setProcessContext } from '../lib/context.ts';
+import { type Context, createContext, setProcessContext } from '../lib/context/context.ts';
 import { type Scope, scopes, templateOf } from '../lib/contract/endpoint.ts';
 import type { Organization } from '../lib/contract/organization.ts';
-import { published } from '../lib/deployment/consumers.ts';
-import { environment } from '../lib/deployment/environment.ts';
 import type { ApiEvent, ApiResult } from '../lib/http/api-event.ts';
 import { issueToken } from '../lib/http/issue-token.ts';
-import type { Table } from '../lib/table/client.ts';
+import { published } from '../lib/names/consumers.ts';
+import { environment } from '../lib/names/environment.ts';
+import type { Table } from '../lib/table/access/client.ts';
 import { createTemporaryFolder } from './temporary-files.ts';
 
 /** A clock that stands still until it is moved. */

@@ -1,8 +1,8 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { Organization } from '../lib/contract/organization.ts';
-import type { Table } from '../lib/table/client.ts';
+import type { Table } from '../lib/table/access/client.ts';
+import { unmarked } from '../lib/table/access/write-marks.ts';
 import { deletedTaskKind } from '../lib/table/tasks/deleted-tasks.ts';
-import { unmarked } from '../lib/table/write-marks.ts';
 
 /**
  * Returns every item of an organization by its key, as its store wrote it, for comparison with the table after a request.

@@ -11,7 +11,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
-import type { Table } from '../lib/table/client.ts';
+import type { Table } from '../lib/table/access/client.ts';
 
 /** The places of items, or parts of items, in a request or a response. `*` stands for every name and every index. */
 type Fields = 'item' | NamedFields;
@@ -81,7 +81,7 @@ async function answerTo(
   const places = known.items ? { ...(inRequests as object), RequestItems: known.items } : inRequests;
   const input = converted(JSON.parse(json), places, (item) => unmarshall(item));
   try {
-    const { $metadata: _, ...output } = (await send(new known.command(input as never))) as { $metadata?: object };
+    const { $metadata, ...output } = (await send(new known.command(input as never))) as { $metadata?: object };
     const toWire = (item: object) => marshall(item, { removeUndefinedValues: true });
     return { status: 200, body: converted(output, inResponses, toWire) as object };
   } catch (error) {

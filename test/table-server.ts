@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { afterAll } from 'vitest';
 import type { LocalTable } from '../infra/local/table/local-table.ts';
-import type { Table } from '../lib/table/client.ts';
+import type { Table } from '../lib/table/access/client.ts';
 import { operationOf, startLoopbackServer } from './loopback.ts';
 import { createTableProtocol, type TableAnswer, type TableRequest } from './table-protocol.ts';
 

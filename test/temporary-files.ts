@@ -9,7 +9,7 @@ const memory = '/dev/shm';
 const neededBytes = 4 * 1024 ** 3;
 
 /**
- * Creates the folder of a test run and sets `TMPDIR` to it, for this process and those that it starts. The folder is
+ * Creates the folder of a test run and sets `TMPDIR` to it, for this process and its child processes. The folder is
  * removed when this process exits, with all temporary files of the tests and their packages.
  *
  * The folder is below `TMPDIR` where that is set, else in memory where there is room. A service flushes

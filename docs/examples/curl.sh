@@ -70,7 +70,7 @@ expect 409
 echo "rejected: $status $(field code)"
 echo "  ${answer#*\"details\":}"
 
-# Change the first task only if its version is the one that was read. A second change with this version is rejected.
+# Change the first task only if its version is still the version that was read. A second change with it is rejected.
 call GET "/api/kanban-tasks/$design"
 etag=$(header etag)
 call PATCH "/api/kanban-tasks/$design" '{"status":"done"}' "If-Match: $etag"

@@ -140,7 +140,7 @@ except CrewboardError as error:
     for detail in error.details:
         print(f"  {detail['path']}: {detail['message']}")
 
-# Change the first task only if its version is the one that was read. A second change with this version is rejected.
+# Change the first task only if its version is still the version that was read. A second change with it is rejected.
 first = f"/api/kanban-tasks/{design['id']}"
 etag = call("GET", first).etag
 finished = call("PATCH", first, {"status": "done"}, if_match=etag).data

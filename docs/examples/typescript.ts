@@ -44,7 +44,7 @@ try {
   for (const { path, message } of error.details) console.log(`  ${path}: ${message}`);
 }
 
-// Change the first task only if its version is the one that was read. A second change with this version is rejected.
+// Change the first task only if its version is still the version that was read. A second change with it is rejected.
 const { etag } = await crewboard.getTask({ params: { id: design.id } });
 const done = { params: { id: design.id }, body: { status: 'done' }, ifMatch: etag } as const;
 const { data: finished } = await crewboard.updateTask(done);

@@ -1,6 +1,6 @@
 import { assignSkill, unassignSkill } from '../../lib/agents/agents.ts';
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
-import * as rows from '../../lib/contract/agents.ts';
+import * as rows from '../../lib/contract/agents/agents.ts';
 import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
 

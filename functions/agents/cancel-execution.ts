@@ -1,4 +1,4 @@
-import { cancelExecution as row } from '../../lib/contract/execution-control.ts';
+import { cancelExecution as row } from '../../lib/contract/executions/execution-control.ts';
 import { cancelExecution } from '../../lib/executions/execution-control.ts';
 import { serve } from '../../lib/http/serve.ts';
 

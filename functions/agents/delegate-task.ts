@@ -1,4 +1,4 @@
-import { delegateTask as row } from '../../lib/contract/executions.ts';
+import { delegateTask as row } from '../../lib/contract/executions/executions.ts';
 import { delegateTask } from '../../lib/executions/delegations.ts';
 import { serve } from '../../lib/http/serve.ts';
 

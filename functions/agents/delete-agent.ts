@@ -1,5 +1,5 @@
 import { deleteAgent } from '../../lib/agents/agents.ts';
-import { deleteAgent as row } from '../../lib/contract/agents.ts';
+import { deleteAgent as row } from '../../lib/contract/agents/agents.ts';
 import { serve } from '../../lib/http/serve.ts';
 
 export const handler = serve(row, async ({ params, caller, ifMatch }, context) =>

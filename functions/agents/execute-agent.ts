@@ -1,4 +1,4 @@
-import { executeAgent as row } from '../../lib/contract/executions.ts';
+import { executeAgent as row } from '../../lib/contract/executions/executions.ts';
 import { executeAgent } from '../../lib/executions/executions.ts';
 import { serve } from '../../lib/http/serve.ts';
 

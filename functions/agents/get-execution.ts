@@ -1,4 +1,4 @@
-import { getExecution as row } from '../../lib/contract/executions.ts';
+import { getExecution as row } from '../../lib/contract/executions/executions.ts';
 import { getExecution } from '../../lib/executions/executions.ts';
 import { serve } from '../../lib/http/serve.ts';
 

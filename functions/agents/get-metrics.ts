@@ -1,5 +1,5 @@
 import { getExecutionMetrics, getMetrics } from '../../lib/agents/metrics.ts';
-import * as rows from '../../lib/contract/agent-metrics.ts';
+import * as rows from '../../lib/contract/agents/agent-metrics.ts';
 import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
 

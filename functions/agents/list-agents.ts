@@ -1,7 +1,7 @@
 import { getAgentHistory } from '../../lib/agents/agent-history.ts';
 import { listAgents } from '../../lib/agents/agents.ts';
-import { listAgents as row } from '../../lib/contract/agents.ts';
-import { getAgentHistory as historyRow } from '../../lib/contract/history.ts';
+import { listAgents as row } from '../../lib/contract/agents/agents.ts';
+import { getAgentHistory as historyRow } from '../../lib/contract/tasks/history.ts';
 import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
 

@@ -1,4 +1,4 @@
-import * as rows from '../../lib/contract/executions.ts';
+import * as rows from '../../lib/contract/executions/executions.ts';
 import { listAgentExecutions, listExecutions } from '../../lib/executions/executions.ts';
 import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';

@@ -1,4 +1,4 @@
-import { listImprovements as row } from '../../lib/contract/improvements.ts';
+import { listImprovements as row } from '../../lib/contract/agents/improvements.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { listImprovements } from '../../lib/improvements/improvement-list.ts';
 

@@ -1,5 +1,5 @@
 import { getPrompt, listPrompts } from '../../lib/agents/prompts.ts';
-import * as rows from '../../lib/contract/prompts.ts';
+import * as rows from '../../lib/contract/agents/prompts.ts';
 import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
 

@@ -1,7 +1,7 @@
 import { listSkills } from '../../lib/agents/agents.ts';
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
-import { listSkills as ofAgentRow } from '../../lib/contract/agents.ts';
-import { listSkillCatalogue as catalogueRow } from '../../lib/contract/skills.ts';
+import { listSkills as ofAgentRow } from '../../lib/contract/agents/agents.ts';
+import { listSkillCatalogue as catalogueRow } from '../../lib/contract/agents/skills.ts';
 import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
 

@@ -1,4 +1,4 @@
-import { listSteps as row } from '../../lib/contract/steps.ts';
+import { listSteps as row } from '../../lib/contract/executions/steps.ts';
 import { listSteps } from '../../lib/executions/executions.ts';
 import { serve } from '../../lib/http/serve.ts';
 

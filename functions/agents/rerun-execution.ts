@@ -1,4 +1,4 @@
-import { rerunExecution as row } from '../../lib/contract/execution-control.ts';
+import { rerunExecution as row } from '../../lib/contract/executions/execution-control.ts';
 import { rerunExecution } from '../../lib/executions/execution-control.ts';
 import { serve } from '../../lib/http/serve.ts';
 

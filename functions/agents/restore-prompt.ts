@@ -1,5 +1,5 @@
 import { restorePrompt } from '../../lib/agents/prompts.ts';
-import { restorePrompt as row } from '../../lib/contract/prompts.ts';
+import { restorePrompt as row } from '../../lib/contract/agents/prompts.ts';
 import { serve } from '../../lib/http/serve.ts';
 
 export const handler = serve(row, async ({ params, caller, ifMatch, recordResponse }, context) =>

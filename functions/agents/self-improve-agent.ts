@@ -1,10 +1,10 @@
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
-import { selfImproveAgent as row } from '../../lib/contract/improvements.ts';
+import { selfImproveAgent as row } from '../../lib/contract/agents/improvements.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { selfImproveAgent } from '../../lib/improvements/improvements.ts';
 import { createBedrockModel } from '../../lib/model/bedrock.ts';
-import { logFailure } from '../../lib/queue/log-failure.ts';
-import { meteredModel } from '../../lib/queue/metered-model.ts';
+import { logFailure } from '../../lib/workers/log-failure.ts';
+import { meteredModel } from '../../lib/workers/metered-model.ts';
 
 const { model, metering } = meteredModel(createBedrockModel(process.env, logFailure));
 const tools = { model, catalogue: readSkills() };

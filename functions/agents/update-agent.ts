@@ -1,5 +1,5 @@
 import { updateAgent } from '../../lib/agents/agents.ts';
-import { updateAgent as row } from '../../lib/contract/agents.ts';
+import { updateAgent as row } from '../../lib/contract/agents/agents.ts';
 import { serve } from '../../lib/http/serve.ts';
 
 export const handler = serve(row, async ({ params, body, caller, ifMatch }, context) =>

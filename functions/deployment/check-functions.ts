@@ -1,3 +1,3 @@
-import { checkFunctions } from '../../lib/start-checks/check-functions.ts';
+import { checkFunctions } from '../../lib/workers/check-functions.ts';
 
 export const handler = checkFunctions();

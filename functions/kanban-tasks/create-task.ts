@@ -1,4 +1,4 @@
-import { createTask as row } from '../../lib/contract/tasks.ts';
+import { createTask as row } from '../../lib/contract/tasks/tasks.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { createTask } from '../../lib/tasks/tasks.ts';
 

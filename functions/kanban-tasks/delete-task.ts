@@ -1,4 +1,4 @@
-import { deleteTask as row } from '../../lib/contract/tasks.ts';
+import { deleteTask as row } from '../../lib/contract/tasks/tasks.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { deleteTask } from '../../lib/tasks/tasks.ts';
 

@@ -1,15 +1,15 @@
-import { listComments as listCommentsRow } from '../../lib/contract/comments.ts';
-import { getTaskHistory as historyRow } from '../../lib/contract/history.ts';
-import { listReadyTasks as listReadyRow } from '../../lib/contract/task-claims.ts';
-import { searchTasks as searchRow } from '../../lib/contract/task-search.ts';
-import * as rows from '../../lib/contract/tasks.ts';
+import { listComments as listCommentsRow } from '../../lib/contract/tasks/comments.ts';
+import { getTaskHistory as historyRow } from '../../lib/contract/tasks/history.ts';
+import { listReadyTasks as listReadyRow } from '../../lib/contract/tasks/task-claims.ts';
+import { searchTasks as searchRow } from '../../lib/contract/tasks/task-search.ts';
+import * as rows from '../../lib/contract/tasks/tasks.ts';
 import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
-import { listComments } from '../../lib/tasks/comments.ts';
+import { listComments } from '../../lib/tasks/discussion/comments.ts';
+import { getTaskHistory } from '../../lib/tasks/discussion/task-history.ts';
 import { listReadyTasks } from '../../lib/tasks/ready-tasks.ts';
 import { searchTasks } from '../../lib/tasks/search-tasks.ts';
 import { countTasks } from '../../lib/tasks/task-counts.ts';
-import { getTaskHistory } from '../../lib/tasks/task-history.ts';
 import { listTasks } from '../../lib/tasks/tasks.ts';
 
 const list = serve(rows.listTasks, async ({ query, caller }, context) => {

@@ -1,13 +1,13 @@
-import * as commentRows from '../../lib/contract/comments.ts';
-import * as claimRows from '../../lib/contract/task-claims.ts';
-import { reviewTask as reviewRow } from '../../lib/contract/task-reviews.ts';
-import * as rows from '../../lib/contract/tasks.ts';
+import * as commentRows from '../../lib/contract/tasks/comments.ts';
+import * as claimRows from '../../lib/contract/tasks/task-claims.ts';
+import { reviewTask as reviewRow } from '../../lib/contract/tasks/task-reviews.ts';
+import * as rows from '../../lib/contract/tasks/tasks.ts';
 import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { claimTask, releaseTask, renewClaim, takeBackTask } from '../../lib/tasks/claims.ts';
-import { commentOnTask, deleteComment, updateComment } from '../../lib/tasks/comments.ts';
+import { commentOnTask, deleteComment, updateComment } from '../../lib/tasks/discussion/comments.ts';
+import { reviewTask } from '../../lib/tasks/discussion/reviews.ts';
 import { claimNextTask } from '../../lib/tasks/ready-tasks.ts';
-import { reviewTask } from '../../lib/tasks/reviews.ts';
 import { updateTask } from '../../lib/tasks/tasks.ts';
 
 const update = serve(rows.updateTask, async ({ params, body, caller, ifMatch }, context) =>

@@ -1,6 +1,6 @@
 // Generated from lib/contract by `npm run generate`. Change the rows, not this file.
 
-import { mcp } from '../../lib/contract/mcp.ts';
+import { mcp } from '../../lib/contract/open/mcp.ts';
 import { serveMcp } from '../../lib/mcp/serve-mcp.ts';
 import { handler as assignSkill } from '../agents/assign-skill.ts';
 import { handler as cancelExecution } from '../agents/cancel-execution.ts';

@@ -1,4 +1,4 @@
-import { consoleAsset, consolePage } from '../../lib/contract/console.ts';
+import { consoleAsset, consolePage } from '../../lib/contract/open/console.ts';
 import { byRoute } from '../../lib/http/by-route.ts';
 import { consoleAssetContent, consolePageContent } from '../../lib/http/console/console-content.ts';
 import { serveOpen } from '../../lib/http/serve-open.ts';

@@ -1,4 +1,4 @@
-import { docs, docsScript } from '../../lib/contract/open.ts';
+import { docs, docsScript } from '../../lib/contract/open/open.ts';
 import { byRoute } from '../../lib/http/by-route.ts';
 import { docsPageContent } from '../../lib/http/docs/docs-page.ts';
 import { docsScriptContent } from '../../lib/http/docs/docs-script.ts';

@@ -1,8 +1,8 @@
-import { processContext } from '../../lib/context.ts';
-import { health } from '../../lib/contract/open.ts';
-import { withStartCheck } from '../../lib/deployment/start-check.ts';
+import { processContext } from '../../lib/context/context.ts';
+import { health } from '../../lib/contract/open/open.ts';
 import { createHealthCheck } from '../../lib/http/check-health.ts';
 import { serveOpen } from '../../lib/http/serve-open.ts';
+import { withStartCheck } from '../../lib/names/start-check.ts';
 
 const check = createHealthCheck(processContext, () => performance.now());
 

@@ -1,4 +1,4 @@
-import { openapi } from '../../lib/contract/open.ts';
+import { openapi } from '../../lib/contract/open/open.ts';
 import { openApiContent } from '../../lib/http/docs/openapi.ts';
 import { serveOpen } from '../../lib/http/serve-open.ts';
 

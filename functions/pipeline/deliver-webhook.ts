@@ -1,11 +1,11 @@
-import { DeliveryOrOrder } from '../../lib/deployment/messages.ts';
-import { withStartCheck } from '../../lib/deployment/start-check.ts';
-import { consumeQueue } from '../../lib/queue/consume.ts';
+import { DeliveryOrOrder } from '../../lib/names/messages.ts';
+import { withStartCheck } from '../../lib/names/start-check.ts';
 import { carryOutTaskOrder } from '../../lib/tasks/task-orders.ts';
+import type { Delivered } from '../../lib/webhooks/attempts/make-attempt.ts';
 import { checkDecryption } from '../../lib/webhooks/check-secrets.ts';
 import { deliverWebhook } from '../../lib/webhooks/deliveries/deliver-webhook.ts';
-import type { Delivered } from '../../lib/webhooks/deliveries/make-attempt.ts';
 import { carryOut } from '../../lib/webhooks/orders/carry-out.ts';
+import { consumeQueue } from '../../lib/workers/consume.ts';
 
 export const handler = withStartCheck(
   consumeQueue(DeliveryOrOrder, async (message, context): Promise<Delivered> => {

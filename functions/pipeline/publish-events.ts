@@ -1,28 +1,33 @@
 import { entriesOfAgent } from '../../lib/agents/agent-history.ts';
 import { orderLook, wakeAgent } from '../../lib/executions/auto-run.ts';
 import { executionEvents } from '../../lib/executions/execution-events.ts';
-import { sendExecutionMessages } from '../../lib/executions/execution-messages.ts';
-import { consumeStream } from '../../lib/queue/consume.ts';
-import { meter } from '../../lib/queue/meter.ts';
+import { sendExecutionMessages } from '../../lib/executions/run/execution-messages.ts';
 import { agentKind } from '../../lib/table/agents/agent-items.ts';
 import { wakeFrom, wakeKind } from '../../lib/table/agents/wake-ups.ts';
-import { heartbeatKind } from '../../lib/table/deliveries/heartbeat.ts';
-import { ownEventFrom, ownEventKind } from '../../lib/table/deliveries/own-events.ts';
-import { releaseKind } from '../../lib/table/deliveries/parked-attempts.ts';
 import { executionFrom, executionKind } from '../../lib/table/executions/execution-items.ts';
 import { putEntries } from '../../lib/table/history/history-rows.ts';
+import { heartbeatKind } from '../../lib/table/organizations/heartbeat.ts';
 import { commentFrom, commentKind } from '../../lib/table/tasks/comments.ts';
 import { deletedTaskFrom, deletedTaskKind } from '../../lib/table/tasks/deleted-tasks.ts';
 import { followTask, renewSearchEntry } from '../../lib/table/tasks/search-entries.ts';
 import { taskFrom, taskKind } from '../../lib/table/tasks/task-items.ts';
+import { ownEventFrom, ownEventKind } from '../../lib/table/webhooks/own-events.ts';
+import { releaseKind } from '../../lib/table/webhooks/releases.ts';
 import { becomesReady } from '../../lib/tasks/claim-decisions.ts';
 import { dependentsFollow } from '../../lib/tasks/dependents.ts';
+import {
+  entriesOfComment,
+  entriesOfExecution,
+  entriesOfTask,
+  entryOfDeletion,
+} from '../../lib/tasks/discussion/task-history.ts';
 import { commentEvent, deletionEvent, taskEvents } from '../../lib/tasks/events.ts';
-import { entriesOfComment, entriesOfExecution, entriesOfTask, entryOfDeletion } from '../../lib/tasks/task-history.ts';
 import { orderPurge, sendTaskOrder } from '../../lib/tasks/task-orders.ts';
 import { publishEvents } from '../../lib/webhooks/deliveries/publish-events.ts';
 import { isAwaited, startAwaited } from '../../lib/webhooks/orders/start-awaited.ts';
 import { webhookEvents } from '../../lib/webhooks/own-events.ts';
+import { consumeStream } from '../../lib/workers/consume.ts';
+import { meter } from '../../lib/workers/meter.ts';
 
 export const handler = consumeStream(async ({ organization, before, after, isRedriven }, context) => {
   const item = after ?? before;
@@ -93,7 +98,7 @@ export const handler = consumeStream(async ({ organization, before, after, isRed
     current && putEntries(context, { organization, of: 'task', id }, entriesOfTask(former, current)),
     publishEvents(context, { organization, item: id, version, events: taskEvents(former, current) }),
   ]);
-  // Not before all have ended: a write of the entry that goes on could end after that of the next change.
+  // Not before all have ended: a write of the entry that goes on could end after the write of the next change.
   const failed = done.find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
 });

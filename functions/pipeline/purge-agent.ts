@@ -1,4 +1,4 @@
 import { runDuePurges } from '../../lib/executions/purges.ts';
-import { scheduled } from '../../lib/queue/scheduled.ts';
+import { scheduled } from '../../lib/workers/scheduled.ts';
 
 export const handler = scheduled({ purges: (call, context) => runDuePurges(context, call) });

@@ -1,20 +1,20 @@
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
-import { ExecutionOrOrder } from '../../lib/deployment/messages.ts';
 import { lookAtAgent } from '../../lib/executions/auto-run.ts';
-import { runExecution } from '../../lib/executions/run-execution.ts';
+import { runExecution } from '../../lib/executions/run/run-execution.ts';
 import { answeringModel } from '../../lib/model/answering-model.ts';
 import { createBedrockModel } from '../../lib/model/bedrock.ts';
-import { consumeQueue } from '../../lib/queue/consume.ts';
-import { logFailure } from '../../lib/queue/log-failure.ts';
-import { meteredModel } from '../../lib/queue/metered-model.ts';
-import { callTool, grantedTools } from '../../lib/tools/agent-tools.ts';
+import { ExecutionOrOrder } from '../../lib/names/messages.ts';
+import { callAgentTool, grantedTools } from '../../lib/tools/agent-tools.ts';
+import { consumeQueue } from '../../lib/workers/consume.ts';
+import { logFailure } from '../../lib/workers/log-failure.ts';
+import { meteredModel } from '../../lib/workers/metered-model.ts';
 
 const { model, metering } = meteredModel(createBedrockModel(process.env, logFailure));
 const tools = {
   model,
   answeringModel,
   catalogue: readSkills(),
-  agentTools: { grantedTools, callTool },
+  agentTools: { grantedTools, callTool: callAgentTool },
 };
 
 export const handler = consumeQueue(ExecutionOrOrder, async (message, context) => {

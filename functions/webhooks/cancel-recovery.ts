@@ -1,4 +1,4 @@
-import { cancelRecovery as row } from '../../lib/contract/recoveries.ts';
+import { cancelRecovery as row } from '../../lib/contract/webhooks/recoveries.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { cancelRecovery } from '../../lib/webhooks/recoveries/recovery.ts';
 

@@ -1,4 +1,4 @@
-import { deleteWebhook as row } from '../../lib/contract/webhooks.ts';
+import { deleteWebhook as row } from '../../lib/contract/webhooks/webhooks.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
 

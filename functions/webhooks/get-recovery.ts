@@ -1,4 +1,4 @@
-import * as rows from '../../lib/contract/recoveries.ts';
+import * as rows from '../../lib/contract/webhooks/recoveries.ts';
 import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { getRecovery, listRecoveries } from '../../lib/webhooks/recoveries/recovery.ts';

@@ -1,4 +1,4 @@
-import { getWebhook as row } from '../../lib/contract/webhooks.ts';
+import { getWebhook as row } from '../../lib/contract/webhooks/webhooks.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { getWebhook } from '../../lib/webhooks/webhooks.ts';
 

@@ -1,5 +1,5 @@
-import { listWebhookEvents as eventsRow } from '../../lib/contract/webhook-events.ts';
-import * as rows from '../../lib/contract/webhooks.ts';
+import { listWebhookEvents as eventsRow } from '../../lib/contract/webhooks/webhook-events.ts';
+import * as rows from '../../lib/contract/webhooks/webhooks.ts';
 import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { getDelivery } from '../../lib/webhooks/delivery-details.ts';

@@ -1,4 +1,4 @@
-import * as rows from '../../lib/contract/event-log.ts';
+import * as rows from '../../lib/contract/webhooks/event-log.ts';
 import { byRoute } from '../../lib/http/by-route.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { getEvent, listEvents } from '../../lib/webhooks/events.ts';

@@ -1,4 +1,4 @@
-import { listWebhooks as row } from '../../lib/contract/webhooks.ts';
+import { listWebhooks as row } from '../../lib/contract/webhooks/webhooks.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { listWebhooks } from '../../lib/webhooks/webhooks.ts';
 

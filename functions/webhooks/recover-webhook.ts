@@ -1,4 +1,4 @@
-import { recoverWebhook as row } from '../../lib/contract/recoveries.ts';
+import { recoverWebhook as row } from '../../lib/contract/webhooks/recoveries.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { recoverWebhook } from '../../lib/webhooks/recoveries/recovery.ts';
 

@@ -1,4 +1,4 @@
-import { redeliverDelivery as row } from '../../lib/contract/webhooks.ts';
+import { redeliverDelivery as row } from '../../lib/contract/webhooks/webhooks.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { redeliverDelivery } from '../../lib/webhooks/redelivery.ts';
 

@@ -1,6 +1,6 @@
-import { registerWebhook as row } from '../../lib/contract/webhooks.ts';
-import { withStartCheck } from '../../lib/deployment/start-check.ts';
+import { registerWebhook as row } from '../../lib/contract/webhooks/webhooks.ts';
 import { serve } from '../../lib/http/serve.ts';
+import { withStartCheck } from '../../lib/names/start-check.ts';
 import { checkEncryption } from '../../lib/webhooks/check-secrets.ts';
 import { registerWebhook } from '../../lib/webhooks/registration.ts';
 

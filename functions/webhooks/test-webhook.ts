@@ -1,6 +1,6 @@
-import { testWebhook as row } from '../../lib/contract/webhooks.ts';
-import { withStartCheck } from '../../lib/deployment/start-check.ts';
+import { testWebhook as row } from '../../lib/contract/webhooks/webhooks.ts';
 import { serve } from '../../lib/http/serve.ts';
+import { withStartCheck } from '../../lib/names/start-check.ts';
 import { checkDecryption } from '../../lib/webhooks/check-secrets.ts';
 import { testWebhook } from '../../lib/webhooks/test-delivery.ts';
 

@@ -1,4 +1,4 @@
-import { updateWebhook as row } from '../../lib/contract/webhooks.ts';
+import { updateWebhook as row } from '../../lib/contract/webhooks/webhooks.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { updateWebhook } from '../../lib/webhooks/webhooks.ts';
 

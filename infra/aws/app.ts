@@ -1,9 +1,9 @@
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
-import { rejectOtherData, withAllowedModels } from '../cli/stack/deployed-data.ts';
 import { bundleFunctions } from './bundle.ts';
+import { rejectOtherData, withAllowedModels } from './deployed/deployed-data.ts';
 import { ServiceStack } from './service-stack.ts';
-import { readSettings, type StackSettings, withDefaultModel } from './settings.ts';
+import { readStackSettings, type StackSettings, withDefaultModel } from './settings.ts';
 import { stageOf } from './stage.ts';
 
 // The argument, the folder of the settings files, is for tests only.
@@ -17,7 +17,7 @@ new ServiceStack(app, { bundles: await bundleFunctions('.build/functions'), sett
 /** Reads the settings. Ends this process with an error message if they are invalid. */
 async function settingsOfDeploy(): Promise<StackSettings> {
   try {
-    const read = readSettings(stageOf(app.node), folder);
+    const read = readStackSettings(stageOf(app.node), folder);
     // The CDK sets the region of the deploy, and the account if the shell has AWS credentials. A deploy needs both.
     const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
     if (account && region) {

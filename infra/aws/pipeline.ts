@@ -6,14 +6,7 @@ import { Schedule, ScheduleExpression, ScheduleTargetInput } from 'aws-cdk-lib/a
 import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import {
-  type Clock,
-  type Consumer,
-  type ConsumerName,
-  consumers,
-  type Source,
-} from '../../lib/deployment/consumers.ts';
-import { type Polling, pollingOf } from '../../lib/deployment/polling.ts';
+import { type Clock, type Consumer, type ConsumerName, consumers, type Source } from '../../lib/names/consumers.ts';
 import {
   longestDelaySeconds,
   maxReceiveCount,
@@ -21,7 +14,8 @@ import {
   queues,
   type WorkQueue,
   workQueues,
-} from '../../lib/deployment/queues.ts';
+} from '../../lib/names/queues.ts';
+import { type Polling, pollingOf } from '../../lib/settings/polling.ts';
 import type { ServiceTable } from './data/table.ts';
 import { mayAskModels } from './functions/model-access.ts';
 import { constructIdOf, ServiceFunction, type SharedProps } from './functions/service-function.ts';
@@ -148,7 +142,7 @@ type Sources = {
 const eventAgeLimit = Duration.seconds(60);
 
 /**
- * Turns off retries of asynchronous calls, such as those of schedules. By default Lambda retries a failed call twice and
+ * Turns off retries of asynchronous calls, such as calls by schedules. By default Lambda retries a failed call twice and
  * keeps events for six hours. Retries are not needed: the next call of the schedule does the same work.
  */
 function disableRetries(handler: ServiceFunction): void {
@@ -168,7 +162,6 @@ function filtersOf({ kinds, onlyNew, quiet }: Extract<Source, { stream: 'table' 
   ];
 }
 
-/** Adds an event source of a function. */
 function addEventSource(
   handler: ServiceFunction,
   source: Source,

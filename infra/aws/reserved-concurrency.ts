@@ -1,5 +1,5 @@
-import { type Consumer, type ConsumerName, consumers } from '../../lib/deployment/consumers.ts';
-import { type PollingSettings, pollingOf } from '../../lib/deployment/polling.ts';
+import { type Consumer, type ConsumerName, consumers } from '../../lib/names/consumers.ts';
+import { type PollingSettings, pollingOf } from '../../lib/settings/polling.ts';
 
 /** The concurrency that Lambda keeps for functions without a reservation (AWS Lambda Developer Guide, "Configuring reserved concurrency"). */
 const keptUnreserved = 100;

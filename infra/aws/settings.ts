@@ -1,26 +1,26 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { globalProfile, isAllowed, standardModelName, standardProfileIn } from '../../lib/contract/models.ts';
+import { globalProfile, isAllowed, standardModelName, standardProfileIn } from '../../lib/contract/agents/models.ts';
+import { nearestName } from '../../lib/contract/requests/nearest-name.ts';
 import { type Operation, routes } from '../../lib/contract/routes.ts';
-import { type ConsumerName, consumers } from '../../lib/deployment/consumers.ts';
-import { isOriginPattern } from '../../lib/deployment/cors.ts';
-import { environment } from '../../lib/deployment/environment.ts';
-import { standardLimits } from '../../lib/deployment/limits.ts';
-import { type NumberSettingName, numberSettings, retryWaits } from '../../lib/deployment/number-settings.ts';
+import { type ConsumerName, consumers } from '../../lib/names/consumers.ts';
+import { environment } from '../../lib/names/environment.ts';
+import { workQueues } from '../../lib/names/queues.ts';
+import { isOriginPattern } from '../../lib/settings/cors.ts';
+import { standardLimits } from '../../lib/settings/limits.ts';
+import { type NumberSettingName, numberSettings, retryWaits } from '../../lib/settings/number-settings.ts';
 import {
   batchSizeBounds,
   concurrencyBounds,
   pollingOf,
   slowAttemptsOf,
   usualLambdaConcurrency,
-} from '../../lib/deployment/polling.ts';
-import { workQueues } from '../../lib/deployment/queues.ts';
-import { nearestName } from '../../lib/requests/nearest-name.ts';
+} from '../../lib/settings/polling.ts';
 import { reservationFaults } from './reserved-concurrency.ts';
 
-/** The settings of a stack: those of its file, the defaults of all others, and its stage. */
-export type Settings = v.InferOutput<typeof schema> & {
+/** The settings of a stack: the settings in its file, the defaults of all others, and its stage. */
+export type DeploySettings = v.InferOutput<typeof schema> & {
   /** The name of the file without `.json`, if it is not `default.json`. */
   stage?: string | undefined;
 };
@@ -183,7 +183,7 @@ const tags = v.pipe(
 /** The most units a second that can be set for the table. */
 const mostUnits = 10_000_000;
 
-/** The lowest values are those that a table billed on demand has anyway (DynamoDB Developer Guide, "Warm throughput"). */
+/** The lowest values are the throughput that a table billed on demand has anyway (DynamoDB Developer Guide, "Warm throughput"). */
 const warmThroughput = group({
   readUnitsPerSecond: v.optional(number(12_000, mostUnits)),
   writeUnitsPerSecond: v.optional(number(4_000, mostUnits)),
@@ -315,7 +315,7 @@ export function settingsFileOf(stage = standardStage, folder = settingsFolder): 
  * @param stage the name of the file without `.json`; the default is `default`
  * @throws Error if the stage or the file is invalid
  */
-export function readSettings(stage = standardStage, folder = settingsFolder): Settings {
+export function readStackSettings(stage = standardStage, folder = settingsFolder): DeploySettings {
   if (!/^[a-z][a-z0-9-]{0,30}$/.test(stage))
     throw new Error(`The stage ${JSON.stringify(stage)} is invalid; use lower-case letters, digits and hyphens.`);
   const file = settingsFileOf(stage, folder);
@@ -348,7 +348,7 @@ function stagesIn(folder: string): string[] {
  * @param file the path of the file, for messages
  * @throws Error that lists all invalid settings with their errors
  */
-export function parseSettings(given: unknown, file: string, stage?: string): Settings {
+export function parseSettings(given: unknown, file: string, stage?: string): DeploySettings {
   const read = v.safeParse(schema, given, { abortPipeEarly: true });
   if (!read.success) throw new Error(`${file} is invalid:\n${read.issues.map(faultOf).join('\n')}`);
   const settings = read.output;
@@ -364,7 +364,7 @@ export function parseSettings(given: unknown, file: string, stage?: string): Set
 const mostEnvironmentBytes = 2_496;
 
 /** Returns the error of settings whose texts do not fit into the environment variables of a function. */
-function environmentFaults(settings: Settings): string[] {
+function environmentFaults(settings: DeploySettings): string[] {
   const { defaultModel = '', openTelemetry: { wrapper = '', variables = {} } = {} } = settings;
   const resolved = withModels(settings, defaultModel);
   const texts = Object.entries({ ...variablesOf(resolved), wrapper, ...variables }).flat();
@@ -376,7 +376,11 @@ function environmentFaults(settings: Settings): string[] {
 }
 
 /** Returns the errors in the throughput of the table: it is of the table of the stack, and cannot be above its own maximum. */
-function throughputFaults({ restoredStream, warmThroughput: warm, maxWriteRequestUnits: most }: Settings): string[] {
+function throughputFaults({
+  restoredStream,
+  warmThroughput: warm,
+  maxWriteRequestUnits: most,
+}: DeploySettings): string[] {
   const { writeUnitsPerSecond = 0 } = warm ?? {};
   return [
     ...(restoredStream !== undefined && (warm !== undefined || most !== undefined)
@@ -401,24 +405,24 @@ function faultOf(issue: v.BaseIssue<unknown>): string {
  * Returns the name of the stack. An ephemeral stack has another name, so that setting the flag cannot remove the protection
  * of a permanent stack.
  */
-export function stackNameOf({ stage, ephemeral }: Pick<Settings, 'stage' | 'ephemeral'>): string {
+export function stackNameOf({ stage, ephemeral }: Pick<DeploySettings, 'stage' | 'ephemeral'>): string {
   return [ephemeral ? 'CrewboardEphemeral' : 'Crewboard', ...(stage ? [stage] : [])].join('-');
 }
 
 /** The settings of a stack with the default model of agents, and the list of the allowed models if not every model is. */
-export type StackSettings = Omit<Settings, 'allowedModels'> & {
+export type StackSettings = Omit<DeploySettings, 'allowedModels'> & {
   defaultModel: string;
   allowedModels?: string[] | undefined;
 };
 
 /**
- * Returns the settings with a default model: that of the settings, or the inference profile for the geography of the region
+ * Returns the settings with a default model: the model in the settings, or the inference profile for the geography of the region
  * where models are called.
  *
  * @param region the region of the stack, if it is known
  * @throws Error if the region has no such profile, or the default model is not allowed
  */
-export function withDefaultModel(settings: Settings, region: string | undefined): StackSettings {
+export function withDefaultModel(settings: DeploySettings, region: string | undefined): StackSettings {
   const { defaultModel = standardModelOf(settings.modelRegion ?? region) } = settings;
   const resolved = withModels(settings, defaultModel);
   const { allowedModels } = resolved;
@@ -429,7 +433,7 @@ export function withDefaultModel(settings: Settings, region: string | undefined)
   return resolved;
 }
 
-function withModels({ allowedModels, ...settings }: Settings, defaultModel: string): StackSettings {
+function withModels({ allowedModels, ...settings }: DeploySettings, defaultModel: string): StackSettings {
   if (allowedModels === undefined || allowedModels === 'every') return { ...settings, defaultModel };
   return { ...settings, defaultModel, allowedModels: allowedModels === 'default' ? [defaultModel] : allowedModels };
 }
@@ -443,7 +447,7 @@ function standardModelOf(region: string | undefined): string {
   );
 }
 
-/** Returns the environment variables of functions for the settings. A function gets those that it reads. */
+/** Returns the environment variables of functions for the settings. A function gets the variables that it reads. */
 export function variablesOf({
   defaultModel,
   allowedModels,

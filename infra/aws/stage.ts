@@ -1,5 +1,5 @@
 import type { Node } from 'constructs';
-import { nearestName } from '../../lib/requests/nearest-name.ts';
+import { nearestName } from '../../lib/contract/requests/nearest-name.ts';
 import { settingNames, settingsFileOf } from './settings.ts';
 
 /** The names in the CDK's own context that have no colon. */

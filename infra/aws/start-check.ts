@@ -4,7 +4,7 @@ import { type CfnRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { CfnFunction, Version } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { routes } from '../../lib/contract/routes.ts';
-import type { StartCheckProperties } from '../../lib/deployment/start-check.ts';
+import type { StartCheckProperties } from '../../lib/names/start-check.ts';
 import { functionVariables } from './functions/function-variables.ts';
 import { constructIdOf, ServiceFunction, type SharedProps } from './functions/service-function.ts';
 import { FunctionRole } from './functions/service-role.ts';

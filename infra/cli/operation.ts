@@ -1,17 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Context, createContext } from '../../lib/context.ts';
-import { environment } from '../../lib/deployment/environment.ts';
+import { type Context, createContext } from '../../lib/context/context.ts';
+import { environment } from '../../lib/names/environment.ts';
+import { createStackContext } from '../aws/deployed/stack.ts';
 import { connectToService, runInService } from '../local/commands/command-client.ts';
 import type { CommandRequest, Terminal } from '../local/commands/messages.ts';
 import { type LocalContext, openLocalContext } from '../local/local-context.ts';
-import { Problem } from '../local/problem.ts';
-import { readSettings } from '../local/settings.ts';
+import { readLocalSettings } from '../local/settings.ts';
+import { Problem } from '../problem.ts';
 import { findStackTargets, type RedriveTargets } from './dead-letters/redrive-targets.ts';
-import { createStackContext } from './stack/stack.ts';
 import { processTerminal } from './terminal.ts';
 
 /** What a command of operators gets: the terminal of the operator, and the deployment that it works on. */
-export type Operation = {
+export type OperatorOperation = {
   terminal: Terminal;
   /** The working folder of the operator, to which paths are relative. */
   folder: string;
@@ -32,10 +32,10 @@ export type Operation = {
 };
 
 /** The operation of a command that runs in a service; none in the process of a command. */
-const servedOperation = new AsyncLocalStorage<Operation>();
+const servedOperation = new AsyncLocalStorage<OperatorOperation>();
 
 /** Runs a command in a service: the functions that `operate` has created then work on its deployment. */
-export function serveOperation<Result>(operation: Operation, act: () => Result): Result {
+export function serveOperation<Result>(operation: OperatorOperation, act: () => Result): Result {
   return servedOperation.run(operation, act);
 }
 
@@ -58,7 +58,7 @@ type ParsedCommand = {
  * process. If none is running, it runs the command here, on the data folder.
  */
 export function operate<Args extends unknown[]>(
-  run: (operation: Operation, ...args: Args) => Promise<void>,
+  run: (operation: OperatorOperation, ...args: Args) => Promise<void>,
 ): (...args: Args) => Promise<void> {
   return async (...args) => {
     const command = args.at(-1) as ParsedCommand;
@@ -70,7 +70,7 @@ export function operate<Args extends unknown[]>(
     }
     if (table !== undefined) return run(onTable(table), ...args);
     if (stack !== undefined) return run(onStack(stack), ...args);
-    const settings = readSettings(process.env);
+    const settings = readLocalSettings(process.env);
     const service = await connectToService(settings.dataFolder);
     if (service) return runInService(service, requestOf(command), processTerminal);
     const opened = await openLocalContext(settings);
@@ -85,7 +85,7 @@ export function operate<Args extends unknown[]>(
 /** The terminal and the working folder of this process. npm starts scripts in the folder of the project. */
 const here = () => ({ terminal: processTerminal, folder: process.env.INIT_CWD ?? process.cwd() });
 
-function onStack(stack: string): Operation {
+function onStack(stack: string): OperatorOperation {
   return {
     ...here(),
     createContext: () => createStackContext(stack),
@@ -93,7 +93,7 @@ function onStack(stack: string): Operation {
   };
 }
 
-function onTable(table: string): Operation {
+function onTable(table: string): OperatorOperation {
   return {
     ...here(),
     createContext: async () => createContext({ environment: { [environment.tableName]: table }, clock: Date.now }),
@@ -103,7 +103,7 @@ function onTable(table: string): Operation {
   };
 }
 
-function onStopped({ context, backup }: LocalContext, dataFolder: string): Operation {
+function onStopped({ context, backup }: LocalContext, dataFolder: string): OperatorOperation {
   return {
     ...here(),
     createContext: async () => context,

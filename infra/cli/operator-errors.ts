@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/contract/errors.ts';
-import { Problem } from '../local/problem.ts';
-import { awsErrorMessage, isAwsError } from './stack/aws-errors.ts';
+import { awsErrorMessage, isAwsError } from '../aws/deployed/aws-errors.ts';
+import { Problem } from '../problem.ts';
 
 /** Returns the message of an error that operators can correct; `undefined` for any other error. */
 export function operatorErrorText(thrown: unknown): string | undefined {

@@ -2,7 +2,7 @@ import { agents } from './api/agents/agents.ts';
 import { createApiProgram } from './api/api-program.ts';
 import { backup } from './commands/backup.ts';
 import { deadLetters } from './commands/dead-letters.ts';
-import { deliveries } from './commands/deliveries.ts';
+import { operatorDeliveries } from './commands/deliveries.ts';
 import { moveModel } from './commands/move-model.ts';
 import { orgs } from './commands/organizations.ts';
 import { preflight } from './commands/preflight.ts';
@@ -14,19 +14,19 @@ import { trace } from './commands/trace.ts';
 
 agents.addCommand(moveModel);
 
-/** The program of the repository: the commands that call the API, and those of operators. Each is also an npm script. */
+/** The program of the repository: the commands that call the API, and the commands of operators. */
 export const program = createApiProgram(
   'Use Crewboard by its API, or operate it: the service that runs on this machine, or a stack in AWS with --stack',
   'npm run --silent crewboard -- tasks list --status backlog',
-  'npm run --silent token -- create --org acme',
-  'npm run --silent dead-letters -- list --stack Crewboard',
+  'npm run --silent crewboard -- token create --org acme',
+  'npm run --silent crewboard -- dead-letters list --stack Crewboard',
 )
   .commandsGroup('Commands for operators:')
   .addCommand(token)
   .addCommand(orgs)
   .addCommand(settings)
   .addCommand(deadLetters)
-  .addCommand(deliveries)
+  .addCommand(operatorDeliveries)
   .addCommand(reconcile)
   .addCommand(backup)
   .addCommand(trace)

@@ -1,5 +1,5 @@
 import ora from 'ora';
-import type { Progress, Terminal } from '../local/commands/messages.ts';
+import type { ShownProgress, Terminal } from '../local/commands/messages.ts';
 
 /** The stream on which progress is shown, and a clock in milliseconds. */
 export type Screen = { stream: NodeJS.WriteStream; clock: () => number };
@@ -14,7 +14,7 @@ const lineEveryMs = 10_000;
 export function startProgress(
   first: string,
   { stream, clock }: Screen = { stream: process.stderr, clock: Date.now },
-): Progress {
+): ShownProgress {
   // Some terminals report 0 columns. There ora would clear infinitely many lines.
   const hasWidth = stream.columns > 0;
   const line = ora({ text: first, stream, discardStdin: false, ...(!hasWidth && { isEnabled: false }) });
@@ -32,7 +32,7 @@ export function startProgress(
 }
 
 /** Reports the progress of long work in a few words. */
-export type Report = Progress['report'];
+export type Report = ShownProgress['report'];
 
 /** Does long work, and shows its progress on a terminal meanwhile. */
 export async function withProgress<Result>(

@@ -5,7 +5,7 @@ import { CommanderError } from 'commander';
 export const exitCodes = { failed: 1, wrongUsage: 2 } as const;
 
 /** An error that the user of a command can correct. The program prints its message only, without a stack trace. */
-export class Failure extends Error {
+export class CommandFailure extends Error {
   override name = 'Failure';
 }
 
@@ -43,7 +43,7 @@ export async function runProgram(
   } catch (thrown) {
     // The parser has printed its message, or the help.
     if (thrown instanceof CommanderError) return exit(thrown.exitCode === 0 ? 0 : exitCodes.wrongUsage);
-    printError(thrown instanceof Failure ? thrown.message : (messageOf(thrown) ?? inspect(thrown)));
+    printError(thrown instanceof CommandFailure ? thrown.message : (messageOf(thrown) ?? inspect(thrown)));
     exit(exitCodes.failed);
   }
 }

@@ -1,10 +1,10 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { runWithRequest } from '../../lib/request-context.ts';
+import { runWithRequest } from '../../lib/table/access/current-request.ts';
 import type { CommandRequest, Terminal } from '../local/commands/messages.ts';
 import type { ServiceAccess } from '../local/deployment.ts';
 import { backup } from './commands/backup.ts';
 import { deadLetters } from './commands/dead-letters.ts';
-import { deliveries } from './commands/deliveries.ts';
+import { operatorDeliveries } from './commands/deliveries.ts';
 import { moveModel } from './commands/move-model.ts';
 import { orgs } from './commands/organizations.ts';
 import { reconcile } from './commands/reconcile.ts';
@@ -17,7 +17,9 @@ import { exitCodes, runProgram } from './run-program.ts';
 
 /** The commands that a service runs for operators, by their names below the program. */
 const served = new Map<string, CommandUnknownOpts>([
-  ...[token, orgs, settings, deadLetters, deliveries, reconcile, backup].flatMap((command) => leavesOf(command)),
+  ...[token, orgs, settings, deadLetters, operatorDeliveries, reconcile, backup].flatMap((command) =>
+    leavesOf(command),
+  ),
   ['agents move-model', moveModel],
 ]);
 

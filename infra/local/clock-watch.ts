@@ -1,4 +1,4 @@
-import type { Log } from '../../lib/log.ts';
+import type { Log } from '../../lib/context/log.ts';
 
 /** How often the clock is compared with the monotonic one, in milliseconds. */
 const everyMs = 1_000;

@@ -1,13 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
-import {
-  type AllowedOrigins,
-  cors,
-  isOriginPattern,
-  originsIn,
-  readAllowedOrigins,
-} from '../../lib/deployment/cors.ts';
-import { Problem } from './problem.ts';
+import { type AllowedOrigins, cors, isOriginPattern, originsIn, readAllowedOrigins } from '../../lib/settings/cors.ts';
+import { Problem } from '../problem.ts';
 
 /**
  * Reads `CORS_ORIGINS`: origins separated by commas, such as `http://localhost:*`, with `*` for any port; `*` alone stands

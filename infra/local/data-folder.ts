@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { Problem } from '../problem.ts';
 import { closeToOthers } from './file-modes.ts';
-import { Problem } from './problem.ts';
 
 /** The open data folder of a local deployment, which contains everything that survives a restart. */
 export type DataFolder = {
@@ -71,7 +71,7 @@ export function dataPath(data: DataFolder, name: string): string {
 
 /** Returns the text of a file in the data folder, or `undefined` if there is no such file. */
 export function readData(data: DataFolder, name: string): string | undefined {
-  return readText(dataPath(data, name));
+  return readTextIfAny(dataPath(data, name));
 }
 
 /**
@@ -98,7 +98,7 @@ function createFolder(folder: string): void {
 }
 
 /** Returns the text of a file, or `undefined` if there is no such file. */
-export function readText(path: string): string | undefined {
+export function readTextIfAny(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
@@ -122,7 +122,7 @@ function lock(folder: string): DatabaseSync {
 }
 
 /** Returns whether a running deployment has locked the folder. */
-export function isOpen(folder: string): boolean {
+export function isFolderOpen(folder: string): boolean {
   if (!existsSync(join(folder, dataFiles.lock))) return false;
   const database = new DatabaseSync(join(folder, dataFiles.lock));
   try {

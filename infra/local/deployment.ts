@@ -1,4 +1,4 @@
-import { type Context, processContext, setProcessContext } from '../../lib/context.ts';
+import { type Context, processContext, setProcessContext } from '../../lib/context/context.ts';
 import { scopes } from '../../lib/contract/endpoint.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
@@ -21,11 +21,11 @@ import {
 import { functionEnvironment } from './function-environment.ts';
 import { startGateway } from './gateway.ts';
 import { createLocalModel } from './model/local-model.ts';
-import { type OpenTable, openTable } from './open-table.ts';
+import { type OpenTable, openDataTable } from './open-table.ts';
 import { startPollers } from './pollers.ts';
 import { createQueues, type Queues, sendersOf } from './queues/queues.ts';
 import type { Running } from './running.ts';
-import type { Settings } from './settings.ts';
+import type { LocalSettings } from './settings.ts';
 
 /** A running local deployment. `stop` ends it cleanly: every confirmed change is then in the data folder. */
 export type Deployment = {
@@ -64,7 +64,7 @@ const firstOrganization = 'local' as Organization;
  * @param runCommand runs the commands of operators; without it the deployment accepts none
  * @throws `Problem` for an error that the user can correct; all started parts are stopped first
  */
-export async function startDeployment(settings: Settings, runCommand?: RunServiceCommand): Promise<Deployment> {
+export async function startDeployment(settings: LocalSettings, runCommand?: RunServiceCommand): Promise<Deployment> {
   const stops: (() => unknown)[] = [];
   const stop = async () => {
     for (const one of stops.splice(0).reverse()) await one();
@@ -76,7 +76,7 @@ export async function startDeployment(settings: Settings, runCommand?: RunServic
     removeFormerAddresses(data);
     const model = createLocalModel(settings.model);
     setConverseClient(model.client, model.name);
-    const { table, backup, changes, upgraded, ended, close } = await openTable(settings, data, { inThread: true });
+    const { table, backup, changes, upgraded, ended, close } = await openDataTable(settings, data, { inThread: true });
     stops.push(close);
     const queues = createQueues();
     Object.assign(process.env, functionEnvironment(settings, data));

@@ -1,7 +1,7 @@
-import { environment } from '../../lib/deployment/environment.ts';
+import { environment } from '../../lib/names/environment.ts';
 import { type DataFolder, dataFiles, dataPath } from './data-folder.ts';
 import { tableName } from './running.ts';
-import type { Settings } from './settings.ts';
+import type { LocalSettings } from './settings.ts';
 
 /**
  * The maximum number of concurrent attempts of one webhook that is not slow. In AWS each container makes five; locally
@@ -10,7 +10,7 @@ import type { Settings } from './settings.ts';
 const normalAttempts = 100;
 
 /** Returns the environment variables of functions in a local deployment. */
-export function functionEnvironment(settings: Settings, data: DataFolder): Record<string, string> {
+export function functionEnvironment(settings: LocalSettings, data: DataFolder): Record<string, string> {
   return {
     [environment.tableName]: tableName,
     [environment.dynamodbEndpoint]: settings.dynamodbEndpoint ?? '',

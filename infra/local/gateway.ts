@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { methodsOf, templateOf } from '../../lib/contract/endpoint.ts';
 import { familyOf, fileNameOf, functionNameOf, matchPath, routes } from '../../lib/contract/routes.ts';
-import type { AllowedOrigins } from '../../lib/deployment/cors.ts';
 import { isPassedOn } from '../../lib/http/middleware/payload.ts';
+import type { AllowedOrigins } from '../../lib/settings/cors.ts';
+import { codeOf, Problem } from '../problem.ts';
 import { corsHeaders, isAllowedHost, preflightHeaders } from './cors.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';
-import { codeOf, Problem } from './problem.ts';
 import { createRequestTurns } from './request-turns.ts';
 
 /** The timeout of API functions. API Gateway's own timeout is 30 s. */
@@ -193,7 +193,7 @@ function send(response: ServerResponse, result: APIGatewayProxyStructuredResultV
   const { statusCode = 200, headers = {}, body = '', isBase64Encoded = false } = result;
   response.statusCode = statusCode;
   // `writeHead` would send the headers before the length of the body is known, and then the body in chunks.
-  // A response has a `Vary` of its own beside that of CORS.
+  // A response has a `Vary` of its own beside the `Vary` of CORS.
   for (const [name, value] of Object.entries(headers as Record<string, string>)) response.appendHeader(name, value);
   response.end(body, isBase64Encoded ? 'base64' : 'utf8');
 }

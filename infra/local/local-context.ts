@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Context, createContext } from '../../lib/context.ts';
+import { type Context, createContext } from '../../lib/context/context.ts';
+import { Problem } from '../problem.ts';
 import { removeFormerAddresses } from './commands/command-address.ts';
 import { closeDataFolder, type DataFolder, dataFiles, openDataFolder } from './data-folder.ts';
 import { functionEnvironment } from './function-environment.ts';
-import { type OpenTable, openTable } from './open-table.ts';
-import { Problem } from './problem.ts';
-import type { Settings } from './settings.ts';
+import { type OpenTable, openDataTable } from './open-table.ts';
+import type { LocalSettings } from './settings.ts';
 
 /** The context of a data folder on which no service runs. `close` ends its use. */
 export type LocalContext = { context: Context; close: () => Promise<void> } & Pick<OpenTable, 'backup'>;
@@ -17,7 +17,7 @@ export type LocalContext = { context: Context; close: () => Promise<void> } & Pi
  *
  * @throws `Problem` if the folder has no table, or if a service or another command uses it
  */
-export async function openLocalContext(settings: Settings): Promise<LocalContext> {
+export async function openLocalContext(settings: LocalSettings): Promise<LocalContext> {
   const { dataFolder, dynamodbEndpoint } = settings;
   // A wrong CREWBOARD_DATA must not create a new table.
   const { lock, table, formerTable } = dataFiles;
@@ -34,8 +34,8 @@ export async function openLocalContext(settings: Settings): Promise<LocalContext
   }
 }
 
-async function openContext(settings: Settings, data: DataFolder): Promise<LocalContext> {
-  const { table, backup, close } = await openTable(settings, data, { inThread: false });
+async function openContext(settings: LocalSettings, data: DataFolder): Promise<LocalContext> {
+  const { table, backup, close } = await openDataTable(settings, data, { inThread: false });
   const context = createContext({
     environment: functionEnvironment(settings, data),
     clock: Date.now,

@@ -1,7 +1,7 @@
+import { log } from '../../lib/context/log.ts';
 import { fileNameOf } from '../../lib/contract/routes.ts';
-import { type ConsumerName, consumers, type Source } from '../../lib/deployment/consumers.ts';
-import { concurrencyBounds, pollingOf, usualLambdaConcurrency } from '../../lib/deployment/polling.ts';
-import { log } from '../../lib/log.ts';
+import { type ConsumerName, consumers, type Source } from '../../lib/names/consumers.ts';
+import { concurrencyBounds, pollingOf, usualLambdaConcurrency } from '../../lib/settings/polling.ts';
 import { type StepListeners, watchClock } from './clock-watch.ts';
 import { loadHandler } from './functions.ts';
 import { pollQueue, type Stop } from './queues/queue-poller.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { dataFiles, isOpen, readText } from './data-folder.ts';
-import { Problem } from './problem.ts';
+import { Problem } from '../problem.ts';
+import { dataFiles, isFolderOpen, readTextIfAny } from './data-folder.ts';
 
 /** The name of the table in a local deployment. */
 export const tableName = 'crewboard';
@@ -14,7 +14,7 @@ export type Running = { url: string; commands?: string | undefined };
 /** Returns the addresses in a data folder, of a deployment that runs or has been killed; `undefined` if there are none. */
 export function readRunning(dataFolder: string): Running | undefined {
   try {
-    return JSON.parse(readText(join(dataFolder, dataFiles.addresses)) ?? 'null') ?? undefined;
+    return JSON.parse(readTextIfAny(join(dataFolder, dataFiles.addresses)) ?? 'null') ?? undefined;
   } catch {
     // The file is damaged. A start writes it anew.
     return undefined;
@@ -27,7 +27,7 @@ export function readRunning(dataFolder: string): Running | undefined {
  * @throws `Problem` if none is running
  */
 export async function findRunning(dataFolder: string): Promise<Running> {
-  const running = isOpen(dataFolder) ? readRunning(dataFolder) : undefined;
+  const running = isFolderOpen(dataFolder) ? readRunning(dataFolder) : undefined;
   const answers =
     running &&
     (await fetch(`${running.url}/health`).then(

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/deployment/consumers.ts';
+import type { Clock } from '../../lib/names/consumers.ts';
 import type { StepListeners } from './clock-watch.ts';
 import { contextOf, type Handler } from './functions.ts';
 import { type Stop, stopWithinMs, waited } from './queues/queue-poller.ts';

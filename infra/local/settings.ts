@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
-import { environment } from '../../lib/deployment/environment.ts';
-import { type Limits, readLimits } from '../../lib/deployment/limits.ts';
-import { numberSettings, readNumber } from '../../lib/deployment/number-settings.ts';
-import { readRetrySchedule } from '../../lib/webhooks/deliveries/retry-schedule.ts';
-import { readAllowedReceivers } from '../../lib/webhooks/sender/allowed-receivers.ts';
+import { environment } from '../../lib/names/environment.ts';
+import { readAllowedReceivers } from '../../lib/settings/allowed-receivers.ts';
+import { type Limits, readLimits } from '../../lib/settings/limits.ts';
+import { numberSettings, readNumber } from '../../lib/settings/number-settings.ts';
+import { readRetrySchedule } from '../../lib/settings/retry-schedule.ts';
+import { Problem } from '../problem.ts';
 import { readCorsOrigins } from './cors.ts';
 import { type ModelSettings, readModelSettings } from './model/model-settings.ts';
-import { Problem } from './problem.ts';
 import type { Durability } from './table/file/database.ts';
 
 /** The settings of a local deployment, which it reads from environment variables. */
-export type Settings = {
+export type LocalSettings = {
   /** The port of the API on 127.0.0.1; 0 stands for any free port. */
   port: number;
   /** The folder of all data that survives a restart. */
@@ -54,10 +54,10 @@ const standardLimits: Limits = { requestsPerMinute: 60_000, executionsPerMinute:
  * @param args the arguments of the program: none, or `--port` with the port, which is then not read from `PORT`
  * @throws `Problem` for an invalid value, and for another argument
  */
-export function readSettings(
+export function readLocalSettings(
   variables: Readonly<Record<string, string | undefined>>,
   args: readonly string[] = [],
-): Settings {
+): LocalSettings {
   const givenPort = /^--port[= ](\S+)$/.exec(args.join(' '))?.[1];
   if (args.length > 0 && givenPort === undefined)
     throw new Problem(
@@ -118,7 +118,7 @@ function readDurability(text: string): Durability {
   return text;
 }
 
-function readLogFormat(text: string | undefined): Settings['log'] {
+function readLogFormat(text: string | undefined): LocalSettings['log'] {
   if (text !== undefined && text !== 'text' && text !== 'json')
     throw new Problem(`LOG is ${JSON.stringify(text)}; set it to text or json, or leave it unset.`);
   return text;

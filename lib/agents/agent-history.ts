@@ -1,14 +1,14 @@
 import { type Actor, theService } from '../contract/actors.ts';
-import { AgentPatch } from '../contract/agents.ts';
+import { AgentPatch } from '../contract/agents/agents.ts';
 import type { Page } from '../contract/endpoint.ts';
-import type { FieldChange, HistoryEntry } from '../contract/history.ts';
 import type { Organization } from '../contract/organization.ts';
+import type { FieldChange, HistoryEntry } from '../contract/tasks/history.ts';
+import type { Item } from '../table/access/write.ts';
 import { type AgentHead, agentFrom, type SkillChange } from '../table/agents/agent-items.ts';
 import type { AgentContext } from '../table/agents/agents.ts';
 import { changesBetween } from '../table/history/field-changes.ts';
 import { type NewEntry, readHistoryPage } from '../table/history/history-rows.ts';
-import type { Item } from '../table/write.ts';
-import { requireAgentHead } from './agents.ts';
+import { requireAgentHead } from './require-agent.ts';
 
 /** The fields whose changes a history shows: all that a request can change. */
 const fields = Object.keys(AgentPatch.entries);

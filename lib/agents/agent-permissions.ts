@@ -1,5 +1,5 @@
-import { toolScopesOf } from '../contract/agent-operations.ts';
-import { standardConduct } from '../contract/agents.ts';
+import { toolScopesOf } from '../contract/agents/agent-operations.ts';
+import { standardConduct } from '../contract/agents/agents.ts';
 import type { Scope } from '../contract/endpoint.ts';
 import { requireScopes } from '../contract/required-scopes.ts';
 import type { StoredAgent } from '../table/agents/agent-items.ts';
@@ -47,7 +47,7 @@ export function authorizeConduct(
  *
  * @throws `ApiError` `insufficient_scope`
  */
-export function authorizeChange(scopes: readonly Scope[], before: StoredAgent, after: StoredAgent): void {
+export function authorizeAgentChange(scopes: readonly Scope[], before: StoredAgent, after: StoredAgent): void {
   const isGuided = guidingFields.some((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
   const capabilities = [...before.capabilities, ...after.capabilities];
   if (isGuided) authorizeTools(scopes, { name: before.name, capabilities });

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import {
   type Agent,
   type AgentFilter,
@@ -7,14 +7,15 @@ import {
   type AssignedSkill,
   type NewAgent,
   reservedNames,
-} from '../contract/agents.ts';
+} from '../contract/agents/agents.ts';
+import { isAllowed } from '../contract/agents/models.ts';
+import type { Skill } from '../contract/agents/skills.ts';
 import type { Page, Precondition, Scope, Versioned } from '../contract/endpoint.ts';
 import { ApiError, notFound } from '../contract/errors.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
-import { isAllowed } from '../contract/models.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { Skill } from '../contract/skills.ts';
-import type { AgentHead, StoredAgent } from '../table/agents/agent-items.ts';
+import { retryOnConflict, transact } from '../table/access/transact.ts';
+import type { StoredAgent } from '../table/agents/agent-items.ts';
 import {
   type AgentContext,
   changeAgent,
@@ -23,7 +24,6 @@ import {
   insertAgentSkill,
   insertMissingAgents,
   readAgent,
-  readAgentHead,
   readAgentSkills,
   readAgents,
   removeAgent,
@@ -33,10 +33,10 @@ import { askWrite } from '../table/agents/wake-ups.ts';
 import { unlistExecutions } from '../table/executions/execution-removal.ts';
 import { markExecutions } from '../table/executions/running-executions.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
-import { readSettings } from '../table/organizations/settings.ts';
-import { retryOnConflict, transact } from '../table/transact.ts';
-import { authorizeChange, authorizeConduct, authorizeTools } from './agent-permissions.ts';
-import { losesRights, matching, mayStartMore, patched } from './decisions.ts';
+import { readOrganizationSettings } from '../table/organizations/settings.ts';
+import { authorizeAgentChange, authorizeConduct, authorizeTools } from './agent-permissions.ts';
+import { losesRights, matching, mayStartMore, patchedAgent } from './decisions.ts';
+import { requireAgent, requireAgentHead } from './require-agent.ts';
 import { newSystemAgents } from './system-agents.ts';
 
 /** Returns a page of the agents that match a filter, newest first, and their exact number. */
@@ -127,8 +127,8 @@ export async function updateAgent(
     ifMatch(before);
     const { model: named } = patch;
     const model = named === undefined ? undefined : await chooseModel(context, organization, named ?? undefined);
-    const after = patched(before, { ...patch, model }, timestamp(context.clock()));
-    authorizeChange(scopes, before, after);
+    const after = patchedAgent(before, { ...patch, model }, timestamp(context.clock()));
+    authorizeAgentChange(scopes, before, after);
     const also = mayStartMore(before, after) ? [askWrite(organization, after, after.updatedAt)] : [];
     if (after !== before) await changeAgent(context, organization, before, after, { why: 'changed', also });
     return { before, after };
@@ -154,7 +154,7 @@ export function replaceAgentModel(
   return retryOnConflict(context.table, async () => {
     const before = await readAgent(context, organization, name);
     if (before?.model !== from) return false;
-    const after = patched(before, { model: to }, timestamp(context.clock()));
+    const after = patchedAgent(before, { model: to }, timestamp(context.clock()));
     await changeAgent(context, organization, before, after);
     return true;
   });
@@ -270,39 +270,9 @@ export function unassignSkill(
 /** The part of a context that the choice of a model needs. */
 type ModelContext = Pick<Context, 'table' | 'defaultModel' | 'allowedModels'>;
 
-/**
- * Returns an agent without its prompt and soul.
- *
- * @throws `ApiError` `not_found`
- */
-export async function requireAgentHead(
-  context: AgentContext,
-  organization: Organization,
-  name: string,
-): Promise<AgentHead> {
-  const agent = await readAgentHead(context, organization, name);
-  if (!agent) throw notFound('agent');
-  return agent;
-}
-
-/**
- * Returns an agent with its prompt and soul.
- *
- * @throws `ApiError` `not_found`
- */
-export async function requireAgent(
-  context: AgentContext,
-  organization: Organization,
-  name: string,
-): Promise<StoredAgent> {
-  const agent = await readAgent(context, organization, name);
-  if (!agent) throw notFound('agent');
-  return agent;
-}
-
 /** Returns the default model of an organization. It takes a read, which most agents do not need. */
 async function readDefaultModel(context: ModelContext, organization: Organization): Promise<string> {
-  return (await readSettings(context, organization)).defaultModel ?? context.defaultModel;
+  return (await readOrganizationSettings(context, organization)).defaultModel ?? context.defaultModel;
 }
 
 /** Returns the model of a request for an agent: the named model, or the default model. */

@@ -1,7 +1,7 @@
-import { type AgentFilter, type AgentListItem, type AgentPatch, toolCapabilities } from '../contract/agents.ts';
-import { searching } from '../search-words.ts';
+import { type AgentFilter, type AgentListItem, type AgentPatch, toolCapabilities } from '../contract/agents/agents.ts';
+import { searching } from '../contract/search-words.ts';
+import { applyPatch } from '../table/access/patch.ts';
 import { type StoredAgent, startsItself } from '../table/agents/agent-items.ts';
-import { applyPatch } from '../table/patch.ts';
 
 /**
  * Returns an agent after a patch; the same object if nothing changes. An agent always has a prompt and a soul: `null`
@@ -9,7 +9,7 @@ import { applyPatch } from '../table/patch.ts';
  *
  * @param patch its `model` is a name: the caller has replaced `null` by the default model
  */
-export function patched(
+export function patchedAgent(
   agent: StoredAgent,
   patch: AgentPatch & { model?: string | undefined },
   now: string,

@@ -1,16 +1,24 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import {
   type AgentMetrics,
   type DailyMetrics,
   type ExecutionMetrics,
   type Period,
   periodDays,
-} from '../contract/agent-metrics.ts';
+} from '../contract/agents/agent-metrics.ts';
 import { notFound } from '../contract/errors.ts';
 import type { Organization } from '../contract/organization.ts';
+import type { TableContext } from '../table/access/client.ts';
 import { type AgentContext, readAgentHead } from '../table/agents/agents.ts';
-import { type Days, lastDays, noTotals, readDays, readDurations, sumOf, type Totals } from '../table/agents/metrics.ts';
-import type { TableContext } from '../table/client.ts';
+import {
+  type Days,
+  lastDays,
+  noTotals,
+  readDays,
+  readDurations,
+  sumOfTotals,
+  type Totals,
+} from '../table/executions/metrics.ts';
 
 /** Percentiles are exact up to this number of finished executions; above it they come from the histogram. */
 const exactUpTo = 1_000;
@@ -36,7 +44,7 @@ export async function getMetrics(
   const dates = lastDays(periodDays[period], context.clock());
   const since = dates[0] as string;
   const counted = await readDays(context, organization, { agentId: agent.id, since, promptHash: prompt });
-  const { completed, failed } = sumOf(counted.values());
+  const { completed, failed } = sumOfTotals(counted.values());
   // The rows that have the durations do not have the prompt.
   const isExact = prompt === undefined && completed + failed <= exactUpTo;
   const days = isExact ? withDurations(counted, await readDurations(context, organization, agent.id, since)) : counted;
@@ -44,7 +52,7 @@ export async function getMetrics(
     agentName: agent.name,
     period,
     ...(prompt !== undefined && { prompt }),
-    ...metricsOf(sumOf(days.values())),
+    ...metricsOf(sumOfTotals(days.values())),
     ...(series && { series: seriesOf(dates, days) }),
   };
 }
@@ -62,7 +70,7 @@ export async function getExecutionMetrics(
   const days = await readDays(context, organization, { since: dates[0] as string });
   return {
     period,
-    ...metricsOf(sumOf(days.values())),
+    ...metricsOf(sumOfTotals(days.values())),
     runningLimit: context.runningCap,
     series: seriesOf(dates, days),
   };

@@ -1,10 +1,11 @@
-import type { Context } from '../context.ts';
-import type { Agent } from '../contract/agents.ts';
+import type { Context } from '../context/context.ts';
+import type { Agent } from '../contract/agents/agents.ts';
+import type { Prompt, PromptListItem, PromptSource } from '../contract/agents/prompts.ts';
 import type { Page, Precondition, Scope, Versioned } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { Prompt, PromptListItem, PromptSource } from '../contract/prompts.ts';
+import { retryOnConflict, transact } from '../table/access/transact.ts';
 import {
   type AgentHead,
   hashOf,
@@ -15,9 +16,9 @@ import {
 import { type AgentContext, changeAgent } from '../table/agents/agents.ts';
 import { readPrompt, readPromptChanges } from '../table/agents/prompts.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
-import { retryOnConflict, transact } from '../table/transact.ts';
-import { authorizeChange } from './agent-permissions.ts';
-import { requireAgent, requireAgentHead, versioned } from './agents.ts';
+import { authorizeAgentChange } from './agent-permissions.ts';
+import { versioned } from './agents.ts';
+import { requireAgent, requireAgentHead } from './require-agent.ts';
 
 const sources: Record<PromptChangeReason, PromptSource> = {
   created: 'create',
@@ -78,7 +79,7 @@ export function restorePrompt(
     const isCurrent = systemPrompt === before.systemPrompt;
     const updatedAt = timestamp(context.clock());
     const after = isCurrent ? before : { ...before, systemPrompt, version: before.version + 1, updatedAt };
-    authorizeChange(scopes, before, after);
+    authorizeAgentChange(scopes, before, after);
     const also = recordResponse?.(versioned(after)) ?? [];
     if (!isCurrent) {
       const summary =

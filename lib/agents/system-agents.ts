@@ -1,4 +1,4 @@
-import { type NewAgent, standardConduct } from '../contract/agents.ts';
+import { type NewAgent, standardConduct } from '../contract/agents/agents.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import type { StoredAgent } from '../table/agents/agent-items.ts';
 

@@ -38,7 +38,7 @@ export type Client = { readonly [Name in keyof Operations]: Call<Name> };
 export type ClientOptions = {
   /** The URL of the service, such as `http://127.0.0.1:3000`. */
   url: string;
-  /** An access token. Operators create one with `npm run token -- create`. */
+  /** An access token. Operators create one with `npm run crewboard -- token create`. */
   token: string;
   /** The maximum number of attempts for a request, the first included; 4 if unset. */
   tries?: number | undefined;
@@ -67,7 +67,7 @@ export class CrewboardError extends Error {
   /** The time in `Retry-After`, in seconds; absent if the response has none. */
   readonly retryAfter: number | undefined;
   readonly requestId: string | undefined;
-  /** The method and the URL of the request; absent if the error is not that of a single request. */
+  /** The method and the URL of the request; absent if the error does not belong to a single request. */
   readonly method: string | undefined;
   readonly url: string | undefined;
 

@@ -257,7 +257,7 @@ function isFetch(headers: Unverified['headers']): headers is { get(name: string)
   return typeof headers.get === 'function';
 }
 
-/** Checks that a signature is that of one of the secrets. */
+/** Checks that one of the secrets has made a signature. */
 async function checkSignature(
   signatures: readonly string[],
   raw: Uint8Array<ArrayBuffer>,
@@ -275,7 +275,7 @@ async function checkSignature(
   );
 }
 
-/** Returns whether a signature is that of a secret. Web Crypto compares the bytes in constant time. */
+/** Returns whether a secret has made a signature. Web Crypto compares the bytes in constant time. */
 async function isSignedWith(secret: string, signature: string, raw: Uint8Array<ArrayBuffer>): Promise<boolean> {
   const [, hex = ''] = /^sha256=([0-9a-f]{64})$/.exec(signature) ?? [];
   const bytes = Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));

@@ -1,7 +1,7 @@
 import { Link, Outlet, useLocation, useRouteContext } from '@tanstack/react-router';
 import { AccountMenu } from './account-menu.tsx';
 import { CommandButton } from './command-menu/command-button.tsx';
-import { MissingScreen } from './components/missing-scope.tsx';
+import { MissingScreen } from './components/dialogs/missing-scope.tsx';
 import { useNoticesOf } from './components/notices.tsx';
 import { ScreenIcon } from './components/screen-icon.tsx';
 import { Ago, DataTimeContext } from './components/time.tsx';

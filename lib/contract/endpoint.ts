@@ -83,7 +83,7 @@ export type Endpoint = {
   servedBy?: string;
   /** The endpoint is not in the OpenAPI document: it belongs to the documentation page, or has a protocol of its own. */
   undocumented?: true;
-  /** Error codes of the endpoint's own rules. `impliedErrors` adds those that follow from the other properties. */
+  /** Error codes of the endpoint's own rules. `impliedErrors` adds the codes that follow from the other properties. */
   errors?: readonly ErrorCode[];
 };
 
@@ -100,7 +100,7 @@ export type Example<T> = T extends object ? { readonly [Key in keyof T]: Example
 
 /**
  * The API reference of an endpoint in the OpenAPI document: a description in Markdown, examples of path parameters, an
- * example of the body and an example of the data. The function `getTaskReference` returns that of `getTask`. It is a
+ * example of the body and an example of the data. The function `getTaskReference` returns the reference of `getTask`. It is a
  * function so that bundlers can remove it from code that does not call it.
  *
  * The first example works on a new organization (`lib/contract/examples.ts` has the rules). Further examples of the body,

@@ -1,28 +1,28 @@
 // Generated from the files of this folder by `npm run generate`. Change them, not this file.
 
-import * as agentMetrics from './agent-metrics.ts';
-import * as agents from './agents.ts';
-import * as comments from './comments.ts';
-import * as console from './console.ts';
+import * as agentMetrics from './agents/agent-metrics.ts';
+import * as agents from './agents/agents.ts';
+import * as improvements from './agents/improvements.ts';
+import * as prompts from './agents/prompts.ts';
+import * as skills from './agents/skills.ts';
 import type { Endpoint } from './endpoint.ts';
-import * as eventLog from './event-log.ts';
-import * as executionControl from './execution-control.ts';
-import * as executions from './executions.ts';
-import * as history from './history.ts';
-import * as improvements from './improvements.ts';
-import * as mcp from './mcp.ts';
+import * as executionControl from './executions/execution-control.ts';
+import * as executions from './executions/executions.ts';
+import * as steps from './executions/steps.ts';
 import * as me from './me.ts';
-import * as open from './open.ts';
-import * as prompts from './prompts.ts';
-import * as recoveries from './recoveries.ts';
-import * as skills from './skills.ts';
-import * as steps from './steps.ts';
-import * as taskClaims from './task-claims.ts';
-import * as taskReviews from './task-reviews.ts';
-import * as taskSearch from './task-search.ts';
-import * as tasks from './tasks.ts';
-import * as webhookEvents from './webhook-events.ts';
-import * as webhooks from './webhooks.ts';
+import * as console from './open/console.ts';
+import * as mcp from './open/mcp.ts';
+import * as open from './open/open.ts';
+import * as comments from './tasks/comments.ts';
+import * as history from './tasks/history.ts';
+import * as taskClaims from './tasks/task-claims.ts';
+import * as taskReviews from './tasks/task-reviews.ts';
+import * as taskSearch from './tasks/task-search.ts';
+import * as tasks from './tasks/tasks.ts';
+import * as eventLog from './webhooks/event-log.ts';
+import * as recoveries from './webhooks/recoveries.ts';
+import * as webhookEvents from './webhooks/webhook-events.ts';
+import * as webhooks from './webhooks/webhooks.ts';
 
 /** All endpoints by their operation ids, in the order of the OpenAPI document. */
 export const endpoints = {

@@ -60,8 +60,8 @@ export const detailCodes = [
 ] as const;
 
 /**
- * One problem of a request. `path` is a dotted path (`dependsOn.0`) or the name of a query parameter or header. That of
- * `task_claimed` has the worker that holds the claim, and until when (ISO 8601).
+ * One problem of a request. `path` is a dotted path (`dependsOn.0`) or the name of a query parameter or header. The
+ * detail of `task_claimed` has the worker that holds the claim, and until when (ISO 8601).
  */
 export type ErrorDetail = {
   path: string;

@@ -1,15 +1,15 @@
-import { standardModel } from './models.ts';
+import { standardModel } from './agents/models.ts';
 
 /**
  * The values that the examples of all endpoints share: one agent, one task with a dependency, one execution, one
- * webhook. Each is a separate constant, so that a function's bundle contains only those of its own endpoint.
+ * webhook. Each is a separate constant, so that a function's bundle contains only the values of its own endpoint.
  *
  * The first example of each endpoint works on a new organization: its body names only resources that every organization
  * has. Its path names the system agent `qa-reviewer`; if it changes the agent, it names `builder`, which the example of
- * `createAgent` creates. Only ids that the service generates have to be replaced. The example of
- * `redeliverDelivery` also needs a delivery that has ended, that of `cancelExecution` an execution that is running, that
- * of `getEvent` an event, those of claims a task that waits for a worker, that of
- * `reviewTask` a task that waits for a review, and those of a comment one that was written.
+ * `createAgent` creates. Only ids that the service generates have to be replaced. Some
+ * examples also need other items: `redeliverDelivery` a delivery that has ended, `cancelExecution` a running execution,
+ * `getEvent` an event, claims a task that waits for a worker, `reviewTask` a task that waits for a review, and the
+ * operations on a comment a written comment.
  */
 export const taskId = 'tk_01K9Z3T6V0QW8E5R7T9Y1AB2CD';
 export const dependencyId = 'tk_01K9Z3P2M4N6Q8S0V2X4Z6A8BC';

@@ -19,7 +19,7 @@ export function ulidFrom(time: number, bytes: Uint8Array): string {
   if (!Number.isSafeInteger(time)) throw new RangeError(`${time} is no time of a ULID; use whole milliseconds.`);
   let letters = '';
   for (let at = 0, rest = time; at < 10; at++, rest = Math.floor(rest / 32)) letters = alphabet[rest % 32] + letters;
-  // Each letter has five bits: those that are left of the bytes before come first.
+  // Each letter has five bits: the remaining bits of the previous bytes come first.
   for (let at = 0, bits = 0, left = 0; at < 10; at++) {
     bits = (bits << 8) | (bytes[at] as number);
     for (left += 8; left >= 5; left -= 5) letters += alphabet[(bits >> (left - 5)) & 31];

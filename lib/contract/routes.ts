@@ -21,7 +21,7 @@ export function fileNameOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** Returns the name of the function that serves an endpoint: the operation id, or that of an endpoint that shares its function. */
+/** Returns the name of the function that serves an endpoint: its operation id, or the id of the endpoint whose function it shares. */
 export function functionNameOf(
   operation: string,
   { servedBy = operation }: Pick<Endpoint, 'path' | 'servedBy'>,

@@ -1,10 +1,12 @@
-import type { Context } from '../context.ts';
+import { type QueueContext, sendMessages } from '../aws/queue.ts';
+import type { Context } from '../context/context.ts';
 import { ApiError } from '../contract/errors.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { AgentOrder } from '../deployment/messages.ts';
-import { requestFields } from '../request-context.ts';
-import { type QueueContext, sendMessages } from '../sqs/queue.ts';
+import type { AgentOrder } from '../names/messages.ts';
+import type { TableContext } from '../table/access/client.ts';
+import { requestFields } from '../table/access/current-request.ts';
+import { Conflict } from '../table/access/transact.ts';
 import { type AgentHead, startsItself } from '../table/agents/agent-items.ts';
 import { readAgentHead } from '../table/agents/agents.ts';
 import {
@@ -18,16 +20,14 @@ import {
   wakeFrom,
   wakePartition,
 } from '../table/agents/wake-ups.ts';
-import type { TableContext } from '../table/client.ts';
 import { readRunningRows } from '../table/executions/execution-lists.ts';
 import { graceMs, type SweepCall, type Swept, sweep } from '../table/lists/due.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { readAssignee, readTask } from '../table/tasks/tasks.ts';
-import { Conflict } from '../table/transact.ts';
 import { isOffered } from '../tasks/claim-decisions.ts';
 import { readReadyTasks } from '../tasks/ready-tasks.ts';
 import { startsByItself } from '../tasks/rounds.ts';
-import { type ExecutionStartContext, startExecution } from './start-execution.ts';
+import { startExecution } from './start-execution.ts';
 
 /**
  * The service starts executions for the ready tasks of agents with `autoRun`. Messages only say which agent to look at: the look
@@ -38,7 +38,7 @@ import { type ExecutionStartContext, startExecution } from './start-execution.ts
 /** How many ready tasks a look reads in a page. */
 const pageSize = 20;
 
-/** How many of the ready tasks a look reads at most: those that wait for a person can be in front. */
+/** How many of the ready tasks a look reads at most: tasks that wait for a person can be in front. */
 const readAtMost = 1_000;
 
 /** For how long a look waits at least after a limit of the organization has refused a start, in milliseconds. */
@@ -66,11 +66,7 @@ export async function orderLook(context: QueueContext, organization: Organizatio
 }
 
 /** Starts executions on the ready tasks of an agent, as many as it may. It can be repeated. */
-export async function lookAtAgent(
-  context: ExecutionStartContext,
-  organization: Organization,
-  name: string,
-): Promise<void> {
+export async function lookAtAgent(context: Context, organization: Organization, name: string): Promise<void> {
   const agent = await readAgentHead(context, organization, name);
   if (!agent) return;
   const wakeUp = await readWakeUp(context, organization, agent);
@@ -79,7 +75,7 @@ export async function lookAtAgent(
   else await endWakeUp(context, organization, agent, wakeUp);
 }
 
-async function startAll(context: ExecutionStartContext, organization: Organization, agent: AgentHead): Promise<Ending> {
+async function startAll(context: Context, organization: Organization, agent: AgentHead): Promise<Ending> {
   let read = 0;
   for await (const tasks of readReadyTasks(context, organization, { agent: agent.name }, pageSize)) {
     for (const task of tasks.filter((one) => startsByItself(one, agent))) {
@@ -108,7 +104,7 @@ class Gone extends Error {
  * @returns why no further one can start; `undefined` if one may
  */
 async function startOn(
-  context: ExecutionStartContext,
+  context: Context,
   organization: Organization,
   name: string,
   taskId: string,

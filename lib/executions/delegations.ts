@@ -1,6 +1,8 @@
+import type { Context } from '../context/context.ts';
 import { ApiError, notFound } from '../contract/errors.ts';
-import type { Delegation, NewDelegation } from '../contract/executions.ts';
+import type { Delegation, NewDelegation } from '../contract/executions/executions.ts';
 import type { Organization } from '../contract/organization.ts';
+import { merged } from '../table/access/transact.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
 import { readAgentHead, unknownAgent } from '../table/agents/agents.ts';
 import type { ExecutionHead } from '../table/executions/execution-items.ts';
@@ -9,8 +11,7 @@ import type { RecordResponse } from '../table/idempotency.ts';
 import { unknownTask } from '../table/tasks/task-edges.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { readTask } from '../table/tasks/tasks.ts';
-import { merged } from '../table/transact.ts';
-import { type ExecutionStartContext, startExecution } from './start-execution.ts';
+import { startExecution } from './start-execution.ts';
 
 /** The longest chain of delegations (docs/architecture.md#delegations). */
 const longestChain = 3;
@@ -37,7 +38,7 @@ export type DelegatingExecution = {
  *   `task_blocked`, `delegation_cycle`, `delegation_too_deep`, `rate_limited`, and the errors of `authorize`
  */
 export async function delegateTask(
-  context: ExecutionStartContext,
+  context: Context,
   organization: Organization,
   name: string,
   { toAgent, taskId, instruction, context: keyValues }: NewDelegation,

@@ -1,8 +1,12 @@
+import { requireAgentHead } from '../agents/require-agent.ts';
+import type { Context } from '../context/context.ts';
 import { ApiError, notFound } from '../contract/errors.ts';
-import type { Cancellation } from '../contract/execution-control.ts';
-import type { Execution, ExecutionStarted } from '../contract/executions.ts';
+import type { Cancellation } from '../contract/executions/execution-control.ts';
+import type { Execution, ExecutionStarted } from '../contract/executions/executions.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
+import { retryOnConflict } from '../table/access/transact.ts';
+import type { Write } from '../table/access/write.ts';
 import type { AgentContext } from '../table/agents/agents.ts';
 import {
   type Ending,
@@ -20,14 +24,8 @@ import { readDelegatedExecutions } from '../table/executions/running-executions.
 import type { RecordResponse } from '../table/idempotency.ts';
 import { unknownTask } from '../table/tasks/task-edges.ts';
 import { readTask } from '../table/tasks/tasks.ts';
-import { retryOnConflict } from '../table/transact.ts';
-import type { Write } from '../table/write.ts';
-import { requireAgent, startAndRespond } from './executions.ts';
-import type { ExecutionStartContext } from './start-execution.ts';
+import { startAndRespond } from './executions.ts';
 import { moveOnCancel } from './task-moves.ts';
-
-/** The part of a context that cancelling needs. */
-type CancelContext = AgentContext & { clock: () => number };
 
 /** How many delegated executions are cancelled at the same time. */
 const cancelledAtOnce = 10;
@@ -41,7 +39,7 @@ const cancelledAtOnce = 10;
  *   `unavailable` also if the execution is cancelled, but not all that it has delegated
  */
 export async function cancelExecution(
-  context: CancelContext,
+  context: Context,
   organization: Organization,
   name: string,
   id: string,
@@ -75,7 +73,7 @@ export async function cancelExecution(
  * @throws `Conflict` if the execution or its task has changed since it was read
  */
 async function cancelOne(
-  context: CancelContext,
+  context: Context,
   execution: RunningExecution,
   recordsOf: (ended: ExecutionHead) => readonly Write[],
 ): Promise<void> {
@@ -94,13 +92,13 @@ async function cancelOne(
 }
 
 /**
- * Cancels the running executions that a cancelled one has delegated, and those that these have delegated in turn. Until it
+ * Cancels the running executions that a cancelled one has delegated, and the executions that these have delegated in turn. Until it
  * is cancelled, a delegated execution can delegate another time; so they are read again until none is left. That ends: the
  * executions that are found later are further down in a chain of delegations.
  *
  * @throws `ApiError` `unavailable`
  */
-async function cancelDelegated(context: CancelContext, organization: Organization, id: string): Promise<void> {
+async function cancelDelegated(context: Context, organization: Organization, id: string): Promise<void> {
   for (;;) {
     const found = await readDelegatedExecutions(context, organization, id);
     if (found.length === 0) return;
@@ -110,7 +108,7 @@ async function cancelDelegated(context: CancelContext, organization: Organizatio
 }
 
 /** Cancels an execution, unless it has ended since it was read, or its agent was deleted: then its purge ends it. */
-async function cancelFound(context: CancelContext, found: RunningExecution): Promise<void> {
+async function cancelFound(context: Context, found: RunningExecution): Promise<void> {
   await retryOnConflict(context.table, async () => {
     const { head, agent } = await readHeadWithAgent(context, found);
     if (head && isRunning(head) && agent?.id === found.agentId) await cancelOne(context, head, () => []);
@@ -124,7 +122,7 @@ async function cancelFound(context: CancelContext, found: RunningExecution): Pro
  *   `agent_not_active`, `task_blocked`, `rate_limited`
  */
 export async function rerunExecution(
-  context: ExecutionStartContext,
+  context: Context,
   organization: Organization,
   name: string,
   id: string,
@@ -149,7 +147,7 @@ export async function rerunExecution(
  */
 async function requireExecution(context: AgentContext, organization: Organization, name: string, id: string) {
   const [agent, found] = await Promise.all([
-    requireAgent(context, organization, name),
+    requireAgentHead(context, organization, name),
     readExecutionWithInput(context, { organization, id }),
   ]);
   if (found?.execution.agentId !== agent.id) throw notFound('execution');

@@ -1,4 +1,4 @@
-import { type ExecutionEvent, executionEventRows } from '../contract/events.ts';
+import { type ExecutionEvent, executionEventRows } from '../contract/webhooks/events.ts';
 import { type ExecutionHead, listItemOf } from '../table/executions/execution-items.ts';
 
 const names = Object.keys(executionEventRows) as ExecutionEvent['event'][];
@@ -14,7 +14,7 @@ export function executionEvents(before: ExecutionHead | undefined, after: Execut
   const changed = after ?? before;
   if (changed === undefined) return [];
   const { error, taskFields } = changed;
-  const { stepCount: _, qualityGates: __, tokensEstimated: ___, ...listed } = listItemOf(changed);
+  const { stepCount, qualityGates, tokensEstimated, ...listed } = listItemOf(changed);
   const execution = { ...listed, ...(error !== undefined && { error }) };
   const data = { execution, occurredAt: changed.completedAt ?? changed.startedAt };
   return names

@@ -1,3 +1,5 @@
+import { requireAgentHead } from '../agents/require-agent.ts';
+import type { Context } from '../context/context.ts';
 import type { Page, Scope } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
 import type {
@@ -6,12 +8,11 @@ import type {
   ExecutionListItem,
   ExecutionStarted,
   NewExecution,
-} from '../contract/executions.ts';
+} from '../contract/executions/executions.ts';
+import type { ExecutionStep, StepQuery } from '../contract/executions/steps.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { ExecutionStep, StepQuery } from '../contract/steps.ts';
-import type { AgentHead } from '../table/agents/agent-items.ts';
+import type { TableContext } from '../table/access/client.ts';
 import { type AgentContext, readAgentHead } from '../table/agents/agents.ts';
-import type { TableContext } from '../table/client.ts';
 import type { RunningExecution } from '../table/executions/execution-items.ts';
 import { readExecutionPage } from '../table/executions/execution-lists.ts';
 import { readExecution, readExecutionHead } from '../table/executions/executions.ts';
@@ -19,8 +20,8 @@ import { readConversation, readStepPage } from '../table/executions/step-list.ts
 import type { RecordResponse } from '../table/idempotency.ts';
 import { unknownTask } from '../table/tasks/task-edges.ts';
 import { readTask } from '../table/tasks/tasks.ts';
-import { type ExecutionStartContext, type Order, startExecution } from './start-execution.ts';
-import { withMessages } from './step-messages.ts';
+import { withMessages } from './prompts/step-messages.ts';
+import { type ExecutionOrder, startExecution } from './start-execution.ts';
 import { withSubjects } from './subjects.ts';
 
 /**
@@ -29,7 +30,7 @@ import { withSubjects } from './subjects.ts';
  * @throws `ApiError` `not_found`, `unknown_reference`, `agent_not_active`, `task_blocked`, `rate_limited`
  */
 export async function executeAgent(
-  context: ExecutionStartContext,
+  context: Context,
   organization: Organization,
   name: string,
   { taskId, ...input }: NewExecution,
@@ -37,7 +38,7 @@ export async function executeAgent(
 ): Promise<ExecutionStarted> {
   const decide = async () => {
     const [agent, task] = await Promise.all([
-      requireAgent(context, organization, name),
+      requireAgentHead(context, organization, name),
       taskId === undefined ? undefined : readTask(context, organization, taskId),
     ]);
     if (taskId !== undefined && !task) throw unknownTask(taskId, 'taskId');
@@ -52,9 +53,9 @@ export async function executeAgent(
  * @throws as `startExecution`
  */
 export async function startAndRespond(
-  context: ExecutionStartContext,
+  context: Context,
   organization: Organization,
-  decide: () => Promise<Order>,
+  decide: () => Promise<ExecutionOrder>,
   recordResponse: RecordResponse,
 ): Promise<ExecutionStarted> {
   const execution = await startExecution(
@@ -69,7 +70,7 @@ export async function startAndRespond(
 /**
  * Returns a page of the executions of all agents, newest first, with the exact total of the filter.
  *
- * @param scopes those of the access token: without `tasks:read`, executions have no title of their task
+ * @param scopes the scopes of the access token: without `tasks:read`, executions have no title of their task
  */
 export async function listExecutions(
   context: AgentContext,
@@ -87,7 +88,7 @@ export async function listExecutions(
 /**
  * Returns a page of the executions of an agent, newest first, with the exact total of the filter.
  *
- * @param scopes those of the access token: without `tasks:read`, executions have no title of their task
+ * @param scopes the scopes of the access token: without `tasks:read`, executions have no title of their task
  * @throws `ApiError` `not_found` if the agent does not exist
  */
 export async function listAgentExecutions(
@@ -98,7 +99,7 @@ export async function listAgentExecutions(
   page: { limit: number; offset: number },
   scopes: readonly Scope[],
 ): Promise<Page<ExecutionListItem>> {
-  const agent = await requireAgent(context, organization, name);
+  const agent = await requireAgentHead(context, organization, name);
   if (agentName !== name) return { items: [], total: 0 };
   const found = await readExecutionPage(context, organization, { agentId: agent.id, status }, page);
   return including(context, organization, found, include, scopes);
@@ -117,13 +118,7 @@ async function including(
   return { items: await withSubjects(context, organization, shown, scopes.includes('tasks:read')), total };
 }
 
-function withoutResults({
-  tokensUsed: _,
-  tokensEstimated: __,
-  qualityGates: ___,
-  error: ____,
-  ...item
-}: ExecutionListItem) {
+function withoutResults({ tokensUsed, tokensEstimated, qualityGates, error, ...item }: ExecutionListItem) {
   return item;
 }
 
@@ -139,7 +134,7 @@ export async function getExecution(
   id: string,
 ): Promise<Execution> {
   const [agent, execution] = await Promise.all([
-    requireAgent(context, organization, name),
+    requireAgentHead(context, organization, name),
     readExecution(context, { organization, id }),
   ]);
   if (execution?.agentId !== agent.id) throw notFound('execution');
@@ -160,28 +155,13 @@ export async function listSteps(
   { include, ...page }: StepQuery,
 ): Promise<Page<ExecutionStep>> {
   const [agent, execution] = await Promise.all([
-    requireAgent(context, organization, name),
+    requireAgentHead(context, organization, name),
     readExecutionHead(context, { organization, id }),
   ]);
   if (execution?.agentId !== agent.id) throw notFound('execution');
   const found = await readStepPage(context, execution, page);
   const conversation = include && (await readConversation(context, execution));
   return conversation ? { ...found, items: withMessages(conversation, found.items) } : found;
-}
-
-/**
- * Returns the agent with a name.
- *
- * @throws `ApiError` `not_found`
- */
-export async function requireAgent(
-  context: AgentContext,
-  organization: Organization,
-  name: string,
-): Promise<AgentHead> {
-  const agent = await readAgentHead(context, organization, name);
-  if (!agent) throw notFound('agent');
-  return agent;
 }
 
 /** Returns the data that the start of an execution returns. */

@@ -1,11 +1,11 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { timestamp } from '../contract/ids.ts';
-import { consumers } from '../deployment/consumers.ts';
-import { runWithRequest } from '../request-context.ts';
-import { clocksDifferMs } from '../table/clocks.ts';
+import { consumers } from '../names/consumers.ts';
+import { clocksDifferMs } from '../table/access/clocks.ts';
+import { runWithRequest } from '../table/access/current-request.ts';
+import { purgeAgent } from '../table/executions/agent-purge.ts';
 import { type Overdue, postponeDue, readDue, type SweepCall } from '../table/lists/due.ts';
 import { type Purge, purgeFrom, purgePartition } from '../table/purges/purge-items.ts';
-import { purgeAgent } from '../table/purges/purges.ts';
 import { purgeTask } from '../table/tasks/task-removal.ts';
 import { moveOnEnd } from './task-moves.ts';
 
@@ -40,8 +40,8 @@ export async function runDuePurges(context: Context, call: Required<SweepCall>):
 }
 
 /**
- * Yields the purges that are due, then those that are due later than a call can postpone them: a clock that was ahead has
- * postponed these.
+ * Yields the purges that are due, then the purges that are due later than a call can postpone them: a clock that was ahead
+ * has postponed these.
  */
 async function* readDuePurges(context: Context, until: number, end: number): AsyncGenerator<Overdue> {
   yield* readDue(context, [purgePartition], timestamp(until));

@@ -1,8 +1,9 @@
+import type { Context } from '../context/context.ts';
 import { ApiError } from '../contract/errors.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
+import { retryOnConflict } from '../table/access/transact.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
-import type { AgentContext } from '../table/agents/agents.ts';
 import {
   type ExecutionHead,
   type ExecutionInput,
@@ -10,21 +11,16 @@ import {
   taskFieldsOf,
 } from '../table/executions/execution-items.ts';
 import { insertExecution, readExecutionHead, type TaskMove } from '../table/executions/executions.ts';
-import type { StartContext } from '../table/executions/running.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { graceMs } from '../table/lists/due.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { readTasks } from '../table/tasks/tasks.ts';
-import { retryOnConflict } from '../table/transact.ts';
 import { asOf, liveClaim, taskClaimed } from '../tasks/claim-decisions.ts';
 import { rejectWhileBlocked } from '../tasks/decisions.ts';
 import { moveOnStart } from './task-moves.ts';
 
-/** The part of a context that starts an execution. */
-export type ExecutionStartContext = AgentContext & StartContext & { ulid: () => string; clock: () => number };
-
 /** The data of an execution to start: the agent, the input and the task as the caller has read them. */
-export type Order = {
+export type ExecutionOrder = {
   agent: AgentHead;
   input: ExecutionInput;
   task: StoredTask | undefined;
@@ -42,9 +38,9 @@ export type Order = {
  * @throws `ApiError` `agent_not_active`, `task_claimed`, `task_blocked`, `rate_limited`, and the errors of `decide`
  */
 export async function startExecution(
-  context: ExecutionStartContext,
+  context: Context,
   organization: Organization,
-  decide: () => Promise<Order>,
+  decide: () => Promise<ExecutionOrder>,
   recordResponse: (execution: RunningExecution) => RecordResponse,
 ): Promise<RunningExecution> {
   const ulid = context.ulid();
@@ -84,11 +80,7 @@ export async function startExecution(
  *
  * @throws `ApiError` `task_claimed`, `task_blocked`
  */
-async function moveOf(
-  context: ExecutionStartContext,
-  task: StoredTask,
-  execution: RunningExecution,
-): Promise<TaskMove | undefined> {
+async function moveOf(context: Context, task: StoredTask, execution: RunningExecution): Promise<TaskMove | undefined> {
   const { organization } = execution;
   const now = context.clock();
   const claim = liveClaim(task, now);

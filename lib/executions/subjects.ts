@@ -1,7 +1,7 @@
 import { startOf } from '../contract/code-points.ts';
-import { type ExecutionListItem, inputStartLength } from '../contract/executions.ts';
+import { type ExecutionListItem, inputStartLength } from '../contract/executions/executions.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { TableContext } from '../table/client.ts';
+import type { TableContext } from '../table/access/client.ts';
 import { readInputTexts } from '../table/executions/executions.ts';
 import { readTasks } from '../table/tasks/tasks.ts';
 

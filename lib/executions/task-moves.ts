@@ -1,4 +1,4 @@
-import type { TaskStatus } from '../contract/tasks.ts';
+import type { TaskStatus } from '../contract/tasks/tasks.ts';
 import type { RunningExecution } from '../table/executions/execution-items.ts';
 import type { TaskMove } from '../table/executions/executions.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
@@ -25,7 +25,7 @@ export function moveOnStart(
   if (isOwnerRunning || !takenFrom.includes(task.status)) return undefined;
   const { agentId, agentName } = execution;
   const { assignedAgent = agentName } = task;
-  const { held: _, ...offered } = withoutFailures(task);
+  const { held, ...offered } = withoutFailures(task);
   const started = task.stopped ? offered : task;
   const after: StoredTask = {
     // A run by hand goes on after the failures of the service's own.
@@ -40,7 +40,7 @@ export function moveOnStart(
   return { before: task, after };
 }
 
-function withoutAutoRuns({ autoRuns: _, autoRunFailure: __, ...rest }: StoredTask): StoredTask {
+function withoutAutoRuns({ autoRuns, autoRunFailure, ...rest }: StoredTask): StoredTask {
   return rest;
 }
 
@@ -57,7 +57,7 @@ export function moveOnEnd(
   now: string,
 ): TaskMove | undefined {
   if (task.status !== 'in_progress' || task.owner !== executionId) return undefined;
-  const { owner: _, ...rest } = task;
+  const { owner, ...rest } = task;
   const after: StoredTask = {
     ...rest,
     status,

@@ -2,8 +2,8 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import type { Actor } from '../contract/actors.ts';
 import type { Endpoint, Precondition, RequestOf, Scope } from '../contract/endpoint.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { Admission } from '../limits/requests.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
+import type { Admission } from './limits/requests.ts';
 
 /** The caller of a request, as its access token identifies it. */
 export type Caller = {

@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { type Endpoint, methodsOf, templateOf } from '../contract/endpoint.ts';
-import { withStartCheck } from '../deployment/start-check.ts';
+import { withStartCheck } from '../names/start-check.ts';
 import type { ApiEvent, ApiResult } from './api-event.ts';
 
 type Handler = (event: ApiEvent, context: Context) => Promise<ApiResult>;

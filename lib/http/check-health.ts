@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { ApiError } from '../contract/errors.ts';
 import { checkTable } from '../table/check-table.ts';
 
@@ -7,7 +7,7 @@ const countsForMs = 5_000;
 
 /**
  * Returns the check of `GET /health`: the settings of all functions are valid, and the table can be read. It is the check of a
- * deploy (`lib/deployment/start-check.ts`), as far as one function can make it.
+ * deploy (`lib/names/start-check.ts`), as far as one function can make it.
  *
  * @param getContext returns the context, which reads the settings
  * @param monotonic milliseconds since a fixed moment

@@ -1,5 +1,5 @@
 import { createSystemAgents } from '../agents/agents.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import type { Scope } from '../contract/endpoint.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';

@@ -1,10 +1,10 @@
 import middy from '@middy/core';
 import type { Context as LambdaContext } from 'aws-lambda';
 import type { Endpoint, RequestOf, ResultOf } from '../contract/endpoint.ts';
-import { withStartCheck } from '../deployment/start-check.ts';
+import { withStartCheck } from '../names/start-check.ts';
 import { answerHead } from './answer-head.ts';
 import type { ApiEvent, ApiResult } from './api-event.ts';
-import { envelope, errorResponses } from './middleware/envelope.ts';
+import { envelope, respondToErrors } from './middleware/envelope.ts';
 import { parse } from './middleware/parse.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { timeLimit } from './middleware/time-limit.ts';
@@ -18,7 +18,7 @@ export function serveOpen<const Row extends Endpoint & { scope?: never }>(
   behaviour: (request: RequestOf<Row>) => Promise<ResultOf<Row>>,
 ) {
   const handler = middy<ApiEvent, ApiResult>({ ...requestLog(`${row.method} ${row.path}`), ...timeLimit(row) })
-    .use(errorResponses())
+    .use(respondToErrors())
     .use(parse(row))
     .use(envelope(row))
     .handler(({ state }: ApiEvent) => behaviour(state as RequestOf<Row>) as never);

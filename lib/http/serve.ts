@@ -1,17 +1,17 @@
 import middy, { type Request } from '@middy/core';
 import type { Context as LambdaContext } from 'aws-lambda';
-import { type Context, processContext } from '../context.ts';
+import { type Context, processContext } from '../context/context.ts';
 import type { Endpoint, ResultOf } from '../contract/endpoint.ts';
-import { withStartCheck } from '../deployment/start-check.ts';
-import { waitForReport } from '../limits/report-wait.ts';
-import { finishRequest } from '../limits/requests.ts';
-import { runWithRequest } from '../request-context.ts';
+import { withStartCheck } from '../names/start-check.ts';
+import { runWithRequest } from '../table/access/current-request.ts';
+import { isOutage } from '../table/access/lost-responses.ts';
+import { unavailable } from '../table/access/unavailable.ts';
 import { checkTable } from '../table/check-table.ts';
-import { isOutage } from '../table/lost-responses.ts';
-import { unavailable } from '../table/unavailable.ts';
 import { type ApiEvent, type ApiResult, actorOf, type BehaviourRequest, callerOf } from './api-event.ts';
+import { waitForReport } from './limits/report-wait.ts';
+import { finishRequest } from './limits/requests.ts';
 import { authenticate } from './middleware/authenticate.ts';
-import { envelope, errorResponses } from './middleware/envelope.ts';
+import { envelope, respondToErrors } from './middleware/envelope.ts';
 import { idempotent } from './middleware/idempotent.ts';
 import { knownMethod } from './middleware/known-method.ts';
 import { limitCallsOut, limitRequests } from './middleware/limit-requests.ts';
@@ -56,7 +56,7 @@ export function serve<const Row extends ScopedEndpoint>(
   getContext: () => Context = processContext,
 ) {
   const handler = middy<ApiEvent, ApiResult>(requestHooks(row, getContext))
-    .use(errorResponses())
+    .use(respondToErrors())
     .use(knownMethod(row))
     .use(authenticate(row, getContext))
     .use(limitRequests(getContext))

@@ -3,7 +3,7 @@ import type { Context as LambdaContext } from 'aws-lambda';
 import { methodsOf } from '../contract/endpoint.ts';
 import { ApiError } from '../contract/errors.ts';
 import { matchPath, routes } from '../contract/routes.ts';
-import { withStartCheck } from '../deployment/start-check.ts';
+import { withStartCheck } from '../names/start-check.ts';
 import { answerHead } from './answer-head.ts';
 import type { ApiEvent, ApiResult } from './api-event.ts';
 import { errorResponse } from './middleware/envelope.ts';

@@ -1,4 +1,4 @@
-import { agentNotActive } from '../executions/changed-agent.ts';
+import { agentNotActive } from '../executions/run/changed-agent.ts';
 import type { ExecutionHead } from '../table/executions/execution-items.ts';
 
 /** A finished execution, and its troubles for which the prompt may be the reason. */
@@ -41,7 +41,7 @@ function median(values: readonly number[]): number {
 }
 
 /** Returns the line that describes an execution to the improver. */
-export function lineOf({ execution, troubles }: Evidence): string {
+export function evidenceLine({ execution, troubles }: Evidence): string {
   const { status, durationMs = 0, tokensUsed = 0, selfTest, qaReview } = execution;
   const gates = `own test ${selfTest}, review ${qaReview}`;
   const trouble = troubles.length > 0 ? `; ${troubles.join('; ')}` : '';

@@ -1,6 +1,6 @@
-import { requireAgentHead } from '../agents/agents.ts';
+import { requireAgentHead } from '../agents/require-agent.ts';
+import type { ImprovementPass } from '../contract/agents/improvements.ts';
 import type { Page } from '../contract/endpoint.ts';
-import type { ImprovementPass } from '../contract/improvements.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { AgentContext } from '../table/agents/agents.ts';
 import { readImprovementPage } from '../table/agents/improvements.ts';

@@ -1,8 +1,8 @@
-import type { Context } from '../context.ts';
-import type { ImprovementDecision } from '../contract/improvements.ts';
-import { type Answered, askModel } from '../executions/ask-model.ts';
-import type { Tools } from '../executions/generate-output.ts';
-import { systemPromptOf, userPromptOf } from '../executions/prompts.ts';
+import type { Context } from '../context/context.ts';
+import type { ImprovementDecision } from '../contract/agents/improvements.ts';
+import { systemPromptOf, userPromptOf } from '../executions/prompts/execution-prompts.ts';
+import { type Answered, askModel } from '../executions/run/ask-model.ts';
+import type { RunResources } from '../executions/run/generate-output.ts';
 import type { PreparedAgent } from '../table/agents/prepared-agents.ts';
 import type { ExecutionHead, ExecutionInput } from '../table/executions/execution-items.ts';
 import type { Evidence } from './evidence.ts';
@@ -10,7 +10,7 @@ import { choiceQuestion, proposalQuestion, type ShownEvidence } from './improvem
 import { edited, type Proposal, proposalOf } from './proposals.ts';
 import {
   answerPairs,
-  failureOf,
+  failureReason,
   isComparable,
   isJudged,
   judgedTrial,
@@ -18,7 +18,7 @@ import {
   type TriedInput,
   votesOf,
 } from './trials.ts';
-import { fewestPairs, isBetter, pairsOfPass, sumOf } from './votes.ts';
+import { fewestPairs, isBetter, pairsOfPass, sumOfVotes } from './votes.ts';
 
 /** The material of a pass. */
 export type PassMaterial = {
@@ -73,7 +73,7 @@ const effort = 'low';
 export async function improvementPass(
   context: Pick<Context, 'clock' | 'pause'>,
   { prepared, improver, reviewer, evidence, focusArea, readInput, begin, spend }: PassMaterial,
-  { model, catalogue }: Tools,
+  { model, catalogue }: RunResources,
   startedAt: number,
 ): Promise<PassResult> {
   const proof: { -readonly [Name in keyof PassProof]: PassProof[Name] } = {
@@ -119,7 +119,7 @@ export async function improvementPass(
     }),
   );
   if (proposed.kind !== 'text')
-    return keep({ decision: 'no_proposal', reason: `No edit was proposed. ${failureOf(proposed)}` });
+    return keep({ decision: 'no_proposal', reason: `No edit was proposed. ${failureReason(proposed)}` });
   const proposal = proposalOf(proposed.text);
   if (!proposal)
     return keep({
@@ -146,7 +146,7 @@ export async function improvementPass(
   proof.trials = pairs.map((pair) => ({ ...pair, votes: [], unjudged: undefined }));
   const failure = pairs.flatMap(({ before, after }) => [before, after]).find(({ kind }) => kind !== 'text');
   if (failure && pairs.filter(isComparable).length < fewestPairs)
-    return keep({ decision: 'not_tried', reason: `The proposal could not be tried. ${failureOf(failure)}` });
+    return keep({ decision: 'not_tried', reason: `The proposal could not be tried. ${failureReason(failure)}` });
 
   const trials = await until(endsAt.choice, (signal) =>
     Promise.all(pairs.map((pair) => judgedTrial(pair, (...asked) => choose(...asked, signal)))),
@@ -154,15 +154,15 @@ export async function improvementPass(
   proof.trials = trials;
   const unjudged = trials.find((trial) => trial.unjudged)?.unjudged;
   if (unjudged && trials.filter(isJudged).length < fewestPairs)
-    return keep({ decision: 'not_judged', reason: `The proposal could not be judged. ${failureOf(unjudged)}` });
+    return keep({ decision: 'not_judged', reason: `The proposal could not be judged. ${failureReason(unjudged)}` });
   const votes = trials.map(votesOf);
-  if (sumOf(votes) < 0)
+  if (sumOfVotes(votes) < 0)
     return keep({ decision: 'worse', reason: `The proposal was seen to do worse: ${proposal.summary}` });
   if (!isBetter(votes))
     return keep({ decision: 'not_better', reason: `The proposal was not seen to do better: ${proposal.summary}` });
   return { ...proof, decision: 'adopted', prompt: editedPrompt.prompt, summary: proposal.summary };
 
-  /** Returns the inputs of executions, without those that were deleted. */
+  /** Returns the inputs of executions, without deleted ones. */
   async function readInputs(chosen: readonly Evidence[]): Promise<TriedInput[]> {
     const read = await Promise.all(chosen.map(({ execution }) => readInput(execution)));
     return chosen.flatMap(({ execution: { id } }, at) => {
@@ -212,8 +212,8 @@ export async function improvementPass(
 }
 
 /**
- * Splits executions, the most useful first, into those that are shown to the improver and those that its edit is tried on. An
- * edit that only fits the shown inputs is not better on the others.
+ * Splits executions, the most useful first, into the executions that the improver sees and the executions that its
+ * edit is tried on. An edit that only fits the shown inputs is not better on the others.
  */
 function split(ranked: readonly Evidence[]): { shown: Evidence[]; heldOut: Evidence[] } {
   const shown = ranked.filter((_, rank) => rank % 2 === 0).slice(0, shownInputs);

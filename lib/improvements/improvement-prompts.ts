@@ -1,7 +1,7 @@
 import { shortened } from '../contract/code-points.ts';
-import { type Instructions, lastWordOf, userPromptOf } from '../executions/prompts.ts';
-import { section } from '../executions/sections.ts';
-import { type Evidence, lineOf } from './evidence.ts';
+import { type Instructions, lastWordOf, userPromptOf } from '../executions/prompts/execution-prompts.ts';
+import { section } from '../executions/prompts/sections.ts';
+import { type Evidence, evidenceLine } from './evidence.ts';
 
 /** The maximum number of characters of an input that are shown to the improver, in code points. */
 const shownCharacters = 300;
@@ -13,7 +13,7 @@ export function proposalQuestion(
   focusArea: string | undefined,
 ): string {
   const lines = evidence.map(({ input, ...one }) =>
-    input ? `${lineOf(one)}\n  input: ${shownInput(input)}` : lineOf(one),
+    input ? `${evidenceLine(one)}\n  input: ${shownInput(input)}` : evidenceLine(one),
   );
   return [
     section('prompt', prompt),

@@ -1,14 +1,16 @@
 import { authorizeTools } from '../agents/agent-permissions.ts';
 import { promptImprover, qaReviewer } from '../agents/system-agents.ts';
-import type { Context } from '../context.ts';
-import { toolScopesOf } from '../contract/agent-operations.ts';
+import type { Context } from '../context/context.ts';
+import { toolScopesOf } from '../contract/agents/agent-operations.ts';
+import type { Improvement, ImprovementDecision, NewImprovement } from '../contract/agents/improvements.ts';
 import type { Scope } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
 import { timestamp } from '../contract/ids.ts';
-import type { Improvement, ImprovementDecision, NewImprovement } from '../contract/improvements.ts';
 import type { Organization } from '../contract/organization.ts';
 import { hasScopes } from '../contract/required-scopes.ts';
-import type { Tools } from '../executions/generate-output.ts';
+import type { RunResources } from '../executions/run/generate-output.ts';
+import { Conflict, transact } from '../table/access/transact.ts';
+import type { Write } from '../table/access/write.ts';
 import { hashOf, type StoredAgent } from '../table/agents/agent-items.ts';
 import { changeAgent, readAgent, readAgentHead } from '../table/agents/agents.ts';
 import { agentExists, endImprovementLease, improvementWrites, leaseImprovement } from '../table/agents/improvements.ts';
@@ -17,8 +19,6 @@ import type { ExecutionHead } from '../table/executions/execution-items.ts';
 import { readExecutionInput, readRecentExecutions } from '../table/executions/executions.ts';
 import { countImprovementStart, countTokens, type StartContext } from '../table/executions/running.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
-import { Conflict, transact } from '../table/transact.ts';
-import type { Write } from '../table/write.ts';
 import { evidenceOf } from './evidence.ts';
 import { improvementPass, type PassResult } from './improvement-pass.ts';
 import { shownProof } from './proof.ts';
@@ -31,8 +31,8 @@ const triesOfChange = 5;
 
 /**
  * Makes a pass of self-improvement, within 25 seconds: evidence, a proposal, old and new prompt on recent inputs, a blind
- * choice (docs/architecture.md#self-improvement). It changes the prompt only if the prompt is still the one that the pass
- * began with, and never the soul or the skills.
+ * choice (docs/architecture.md#self-improvement). It changes the prompt only if the agent still has the prompt that the
+ * pass began with, and never the soul or the skills.
  *
  * @param scopes the scopes of the caller
  * @throws `ApiError` `not_found`, `improvement_in_progress`, `rate_limited`, `insufficient_scope` for tools of the agent that
@@ -43,7 +43,7 @@ export async function selfImproveAgent(
   organization: Organization,
   name: string,
   options: NewImprovement,
-  tools: Tools,
+  tools: RunResources,
   recordResponse: RecordResponse,
   scopes: readonly Scope[],
 ): Promise<Improvement> {
@@ -69,7 +69,7 @@ async function passOf(
   organization: Organization,
   prepared: PreparedAgent,
   { lookbackExecutions, focusArea }: NewImprovement,
-  tools: Tools,
+  tools: RunResources,
   startedAt: number,
 ): Promise<PassResult> {
   const [recent, improver, reviewer] = await Promise.all([

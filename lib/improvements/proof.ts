@@ -1,9 +1,9 @@
+import type { ImprovementPass } from '../contract/agents/improvements.ts';
 import { codePoints, startOf } from '../contract/code-points.ts';
-import type { ImprovementPass } from '../contract/improvements.ts';
-import type { Answered } from '../executions/ask-model.ts';
+import type { Answered } from '../executions/run/ask-model.ts';
 import type { PassProof } from './improvement-pass.ts';
 import type { Proposal } from './proposals.ts';
-import { failureOf, type Trial, votesOf } from './trials.ts';
+import { failureReason, type Trial, votesOf } from './trials.ts';
 import { chanceOf } from './votes.ts';
 
 /** The longest stored text of a proof, in code points. With ten trials, a proof fits into an item of 400 KB. */
@@ -40,7 +40,7 @@ function shownTrial({ executionId, heldOut, input, before, after, votes }: Trial
 }
 
 function shownAnswer(answered: Answered, answer: string, error: string) {
-  return answered.kind === 'text' ? { [answer]: answered.text } : { [error]: failureOf(answered) };
+  return answered.kind === 'text' ? { [answer]: answered.text } : { [error]: failureReason(answered) };
 }
 
 /** Returns texts with at most the longest length each, and whether one of them was longer. */

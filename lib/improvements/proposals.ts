@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { codePoints, startOf } from '../contract/code-points.ts';
-import { unescaped } from '../executions/sections.ts';
+import { unescaped } from '../executions/prompts/sections.ts';
 
 /** An edit of a prompt: a text to append, or a passage to replace. */
 export type Edit = { append: string } | { replace: string; with: string };

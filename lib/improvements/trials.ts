@@ -1,4 +1,4 @@
-import type { Answered } from '../executions/ask-model.ts';
+import type { Answered } from '../executions/run/ask-model.ts';
 import type { ExecutionInput } from '../table/executions/execution-items.ts';
 import { choiceOf } from './improvement-prompts.ts';
 import { pairsOfPass, roundsOfVotes, votesOfPair } from './votes.ts';
@@ -72,7 +72,7 @@ export function votesOf({ before, after, votes }: Trial): number {
 }
 
 /** Returns why a model gave no answer. */
-export function failureOf(answered: Answered): string {
+export function failureReason(answered: Answered): string {
   return 'error' in answered ? answered.error : 'There was no time left.';
 }
 

@@ -15,7 +15,7 @@ export const votesOfPair = 2 * roundsOfVotes;
 
 /**
  * Returns the probability that an edit without an effect gets at least these votes: the part of all combinations of signs
- * whose sum is at least that of the votes (a sign-flip permutation test). It is exact for judges that choose at random, that
+ * whose sum is at least the sum of the votes (a sign-flip permutation test). It is exact for judges that choose at random, that
  * choose by the order of the answers, and that prefer one answer of a pair for a reason that has nothing to do with the edit.
  *
  * @param votes the sum of the votes of each pair: above 0 for the new prompt, below 0 for the old one
@@ -28,7 +28,7 @@ export function chanceOf(votes: readonly number[]): number {
       for (const flipped of [sum + vote, sum - vote]) next.set(flipped, (next.get(flipped) ?? 0) + chance / 2);
     chances = next;
   }
-  const sum = sumOf(votes);
+  const sum = sumOfVotes(votes);
   return [...chances].reduce((total, [reached, chance]) => (reached >= sum ? total + chance : total), 0);
 }
 
@@ -38,7 +38,7 @@ export function isBetter(votes: readonly number[]): boolean {
 }
 
 /** Returns the sum of the votes of all pairs. */
-export function sumOf(votes: readonly number[]): number {
+export function sumOfVotes(votes: readonly number[]): number {
   return votes.reduce((sum, vote) => sum + vote, 0);
 }
 

@@ -27,7 +27,7 @@ export type OperationResponse = {
 };
 
 /**
- * Calls an operation through its own handler, so that all checks, limits, idempotency and errors are those of the HTTP
+ * Calls an operation through its own handler, with the same checks, limits, idempotency and errors as a call of the HTTP
  * API. The request has the id, the token and the Idempotency-Key of the request to `POST /mcp`, and is counted with it.
  *
  * @param sent the input of the tool of the operation, as the model sent it
@@ -43,7 +43,7 @@ export async function callOperation(
   try {
     const ifMatch = readIfMatch(operation, sent);
     const { input, note } = readSentInput(operation, ifMatch.input);
-    readToolInput(operation, input, { json: bodyOf(event), at: ['params', 'arguments'] });
+    readToolInput(operation, input, { json: bodyText(event), at: ['params', 'arguments'] });
     const notes = [ifMatch.note, note].filter((one) => one !== undefined);
     return {
       ...parsed(await handler(eventFor(event, operation, input, ifMatch.header), lambda)),
@@ -56,7 +56,7 @@ export async function callOperation(
 }
 
 /** Returns the body of a request as text. */
-export function bodyOf({ body = '', isBase64Encoded }: ApiEvent): string {
+export function bodyText({ body = '', isBase64Encoded }: ApiEvent): string {
   return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8').toString();
 }
 

@@ -1,5 +1,5 @@
 import type { MiddlewareObj } from '@middy/core';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { ApiError } from '../contract/errors.ts';
 import { type ApiEvent, type ApiResult, header } from '../http/api-event.ts';
 

@@ -1,7 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { endpoints } from '../contract/endpoints.ts';
-import { validationFailed } from '../requests/check.ts';
+import { validationFailed } from '../contract/requests/check.ts';
 import type { OperationId } from '../tools/tool-definitions.ts';
 
 /**

@@ -8,8 +8,8 @@ type Json = Record<string, unknown>;
 const optionalMembers = ['_meta', 'arguments', 'cursor'];
 
 /**
- * Returns a message without the optional parameters that are null, as some clients send those that are not set. The arguments of
- * a tool stay as they are, but a prompt has no argument that is null.
+ * Returns a message without the optional parameters that are null, as some clients send parameters that are not set. The arguments
+ * of a tool stay as they are, but a prompt has no argument that is null.
  */
 export function withoutNulls(message: unknown): unknown {
   if (!isObject(message) || !('params' in message)) return message;

@@ -6,17 +6,17 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Context as LambdaContext } from 'aws-lambda';
-import { type Context, processContext } from '../context.ts';
+import { type Context, processContext } from '../context/context.ts';
 import { isDeeper } from '../contract/depth.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import type { ApiEvent, ApiResult } from '../http/api-event.ts';
 import { authenticate } from '../http/middleware/authenticate.ts';
 import { acceptsJson } from '../http/middleware/content-negotiation.ts';
-import { errorResponses, headersOf } from '../http/middleware/envelope.ts';
+import { headersOf, respondToErrors } from '../http/middleware/envelope.ts';
 import { limitRequests } from '../http/middleware/limit-requests.ts';
 import { parse, rejectCompressed } from '../http/middleware/parse.ts';
 import { requestHooks, withRequestIds } from '../http/serve.ts';
-import { bodyOf, type Handlers, type McpRequest } from './call-operation.ts';
+import { bodyText, type Handlers, type McpRequest } from './call-operation.ts';
 import { checkOrigin } from './check-origin.ts';
 import { notAnObject, withoutNulls, withSentence } from './messages.ts';
 import { createMcpServer } from './server.ts';
@@ -31,7 +31,7 @@ import { createMcpServer } from './server.ts';
  */
 export function serveMcp(row: Endpoint, handlers: Handlers, getContext: () => Context = processContext) {
   const handler = middy<ApiEvent, ApiResult>(requestHooks(row, getContext))
-    .use(errorResponses())
+    .use(respondToErrors())
     .use(checkOrigin(getContext))
     .use(authenticate(row, getContext))
     .use(limitRequests(getContext))
@@ -56,7 +56,7 @@ async function respond(mcp: McpRequest): Promise<ApiResult> {
 
 /** Returns the answer to a message. */
 async function answerOf(mcp: McpRequest): Promise<Pick<Response, 'status' | 'headers'> & { text: string }> {
-  const sent = bodyOf(mcp.event);
+  const sent = bodyText(mcp.event);
   const problem = problemOf(sent);
   const message = problem === undefined ? withoutNulls(parsed(sent)) : undefined;
   const wrong = notAnObject(message);

@@ -1,9 +1,9 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from '@modelcontextprotocol/server';
-import { log } from '../log.ts';
+import { log } from '../context/log.ts';
 import type { McpRequest, OperationResponse } from './call-operation.ts';
-import { nextTaskMessages, nextTaskPrompt } from './prompts.ts';
+import { nextTaskMessages, nextTaskPrompt } from './mcp-prompts.ts';
 import { listResources, listResourceTemplates, readResource } from './resources.ts';
-import { callTool, errorOf, listTools, operationOf } from './tools.ts';
+import { callClientTool, errorOf, listTools, operationOf } from './tools.ts';
 
 const instructions =
   'Crewboard has a board of tasks, and agents that work on them. Call list_tasks to see the board. ' +
@@ -45,7 +45,7 @@ export function createMcpServer(request: McpRequest): Server {
       const operation = operationOf(request, params.name);
       if (!operation)
         throw invalidParams(`There is no tool ${JSON.stringify(params.name.slice(0, 64))}; tools/list has all tools.`);
-      return callTool(request, operation, params.arguments ?? {});
+      return callClientTool(request, operation, params.arguments ?? {});
     }),
   );
   server.setRequestHandler(

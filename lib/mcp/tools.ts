@@ -1,6 +1,6 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { endpoints } from '../contract/endpoints.ts';
-import type { ToolList } from '../contract/mcp.ts';
+import type { ToolList } from '../contract/open/mcp.ts';
 import { hasScopes, requiredScopes } from '../contract/required-scopes.ts';
 import { familyOf } from '../contract/routes.ts';
 import { callerOf } from '../http/api-event.ts';
@@ -47,7 +47,7 @@ export function operationOf(request: McpRequest, toolName: string): OperationId 
  * Calls a tool. The result is the JSON of `data`, with `etag` for a versioned resource and `pagination` for a list. A list that is
  * too long is cut, with a note. An error of the API is a result too, with `isError`, so that the model can correct its call.
  */
-export async function callTool(
+export async function callClientTool(
   request: McpRequest,
   operation: OperationId,
   input: Readonly<Record<string, unknown>>,

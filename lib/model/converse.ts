@@ -5,8 +5,8 @@ import {
   type TokenUsage,
 } from '@aws-sdk/client-bedrock-runtime';
 import * as v from 'valibot';
-import { type Effort, supportsPromptCache, thinkingTokensOf } from '../contract/models.ts';
-import { failureOf, unreadable } from './failures.ts';
+import { type Effort, supportsPromptCache, thinkingTokensOf } from '../contract/agents/models.ts';
+import { failureOf, unreadableAnswer } from './failures.ts';
 import {
   addCachePoints,
   cachePoint,
@@ -40,14 +40,14 @@ export type Question = {
   signal: AbortSignal;
 };
 
-/** The tokens of a question that Bedrock has read from its cache, and those that it has written to it. */
+/** The tokens of a question that Bedrock has read from its cache, and the tokens that it has written to the cache. */
 export type CachedTokens = { read: number; written: number };
 
 /**
  * The outcome of a call, with the number of used tokens if it is known (otherwise 0). It includes cached tokens, which
  * `cached` has if there were any.
  */
-export type Answer = { tokens: number; cached?: CachedTokens } & (
+export type ModelAnswer = { tokens: number; cached?: CachedTokens } & (
   | { kind: 'text'; text: string }
   /** The model requests calls of tools. `content` is the message for the next `Turn`; `text` can be empty. */
   | { kind: 'tools'; content: string; text: string; calls: ToolCall[] }
@@ -70,7 +70,7 @@ export type Answer = { tokens: number; cached?: CachedTokens } & (
 );
 
 /** Asks a model once, and never throws. */
-export type Model = (question: Question) => Promise<Answer>;
+export type Model = (question: Question) => Promise<ModelAnswer>;
 
 /**
  * The error of an answer by its stop reason. Bedrock returns more reasons than its client declares: `refusal` is a
@@ -143,9 +143,9 @@ function answerOf(
   { output, stopReason, usage }: Partial<ConverseCommandOutput>,
   hasTools: boolean,
   hasTurns: boolean,
-): Answer {
+): ModelAnswer {
   const spent = spentTokens(usage);
-  if (stopReason === undefined || stopReason === 'malformed_model_output') return { ...unreadable, ...spent };
+  if (stopReason === undefined || stopReason === 'malformed_model_output') return { ...unreadableAnswer, ...spent };
   if (hasTools && stopReason === 'malformed_tool_use') return { kind: 'malformed', ...spent, error: malformedToolUse };
   if (stopReason !== 'end_turn' && stopReason !== 'stop_sequence' && !(hasTools && stopReason === 'tool_use'))
     return {
@@ -158,20 +158,20 @@ function answerOf(
     const message = readMessage(output?.message?.content);
     // Some models end with another reason after their calls.
     if (message && message.calls.length > 0) return { kind: 'tools', ...spent, ...message };
-    if (!message || stopReason === 'tool_use') return { ...unreadable, ...spent };
+    if (!message || stopReason === 'tool_use') return { ...unreadableAnswer, ...spent };
   }
   const parsed = v.safeParse(Output, output);
-  if (!parsed.success) return { ...unreadable, ...spent };
+  if (!parsed.success) return { ...unreadableAnswer, ...spent };
   const text = parsed.output.message.content.map((block) => block.text ?? '').join('');
   if (text.trim() === '') return { kind: hasTurns ? 'malformed' : 'failed', ...spent, error: emptyAnswer };
   return { kind: 'text', ...spent, text };
 }
 
 /**
- * Returns the tokens of a usage. The input tokens of Bedrock are without those that were read from the cache or written
- * to it; the total has all (Amazon Bedrock User Guide, "Prompt caching for faster model inference").
+ * Returns the tokens of a usage. The input tokens of Bedrock do not include tokens that were read from the cache or
+ * written to it; the total has all (Amazon Bedrock User Guide, "Prompt caching for faster model inference").
  */
-function spentTokens(usage: Partial<TokenUsage> = {}): Pick<Answer, 'tokens' | 'cached'> {
+function spentTokens(usage: Partial<TokenUsage> = {}): Pick<ModelAnswer, 'tokens' | 'cached'> {
   const known = (count: unknown) => (v.is(Count, count) ? count : undefined);
   const [read, written] = [known(usage.cacheReadInputTokens) ?? 0, known(usage.cacheWriteInputTokens) ?? 0];
   const sum = (known(usage.inputTokens) ?? 0) + (known(usage.outputTokens) ?? 0) + read + written;

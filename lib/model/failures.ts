@@ -29,7 +29,7 @@ const tooSlow = faulty('The model took too long to answer.');
 const broken = faulty('The model could not be reached, or had a fault.');
 
 /** The failure of a response that is incomplete or not in the format of Converse. */
-export const unreadable = faulty('The answer of the model could not be read.');
+export const unreadableAnswer = faulty('The answer of the model could not be read.');
 
 /** Failures by the name of the error in lower case. Bedrock writes the first letter in upper or lower case. */
 const failuresByName = new Map<string, Failure>([
@@ -76,7 +76,7 @@ export function failureOf(error: unknown): Failure {
 /** Returns the failure of a response without an error name, for example of a proxy. */
 function failureByStatus(status: number | undefined): Failure {
   if (status === undefined) return broken;
-  if (status < 300) return unreadable;
+  if (status < 300) return unreadableAnswer;
   if (status === 429 || status === 503 || status === 529) return throttled;
   if (status === 401 || status === 403) return noAccess;
   if (status === 408 || status === 504) return tooSlow;

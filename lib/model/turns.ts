@@ -1,7 +1,7 @@
 import type { ContentBlock, Message, ToolConfiguration, ToolInputSchema } from '@aws-sdk/client-bedrock-runtime';
 import * as v from 'valibot';
+import { hasResultStatus, rejectsTextBesideTools } from '../contract/agents/models.ts';
 import { isDeeper, isNested, maxDepth } from '../contract/depth.ts';
-import { hasResultStatus, rejectsTextBesideTools } from '../contract/models.ts';
 
 /** A tool that a model may call. `inputSchema` is a JSON Schema of an object. */
 export type ToolDefinition = { name: string; description: string; inputSchema: Record<string, unknown> };
@@ -25,7 +25,7 @@ const Members = v.record(v.string(), v.unknown());
 
 /**
  * Members of a message of a server of the OpenAI chat protocol that the service does not know, such as thoughts and their
- * signatures: those of the message, and those of each of its calls. The next request to the same server repeats them.
+ * signatures: the members of the message, and the members of each of its calls. The next request to the same server repeats them.
  */
 export const ServerMembers = v.object({ server: v.string(), message: Members, calls: v.array(Members) });
 export type ServerMembers = v.InferOutput<typeof ServerMembers>;
@@ -61,7 +61,7 @@ export const cachePoint = { cachePoint: { type: 'default' } } as const;
 /** What the model reads instead of a blank result: Bedrock rejects blank text in most places. */
 const blankOutput = '(empty)';
 
-/** The maximum nesting depth of the arguments of a call: that of a free-form member, and the arguments themselves. */
+/** The maximum nesting depth of the arguments of a call: the depth of a free-form member, and the arguments themselves. */
 const maxInputDepth = maxDepth + 1;
 
 /** What the model reads instead of arguments that cannot be used. */

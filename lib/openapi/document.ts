@@ -7,7 +7,14 @@ import { familyOf, routes } from '../contract/routes.ts';
 import type { ObjectSchema } from '../contract/shapes.ts';
 import { documentedEvents } from './events.ts';
 import { eventsTag, overview, tags } from './overview.ts';
-import { errorExamples, errorResponses, errorsOf, notModifiedOf, responseHeaders, successOf } from './responses.ts';
+import {
+  errorExamples,
+  errorsOf,
+  notModifiedOf,
+  responseHeaders,
+  sharedErrorResponses,
+  successOf,
+} from './responses.ts';
 import { type Json, namedSchemas, schemaOf } from './schemas.ts';
 
 /** The API reference of any endpoint. */
@@ -89,12 +96,12 @@ const components: Json = {
     bearer: {
       type: 'http',
       scheme: 'bearer',
-      description: 'An access token (`crew_…`). Operators create tokens with `npm run token -- create`.',
+      description: 'An access token (`crew_…`). Operators create tokens with `npm run crewboard -- token create`.',
     },
   },
   schemas: namedSchemas(),
   headers: responseHeaders,
-  responses: errorResponses(routes.map(([, row]) => row)),
+  responses: sharedErrorResponses(routes.map(([, row]) => row)),
   examples: errorExamples(),
   parameters: {
     IdempotencyKey: {

@@ -1,7 +1,7 @@
-import { type EventName, eventNames, eventRows } from '../contract/events.ts';
 import { deliveryId } from '../contract/examples.ts';
 import { Timestamp } from '../contract/shapes.ts';
-import { DeliveryId } from '../contract/webhooks.ts';
+import { type EventName, eventNames, eventRows } from '../contract/webhooks/events.ts';
+import { DeliveryId } from '../contract/webhooks/webhooks.ts';
 import { eventsTag } from './overview.ts';
 import { type Json, schemaOf } from './schemas.ts';
 
@@ -9,7 +9,7 @@ const onlySigned = 'Present if the webhook has a secret.';
 
 const onlyInOverlap = 'Present during the overlap of a rotation of the secret.';
 
-/** The headers of a delivery. The last three are those of the Standard Webhooks specification. */
+/** The headers of a delivery. The Standard Webhooks specification defines the last three. */
 const headers = [
   { name: 'X-Service-Event', required: true, description: 'The name of the event.' },
   {

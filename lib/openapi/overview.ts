@@ -1,5 +1,5 @@
-import { toolScopesOf } from '../contract/agent-operations.ts';
-import { toolCapabilities } from '../contract/agents.ts';
+import { toolScopesOf } from '../contract/agents/agent-operations.ts';
+import { toolCapabilities } from '../contract/agents/agents.ts';
 
 const code = (text: string) => `\`${text}\``;
 
@@ -17,7 +17,7 @@ Guides:
 
 ## Authentication
 
-Every path below \`/api\` requires an access token: \`Authorization: Bearer crew_…\`. The operator of the service creates tokens with \`npm run token -- create\`. A token belongs to one organization and has scopes. Each operation names the scopes that it requires, if any; no scope implies another. Resources of other organizations are treated as absent.
+Every path below \`/api\` requires an access token: \`Authorization: Bearer crew_…\`. The operator of the service creates tokens with \`npm run crewboard -- token create\`. A token belongs to one organization and has scopes. Each operation names the scopes that it requires, if any; no scope implies another. Resources of other organizations are treated as absent.
 
 To create an agent with tools, or to change what it does with them, an access token also needs the scopes of these tools. To run an agent, \`agents:execute\` is enough: the agent uses all its tools.
 

@@ -76,7 +76,7 @@ export function errorsOf(row: Endpoint): Json {
 }
 
 /** Returns all error responses for `components.responses`; endpoints share them. */
-export function errorResponses(rows: readonly Endpoint[]): Json {
+export function sharedErrorResponses(rows: readonly Endpoint[]): Json {
   const responses = rows.flatMap((row) =>
     [...codesOf(row)].map(([status, codes]) => [nameOf(codes), errorResponse(status, codes)]),
   );

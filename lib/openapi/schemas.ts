@@ -1,6 +1,6 @@
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
 import { Actor } from '../contract/actors.ts';
-import { AgentMetrics, DailyMetrics, ExecutionMetrics, Period } from '../contract/agent-metrics.ts';
+import { AgentMetrics, DailyMetrics, ExecutionMetrics, Period } from '../contract/agents/agent-metrics.ts';
 import {
   Agent,
   AgentCategory,
@@ -12,19 +12,19 @@ import {
   NewAgent,
   SkillAssignment,
   SoulUpdate,
-} from '../contract/agents.ts';
-import { Claim, ClaimEndReason, Stopped } from '../contract/claims.ts';
-import { Comment, NewComment } from '../contract/comments.ts';
-import { detailCodes, errorStatus } from '../contract/errors.ts';
-import { Event, EventDelivery, EventDetail } from '../contract/event-log.ts';
+} from '../contract/agents/agents.ts';
 import {
-  ClaimEventData,
-  CommentEventData,
-  EventName,
-  ExecutionEventData,
-  TaskEventData,
-  WebhookEventData,
-} from '../contract/events.ts';
+  Improvement,
+  ImprovementDecision,
+  ImprovementPass,
+  ImprovementProposal,
+  ImprovementTrial,
+  ImprovementVote,
+  NewImprovement,
+} from '../contract/agents/improvements.ts';
+import { Prompt, PromptListItem, PromptSource } from '../contract/agents/prompts.ts';
+import { Skill } from '../contract/agents/skills.ts';
+import { detailCodes, errorStatus } from '../contract/errors.ts';
 import {
   Delegation,
   DelegationStatus,
@@ -34,24 +34,15 @@ import {
   ExecutionStatus,
   NewDelegation,
   NewExecution,
-} from '../contract/executions.ts';
-import { FieldChange, HistoryEntry, HistoryKind } from '../contract/history.ts';
-import {
-  Improvement,
-  ImprovementDecision,
-  ImprovementPass,
-  ImprovementProposal,
-  ImprovementTrial,
-  ImprovementVote,
-  NewImprovement,
-} from '../contract/improvements.ts';
+} from '../contract/executions/executions.ts';
+import { QualityGates } from '../contract/executions/quality-gates.ts';
 import { Me } from '../contract/me.ts';
-import { Prompt, PromptListItem, PromptSource } from '../contract/prompts.ts';
-import { QualityGates } from '../contract/quality-gates.ts';
 import { CursorPagination, Pagination, type Schema } from '../contract/shapes.ts';
-import { Skill } from '../contract/skills.ts';
-import { ClaimedTask, ClaimRelease, ClaimRenewal, NewClaim, NextClaim } from '../contract/task-claims.ts';
-import { Review, ReviewDecision } from '../contract/task-reviews.ts';
+import { Claim, ClaimEndReason, Stopped } from '../contract/tasks/claims.ts';
+import { Comment, NewComment } from '../contract/tasks/comments.ts';
+import { FieldChange, HistoryEntry, HistoryKind } from '../contract/tasks/history.ts';
+import { ClaimedTask, ClaimRelease, ClaimRenewal, NewClaim, NextClaim } from '../contract/tasks/task-claims.ts';
+import { Review, ReviewDecision } from '../contract/tasks/task-reviews.ts';
 import {
   NewTask,
   Task,
@@ -65,8 +56,17 @@ import {
   TaskReference,
   TaskResult,
   TaskStatus,
-} from '../contract/tasks.ts';
-import { EventOfWebhook } from '../contract/webhook-events.ts';
+} from '../contract/tasks/tasks.ts';
+import { Event, EventDelivery, EventDetail } from '../contract/webhooks/event-log.ts';
+import {
+  ClaimEventData,
+  CommentEventData,
+  EventName,
+  ExecutionEventData,
+  TaskEventData,
+  WebhookEventData,
+} from '../contract/webhooks/events.ts';
+import { EventOfWebhook } from '../contract/webhooks/webhook-events.ts';
 import {
   AttemptDetail,
   AttemptHour,
@@ -82,7 +82,7 @@ import {
   WebhookDetail,
   WebhookPatch,
   WebhookRegistered,
-} from '../contract/webhooks.ts';
+} from '../contract/webhooks/webhooks.ts';
 
 /** An object of the document. */
 export type Json = { [key: string]: unknown };
@@ -234,13 +234,13 @@ function withReferencesInside(part: unknown): unknown {
  * @param typeMode `input` for a request, `output` for a response
  */
 export function schemaOf(schema: Schema, typeMode: 'input' | 'output'): Json {
-  const { $schema: _, $defs: __, ...json } = toJsonSchema(schema, { ...config, typeMode, definitions });
+  const { $schema, $defs, ...json } = toJsonSchema(schema, { ...config, typeMode, definitions });
   return withReferences(json) as Json;
 }
 
 /** Returns the JSON Schema of the input of a schema, without references. */
 export function standaloneSchemaOf(schema: Schema): Json {
-  const { $schema: _, ...json } = toJsonSchema(schema, { ...jsonSchema, typeMode: 'input' });
+  const { $schema, ...json } = toJsonSchema(schema, { ...jsonSchema, typeMode: 'input' });
   return json;
 }
 

@@ -1,6 +1,6 @@
-import type { TableContext } from './client.ts';
-import { keys } from './keys.ts';
-import { getItem } from './reads.ts';
+import type { TableContext } from './access/client.ts';
+import { keys } from './access/keys.ts';
+import { getItem } from './access/reads.ts';
 
 /**
  * Checks that the table can be read, by an item that is always absent.

@@ -1,18 +1,18 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Organization } from '../contract/organization.ts';
-import { tableSchema } from '../deployment/table-schema.ts';
-import type { TableContext } from './client.ts';
-import { type Key, keys } from './keys.ts';
+import { tableSchema } from '../names/table-schema.ts';
+import type { TableContext } from './access/client.ts';
+import { type Key, keys } from './access/keys.ts';
+import { getItem, getItems } from './access/reads.ts';
+import { AlreadyDone, transact } from './access/transact.ts';
+import type { Write } from './access/write.ts';
 import { createLease, deleteLease, isLeaseOver, leaseExpired, leaseHeld, leaseTimes } from './lease.ts';
-import { getItem, getItems } from './reads.ts';
 import { partsOf } from './text-parts.ts';
-import { AlreadyDone, transact } from './transact.ts';
-import type { Write } from './write.ts';
 
 const keptForSeconds = 24 * 60 * 60;
 
 /** A request with an Idempotency-Key. */
-export type Request = { key: string; operation: string; path: string; body: unknown };
+export type IdempotentRequest = { key: string; operation: string; path: string; body: unknown };
 
 /**
  * Returns the writes that record a response, for the transaction of a mutation; `undefined` for a request without an
@@ -33,7 +33,7 @@ type RecordContext = TableContext & { clock: () => number };
 export async function readIdempotencyRecord(
   { table, clock }: RecordContext,
   organization: Organization,
-  request: Request,
+  request: IdempotentRequest,
 ): Promise<Recorded | undefined> {
   const record = await getItem(table, keyOf(organization, request));
   if (!record || (record[tableSchema.expiry] as number) <= inSeconds(clock())) return undefined;
@@ -57,7 +57,7 @@ export async function readIdempotencyRecord(
 export async function leaseIdempotencyRecord(
   context: RecordContext,
   organization: Organization,
-  request: Request,
+  request: IdempotentRequest,
 ): Promise<string> {
   const now = context.clock();
   const lease = createLease(now);
@@ -70,7 +70,7 @@ export async function leaseIdempotencyRecord(
 export function deleteIdempotencyLease(
   context: RecordContext,
   organization: Organization,
-  request: Request,
+  request: IdempotentRequest,
   leaseId: string,
 ): Promise<void> {
   return deleteLease(context, keyOf(organization, request), leaseId);
@@ -85,7 +85,7 @@ export function deleteIdempotencyLease(
 export function idempotencyRecordWrites(
   context: RecordContext,
   organization: Organization,
-  request: Request,
+  request: IdempotentRequest,
   { data, version }: RecordedResponse,
   leaseId?: string,
 ): Write[] {
@@ -106,7 +106,7 @@ export function idempotencyRecordWrites(
 function recordWrite(
   context: RecordContext,
   organization: Organization,
-  request: Request,
+  request: IdempotentRequest,
   fields: Record<string, unknown>,
   or?: { condition: string; values: Record<string, unknown> },
 ): Write {
@@ -131,18 +131,18 @@ const inSeconds = (milliseconds: number) => Math.floor(milliseconds / 1000);
 const expiryAt = ({ clock }: RecordContext) => inSeconds(clock()) + keptForSeconds;
 
 /** Returns the key of a record. */
-function keyOf(organization: Organization, request: Request): Key {
+function keyOf(organization: Organization, request: IdempotentRequest): Key {
   return keys.idempotency(organization, hashOf(request));
 }
 
 /** Returns the keys of the further parts of a recorded response. */
-function partKeys(organization: Organization, request: Request, count: number): Key[] {
+function partKeys(organization: Organization, request: IdempotentRequest, count: number): Key[] {
   const hash = hashOf(request);
   return Array.from({ length: count }, (_, at) => keys.idempotencyPart(organization, hash, at + 1));
 }
 
 /** Returns the hash by which an Idempotency-Key is stored. */
-function hashOf({ key, operation }: Request): string {
+function hashOf({ key, operation }: IdempotentRequest): string {
   return createHash('sha256').update(`${operation}\n${key}`).digest('hex');
 }
 
@@ -150,7 +150,7 @@ function hashOf({ key, operation }: Request): string {
  * Returns a fingerprint of the path and the body of a request. It is keyed with the Idempotency-Key, which is stored nowhere,
  * so that a reader of the table cannot guess a secret in the body.
  */
-function fingerprintOf({ key, path, body }: Request): string {
+function fingerprintOf({ key, path, body }: IdempotentRequest): string {
   return createHmac('sha256', key)
     .update(JSON.stringify([path, body]))
     .digest('hex');

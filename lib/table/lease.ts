@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { timestamp } from '../contract/ids.ts';
-import type { TableContext } from './client.ts';
-import { clocksDifferMs, isTooFarAhead } from './clocks.ts';
-import type { Key } from './keys.ts';
-import { Conflict, ignoreConflict, transact } from './transact.ts';
+import type { TableContext } from './access/client.ts';
+import { clocksDifferMs, isTooFarAhead } from './access/clocks.ts';
+import type { Key } from './access/keys.ts';
+import { Conflict, ignoreConflict, transact } from './access/transact.ts';
 
 /**
  * A lease is the exclusive right to work on something until it expires. The reader of a lease decides by the clock whether it has
@@ -40,7 +40,7 @@ export function isLeaseOver(expiry: number, now: number, lengthMs = requestLease
 
 /**
  * Returns when another worker looks whether a lease is free (Unix time, in ms). An expiry of a clock that was ahead counts as
- * that of a lease from now: by then, a worker that still runs has renewed its lease by the right clock.
+ * the expiry of a lease from now: by then, a worker that still runs has renewed its lease by the right clock.
  *
  * @param expiry Unix time in ms, like `now`
  * @param lengthMs the length of such a lease, in milliseconds

@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { TaskDetail } from '../contract/tasks.ts';
+import type { TaskDetail } from '../contract/tasks/tasks.ts';
 import { startsItself } from '../table/agents/agent-items.ts';
 import { readWakeUp } from '../table/agents/wake-ups.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';

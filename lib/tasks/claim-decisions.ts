@@ -1,5 +1,5 @@
-import { type Claim, type ClaimEndReason, claimSeconds, failedClaimsLimit } from '../contract/claims.ts';
 import { ApiError } from '../contract/errors.ts';
+import { type Claim, type ClaimEndReason, claimSeconds, failedClaimsLimit } from '../contract/tasks/claims.ts';
 import { isLeaseOver } from '../table/lease.ts';
 import { openStatuses } from '../table/tasks/ready-rows.ts';
 import type { ClaimEnd, StoredTask } from '../table/tasks/task-items.ts';
@@ -10,11 +10,11 @@ import type { ClaimEnd, StoredTask } from '../table/tasks/task-items.ts';
  */
 
 /** Returns whether a task waits for a worker, as far as its status says. */
-export const isOpen = ({ status }: Pick<StoredTask, 'status'>): boolean => openStatuses.includes(status);
+export const isOpenTask = ({ status }: Pick<StoredTask, 'status'>): boolean => openStatuses.includes(status);
 
 /** Returns whether a task is offered to workers, as far as the task alone says. */
 export function isOffered(task: StoredTask): boolean {
-  return isOpen(task) && task.stopped === undefined;
+  return isOpenTask(task) && task.stopped === undefined;
 }
 
 /** Returns whether a change of a task lets its agent take it: as far as the two states say, it was not offered to this agent. */
@@ -38,7 +38,7 @@ export function liveClaim({ claim }: StoredTask, now: number): Claim | undefined
 /** Returns the task as readers see it: without a claim that is over. Its status follows within two minutes. */
 export function withoutDeadClaim<Seen extends StoredTask>(task: Seen, now: number): Seen {
   if (task.claim === undefined || liveClaim(task, now)) return task;
-  const { claim: _, ...rest } = task;
+  const { claim, ...rest } = task;
   return rest as Seen;
 }
 
@@ -58,7 +58,7 @@ export function asOf(task: StoredTask, now: number): StoredTask {
 /** Returns an open task after a further failure: it is stopped after the third in a row. */
 export function afterFailure(task: StoredTask, now: string): StoredTask {
   const failedClaims = (task.failedClaims ?? 0) + 1;
-  if (failedClaims < failedClaimsLimit || !isOpen(task)) return { ...task, failedClaims };
+  if (failedClaims < failedClaimsLimit || !isOpenTask(task)) return { ...task, failedClaims };
   const note = task.claimEnd?.note;
   const reason = `${failedClaims} workers in a row have released it as failed${note === undefined ? '.' : `, the last one with: ${note}`}`;
   return { ...task, failedClaims, stopped: { reason, at: now } };
@@ -66,7 +66,7 @@ export function afterFailure(task: StoredTask, now: string): StoredTask {
 
 /** Returns the task without failures before: it is offered again, unless one of its dependencies is not done. */
 export function withoutFailures(task: StoredTask): StoredTask {
-  const { failedClaims: _, stopped: __, ...rest } = task;
+  const { failedClaims, stopped, ...rest } = task;
   return rest;
 }
 

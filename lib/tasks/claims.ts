@@ -1,17 +1,16 @@
-import type { Context } from '../context.ts';
-import { type Claim, claimSeconds } from '../contract/claims.ts';
-import type { Comment } from '../contract/comments.ts';
+import type { Context } from '../context/context.ts';
 import { ApiError, notFound } from '../contract/errors.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { ClaimRelease } from '../contract/task-claims.ts';
+import { type Claim, claimSeconds } from '../contract/tasks/claims.ts';
+import type { Comment } from '../contract/tasks/comments.ts';
+import type { ClaimRelease } from '../contract/tasks/task-claims.ts';
+import { retryOnConflict } from '../table/access/transact.ts';
 import { readExecutionHead } from '../table/executions/executions.ts';
-import type { FormerListsContext } from '../table/executions/former-lists.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { storeRenewal } from '../table/tasks/renewals.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { readTasks } from '../table/tasks/tasks.ts';
-import { retryOnConflict } from '../table/transact.ts';
 import {
   afterFailure,
   asOf,
@@ -27,9 +26,6 @@ import { rejectWhileBlocked } from './decisions.ts';
 import { readReviewComments } from './review-comments.ts';
 import { changeWithHold, requireTask } from './tasks.ts';
 
-/** The part of a context that claims need. */
-export type ClaimContext = FormerListsContext & Pick<Context, 'clock' | 'ulid'>;
-
 /** A claimed task, and what reviewers have said about earlier work on it. */
 export type ClaimedTask = StoredTask & { reviewComments?: Comment[] };
 
@@ -43,7 +39,7 @@ export type NewClaim = { worker: string; leaseSeconds?: number | undefined };
  *   `task_blocked`
  */
 export function claimTask(
-  context: ClaimContext,
+  context: Context,
   organization: Organization,
   id: string,
   { claimId, ...claim }: NewClaim & { claimId?: string | undefined },
@@ -63,7 +59,7 @@ export function claimTask(
  * @throws `Conflict` if the task has changed since it was read; `ApiError` as `claimTask`
  */
 export async function claimOnce(
-  context: ClaimContext,
+  context: Context,
   organization: Organization,
   id: string,
   { worker, leaseSeconds = claimSeconds.usual }: NewClaim,
@@ -101,14 +97,13 @@ export async function claimOnce(
 }
 
 /** Returns the error for a task that waits for no worker: an execution works on it, or it is not open. */
-async function whyNotOffered(context: ClaimContext, organization: Organization, task: StoredTask): Promise<ApiError> {
+async function whyNotOffered(context: Context, organization: Organization, task: StoredTask): Promise<ApiError> {
   const isRunning = task.status === 'in_progress' && (await hasRunningExecution(context, organization, task));
   return isRunning ? executionRunning() : taskNotOpen(task);
 }
 
-/** Returns whether an execution works on a task. */
 async function hasRunningExecution(
-  context: ClaimContext,
+  context: Context,
   organization: Organization,
   { owner }: StoredTask,
 ): Promise<boolean> {
@@ -122,7 +117,7 @@ async function hasRunningExecution(
  * @throws `ApiError` `not_found`, `claim_lost`
  */
 export function renewClaim(
-  context: ClaimContext,
+  context: Context,
   organization: Organization,
   id: string,
   renewal: { claimId: string; leaseSeconds?: number | undefined; note?: string | undefined },
@@ -135,7 +130,7 @@ export function renewClaim(
 }
 
 async function renew(
-  context: ClaimContext,
+  context: Context,
   organization: Organization,
   task: StoredTask,
   { claimId, leaseSeconds = claimSeconds.usual, note }: Parameters<typeof renewClaim>[3],
@@ -159,7 +154,7 @@ async function renew(
  * @throws `ApiError` `not_found`, `claim_lost`
  */
 export function releaseTask(
-  context: ClaimContext,
+  context: Context,
   organization: Organization,
   id: string,
   release: ClaimRelease,
@@ -182,7 +177,7 @@ export function releaseTask(
  *
  * @throws `ApiError` `not_found`, also if the task has no claim and is not stopped
  */
-export function takeBackTask(context: ClaimContext, organization: Organization, id: string): Promise<StoredTask> {
+export function takeBackTask(context: Context, organization: Organization, id: string): Promise<StoredTask> {
   return retryOnConflict(context.table, async () => {
     const now = context.clock();
     const before = await requireTask(context, organization, id);
@@ -194,7 +189,7 @@ export function takeBackTask(context: ClaimContext, organization: Organization, 
 }
 
 /** Ends the claim on a task, if it is over. Returns whether the task has no claim any more. */
-export async function endExpiredClaim(context: ClaimContext, organization: Organization, id: string): Promise<boolean> {
+export async function endExpiredClaim(context: Context, organization: Organization, id: string): Promise<boolean> {
   return retryOnConflict(context.table, async () => {
     const now = context.clock();
     const before = await requireTask(context, organization, id).catch(ignoreNotFound);

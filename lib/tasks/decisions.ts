@@ -1,9 +1,9 @@
 import { ApiError } from '../contract/errors.ts';
 import { timeOf, ulidOf } from '../contract/ids.ts';
 import { pick } from '../contract/shapes.ts';
-import { TaskDetail, type TaskPatch, type TaskReference } from '../contract/tasks.ts';
+import { TaskDetail, type TaskPatch, type TaskReference } from '../contract/tasks/tasks.ts';
+import { applyPatch } from '../table/access/patch.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
-import { applyPatch } from '../table/patch.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { withoutFailures } from './claim-decisions.ts';
 
@@ -12,7 +12,7 @@ import { withoutFailures } from './claim-decisions.ts';
  *
  * @param patch with the id of the agent that it assigns, unless the task is assigned to this agent already
  */
-export function patched(
+export function patchedTask(
   task: StoredTask,
   patch: Omit<TaskPatch, 'claimId'> & Pick<StoredTask, 'assignedAgentId'>,
   now: string,
@@ -38,12 +38,12 @@ export function isAssignedTo(task: StoredTask, { id, name }: Pick<AgentHead, 'id
 
 const referenceTo = ({ id, title, status }: TaskReference): TaskReference => ({ id, title, status });
 
-/** Returns those of the dependencies of a task that are not done. */
+/** Returns the dependencies of a task that are not done. */
 export function blockersIn(dependencies: readonly TaskReference[]): TaskReference[] {
   return dependencies.filter(({ status }) => status !== 'done').map(referenceTo);
 }
 
-/** Returns the task with its dependencies and those of them that are not done, as its own endpoint shows it. */
+/** Returns the task with its dependencies and its unfinished dependencies, as its own endpoint shows it. */
 export function detailed(stored: StoredTask, dependencies: readonly StoredTask[]): TaskDetail {
   const whole = { ...stored, dependsOn: dependencies.map(referenceTo), blockedBy: blockersIn(dependencies) };
   return pick(TaskDetail, whole) as TaskDetail;

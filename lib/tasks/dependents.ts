@@ -1,21 +1,18 @@
-import { inGroups } from '../batching/in-groups.ts';
-import type { Context } from '../context.ts';
+import { inGroups } from '../aws/in-groups.ts';
+import type { Context } from '../context/context.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { FormerListsContext } from '../table/executions/former-lists.ts';
+import { Conflict, retryOnConflict } from '../table/access/transact.ts';
 import { usesFormerLists } from '../table/executions/former-lists.ts';
 import { hasOtherDoneness, moveTaskEntry } from '../table/tasks/due-tasks.ts';
 import { isHeld, storeHeld } from '../table/tasks/held-tasks.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { readTask, readTasks } from '../table/tasks/tasks.ts';
-import { Conflict, retryOnConflict } from '../table/transact.ts';
 
 /**
  * A task is held while one of its dependencies is not done. The transaction that finishes a dependency has no room for up to 500
  * dependents. So the stream sends an order to a worker, which lets the dependents follow. The sweeper's index lists the dependency
  * meanwhile. Readers of ready tasks look at the tasks themselves, so a dependent that has not followed yet is never shown wrongly.
  */
-
-type DependentsContext = FormerListsContext & Pick<Context, 'clock'>;
 
 /** How many dependents are read and written at the same time. */
 const followersAtOnce = 10;
@@ -26,11 +23,7 @@ export function dependentsFollow(before: StoredTask | undefined, after: StoredTa
 }
 
 /** Lets the dependents of a task follow it, and then takes the task off the sweeper's list. It can be repeated. */
-export async function settleDependents(
-  context: DependentsContext,
-  organization: Organization,
-  taskId: string,
-): Promise<void> {
+export async function settleDependents(context: Context, organization: Organization, taskId: string): Promise<void> {
   const task = await readTask(context, organization, taskId);
   if (!task) return;
   for await (const ids of inGroups(eachOf(task.dependents), followersAtOnce))
@@ -39,7 +32,7 @@ export async function settleDependents(
 }
 
 /** Stores whether a task is held, as its item and its dependencies say now. */
-export async function settle(context: DependentsContext, organization: Organization, id: string): Promise<void> {
+export async function settle(context: Context, organization: Organization, id: string): Promise<void> {
   await retryOnConflict(context.table, async () => {
     const task = await readTask(context, organization, id);
     if (!task) return;

@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
-import { organizationOf } from '../table/keys.ts';
+import type { Context } from '../context/context.ts';
+import { organizationOf } from '../table/access/keys.ts';
 import { type SweepCall, type Swept, sweep } from '../table/lists/due.ts';
 import { moveTaskEntry, taskPartitions } from '../table/tasks/due-tasks.ts';
 import { taskFrom } from '../table/tasks/task-items.ts';

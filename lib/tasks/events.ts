@@ -1,5 +1,5 @@
-import { type TaskEvent, taskEventRows } from '../contract/events.ts';
-import type { Task } from '../contract/tasks.ts';
+import type { Task } from '../contract/tasks/tasks.ts';
+import { type TaskEvent, taskEventRows } from '../contract/webhooks/events.ts';
 import type { StoredComment } from '../table/tasks/comments.ts';
 import type { DeletedTask } from '../table/tasks/deleted-tasks.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';

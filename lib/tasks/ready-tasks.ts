@@ -1,28 +1,26 @@
-import { inGroups } from '../batching/in-groups.ts';
-import type { Context } from '../context.ts';
+import { inGroups } from '../aws/in-groups.ts';
+import type { Context } from '../context/context.ts';
 import { ApiError, type ErrorCode } from '../contract/errors.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { Task } from '../contract/tasks.ts';
+import type { Task } from '../contract/tasks/tasks.ts';
+import { Conflict, retryOnConflict, transact } from '../table/access/transact.ts';
 import { startsItself } from '../table/agents/agent-items.ts';
 import { readExecutionHead } from '../table/executions/executions.ts';
-import type { FormerListsContext } from '../table/executions/former-lists.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { type OpenRow, readOpenRows } from '../table/tasks/ready-rows.ts';
 import type { StoredTask, TaskFilter } from '../table/tasks/task-items.ts';
 import { type Assignee, readAssignee, readTasks } from '../table/tasks/tasks.ts';
-import { Conflict, retryOnConflict, transact } from '../table/transact.ts';
 import { isOffered, liveClaim } from './claim-decisions.ts';
-import { type ClaimContext, claimOnce, type NewClaim } from './claims.ts';
+import { claimOnce, type NewClaim } from './claims.ts';
 import { isAssignedTo } from './decisions.ts';
 import { settle } from './dependents.ts';
 
-type ReadyContext = FormerListsContext & Pick<Context, 'clock'>;
 type ReadyFilter = Pick<TaskFilter, 'agent' | 'project'>;
 
 /** Of how many tasks a worker takes one. */
 const candidatesLimit = 20;
 
-/** How many tasks a request for the next one tries at most: those of agents that start by themselves can be in front. */
+/** How many tasks a request for the next one tries at most: tasks of agents that start by themselves can be in front. */
 const triedAtMost = 1_000;
 
 /**
@@ -30,7 +28,7 @@ const triedAtMost = 1_000;
  * strongly consistent, decide.
  */
 export async function listReadyTasks(
-  context: ReadyContext,
+  context: Context,
   organization: Organization,
   filter: ReadyFilter,
   limit: number,
@@ -43,9 +41,9 @@ export async function listReadyTasks(
   return found.slice(0, limit);
 }
 
-/** Yields the ready tasks by priority and then by age, those of a page of rows together. */
+/** Yields the ready tasks by priority and then by age, the tasks of a page of rows together. */
 export async function* readReadyTasks(
-  context: ReadyContext,
+  context: Context,
   organization: Organization,
   filter: ReadyFilter,
   pageItems: number,
@@ -58,12 +56,8 @@ export async function* readReadyTasks(
     );
 }
 
-/** Returns those of some tasks that are ready, in their order. */
-async function readyAmong(
-  context: ReadyContext,
-  organization: Organization,
-  ids: readonly string[],
-): Promise<StoredTask[]> {
+/** Returns the ready ones of some tasks, in their order. */
+async function readyAmong(context: Context, organization: Organization, ids: readonly string[]): Promise<StoredTask[]> {
   const now = context.clock();
   const open = (await readTasks(context, organization, ids)).filter((task) => isOffered(task) && !liveClaim(task, now));
   const dependencyIds = new Set(open.flatMap(({ dependsOn }) => dependsOn));
@@ -75,7 +69,7 @@ async function readyAmong(
   const unfinished = new Set(dependencies.filter(({ status }) => status !== 'done').map(({ id }) => id));
   const running = new Set(heads.filter((head) => head?.status === 'running').map((head) => head?.id));
   const isBlocked = ({ dependsOn }: StoredTask) => dependsOn.some((id) => unfinished.has(id));
-  // Those of versions up to 0.2.0, and those whose dependency was just reopened.
+  // Tasks of versions up to 0.2.0, and tasks with a dependency that was just reopened.
   const left = open.filter((task) => isBlocked(task) && !task.held);
   await Promise.all(left.map(({ id }) => settle(context, organization, id)));
   return open.filter((task) => !isBlocked(task) && !running.has(task.owner ?? ''));
@@ -97,7 +91,7 @@ const otherWasFirst: readonly ErrorCode[] = [
  * @returns `null` if no task is ready
  */
 export function claimNextTask(
-  context: ClaimContext,
+  context: Context,
   organization: Organization,
   { assignedAgent: agent, projectId: project, ...claim }: NewClaim & { assignedAgent?: string; projectId?: string },
   recordResponse: RecordResponse,
@@ -126,7 +120,7 @@ export function claimNextTask(
 }
 
 /** Returns a function that says whether a task is one of an agent that starts by itself. It reads each agent once. */
-function startingByThemselves({ table }: ClaimContext, organization: Organization) {
+function startingByThemselves({ table }: Context, organization: Organization) {
   const read = new Map<string, Promise<Assignee | undefined>>();
   return async (task: StoredTask): Promise<boolean> => {
     const { assignedAgent: name } = task;

@@ -1,6 +1,6 @@
-import type { Comment } from '../contract/comments.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { TableContext } from '../table/client.ts';
+import type { Comment } from '../contract/tasks/comments.ts';
+import type { TableContext } from '../table/access/client.ts';
 import { readComments } from '../table/tasks/comments.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { startInBytes } from '../table/text-parts.ts';

@@ -1,6 +1,6 @@
 import type { AgentHead } from '../table/agents/agent-items.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
-import { isOpen } from './claim-decisions.ts';
+import { isOpenTask } from './claim-decisions.ts';
 import { isAssignedTo } from './decisions.ts';
 
 /**
@@ -20,7 +20,7 @@ export type Handover = { chain: string[]; mayDelegate: boolean };
 
 /** Returns the task at the beginning of a round. */
 function newRound(task: StoredTask): StoredTask {
-  const { autoRuns: _, autoRunFailure: __, chain: ___, noDelegate: ____, ...rest } = task;
+  const { autoRuns, autoRunFailure, chain, noDelegate, ...rest } = task;
   return rest;
 }
 
@@ -37,7 +37,7 @@ export function handedOver(task: StoredTask, { chain, mayDelegate }: Handover): 
 export function inRound(before: StoredTask, after: StoredTask, handover: Handover | undefined): StoredTask {
   const isAssigned = after.assignedAgent !== undefined && after.assignedAgentId !== before.assignedAgentId;
   if (handover) return isAssigned ? handedOver(after, handover) : after;
-  return isAssigned || (after.status !== before.status && isOpen(after)) ? newRound(after) : after;
+  return isAssigned || (after.status !== before.status && isOpenTask(after)) ? newRound(after) : after;
 }
 
 /** Why the service does not start a ready task of an agent by itself. */

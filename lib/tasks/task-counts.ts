@@ -1,8 +1,14 @@
 import { ApiError } from '../contract/errors.ts';
 import type { Organization } from '../contract/organization.ts';
-import { type TaskCounts, type TaskGroup, type TaskGrouping, taskPriorities, taskStatuses } from '../contract/tasks.ts';
+import {
+  type TaskCounts,
+  type TaskGroup,
+  type TaskGrouping,
+  taskPriorities,
+  taskStatuses,
+} from '../contract/tasks/tasks.ts';
+import type { TableContext } from '../table/access/client.ts';
 import { readAgentNames } from '../table/agents/agents.ts';
-import type { TableContext } from '../table/client.ts';
 import { type FacetCount, readTaskCounts } from '../table/tasks/task-counts.ts';
 import type { TaskFilter } from '../table/tasks/task-items.ts';
 

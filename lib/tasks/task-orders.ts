@@ -1,12 +1,11 @@
-import type { Context } from '../context.ts';
+import { type QueueContext, sendMessages } from '../aws/queue.ts';
+import type { Context } from '../context/context.ts';
 import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { TaskOrder } from '../deployment/messages.ts';
-import { requestFields } from '../request-context.ts';
-import { type QueueContext, sendMessages } from '../sqs/queue.ts';
-import type { TableContext } from '../table/client.ts';
-import type { FormerListsContext } from '../table/executions/former-lists.ts';
-import { keys } from '../table/keys.ts';
+import type { TaskOrder } from '../names/messages.ts';
+import type { TableContext } from '../table/access/client.ts';
+import { requestFields } from '../table/access/current-request.ts';
+import { keys } from '../table/access/keys.ts';
 import { deletePartition } from '../table/purges/delete-partition.ts';
 import { hasComments } from '../table/tasks/comments.ts';
 import { settleDependents } from './dependents.ts';
@@ -34,10 +33,7 @@ export async function orderPurge(
 }
 
 /** Carries out an order about a task: its dependents follow it, or the comments of a deleted one are deleted. It can be repeated. */
-export async function carryOutTaskOrder(
-  context: FormerListsContext & Pick<Context, 'clock'>,
-  { organization, taskId, order }: TaskOrder,
-): Promise<void> {
+export async function carryOutTaskOrder(context: Context, { organization, taskId, order }: TaskOrder): Promise<void> {
   if (order.kind === 'dependents') return settleDependents(context, organization, taskId);
   await deletePartition(context.table, keys.comments(organization, ulidOf(taskId)).pk);
 }

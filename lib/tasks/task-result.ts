@@ -1,7 +1,7 @@
 import { codePoints } from '../contract/code-points.ts';
 import type { Organization } from '../contract/organization.ts';
-import { resultBytes, type TaskResult } from '../contract/tasks.ts';
-import type { TableContext } from '../table/client.ts';
+import { resultBytes, type TaskResult } from '../contract/tasks/tasks.ts';
+import type { TableContext } from '../table/access/client.ts';
 import { readExecution } from '../table/executions/executions.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
 import { startInBytes } from '../table/text-parts.ts';
@@ -12,7 +12,7 @@ export async function readTaskResult(
   organization: Organization,
   { endedExecution, lastExecution }: StoredTask,
 ): Promise<TaskResult | undefined> {
-  // Tasks whose executions ended in an earlier version have only that of the last one that completed.
+  // Tasks whose executions ended in an earlier version have only the id of the last execution that completed.
   const id = endedExecution ?? lastExecution;
   const execution = id === undefined ? undefined : await readExecution(context, { organization, id });
   if (!execution || execution.status === 'running' || execution.completedAt === undefined) return undefined;

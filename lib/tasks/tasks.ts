@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import type { Page, Precondition, Versioned } from '../contract/endpoint.ts';
 import { ApiError, notFound } from '../contract/errors.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { NewTask, Task, TaskDetail, TaskListItem, TaskPatch } from '../contract/tasks.ts';
-import type { TableContext } from '../table/client.ts';
+import type { NewTask, Task, TaskDetail, TaskListItem, TaskPatch } from '../contract/tasks/tasks.ts';
+import type { TableContext } from '../table/access/client.ts';
+import { retryOnConflict, transact } from '../table/access/transact.ts';
+import type { Write } from '../table/access/write.ts';
 import { type FormerListsContext, usesFormerLists } from '../table/executions/former-lists.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { graceMs } from '../table/lists/due.ts';
@@ -25,11 +27,9 @@ import {
   readTasks,
   removeTask,
 } from '../table/tasks/tasks.ts';
-import { retryOnConflict, transact } from '../table/transact.ts';
-import type { Write } from '../table/write.ts';
 import { readAutoRunState } from './auto-run-state.ts';
 import { asOf, claimLost, liveClaim, taskClaimed, withoutDeadClaim } from './claim-decisions.ts';
-import { blockersIn, checkDependentsDone, detailed, isAssignedTo, patched } from './decisions.ts';
+import { blockersIn, checkDependentsDone, detailed, isAssignedTo, patchedTask } from './decisions.ts';
 import { checkNoCycle } from './graph.ts';
 import { type Handover, handedOver, inRound } from './rounds.ts';
 import { readTaskResult } from './task-result.ts';
@@ -113,7 +113,7 @@ export async function createTask(
 }
 
 /**
- * Returns a task with its dependencies, and those of them that are not done.
+ * Returns a task with its dependencies, and its unfinished dependencies.
  *
  * @param include `result` also reads the newest ended execution on the task
  * @throws `ApiError` `not_found`
@@ -158,7 +158,7 @@ export function updateTask(
     const task = asOf(before, now);
     const assignee = await readNewAssignee(context, organization, before, patch.assignedAgent);
     const change = { ...patch, ...(assignee && { assignedAgentId: assignee.id }) };
-    const after = patched(task, change, timestamp(now));
+    const after = patchedTask(task, change, timestamp(now));
     await authorize?.(task, after);
     if (after === task) {
       if (recordResponse) await transact(context.table, recordResponse(after));
@@ -270,7 +270,7 @@ async function withHold(
 /**
  * Checks that a patch respects the claim on a task.
  *
- * @throws `ApiError` `claim_lost` if it names another claim than that of the task, `task_claimed` if it names none
+ * @throws `ApiError` `claim_lost` if it names another claim than the claim of the task, `task_claimed` if it names none
  */
 function checkClaim(task: StoredTask, claimId: string | undefined, patch: TaskPatch, now: number): void {
   const claim = liveClaim(task, now);
@@ -281,7 +281,7 @@ function checkClaim(task: StoredTask, claimId: string | undefined, patch: TaskPa
 
 /**
  * Returns the agent that a request assigns to a task; `undefined` if it names none, if there is none with this name, or if
- * the task is assigned to it already. An equal name can be that of another agent than before.
+ * the task is assigned to it already. An equal name can be the name of another agent than before.
  */
 async function readNewAssignee(
   context: TableContext,

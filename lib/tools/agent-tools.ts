@@ -1,23 +1,23 @@
 import { listAgents } from '../agents/agents.ts';
 import type { CatalogueSkill } from '../agents/skill-catalogue.ts';
-import { type AgentOperation, grantedOperations } from '../contract/agent-operations.ts';
+import type { Context } from '../context/context.ts';
+import { type AgentOperation, grantedOperations } from '../contract/agents/agent-operations.ts';
 import { endpoints } from '../contract/endpoints.ts';
 import { ApiError } from '../contract/errors.ts';
+import { unknownFieldErrors } from '../contract/requests/validate.ts';
 import { pick, type Schema } from '../contract/shapes.ts';
 import { delegateTask } from '../executions/delegations.ts';
-import type { ExecutionStartContext } from '../executions/start-execution.ts';
 import type { ToolCall, ToolDefinition } from '../model/converse.ts';
-import { unknownFieldErrors } from '../requests/validate.ts';
+import type { Write } from '../table/access/write.ts';
 import type { PreparedAgent } from '../table/agents/prepared-agents.ts';
 import type { RunningExecution } from '../table/executions/execution-items.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
-import type { Write } from '../table/write.ts';
-import { commentOnTask } from '../tasks/comments.ts';
+import { commentOnTask } from '../tasks/discussion/comments.ts';
 import type { Handover } from '../tasks/rounds.ts';
 import { createTask, getTask, listTasks, updateTask } from '../tasks/tasks.ts';
 import { withNearestAgents } from './nearest-agents.ts';
 import { readSentInput } from './sent-input.ts';
-import { authorizeChange, authorizeDelegation, authorizeStatus, statusesOfAgents } from './task-permissions.ts';
+import { authorizeDelegation, authorizeStatus, authorizeTaskChange, statusesOfAgents } from './task-permissions.ts';
 import { type OperationId, readToolInput, toolOf } from './tool-definitions.ts';
 import { errorOutputOf, outputOf, type Response } from './tool-output.ts';
 
@@ -29,7 +29,7 @@ type Caller = PreparedAgent & { execution: RunningExecution; catalogue: readonly
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** A call with valid arguments: a read, or a change that makes its writes together with those of `recordResponse`. */
+/** A call with valid arguments: a read, or a change that makes its writes together with the writes of `recordResponse`. */
 type Act =
   | { read: () => Promise<Response> }
   | { data: Schema; change: (recordResponse: NonNullable<RecordResponse>) => Promise<unknown> };
@@ -40,13 +40,13 @@ type AgentTool = {
   input: OperationId;
   definition: () => ToolDefinition;
   /** Returns a call with valid arguments. @throws `ApiError` for invalid arguments */
-  actOf: (context: ExecutionStartContext, caller: Caller, input: Input) => Act;
+  actOf: (context: Context, caller: Caller, input: Input) => Act;
 };
 
 /** The path parameter that names the agent. An agent calls tools for itself only, so its model does not send it. */
 const agentParameter = 'name';
 
-/** The parameter with which `getTask` shows a result. It is that of any execution, which the scopes of an agent's tools do not cover. */
+/** The parameter with which `getTask` shows the result of any execution. The scopes of an agent's tools do not cover it. */
 const resultParameter = 'include';
 
 /** Returns whether the model of an agent does not send a parameter of an operation. */
@@ -122,7 +122,7 @@ const agentTools: Readonly<Record<AgentOperation, AgentTool>> = {
         data: endpoints.updateTask.data,
         change: async (recordResponse) => {
           const { data } = await updateTask(context, execution.organization, params.id, body, () => {}, {
-            authorize: (task, after) => authorizeChange(context, execution, agent, task, body, after),
+            authorize: (task, after) => authorizeTaskChange(context, execution, agent, task, body, after),
             handover: handoverOf(caller),
             recordResponse,
           });
@@ -205,8 +205,8 @@ export function grantedTools(capabilities: readonly string[]): ToolDefinition[] 
  * @throws `LeaseLost` and other errors of the writes of `recordEnd`, and faults of the table. An error of the API becomes
  *   an outcome
  */
-export async function callTool(
-  context: ExecutionStartContext,
+export async function callAgentTool(
+  context: Context,
   execution: RunningExecution,
   agent: PreparedAgent,
   catalogue: readonly CatalogueSkill[],
@@ -247,7 +247,7 @@ function grantedTo(capabilities: readonly string[]): AgentTool[] {
  * @throws `ApiError` for an unknown tool or invalid arguments
  */
 function actOf(
-  context: ExecutionStartContext,
+  context: Context,
   caller: Caller,
   { name, input: sent }: Pick<ToolCall, 'name' | 'input'>,
 ): { act: Act; note: string | undefined } {

@@ -1,6 +1,6 @@
 import { ApiError } from '../contract/errors.ts';
 import type { Organization } from '../contract/organization.ts';
-import { nearestFirst } from '../requests/nearest-name.ts';
+import { nearestFirst } from '../contract/requests/nearest-name.ts';
 import { type AgentContext, readAgents } from '../table/agents/agents.ts';
 
 /** The arguments that name an agent. */

@@ -2,8 +2,8 @@ import type { Endpoint } from '../contract/endpoint.ts';
 import { endpoints } from '../contract/endpoints.ts';
 import type { ErrorDetail } from '../contract/errors.ts';
 import { lostNumbers } from '../contract/lost-numbers.ts';
+import { queryEntries, validationFailed } from '../contract/requests/check.ts';
 import type { Schema } from '../contract/shapes.ts';
-import { queryEntries, validationFailed } from '../requests/check.ts';
 import { type OperationId, toolOf } from './tool-definitions.ts';
 import { clearing, isClearable } from './tool-schemas.ts';
 

@@ -1,7 +1,7 @@
 import { ApiError, type ErrorDetail } from '../contract/errors.ts';
-import { reviewStatuses, type TaskPatch, type TaskStatus, taskStatuses } from '../contract/tasks.ts';
+import { reviewStatuses, type TaskPatch, type TaskStatus, taskStatuses } from '../contract/tasks/tasks.ts';
+import type { TableContext } from '../table/access/client.ts';
 import type { AgentHead } from '../table/agents/agent-items.ts';
-import type { TableContext } from '../table/client.ts';
 import type { RunningExecution } from '../table/executions/execution-items.ts';
 import { readExecutionHead } from '../table/executions/executions.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';
@@ -42,7 +42,7 @@ export function authorizeStatus(status: TaskStatus | undefined): void {
  * @param after the task after the patch; the same object as `task` if nothing changes
  * @throws `ApiError` `insufficient_scope`
  */
-export async function authorizeChange(
+export async function authorizeTaskChange(
   context: TableContext,
   execution: RunningExecution,
   agent: Pick<AgentHead, 'id' | 'name'>,

@@ -2,8 +2,8 @@ import type * as v from 'valibot';
 import { type Endpoint, pathParameters } from '../contract/endpoint.ts';
 import { endpoints } from '../contract/endpoints.ts';
 import type { ErrorDetail } from '../contract/errors.ts';
-import { checkBody, checkQuery, lostNumberErrors, queryEntries, validationFailed } from '../requests/check.ts';
-import { validate } from '../requests/validate.ts';
+import { checkBody, checkQuery, lostNumberErrors, queryEntries, validationFailed } from '../contract/requests/check.ts';
+import { validate } from '../contract/requests/validate.ts';
 import { type OperationTool, readTools } from './tool-list.ts';
 
 /** The name of an operation of the API, such as `listTasks`. */
@@ -98,7 +98,7 @@ function checkParams(row: Endpoint, sent: Readonly<Record<string, unknown>>) {
   for (const [name, schema] of Object.entries(row.params ?? {})) {
     const checked = validate(schema, sent[name]);
     output[name] = checked.output;
-    // The schema is that of one value, so its errors do not have the name.
+    // The schema describes one value, so its errors do not have the name.
     const isMissing = sent[name] === undefined;
     for (const { code, message } of checked.errors)
       errors.push({

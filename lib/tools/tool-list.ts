@@ -23,7 +23,7 @@ type ToolHints = {
 export type OperationTool = ToolDefinition & { title: string; hints: ToolHints };
 
 /**
- * Returns the tools of all operations that need an access token, by operation id, without the one that offers them. A
+ * Returns the tools of all operations that need an access token, by operation id, without the operation that offers them. A
  * bundle has them as data.
  */
 export function readTools(): Record<string, OperationTool> {

@@ -1,14 +1,13 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { BatchingContext } from '../table/batchers.ts';
-import type { TableContext } from '../table/client.ts';
+import type { TableContext } from '../table/access/client.ts';
+import { ignoreConflict, retryOnConflict } from '../table/access/transact.ts';
 import { readOutcomesBack } from '../table/deliveries/outcomes.ts';
-import { announce, announcedFailure } from '../table/deliveries/own-events.ts';
-import { lastResume, openPauseOf, withoutPause } from '../table/deliveries/pauses.ts';
-import { changeWebhook, readWebhook, type StoredWebhook } from '../table/deliveries/webhooks.ts';
-import { type LogClockContext, logTimeOf } from '../table/events/log-clock.ts';
-import { ignoreConflict, retryOnConflict } from '../table/transact.ts';
+import { logTimeOf } from '../table/events/log-clock.ts';
+import { announce, announcedFailure } from '../table/webhooks/own-events.ts';
+import { lastResume, openPauseOf, withoutPause } from '../table/webhooks/pauses.ts';
+import { changeWebhook, readWebhook, type StoredWebhook } from '../table/webhooks/webhooks.ts';
 import { canBeginFailure, knownOf, type MayFail, storedFailure } from './failing-times.ts';
 import { createOwnEvent } from './own-events.ts';
 import { planAutoRecovery } from './recoveries/plan-auto-recovery.ts';
@@ -41,7 +40,7 @@ export async function noteFailure(
   const since = await readFailure(context, organization, webhookId, target, isExhausted);
   if (since === undefined) return;
   const webhook = await readWebhook(context, organization, webhookId);
-  // After another event, the outcomes may be those of a time that has ended. The next failed attempt reads them again.
+  // After another event, the outcomes may belong to a time that has ended. The next failed attempt reads them again.
   if (!webhook || webhook.ownEvents?.count !== target.ownEvents?.count) return;
   const event = createOwnEvent('webhook.failing', webhook, since, context.clock());
   await announce(context, organization, webhook, event).catch(ignoreConflict);
@@ -71,8 +70,6 @@ async function readFailure(
   return isAfterSuccess ? since : (knownOf(target)?.since ?? since);
 }
 
-type NoteSuccessContext = LogClockContext & BatchingContext & Pick<Context, 'retrySchedule'>;
-
 /**
  * Announces that a webhook has recovered, because of a successful attempt, if it was announced that it fails.
  *
@@ -80,7 +77,7 @@ type NoteSuccessContext = LogClockContext & BatchingContext & Pick<Context, 'ret
  * @param resumes whether the success also resumes the webhook, if the service has paused it because its deliveries failed
  */
 export async function noteSuccess(
-  context: NoteSuccessContext,
+  context: Context,
   organization: Organization,
   webhookId: string,
   target: MayFail,
@@ -104,7 +101,7 @@ export async function noteSuccess(
 
 /** Returns the recovery of what a webhook with `autoRecover` has missed since it failed (ISO 8601); `undefined` for others. */
 async function recoveryAfter(
-  context: NoteSuccessContext,
+  context: Context,
   organization: Organization,
   webhook: StoredWebhook,
   since: string | undefined,
@@ -119,7 +116,7 @@ async function recoveryAfter(
  * pause has done so. Versions before 0.3.0 have announced nothing of their pauses.
  */
 async function resumeRecovered(
-  context: NoteSuccessContext,
+  context: Context,
   organization: Organization,
   before: StoredWebhook,
   now: number,

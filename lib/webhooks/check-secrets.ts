@@ -1,6 +1,6 @@
-import { processContext } from '../context.ts';
+import { decryptSecret, encryptSecret, type SecretOwner } from '../aws/secrets.ts';
+import { processContext } from '../context/context.ts';
 import { checkTable } from '../table/check-table.ts';
-import { decryptSecret, encryptSecret, type SecretOwner } from './secrets.ts';
 
 /** The text that is encrypted and decrypted to check the key, and its owner, which no organization can be. */
 const sampleText = 'start check';

@@ -1,11 +1,15 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { notFound } from '../contract/errors.ts';
-import type { EventName } from '../contract/events.ts';
 import { timeOf, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { AttemptDetail, Delivery, DeliveryState } from '../contract/webhooks.ts';
-import type { DeliveryMessage } from '../deployment/messages.ts';
-import type { BatchingContext } from '../table/batchers.ts';
+import type { EventName } from '../contract/webhooks/events.ts';
+import type { AttemptDetail, Delivery, DeliveryState } from '../contract/webhooks/webhooks.ts';
+import type { DeliveryMessage } from '../names/messages.ts';
+import { deliveryBody } from '../sender/delivery-body.ts';
+import { requestHeaders, unsignedHeaders } from '../sender/headers.ts';
+import type { BatchingContext } from '../table/access/batchers.ts';
+import { getEach } from '../table/access/reads.ts';
+import type { Item } from '../table/access/write.ts';
 import { recordFrom, type SentRequest } from '../table/deliveries/attempt-items.ts';
 import {
   type DeliveryAttempts,
@@ -13,16 +17,12 @@ import {
   isBegun,
   readDeliveryAttempts,
 } from '../table/deliveries/delivery-state.ts';
-import { type EventToSend, readEvent } from '../table/deliveries/event-log.ts';
 import { readOldAttempts } from '../table/deliveries/old-attempts.ts';
-import { type DeliveryOfWebhook, firstAttemptOf } from '../table/deliveries/redeliveries.ts';
+import { type DeliveryOfWebhook, firstAttemptOfDelivery } from '../table/deliveries/redeliveries.ts';
 import { type KeptResponse, responseFrom, responseKeyOf, responsesEnd } from '../table/deliveries/responses.ts';
-import { readWebhook } from '../table/deliveries/webhooks.ts';
-import { getEach } from '../table/reads.ts';
-import type { Item } from '../table/write.ts';
+import { type EventToSend, readEvent } from '../table/events/event-log.ts';
+import { readWebhook } from '../table/webhooks/webhooks.ts';
 import { readWaitingEvent } from './deliveries/first-attempts.ts';
-import { bodyOf } from './sender/delivery-body.ts';
-import { requestHeaders, unsignedHeaders } from './sender/headers.ts';
 
 /** The maximum number of attempts in a response. With their responses, more could exceed what Lambda can return. */
 export const maxDetails = 100;
@@ -74,7 +74,7 @@ export function nextAttemptOf(
 
 /** Returns the attempts and the event of a delivery; `undefined` if the webhook has no such delivery. */
 async function findDelivery(context: BatchingContext, delivery: DeliveryOfWebhook): Promise<Found | undefined> {
-  const attempts = await readDeliveryAttempts(context, firstAttemptOf(delivery));
+  const attempts = await readDeliveryAttempts(context, firstAttemptOfDelivery(delivery));
   const eventId = (attempts.rows.find((row) => row.eventId)?.eventId ?? attempts.next?.eventId) as string | undefined;
   const source = eventId === undefined ? undefined : await readEvent(context, delivery.organization, eventId);
   if (isBegun(attempts)) return { ...attempts, eventId, source };
@@ -143,5 +143,5 @@ function bodyFor(row: Item, source: EventToSend | undefined): string | undefined
   const data = (row.data as string | undefined) ?? source?.data;
   if (!sent || data === undefined) return undefined;
   const { deliveryId, event } = recordFrom(row);
-  return bodyOf({ deliveryId, event, data: JSON.parse(data) }, sent.at);
+  return deliveryBody({ deliveryId, event, data: JSON.parse(data) }, sent.at);
 }

@@ -1,20 +1,19 @@
+import type { Context } from '../context/context.ts';
 import type { CursorPage } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
-import type { Event, EventDelivery, EventDetail, EventQuery } from '../contract/event-log.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
+import type { Event, EventDelivery, EventDetail, EventQuery } from '../contract/webhooks/event-log.ts';
 import { deliveryStateOf, isBegun, readDeliveryAttempts } from '../table/deliveries/delivery-state.ts';
-import { type LoggedEvent, readEvent, subscribedTimeOf } from '../table/deliveries/event-log.ts';
-import { readWebhooks } from '../table/deliveries/webhooks.ts';
 import { type EventFilter, followEvents, readNewestEvents } from '../table/events/event-feed.ts';
-import { followTime, type LogClockContext, openLog } from '../table/events/log-clock.ts';
+import { type LoggedEvent, readEvent, subscribedTimeOf } from '../table/events/event-log.ts';
+import { followTime, openLog } from '../table/events/log-clock.ts';
+import { readWebhooks } from '../table/webhooks/webhooks.ts';
 import { firstAttemptOf, readFirstAttempts } from './deliveries/first-attempts.ts';
-
-type EventsContext = LogClockContext;
 
 /** Returns a page of the events that match the filters: the oldest ones after `after`, or the newest ones without it. */
 export async function listEvents(
-  context: EventsContext,
+  context: Context,
   organization: Organization,
   { limit, after, before, ...filter }: EventQuery,
 ): Promise<CursorPage<Event>> {
@@ -26,7 +25,7 @@ export async function listEvents(
 }
 
 async function followLog(
-  context: EventsContext,
+  context: Context,
   organization: Organization,
   page: { after: string; limit: number; filter: EventFilter },
 ): Promise<CursorPage<LoggedEvent>> {
@@ -39,7 +38,7 @@ async function followLog(
  *
  * @throws `ApiError` `not_found`
  */
-export async function getEvent(context: EventsContext, organization: Organization, id: string): Promise<EventDetail> {
+export async function getEvent(context: Context, organization: Organization, id: string): Promise<EventDetail> {
   const logged = await readEvent(context, organization, id);
   if (!logged) throw notFound('event');
   const [webhooks, first] = await Promise.all([

@@ -1,14 +1,14 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { isTooFarAhead } from '../table/clocks.ts';
+import { isTooFarAhead } from '../table/access/clocks.ts';
+import { ignoreConflict } from '../table/access/transact.ts';
 import { closedAfterMs } from '../table/deliveries/attempt-counts.ts';
-import { type Failing, storeFailing } from '../table/deliveries/failing.ts';
 import { type AttemptOutcome, isBefore, readOutcomesBack } from '../table/deliveries/outcomes.ts';
-import { lastResume, withPause } from '../table/deliveries/pauses.ts';
-import { changeWebhook, readWebhook, type Target } from '../table/deliveries/webhooks.ts';
 import { type LogClockContext, logTimeOf } from '../table/events/log-clock.ts';
-import { ignoreConflict } from '../table/transact.ts';
+import { type Failing, storeFailing } from '../table/webhooks/failing.ts';
+import { lastResume, withPause } from '../table/webhooks/pauses.ts';
+import { changeWebhook, readWebhook, type Target } from '../table/webhooks/webhooks.ts';
 import { canBeginFailure, knownOf, storedFailure } from './failing-times.ts';
 import { createOwnEvent } from './own-events.ts';
 
@@ -24,8 +24,6 @@ const checkAgainMs = 10 * 60_000;
  */
 const mostChecked = 10_000;
 
-type FailingContext = Pick<Context, 'failingAfterMs' | 'retrySchedule'> & LogClockContext;
-
 /**
  * Checks a webhook whose delivery has failed permanently, and pauses it if deliveries to it have only failed for
  * `failingAfterMs` and at least `fewestExhausted` of them permanently. Reads the part of the history that no check has
@@ -36,7 +34,7 @@ type FailingContext = Pick<Context, 'failingAfterMs' | 'retrySchedule'> & LogClo
  * @returns whether the webhook was paused
  */
 export async function checkFailing(
-  context: FailingContext,
+  context: Context,
   organization: Organization,
   webhookId: string,
   target: Pick<Target, 'failing' | 'pauses'>,
@@ -59,7 +57,7 @@ export async function checkFailing(
  * the next check reads these again.
  */
 async function readFailing(
-  context: FailingContext,
+  context: Context,
   organization: Organization,
   webhookId: string,
   target: Pick<Target, 'failing' | 'pauses'>,
@@ -102,7 +100,7 @@ async function readFailing(
  * Returns whether an attempt was the last one of its retry schedule, which begins anew in a recovery. Redeliveries have
  * other numbers, apart from very few.
  */
-function isLastOfSchedule({ retrySchedule }: FailingContext, { attempt, scheduleStart = 1 }: AttemptOutcome): boolean {
+function isLastOfSchedule({ retrySchedule }: Context, { attempt, scheduleStart = 1 }: AttemptOutcome): boolean {
   return attempt - scheduleStart === retrySchedule.length;
 }
 

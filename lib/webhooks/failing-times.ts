@@ -1,9 +1,9 @@
-import { isWebhookEvent } from '../contract/events.ts';
-import type { Webhook } from '../contract/webhooks.ts';
-import type { Failing } from '../table/deliveries/failing.ts';
+import { isWebhookEvent } from '../contract/webhooks/events.ts';
+import type { Webhook } from '../contract/webhooks/webhooks.ts';
 import type { AttemptOutcome } from '../table/deliveries/outcomes.ts';
-import { announcedFailure, type OwnEventsHolder } from '../table/deliveries/own-events.ts';
-import { lastResume, type Pausable } from '../table/deliveries/pauses.ts';
+import type { Failing } from '../table/webhooks/failing.ts';
+import { announcedFailure, type OwnEventsHolder } from '../table/webhooks/own-events.ts';
+import { lastResume, type Pausable } from '../table/webhooks/pauses.ts';
 
 /**
  * A webhook fails from the first failed attempt after its last success on. `webhook.failing` announces that when three

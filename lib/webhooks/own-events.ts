@@ -1,8 +1,8 @@
-import { type WebhookEvent, webhookEventRows } from '../contract/events.ts';
 import { timestamp } from '../contract/ids.ts';
-import type { OwnEvent } from '../table/deliveries/own-events.ts';
-import { openPauseOf } from '../table/deliveries/pauses.ts';
-import type { StoredWebhook } from '../table/deliveries/webhooks.ts';
+import { type WebhookEvent, webhookEventRows } from '../contract/webhooks/events.ts';
+import type { OwnEvent } from '../table/webhooks/own-events.ts';
+import { openPauseOf } from '../table/webhooks/pauses.ts';
+import type { StoredWebhook } from '../table/webhooks/webhooks.ts';
 
 const names = Object.keys(webhookEventRows) as WebhookEvent['event'][];
 

@@ -1,10 +1,9 @@
 import { ApiError, notFound } from '../contract/errors.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { Redelivery } from '../contract/webhooks.ts';
-import type { BatchingContext } from '../table/batchers.ts';
-import { readEvent, subscribedTimeOf } from '../table/deliveries/event-log.ts';
+import type { Redelivery } from '../contract/webhooks/webhooks.ts';
+import type { BatchingContext } from '../table/access/batchers.ts';
+import { retryOnConflict } from '../table/access/transact.ts';
 import { insertLostAttempt } from '../table/deliveries/parked-attempts.ts';
-import { isPausedAt, webhookPaused } from '../table/deliveries/pauses.ts';
 import {
   type DeliveryOfWebhook,
   expectedRunMs,
@@ -13,9 +12,10 @@ import {
   replaceableInMs,
   waitingRetryOf,
 } from '../table/deliveries/redeliveries.ts';
-import { readWebhook } from '../table/deliveries/webhooks.ts';
+import { readEvent, subscribedTimeOf } from '../table/events/event-log.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
-import { retryOnConflict } from '../table/transact.ts';
+import { isPausedAt, webhookPaused } from '../table/webhooks/pauses.ts';
+import { readWebhook } from '../table/webhooks/webhooks.ts';
 import { firstAttemptLostAt, isFirstAttemptLost } from './deliveries/check-events.ts';
 import { firstAttemptOf, readWaitingEvent } from './deliveries/first-attempts.ts';
 

@@ -1,12 +1,12 @@
-import type { Context } from '../context.ts';
+import { encryptSecret, type SecretsContext } from '../aws/secrets.ts';
+import type { Context } from '../context/context.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { NewWebhook, Webhook } from '../contract/webhooks.ts';
-import { insertWebhook } from '../table/deliveries/webhooks.ts';
+import type { NewWebhook, Webhook } from '../contract/webhooks/webhooks.ts';
+import { rejectUrl } from '../sender/receivers.ts';
 import { type LogClockContext, logTimeOf } from '../table/events/log-clock.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
-import { encryptSecret, type SecretsContext } from './secrets.ts';
-import { rejectUrl } from './sender/receivers.ts';
+import { insertWebhook } from '../table/webhooks/webhooks.ts';
 
 /**
  * Registers a URL that receives events from now on. It is not in `webhooks.ts`, because the functions that only read

@@ -1,5 +1,5 @@
-import { type EventName, eventRows, type PublicEvent } from '../contract/events.ts';
 import { timestamp } from '../contract/ids.ts';
+import { type EventName, eventRows, type PublicEvent } from '../contract/webhooks/events.ts';
 
 /**
  * Returns an event for a test delivery: the example of the event with ids of items that do not exist, names that say so,

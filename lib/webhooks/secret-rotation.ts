@@ -1,11 +1,11 @@
-import type { Context } from '../context.ts';
+import { encryptSecret, type SecretsContext } from '../aws/secrets.ts';
+import type { Context } from '../context/context.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { SecretRotated, SecretRotation } from '../contract/webhooks.ts';
+import type { SecretRotated, SecretRotation } from '../contract/webhooks/webhooks.ts';
 import { readNewestOutcomes } from '../table/deliveries/outcomes.ts';
-import { replaceSecret } from '../table/deliveries/secret-rotation.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
-import { encryptSecret, type SecretsContext } from './secrets.ts';
+import { replaceSecret } from '../table/webhooks/secret-rotation.ts';
 import { withHealth } from './webhooks.ts';
 
 /**

@@ -1,25 +1,23 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { notFound } from '../contract/errors.ts';
-import type { EventName } from '../contract/events.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { TestResult } from '../contract/webhooks.ts';
-import { requestFields } from '../request-context.ts';
-import { putInBatch } from '../table/batchers.ts';
+import type { EventName } from '../contract/webhooks/events.ts';
+import type { TestResult } from '../contract/webhooks/webhooks.ts';
+import { sendToReceiver } from '../sender/sender.ts';
+import { putInBatch } from '../table/access/batchers.ts';
+import { requestFields } from '../table/access/current-request.ts';
+import { transact } from '../table/access/transact.ts';
 import { attemptItem } from '../table/deliveries/attempt-items.ts';
 import { responseItem, responsesEnd } from '../table/deliveries/responses.ts';
-import { updatePace } from '../table/deliveries/webhook-attempts.ts';
-import { readTarget } from '../table/deliveries/webhooks.ts';
-import type { LogClockContext } from '../table/events/log-clock.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
-import { transact } from '../table/transact.ts';
+import { updatePace } from '../table/webhooks/webhook-attempts.ts';
+import { readTarget } from '../table/webhooks/webhooks.ts';
 import { noteSuccess } from './announce-failures.ts';
-import { attemptResultOf } from './deliveries/attempt-result.ts';
-import { exchangeOf } from './deliveries/exchange.ts';
+import { attemptResultOf } from './attempts/attempt-result.ts';
+import { exchangeOf } from './attempts/exchange.ts';
+import { signedPost } from './attempts/signed-post.ts';
 import { sampleOf } from './samples.ts';
-import type { SecretsContext } from './secrets.ts';
-import { type SenderContext, sendToReceiver } from './sender/sender.ts';
-import { signedPost } from './sender/signed-post.ts';
 
 /**
  * Sends a sample of an event to a webhook, signed like every attempt, and records it in the history. It is sent once,
@@ -28,7 +26,7 @@ import { signedPost } from './sender/signed-post.ts';
  * @throws `ApiError` `not_found`
  */
 export async function testWebhook(
-  context: Pick<Context, 'ulid' | 'responseDays' | 'retrySchedule'> & LogClockContext & SenderContext & SecretsContext,
+  context: Context,
   organization: Organization,
   { webhookId, event }: { webhookId: string; event: EventName },
   recordResponse: RecordResponse,

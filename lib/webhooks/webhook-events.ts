@@ -1,22 +1,24 @@
+import type { Context } from '../context/context.ts';
 import type { CursorPage } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { type EventOfWebhook, maxWebhookEventsRead, type WebhookEventQuery } from '../contract/webhook-events.ts';
-import type { BatchingContext } from '../table/batchers.ts';
+import {
+  type EventOfWebhook,
+  maxWebhookEventsRead,
+  type WebhookEventQuery,
+} from '../contract/webhooks/webhook-events.ts';
+import type { Item } from '../table/access/write.ts';
 import type { SentRequest } from '../table/deliveries/attempt-items.ts';
 import { deliveryStateOf, isBegun } from '../table/deliveries/delivery-state.ts';
-import { type LoggedEvent, subscribedTimeOf, taskFieldsOfEvent } from '../table/deliveries/event-log.ts';
-import { receives } from '../table/deliveries/subscriptions.ts';
-import { readWebhook } from '../table/deliveries/webhooks.ts';
 import { pageFromParts, readNewestParts, taskOf } from '../table/events/event-feed.ts';
+import { type LoggedEvent, subscribedTimeOf, taskFieldsOfEvent } from '../table/events/event-log.ts';
 import { type DeliveryRows, readDelivery, readDeliveryRows } from '../table/recoveries/delivery-rows.ts';
-import type { Item } from '../table/write.ts';
+import { receives } from '../table/webhooks/subscriptions.ts';
+import { readWebhook } from '../table/webhooks/webhooks.ts';
 import { firstAttemptOf } from './deliveries/first-attempts.ts';
 import { hintOf, nextAttemptOf } from './delivery-details.ts';
 import { readSubscriptions, type SubscribedWebhook } from './recoveries/missed-events.ts';
-
-type EventsContext = BatchingContext & { clock: () => number };
 
 /** How many events are compared with their rows in one step: one more than the longest page has. */
 const stepSize = 101;
@@ -24,7 +26,7 @@ const stepSize = 101;
 /** How many rows for each event are read in advance: the attempts of the default retry schedule, and a redelivery. */
 const rowsPerEvent = 5;
 
-/** The attributes of a row that the list shows, beside those that decide the state. */
+/** The attributes of a row that the list shows, beside the attributes that decide the state. */
 const shownAttributes = ['httpStatus', 'durationMs', 'sent'];
 
 /**
@@ -33,7 +35,7 @@ const shownAttributes = ['httpStatus', 'durationMs', 'sent'];
  * @throws `ApiError` `not_found`
  */
 export async function listWebhookEvents(
-  context: EventsContext,
+  context: Context,
   organization: Organization,
   webhookId: string,
   { limit, before, state, ...filter }: WebhookEventQuery,
@@ -52,9 +54,9 @@ export async function listWebhookEvents(
   }
 }
 
-/** Returns those of some neighbouring events, newest first, that a webhook receives, with the states of their deliveries. */
+/** Returns the events among neighbouring ones, newest first, that a webhook receives, with the states of their deliveries. */
 async function readWebhookEvents(
-  context: EventsContext,
+  context: Context,
   to: SubscribedWebhook,
   events: readonly LoggedEvent[],
 ): Promise<EventOfWebhook[]> {
@@ -71,7 +73,7 @@ async function readWebhookEvents(
 
 /** Returns an event with the state of its delivery to a webhook; nothing if the webhook does not receive it. */
 async function readWebhookEvent(
-  context: EventsContext,
+  context: Context,
   { webhook, subscriptions }: SubscribedWebhook,
   logged: LoggedEvent,
   found: DeliveryRows,

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import type { Page, Precondition, Versioned } from '../contract/endpoint.ts';
 import { notFound } from '../contract/errors.ts';
 import { timestamp } from '../contract/ids.ts';
@@ -10,28 +10,28 @@ import type {
   Webhook,
   WebhookDetail,
   WebhookPatch,
-} from '../contract/webhooks.ts';
-import type { TableContext } from '../table/client.ts';
+} from '../contract/webhooks/webhooks.ts';
+import { rejectUrl } from '../sender/receivers.ts';
+import type { TableContext } from '../table/access/client.ts';
+import { applyPatch } from '../table/access/patch.ts';
+import { retryOnConflict } from '../table/access/transact.ts';
 import { readAttemptHours } from '../table/deliveries/attempt-counts.ts';
 import type { HourCounts } from '../table/deliveries/attempt-hours.ts';
 import { readFilteredAttempts } from '../table/deliveries/filtered-history.ts';
 import { readAttemptPage, readLastAttemptEnd } from '../table/deliveries/history.ts';
 import { type AttemptOutcome, readNewestOutcomes } from '../table/deliveries/outcomes.ts';
-import { openPauseOf, withoutPause, withPause } from '../table/deliveries/pauses.ts';
+import { type LogClockContext, logTimeOf } from '../table/events/log-clock.ts';
+import { autoRecoveryWrite } from '../table/recoveries/auto-recoveries.ts';
+import { openPauseOf, withoutPause, withPause } from '../table/webhooks/pauses.ts';
 import {
   changeWebhook,
   readWebhook,
   readWebhooks,
   removeWebhook,
   type StoredWebhook,
-} from '../table/deliveries/webhooks.ts';
-import { type LogClockContext, logTimeOf } from '../table/events/log-clock.ts';
-import { applyPatch } from '../table/patch.ts';
-import { autoRecoveryWrite } from '../table/recoveries/auto-recoveries.ts';
-import { retryOnConflict } from '../table/transact.ts';
+} from '../table/webhooks/webhooks.ts';
 import { healthOf, storedFailure } from './failing-times.ts';
 import { createOwnEvent } from './own-events.ts';
-import { rejectUrl } from './sender/receivers.ts';
 
 /**
  * Returns the webhooks of an organization, newest first.
@@ -175,7 +175,7 @@ function patched(webhook: StoredWebhook, patch: WebhookPatch, now: number): Stor
   if (next === webhook) return webhook;
   const changed = { ...next, version: webhook.version + 1 };
   if (next.active === webhook.active) return changed;
-  const { disabledReason: _, disabledAt: __, ...rest } = changed;
+  const { disabledReason, disabledAt, ...rest } = changed;
   return { ...rest, pauses: next.active ? withoutPause(webhook, now) : withPause(webhook, now) };
 }
 
@@ -185,16 +185,7 @@ function versioned(webhook: StoredWebhook, newest: readonly AttemptOutcome[]): V
 
 /** Returns a webhook without its internal attributes. */
 function shownFrom(stored: StoredWebhook): Webhook {
-  const {
-    version: _,
-    pauses: __,
-    failing: ___,
-    ownEvents: ____,
-    taskFilters: _____,
-    slow: ______,
-    paceVersion: _______,
-    ...webhook
-  } = stored;
+  const { version, pauses, failing, ownEvents, taskFilters, slow, paceVersion, ...webhook } = stored;
   return webhook;
 }
 

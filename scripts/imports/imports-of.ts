@@ -8,7 +8,7 @@ const computed = '(computed)';
  * Returns what a file imports or exports again, types included: a path from the top of the project, or the name of a
  * package or of a module of Node.js. A path of which only the beginning is constant is the folder that it names.
  *
- * The parser is that of Knip, which is installed anyway: TypeScript 7 has no interface for programs.
+ * It uses the parser of Knip, which is installed anyway: TypeScript 7 has no interface for programs.
  *
  * @param file the path of the file from the top of the project
  * @param text TypeScript

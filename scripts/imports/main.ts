@@ -1,14 +1,16 @@
 import { globSync, readFileSync } from 'node:fs';
 import { wrongImports } from './check-imports.ts';
+import { circularRooms } from './circles.ts';
 import { importTable } from './import-table.ts';
 
-/** Names each import that the table of imports does not allow, and ends with 1 if there is one. */
+/** Names each import that the table of imports does not allow, and each circle of rooms, and ends with 1 if there is one. */
 
-const files = globSync('{docs,functions,infra,lib,scripts}/**/*.{ts,tsx}').sort();
-const messages = wrongImports(
-  importTable,
-  files.map((file) => [file, readFileSync(file, 'utf8')]),
-);
+const paths = globSync('{docs,functions,infra,lib,scripts}/**/*.{ts,tsx}').sort();
+const files = paths.map((path) => [path, readFileSync(path, 'utf8')] as const);
+const messages = [
+  ...wrongImports(importTable, files),
+  ...circularRooms(files).map((rooms) => `These rooms import each other: ${rooms.join(', ')}.`),
+];
 if (messages.length > 0) {
   console.error(messages.join('\n'));
   process.exit(1);

@@ -3,9 +3,9 @@ import { assignSkill, unassignSkill, updateAgent } from '../../lib/agents/agents
 import { restorePrompt } from '../../lib/agents/prompts.ts';
 import { type Scope, scopes } from '../../lib/contract/endpoint.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import type { Table } from '../../lib/table/access/client.ts';
 import { hashOf } from '../../lib/table/agents/agent-items.ts';
 import { insertAgent } from '../../lib/table/agents/agents.ts';
-import type { Table } from '../../lib/table/client.ts';
 import { storedAgent } from '../table/agents/agent-seed.ts';
 import { watchedTable } from '../table/fixtures/watched-table.ts';
 import { always, createTestTable, errorOf, newOrganization } from '../table/tasks/test-table.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { losesRights, matching, patched } from '../../lib/agents/decisions.ts';
-import { toolCapabilities } from '../../lib/contract/agents.ts';
+import { losesRights, matching, patchedAgent } from '../../lib/agents/decisions.ts';
+import { toolCapabilities } from '../../lib/contract/agents/agents.ts';
 import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
 import { storedAgent } from '../table/agents/agent-seed.ts';
 
-type Patch = Parameters<typeof patched>[1];
+type Patch = Parameters<typeof patchedAgent>[1];
 
 const now = '2026-03-02T12:00:00.000Z';
 const id = 'ag_01K00000000000000000000000';
@@ -12,7 +12,7 @@ const id = 'ag_01K00000000000000000000000';
 const texts = { description: 'Writes', systemPrompt: 'Write.', soul: 'Kind.' };
 const agentOf = (more: Partial<StoredAgent> = {}): StoredAgent =>
   storedAgent({ id, ...texts, capabilities: ['text', 'tables'], version: 3, ...more });
-const patchedBy = (agent: StoredAgent, patch: Patch) => patched(agent, patch, now);
+const patchedBy = (agent: StoredAgent, patch: Patch) => patchedAgent(agent, patch, now);
 
 it.each<[boolean, string, Patch]>([
   [true, 'is deactivated', { status: 'inactive' }],
@@ -44,7 +44,7 @@ describe('a patched agent', () => {
   });
 
   it('is the same object if null clears fields that are cleared', () => {
-    const { description: _, ...bare } = agentOf({ systemPrompt: '', soul: '' });
+    const { description, ...bare } = agentOf({ systemPrompt: '', soul: '' });
     expect(patchedBy(bare, { description: null, systemPrompt: null, soul: null })).toBe(bare);
   });
 
@@ -149,7 +149,7 @@ describe('an agent matches', () => {
   });
 
   it('by its names if it has no description', () => {
-    const { description: _, ...bare } = agentOf();
+    const { description, ...bare } = agentOf();
     expect(matching({ search: 'writer' })(bare)).toBe(true);
     expect(matching({ search: 'undefined' })(bare)).toBe(false);
   });

@@ -1,8 +1,8 @@
 import { beforeEach, expect, it } from 'vitest';
 import { deleteAgent } from '../../lib/agents/agents.ts';
+import { keys } from '../../lib/table/access/keys.ts';
+import { unavailable } from '../../lib/table/access/unavailable.ts';
 import { insertAgent, readAgentHead } from '../../lib/table/agents/agents.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { unavailable } from '../../lib/table/unavailable.ts';
 import { storedAgent } from '../table/agents/agent-seed.ts';
 import { watchedTable } from '../table/fixtures/watched-table.ts';
 import { always, createTestTable, type TestTable } from '../table/tasks/test-table.ts';

@@ -1,13 +1,18 @@
 import { ulid } from 'ulid';
 import { describe, expect, it } from 'vitest';
 import { getExecutionMetrics, getMetrics, histogramOf, metricsOf } from '../../lib/agents/metrics.ts';
-import { type AgentMetrics, type ExecutionMetrics, type Period, periodDays } from '../../lib/contract/agent-metrics.ts';
+import {
+  type AgentMetrics,
+  type ExecutionMetrics,
+  type Period,
+  periodDays,
+} from '../../lib/contract/agents/agent-metrics.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
+import { keys } from '../../lib/table/access/keys.ts';
 import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
-import { noTotals } from '../../lib/table/agents/metrics.ts';
 import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 import { endExecution } from '../../lib/table/executions/executions.ts';
-import { keys } from '../../lib/table/keys.ts';
+import { noTotals } from '../../lib/table/executions/metrics.ts';
 import { fc } from '../seeded.ts';
 import { storedAgent } from '../table/agents/agent-seed.ts';
 import { seedMetrics } from '../table/executions/execution-seed.ts';
@@ -72,7 +77,7 @@ it.each([
   const executions = [...ends, ...Array<undefined>(running).fill(undefined)].map((end, nth) =>
     executionAt(board, board.clock() - Math.floor((nth * 89 * dayMs) / (ended + running)), end),
   );
-  // The rows of more than 1,000 ended executions are not read, except of those that run.
+  // The rows of more than 1,000 ended executions are not read, except of running executions.
   await seedMetrics(board.table, board.organization, executions, ended <= 1_001);
   let metrics: AgentMetrics | undefined;
   const cost = await meter(board.table).costOf(async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
-import { Skill } from '../../lib/contract/skills.ts';
+import { Skill } from '../../lib/contract/agents/skills.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
 
 let folder: string;

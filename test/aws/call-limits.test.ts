@@ -5,12 +5,12 @@ import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { NodeHttpHandler } from '@smithy/node-http-handler';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CallLimits, callLimits } from '../../lib/aws/call-limits.ts';
-import { consumers } from '../../lib/deployment/consumers.ts';
-import { createKmsClient } from '../../lib/kms/encryption.ts';
-import { createSqsClient } from '../../lib/sqs/queue.ts';
-import { openTable } from '../../lib/table/client.ts';
+import { createKmsClient } from '../../lib/aws/encryption.ts';
+import { createSqsClient } from '../../lib/aws/queue.ts';
+import { consumers } from '../../lib/names/consumers.ts';
+import { attemptMs } from '../../lib/sender/sender.ts';
+import { openTable } from '../../lib/table/access/client.ts';
 import { attemptLeaseMs } from '../../lib/table/lease.ts';
-import { attemptMs } from '../../lib/webhooks/sender/sender.ts';
 import { startLoopbackServer } from '../loopback.ts';
 
 /** Responds to a request that the server has read. A function that does nothing leaves it without a response. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Problem } from '../../infra/local/problem.ts';
+import { Problem } from '../../infra/problem.ts';
 import type { Part } from './bench.ts';
 import { goals } from './goals.ts';
 import { lists } from './lists.ts';

@@ -7,7 +7,7 @@ import type { Table } from './page.ts';
 export type Bench = {
   /** Seconds instead of minutes: the figures say little, but all deliveries must still arrive. */
   quick: boolean;
-  /** The folder of another checkout, whose goals are measured beside those of this one. */
+  /** The folder of another checkout, whose goals are measured beside the goals of this one. */
   beside?: string;
   say: (line: string) => void;
   /** Registers a function that is called when the benchmark ends, in reverse order. */

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
-import { tableSchema } from '../../lib/deployment/table-schema.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { writeRetries } from '../../lib/table/retry.ts';
+import { tableSchema } from '../../lib/names/table-schema.ts';
+import type { Table } from '../../lib/table/access/client.ts';
+import { writeRetries } from '../../lib/table/access/retry.ts';
 import { operationOf, startLoopbackServer } from '../loopback.ts';
 import { createTableProtocol, type TableAnswer, type TableRequest } from '../table-protocol.ts';
 
@@ -13,8 +13,8 @@ import { createTableProtocol, type TableAnswer, type TableRequest } from '../tab
 export const lockWindowMs = 18;
 
 /**
- * The tries of each transaction since the last call. A transaction is identified by its first item, which is the one that
- * is written: after a conflict on a counter, the next try has another counter and another token.
+ * The tries of each transaction since the last call. A transaction is identified by its first item, which is the item
+ * that is written: after a conflict on a counter, the next try has another counter and another token.
  */
 export type Contention = { attempts: number[] };
 

@@ -41,7 +41,7 @@ export async function startEndReceiver({ atEnd }: Bench): Promise<EndReceiver> {
 /**
  * Starts executions of an agent of a new organization by callers that each wait for the delivery of the end.
  *
- * @param capabilities those of the agent; one with tools makes more steps if the model calls them
+ * @param capabilities the capabilities of the agent; one with tools makes more steps if the model calls them
  */
 export async function runExecutions(
   { service, ends }: { service: Service; ends: EndReceiver },

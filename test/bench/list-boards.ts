@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { openLocalTable } from '../../infra/local/table/local-table.ts';
-import { createContext, setProcessContext } from '../../lib/context.ts';
+import { createContext, setProcessContext } from '../../lib/context/context.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import { taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
-import { environment } from '../../lib/deployment/environment.ts';
+import { taskPriorities, taskStatuses } from '../../lib/contract/tasks/tasks.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
+import { environment } from '../../lib/names/environment.ts';
 import { searchEntry } from '../../lib/table/tasks/search-entries.ts';
 import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
 import { bareTasks, boardItems, writeItems } from '../table/tasks/seed.ts';
@@ -32,7 +32,7 @@ export type ListFilter = keyof typeof listFilters;
 const tableName = 'lists';
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
-/** Writes a board of each size, each to an organization, and makes their table that of this process. */
+/** Writes a board of each size, each to an organization, and makes their table the table of this process. */
 export async function writeBoards(bench: Bench, counts: readonly number[]): Promise<ListBoard[]> {
   const path = join(createFolder(bench), 'table.db');
   const variables = { [environment.tableName]: tableName };

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Problem } from '../../infra/local/problem.ts';
+import { Problem } from '../../infra/problem.ts';
 import { defaultParts, readArguments } from './arguments.ts';
 import { type Bench, createEnd, type Part } from './bench.ts';
 import { circumstances } from './machine.ts';

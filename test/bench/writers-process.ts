@@ -1,5 +1,5 @@
-import { processContext } from '../../lib/context.ts';
-import type { Task } from '../../lib/contract/tasks.ts';
+import { processContext } from '../../lib/context/context.ts';
+import type { Task } from '../../lib/contract/tasks/tasks.ts';
 import { type Api, createApi, dataOf } from '../api.ts';
 import { type Answer, newCaller } from '../service.ts';
 

@@ -1,5 +1,5 @@
-import { environment } from '../../lib/deployment/environment.ts';
-import { maxShards, shardsAfterConflict, writesBeforeHalving } from '../../lib/table/lists/shards.ts';
+import { environment } from '../../lib/names/environment.ts';
+import { maxShards, shardsAfterConflict, writesBeforeHalving } from '../../lib/table/access/shards.ts';
 import type { Bench, Part } from './bench.ts';
 import { type Contention, lockWindowMs } from './conflicting-table.ts';
 import type { Said as TableSaid } from './conflicting-table-process.ts';

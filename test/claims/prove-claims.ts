@@ -1,18 +1,12 @@
 import { openLocalTable } from '../../infra/local/table/local-table.ts';
+import { type Context, createContext } from '../../lib/context/context.ts';
 import { ApiError } from '../../lib/contract/errors.ts';
 import { timestamp, ulidFrom } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import type { Task } from '../../lib/contract/tasks.ts';
-import { openTable } from '../../lib/table/client.ts';
+import type { Task } from '../../lib/contract/tasks/tasks.ts';
+import { openTable } from '../../lib/table/access/client.ts';
 import { readTasks } from '../../lib/table/tasks/tasks.ts';
-import {
-  type ClaimContext,
-  claimTask,
-  type NewClaim,
-  releaseTask,
-  renewClaim,
-  takeBackTask,
-} from '../../lib/tasks/claims.ts';
+import { claimTask, type NewClaim, releaseTask, renewClaim, takeBackTask } from '../../lib/tasks/claims.ts';
 import { sweepTasks } from '../../lib/tasks/due-tasks.ts';
 import { claimNextTask } from '../../lib/tasks/ready-tasks.ts';
 import { createTask } from '../../lib/tasks/tasks.ts';
@@ -67,7 +61,7 @@ export async function proveClaims({ workers, tasks, seed }: Plan): Promise<Claim
   const randomBytes = () => Uint8Array.from({ length: 10 }, () => between(random, 0, 255));
   const processOf = () => {
     const table = { ...openTable('board', conflicting.endpoint), sleep: time.sleep };
-    return { table, clock, ulid: () => ulidFrom(clock(), randomBytes()) };
+    return { ...createContext({ environment: {}, clock, table }), ulid: () => ulidFrom(clock(), randomBytes()) };
   };
 
   const own = { ...processOf(), table: local.table };
@@ -94,13 +88,13 @@ export async function proveClaims({ workers, tasks, seed }: Plan): Promise<Claim
   };
 }
 
-async function newTask(context: ClaimContext, nth: number, random: Random): Promise<string> {
+async function newTask(context: Context, nth: number, random: Random): Promise<string> {
   const priority = oneOf(random, ['low', 'medium', 'high', 'critical'] as const);
   const fields = { title: `Task ${nth}`, status: 'backlog' as const, priority, dependsOn: [] };
   return (await createTask(context, organization, fields, undefined)).id;
 }
 
-type BoardSetup = { ids: readonly string[]; context: ClaimContext; random: Random; time: VirtualTime };
+type BoardSetup = { ids: readonly string[]; context: Context; random: Random; time: VirtualTime };
 
 function createBoard({ ids, context, random, time }: BoardSetup) {
   const holdings: Holding[] = [];
@@ -112,7 +106,7 @@ function createBoard({ ids, context, random, time }: BoardSetup) {
 
   /** Works on a claimed task to its end, or until something happens; returns what. */
   async function workOn(
-    process: ClaimContext,
+    process: Context,
     task: Task,
     holding: Holding,
   ): Promise<'released' | 'lostAnswers' | 'killed' | 'late'> {
@@ -139,7 +133,7 @@ function createBoard({ ids, context, random, time }: BoardSetup) {
   }
 
   /** Takes the next task, or a certain one, which another worker may have. */
-  async function takeOne(process: ClaimContext, claim: NewClaim): Promise<Task | null> {
+  async function takeOne(process: Context, claim: NewClaim): Promise<Task | null> {
     if (chance(30)) return claimTask(process, organization, oneOf(random, ids), claim, undefined).catch(refused);
     const spent = meterUnits(process.table);
     const task = await claimNextTask(process, organization, claim, undefined);
@@ -156,7 +150,7 @@ function createBoard({ ids, context, random, time }: BoardSetup) {
     unitsForEach: () => Math.round((10 * units) / next) / 10,
 
     /** Takes one task after the other until all are done. */
-    async work(process: ClaimContext, worker: string): Promise<void> {
+    async work(process: Context, worker: string): Promise<void> {
       while (!isDone) {
         const task = await takeOne(process, { worker, leaseSeconds: 60 });
         if (task?.claim) {
@@ -197,7 +191,7 @@ export function overlapsOf(holdings: readonly Holding[]): string[] {
   });
 }
 
-async function unfinished(context: ClaimContext, ids: readonly string[]): Promise<string[]> {
+async function unfinished(context: Context, ids: readonly string[]): Promise<string[]> {
   const read = await readTasks(context, organization, ids);
   const lost = read.length < ids.length ? [`${ids.length - read.length} tasks are gone.`] : [];
   return [...lost, ...read.flatMap(({ id, status }) => (status === 'done' ? [] : `${id} is ${status}.`))];

@@ -1,10 +1,10 @@
 import type { ServiceOutputTypes } from '@aws-sdk/client-dynamodb';
-import type { Table } from '../../lib/table/client.ts';
+import type { Table } from '../../lib/table/access/client.ts';
 import { unitsOf } from '../table/fixtures/capacity.ts';
 
 /**
- * Counts the read and write units of a table from now on, also those of its index. A transaction that is cancelled takes the units
- * of its items: here two for each.
+ * Counts the read and write units of a table from now on, also the units of its index. A transaction that is cancelled takes the
+ * units of its items: here two for each.
  *
  * @returns ends the count, and returns it
  */

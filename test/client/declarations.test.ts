@@ -15,7 +15,6 @@ async function compile(cwd: string, ...options: string[]): Promise<string> {
   return stdout;
 }
 
-/** Writes a JSON file. */
 const write = (path: string, content: object) => writeFileSync(path, JSON.stringify(content));
 
 /** Compiles the client to JavaScript and declarations, for browsers and with all checks of a new project. */

@@ -12,10 +12,10 @@ import {
   type Unverified,
   verifyWebhook,
 } from '../../lib/client/verify-webhook.ts';
-import { type EventName, eventNames } from '../../lib/contract/events.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
+import { type EventName, eventNames } from '../../lib/contract/webhooks/events.ts';
+import { deliveryHeaders } from '../../lib/sender/signature.ts';
 import { sampleOf } from '../../lib/webhooks/samples.ts';
-import { deliveryHeaders } from '../../lib/webhooks/sender/signature.ts';
 import { fc } from '../seeded.ts';
 
 const secret = 'a secret';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { ImprovementPass } from '../../lib/contract/improvements.ts';
+import type { ImprovementPass } from '../../lib/contract/agents/improvements.ts';
 import { dataOf, successOf } from '../api.ts';
 import { until } from '../journeys/deployment.ts';
 import { accessibilityProblems } from './axe.ts';

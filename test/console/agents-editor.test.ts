@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { Agent } from '../../lib/contract/agents.ts';
+import type { Agent } from '../../lib/contract/agents/agents.ts';
 import { successOf } from '../api.ts';
 import { createAgent, newToken } from '../journeys/requests.ts';
 import { accessibilityProblems } from './axe.ts';

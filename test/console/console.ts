@@ -19,7 +19,7 @@ export type Console = { page: Page; problems: string[] };
  * Starts a service and a browser for the tests of a `describe` block. After each test, no console that it opened may have
  * reported an error, violated its Content-Security-Policy or sent a request to another origin.
  *
- * @param options those of the service
+ * @param options the options of the service
  */
 export function useConsole(options: Options = {}) {
   let browser: Browser;
@@ -47,7 +47,7 @@ export function useConsole(options: Options = {}) {
       { token, path = '/' }: { token?: string | undefined; path?: string } = { token: service.token },
       options: BrowserContextOptions = { viewport: screens.desktop },
     ): Promise<Console> => {
-      // Without a locale, the headless shell takes that of the machine, which may be none that a page can use.
+      // Without a locale, the headless shell takes the locale of the machine, which may be none that a page can use.
       const context = await browser.newContext({ locale: 'en-US', reducedMotion: 'reduce', ...options });
       const page = await context.newPage();
       const one: Console = { page, problems: [] };

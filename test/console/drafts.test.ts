@@ -69,7 +69,7 @@ describe.runIf(program)('what is entered and not saved', () => {
     await page.reload();
     await goTo(page, 'Board');
 
-    // The status is that of the column; all else is the draft.
+    // The column decides the status; all else is the draft.
     await page
       .getByRole('region', { name: 'Assigned', exact: true })
       .getByRole('button', { name: 'Create a task in Assigned' })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Event } from '../../lib/client/operations.ts';
 import { successOf } from '../api.ts';
 import { createAgent, createTask, endOf, execute, moveTask, newScript } from '../journeys/requests.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { accessibilityProblems } from './axe.ts';
 import { program, screens, useConsole } from './console.ts';
 

@@ -5,7 +5,7 @@ import { dataFiles } from '../../infra/local/data-folder.ts';
 import { tableName } from '../../infra/local/running.ts';
 import { openLocalTable } from '../../infra/local/table/local-table.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import { taskStatuses } from '../../lib/contract/tasks.ts';
+import { taskStatuses } from '../../lib/contract/tasks/tasks.ts';
 import { newFolder } from '../journeys/deployment.ts';
 import { bareTasks, seed } from '../table/tasks/seed.ts';
 import { program, useConsole } from './console.ts';

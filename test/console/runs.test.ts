@@ -18,7 +18,7 @@ describe.runIf(program)('the runs of the console', async () => {
     return id;
   }
 
-  /** Creates an agent whose steps are stored when they start, which only those of agents with tools are. */
+  /** Creates an agent whose steps are stored when they start, which only steps of agents with tools are. */
   const createAgentWithTools = (name: string) =>
     createAgent(consoles.service(), name, { systemPrompt: 'Write notes.', capabilities: ['tasks.read'] });
 

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { successOf } from '../api.ts';
 import { attemptsOf, createAgent, createTask, endOf, execute, newToken } from '../journeys/requests.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { accessibilityProblems } from './axe.ts';
 import { openAccount, program, screens, useConsole } from './console.ts';
 

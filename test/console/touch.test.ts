@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { TestResult } from '../../lib/contract/webhooks.ts';
+import type { TestResult } from '../../lib/contract/webhooks/webhooks.ts';
 import { successOf } from '../api.ts';
 import { createAgent, createTask, endOf, execute, readTask } from '../journeys/requests.ts';
 import { program, screens, useConsole } from './console.ts';

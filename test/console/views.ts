@@ -2,12 +2,12 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { createClient } from '../../lib/client/client.ts';
 import { loadDemo } from '../../lib/console/demo/load-demo.ts';
-import type { Task } from '../../lib/contract/tasks.ts';
-import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
+import type { Task } from '../../lib/contract/tasks/tasks.ts';
+import type { DeliveryRecord } from '../../lib/contract/webhooks/webhooks.ts';
 import { dataOf, successOf } from '../api.ts';
 import type { Deployment } from '../journeys/deployment.ts';
 import { attemptsOf, endOf, execute, newScript, register } from '../journeys/requests.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 
 /** A screen or a dialog of the console. */
 export type View = {

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { EventOfWebhook } from '../../lib/contract/webhook-events.ts';
-import type { Webhook } from '../../lib/contract/webhooks.ts';
+import type { EventOfWebhook } from '../../lib/contract/webhooks/webhook-events.ts';
+import type { Webhook } from '../../lib/contract/webhooks/webhooks.ts';
 import { dataOf, successOf } from '../api.ts';
 import { until } from '../journeys/deployment.ts';
 import { createTask, newToken, register } from '../journeys/requests.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { accessibilityProblems } from './axe.ts';
 import { program, useConsole } from './console.ts';
 

@@ -1,12 +1,12 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
-import type { Event, EventDetail } from '../../lib/contract/event-log.ts';
-import { maxPerSecondLimit, type TestResult, type Webhook } from '../../lib/contract/webhooks.ts';
+import type { Event, EventDetail } from '../../lib/contract/webhooks/event-log.ts';
+import { maxPerSecondLimit, type TestResult, type Webhook } from '../../lib/contract/webhooks/webhooks.ts';
 import { dataOf, paginationOf, successOf } from '../api.ts';
 import { until } from '../journeys/deployment.ts';
 import { attemptsOf, createTask, newToken, register } from '../journeys/requests.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { accessibilityProblems } from './axe.ts';
 import { type Console, program, screens, useConsole } from './console.ts';
 import { scrollingTables } from './scrolling-tables.ts';

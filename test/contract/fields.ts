@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import { validate } from '../../lib/contract/requests/validate.ts';
 import type { ObjectSchema, Schema } from '../../lib/contract/shapes.ts';
-import { validate } from '../../lib/requests/validate.ts';
 
-/** Values of a field: those that it accepts unchanged, those that it rejects, and those of another type. */
+/** Values of a field: accepted unchanged, rejected, and of another type. */
 export type FieldValues = { valid: unknown[]; invalid: unknown[]; ofOtherType?: unknown[] };
 
 /** Returns the errors of an input, as `<path> <code>`. */

@@ -1,6 +1,6 @@
-import { processContext } from '../../lib/context.ts';
-import type { ExecutionStarted } from '../../lib/contract/executions.ts';
-import { runExecution } from '../../lib/executions/run-execution.ts';
+import { processContext } from '../../lib/context/context.ts';
+import type { ExecutionStarted } from '../../lib/contract/executions/executions.ts';
+import { runExecution } from '../../lib/executions/run/run-execution.ts';
 import type { Model } from '../../lib/model/converse.ts';
 import { type Asked, type TestOrganization, text } from './test-organization.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { processContext } from '../../lib/context.ts';
+import { processContext } from '../../lib/context/context.ts';
 import { endpoints } from '../../lib/contract/endpoints.ts';
-import { type ConsumerName, consumers } from '../../lib/deployment/consumers.ts';
-import { environment } from '../../lib/deployment/environment.ts';
+import { type ConsumerName, consumers } from '../../lib/names/consumers.ts';
+import { environment } from '../../lib/names/environment.ts';
 import { createTestPipeline } from '../functions/pipeline/test-pipeline.ts';
 import { learningModel } from '../improvements/learning-model.ts';
 import { json, startBedrock } from '../model/bedrock-server.ts';

@@ -1,5 +1,5 @@
 import { ulidFrom } from '../../lib/contract/ids.ts';
-import { appendEvent } from '../../lib/table/deliveries/event-log.ts';
+import { appendEvent } from '../../lib/table/events/event-log.ts';
 import type { Asked, TestOrganization } from './test-organization.ts';
 import { register } from './webhook-scenarios.ts';
 

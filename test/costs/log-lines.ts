@@ -1,6 +1,6 @@
 import { endpoints } from '../../lib/contract/endpoints.ts';
 
-/** A line of the API's own log, with values of the usual length; a test compares its names with those of the stack. */
+/** A line of the API's own log, with values of the usual length; a test compares its names with the names of the stack. */
 export const accessLine = {
   requestId: 'dGhpc0lzQW5JZD0=',
   time: '22/Nov/2026:00:00:00 +0000',

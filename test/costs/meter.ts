@@ -2,7 +2,7 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DecryptCommand, EncryptCommand, KMSClient } from '@aws-sdk/client-kms';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { vi } from 'vitest';
-import type { Table } from '../../lib/table/client.ts';
+import type { Table } from '../../lib/table/access/client.ts';
 import { unitsOf } from '../table/fixtures/capacity.ts';
 import { startRounds } from '../table/fixtures/rounds.ts';
 import { type Usage, usage } from './usage.ts';

@@ -1,4 +1,4 @@
-import { type Consumer, consumers } from '../../lib/deployment/consumers.ts';
+import { type Consumer, consumers } from '../../lib/names/consumers.ts';
 import { accessBytes } from './log-lines.ts';
 import { costOf, type PriceName, prices } from './prices.ts';
 import type { Usage } from './usage.ts';

@@ -1,4 +1,4 @@
-import type { ConsumerName } from '../../lib/deployment/consumers.ts';
+import type { ConsumerName } from '../../lib/names/consumers.ts';
 import { type Usage, usage } from './usage.ts';
 
 /** Returns the log of a step: its bytes, and the number of its lines. */

@@ -5,24 +5,24 @@ import { handler as deliverWebhook } from '../../functions/pipeline/deliver-webh
 import { handler as publishEvents } from '../../functions/pipeline/publish-events.ts';
 import { handler as runExecution } from '../../functions/pipeline/run-execution.ts';
 import { contextOf } from '../../infra/local/functions.ts';
-import { processContext } from '../../lib/context.ts';
+import { processContext } from '../../lib/context/context.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
-import { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import { DeliveryMessage } from '../../lib/names/messages.ts';
+import { type Key, organizationOf } from '../../lib/table/access/keys.ts';
+import { getItem } from '../../lib/table/access/reads.ts';
+import type { Item } from '../../lib/table/access/write.ts';
 import { agentKind } from '../../lib/table/agents/agent-items.ts';
 import { isTurnToCount } from '../../lib/table/deliveries/attempt-counts.ts';
 import { attemptKey, retryOf } from '../../lib/table/deliveries/attempt-items.ts';
 import { placeOf } from '../../lib/table/deliveries/attempt-log.ts';
-import { checkPartition } from '../../lib/table/deliveries/event-checks.ts';
-import { ownEventKind } from '../../lib/table/deliveries/own-events.ts';
-import { leaseSlowAttempt, markWebhookSlow } from '../../lib/table/deliveries/webhook-attempts.ts';
+import { eventCheckPartition } from '../../lib/table/deliveries/event-checks.ts';
 import { leaseExecution, renewLease } from '../../lib/table/executions/executions.ts';
-import { type Key, organizationOf } from '../../lib/table/keys.ts';
 import { type Overdue, postponeDue, readDue } from '../../lib/table/lists/due.ts';
-import { getItem } from '../../lib/table/reads.ts';
 import { commentKind } from '../../lib/table/tasks/comments.ts';
 import { deletedTaskKind } from '../../lib/table/tasks/deleted-tasks.ts';
-import type { Item } from '../../lib/table/write.ts';
-import { sentForm } from '../../lib/webhooks/deliveries/attempt-messages.ts';
+import { ownEventKind } from '../../lib/table/webhooks/own-events.ts';
+import { leaseSlowAttempt, markWebhookSlow } from '../../lib/table/webhooks/webhook-attempts.ts';
+import { sentForm } from '../../lib/webhooks/attempts/attempt-messages.ts';
 import { publishEvents as publishChange } from '../../lib/webhooks/deliveries/publish-events.ts';
 import { runJob } from '../functions/pipeline/call-functions.ts';
 import type { TestPipeline } from '../functions/pipeline/test-pipeline.ts';
@@ -117,7 +117,7 @@ export function pipelineScenarios({ receive }: TestPipeline) {
 
   /** Returns the checks of a caller's events in the sweeper's index. */
   const checksOf = async ({ service, organization }: TestOrganization): Promise<Overdue[]> => {
-    const checks = await Array.fromAsync(readDue(service, [checkPartition], '9999-12-31T23:59:59.999Z'));
+    const checks = await Array.fromAsync(readDue(service, [eventCheckPartition], '9999-12-31T23:59:59.999Z'));
     return checks.filter(({ key }) => organizationOf(key.pk) === organization);
   };
 
@@ -126,7 +126,7 @@ export function pipelineScenarios({ receive }: TestPipeline) {
     let messages: string[];
     do {
       await publish(await created(caller));
-      // Messages of other scenarios can become visible late, such as those of a recovery.
+      // Messages of other scenarios can become visible late, such as messages of a recovery.
       messages = await taken(caller);
     } while (messages.some((body) => isTurnToCount(JSON.parse(body).deliveryId)));
     return messages;

@@ -1,4 +1,4 @@
-import { type Task, taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
+import { type Task, taskPriorities, taskStatuses } from '../../lib/contract/tasks/tasks.ts';
 import { searchEntry } from '../../lib/table/tasks/search-entries.ts';
 import { randomFrom } from '../soak/random.ts';
 import { bareTasks, seed, writeItems } from '../table/tasks/seed.ts';

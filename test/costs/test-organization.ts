@@ -1,4 +1,4 @@
-import { processContext } from '../../lib/context.ts';
+import { processContext } from '../../lib/context/context.ts';
 import { endpoints } from '../../lib/contract/endpoints.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Operation } from '../../lib/contract/routes.ts';

@@ -6,7 +6,7 @@ export type Usage = {
   /** Read and write units of the table; a write in a transaction takes two for each kilobyte. */
   rcu: number;
   wcu: number;
-  /** Write units of the sweeper's index, which are paid beside those of the table. */
+  /** Write units of the sweeper's index, which are paid beside the units of the table. */
   indexWcu: number;
   sends: number;
   /** Requests to the key of the webhooks' secrets. */

@@ -1,5 +1,5 @@
-import { type Consumer, type ConsumerName, consumers } from '../../lib/deployment/consumers.ts';
-import { pollingOf } from '../../lib/deployment/polling.ts';
+import { type Consumer, type ConsumerName, consumers } from '../../lib/names/consumers.ts';
+import { pollingOf } from '../../lib/settings/polling.ts';
 import { type Budgeted, endpointBudgets, requestLog } from './endpoint-budgets.ts';
 import { assumptions, type Counts, countsOf, dollarsOf, perMillion, type Step, sumOf } from './model.ts';
 import { pipelineBudgets } from './pipeline-budgets.ts';

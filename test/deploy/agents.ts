@@ -1,8 +1,8 @@
 import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
-import { outputsOf } from '../../infra/cli/stack/stack.ts';
-import type { Execution } from '../../lib/contract/executions.ts';
-import { consumers } from '../../lib/deployment/consumers.ts';
+import { outputsOf } from '../../infra/aws/deployed/stack.ts';
+import type { Execution } from '../../lib/contract/executions/executions.ts';
+import { consumers } from '../../lib/names/consumers.ts';
 import { dataOf, paginationOf, successOf } from '../api.ts';
 import { until } from '../journeys/deployment.ts';
 import { createAgent, endOf, execute, readTask } from '../journeys/requests.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { chromium } from 'playwright-core';
 import { expect, it } from 'vitest';
-import type { TaskDetail } from '../../lib/contract/tasks.ts';
+import type { TaskDetail } from '../../lib/contract/tasks/tasks.ts';
 import { dataOf, successOf } from '../api.ts';
 import { findChromium } from '../docs-page/chromium.ts';
 import { until } from '../journeys/deployment.ts';
@@ -14,7 +14,7 @@ const program = findChromium(process.env);
 /** Serves a deployed service at the root of a URL, as API Gateway does: the emulator has it below a path. */
 function startProxy(service: string): Promise<LoopbackServer> {
   async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
+    const { host, connection, 'content-length': length, ...headers } = request.headers;
     const { method = 'GET', url = '/' } = request;
     const body = method === 'GET' ? undefined : await buffer(request);
     const answer = await fetch(service + url, {

@@ -6,17 +6,17 @@ import {
   type GetFunctionConfigurationCommandOutput,
   LambdaClient,
 } from '@aws-sdk/client-lambda';
-import { outputsOf } from '../../infra/cli/stack/stack.ts';
+import { outputsOf } from '../../infra/aws/deployed/stack.ts';
 import type { Api } from '../api.ts';
 import { createApiOverHttp } from '../api-over-http.ts';
 import { run } from '../journeys/deployment.ts';
 import type { Answer } from '../service.ts';
 import { cdk } from './cdk.ts';
 
-/** The stack of these tests: the one that `STACK` names, or the one that they deploy to the emulator. */
+/** The stack of these tests: `STACK` names it, or they deploy it to the emulator. */
 export const stack = process.env.STACK ?? 'CrewboardEphemeral';
 
-/** Organizations of this run end with it: those of earlier runs stay on a stack that is not destroyed. */
+/** Organizations of this run end with it: organizations of earlier runs stay on a stack that is not destroyed. */
 const ofThisRun = Date.now().toString(36);
 
 /** The settings of every deployment here: an ephemeral stack, with retries within seconds. */
@@ -43,7 +43,7 @@ export async function createDeployedOrganization(name: string, checkout?: string
   return { organization, url, token, api: createApiOverHttp(url, token) };
 }
 
-/** Returns the URL of the API, or that of the emulator: the host names of its APIs do not resolve on this machine. */
+/** Returns the URL of the API, or the URL of the emulator: the host names of its APIs do not resolve on this machine. */
 function reachableUrl(url: string): string {
   const { AWS_ENDPOINT_URL: emulator } = process.env;
   if (!emulator) return url;

@@ -2,7 +2,7 @@ import { closeSync, copyFileSync, openSync, readFileSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { Problem } from '../../infra/local/problem.ts';
+import { Problem } from '../../infra/problem.ts';
 import { freePort } from '../free-port.ts';
 import { type Leashed, startLeashed } from './leash.ts';
 

@@ -6,7 +6,7 @@ import { DescribeKeyCommand, KMSClient, ListKeysCommand } from '@aws-sdk/client-
 import { LambdaClient, ListEventSourceMappingsCommand, ListFunctionsCommand } from '@aws-sdk/client-lambda';
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 
-/** Returns the resources in the account by kind, without those of the bootstrap. */
+/** Returns the resources in the account by kind, without the resources of the bootstrap. */
 export async function leftovers() {
   const { Stacks = [] } = await new CloudFormationClient({}).send(new DescribeStacksCommand({}));
   const { Roles = [] } = await new IAMClient({}).send(new ListRolesCommand({}));

@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Problem } from '../../infra/local/problem.ts';
+import { Problem } from '../../infra/problem.ts';
 import { processesOn } from '../processes.ts';
 import { installPrograms } from '../python.ts';
 import { startEmulator } from './emulator.ts';

@@ -1,5 +1,5 @@
 import { json } from 'node:stream/consumers';
-import { verdictLine } from '../../lib/executions/prompts.ts';
+import { verdictLine } from '../../lib/executions/prompts/execution-prompts.ts';
 import { type LoopbackServer, startLoopbackServer } from '../loopback.ts';
 
 /** The fields of a request in the OpenAI chat protocol that the model reads. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Task, TaskDetail } from '../../lib/contract/tasks.ts';
+import type { Task, TaskDetail } from '../../lib/contract/tasks/tasks.ts';
 import { dataOf, paginationOf, statusAndCodeOf, successOf } from '../api.ts';
 import { createDeployedOrganization, headerOf } from './deployed.ts';
 

@@ -1,13 +1,13 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { expect, it } from 'vitest';
-import { outputsOf } from '../../infra/cli/stack/stack.ts';
-import { isProtected } from '../../infra/cli/stack/stack-policy.ts';
+import { outputsOf } from '../../infra/aws/deployed/stack.ts';
+import { isProtected } from '../../infra/aws/deployed/stack-policy.ts';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
-import { standardProfileIn } from '../../lib/contract/models.ts';
+import { standardProfileIn } from '../../lib/contract/agents/models.ts';
 import { dataOf } from '../api.ts';
 import { run } from '../journeys/deployment.ts';
 import { createAgent, createTask, moveTask, readTask, register } from '../journeys/requests.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { executed } from './agents.ts';
 import { createDeployedOrganization, deploy, stack } from './deployed.ts';
 import { arrivesWithinMs } from './webhooks.ts';

@@ -3,7 +3,7 @@ import type { Delivery, TestResult } from '../../lib/client/operations.ts';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import { successOf } from '../api.ts';
 import { attemptsOf, createTask, moveTask, register } from '../journeys/requests.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { createDeployedOrganization } from './deployed.ts';
 
 /** The longest wait for a delivery: functions start cold, and the stream takes seconds. In milliseconds. */

@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventNames } from '../../lib/contract/events.ts';
+import { eventNames } from '../../lib/contract/webhooks/events.ts';
 import { type Deployment, startDeployment } from '../journeys/deployment.ts';
 import { findChromium } from './chromium.ts';
 import { openDocs, type Reader, screens } from './reader.ts';

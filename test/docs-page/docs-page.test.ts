@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Task } from '../../lib/contract/tasks.ts';
+import type { Task } from '../../lib/contract/tasks/tasks.ts';
 import { dataOf } from '../api.ts';
 import { type Deployment, startDeployment } from '../journeys/deployment.ts';
 import { findChromium } from './chromium.ts';

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { toolScopesOf } from '../../lib/contract/agent-operations.ts';
-import { toolCapabilities } from '../../lib/contract/agents.ts';
+import { toolScopesOf } from '../../lib/contract/agents/agent-operations.ts';
+import { toolCapabilities } from '../../lib/contract/agents/agents.ts';
+import { ImprovementPass, improvementDecisions } from '../../lib/contract/agents/improvements.ts';
+import { PromptListItem } from '../../lib/contract/agents/prompts.ts';
 import { type ErrorCode, errorStatus } from '../../lib/contract/errors.ts';
-import { delegateTask } from '../../lib/contract/executions.ts';
-import { ImprovementPass, improvementDecisions } from '../../lib/contract/improvements.ts';
-import { PromptListItem } from '../../lib/contract/prompts.ts';
+import { delegateTask } from '../../lib/contract/executions/executions.ts';
 import { routes } from '../../lib/contract/routes.ts';
-import { userPromptOf } from '../../lib/executions/prompts.ts';
+import { userPromptOf } from '../../lib/executions/prompts/execution-prompts.ts';
 import { grantedTools } from '../../lib/tools/agent-tools.ts';
 import { firstColumnOf, sectionOf as sectionOfPage } from './markdown.ts';
 

@@ -5,7 +5,7 @@ import { firstColumnOf, sectionOf } from './markdown.ts';
 const page = readFileSync('docs/architecture.md', 'utf8');
 
 it('the page on the architecture lists every key family, and no other', () => {
-  const source = readFileSync('lib/table/keys.ts', 'utf8');
+  const source = readFileSync('lib/table/access/keys.ts', 'utf8');
   const families = [...source.matchAll(/(?:partition|scope)\(organization, '(\w+)'/g)].map(([, family]) => family);
   const [, section = ''] = page.split('\n### Keys\n');
   const rows = (section.split('\n#')[0] as string).matchAll(/^\|[^|]+\|([^|]+)\|/gm);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type EventName, eventNames } from '../../lib/contract/events.ts';
+import { type EventName, eventNames } from '../../lib/contract/webhooks/events.ts';
 import { until } from '../journeys/deployment.ts';
 import { describeReceiver } from './example-receivers.ts';
 import { delivery } from './posted.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import type { Agent, Execution, ExecutionListItem, Task } from '../../lib/client/operations.ts';
-import type { ExecutionStep } from '../../lib/contract/steps.ts';
+import type { ExecutionStep } from '../../lib/contract/executions/steps.ts';
 import { dataOf } from '../api.ts';
 import { startDeployment } from '../journeys/deployment.ts';
 import { endOf } from '../journeys/requests.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { converseClient } from '../../infra/local/model/converse-client.ts';
 import { readScript } from '../../infra/local/model/model-script.ts';
 import { createSimulator } from '../../infra/local/model/simulator.ts';
-import { readSettings } from '../../infra/local/settings.ts';
+import { readLocalSettings } from '../../infra/local/settings.ts';
 import { createConverseModel, type Turn } from '../../lib/model/converse.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
 import { blocksOf, firstColumnOf, sectionOf } from './markdown.ts';
@@ -14,7 +14,7 @@ const page = readFileSync('docs/local-service.md', 'utf8');
 describe('the page on running locally', () => {
   it('lists every setting of the local service, and no other', () => {
     const read = new Set<string>();
-    readSettings(new Proxy({}, { get: (_: object, name: string) => void read.add(name) }));
+    readLocalSettings(new Proxy({}, { get: (_: object, name: string) => void read.add(name) }));
     const listed = firstColumnOf(sectionOf(page, '## Settings of the local service'));
     expect(listed.toSorted()).toEqual([...read].map((name) => `\`${name}\``).toSorted());
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../../infra/local/gateway.ts';
-import { processContext } from '../../lib/context.ts';
+import { processContext } from '../../lib/context/context.ts';
 import { type Scope, scopes } from '../../lib/contract/endpoint.ts';
 import { callTool, connect } from '../mcp/mcp-client.ts';
 import { newCaller, openService, pointFunctionsAt } from '../service.ts';

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../infra/aws/settings.ts';
 import type { DataFolder } from '../../infra/local/data-folder.ts';
 import { functionEnvironment } from '../../infra/local/function-environment.ts';
-import { readSettings } from '../../infra/local/settings.ts';
-import { consumers } from '../../lib/deployment/consumers.ts';
-import { numberSettings } from '../../lib/deployment/number-settings.ts';
-import { pollingOf } from '../../lib/deployment/polling.ts';
-import { maxReceiveCount } from '../../lib/deployment/queues.ts';
+import { readLocalSettings } from '../../infra/local/settings.ts';
+import { consumers } from '../../lib/names/consumers.ts';
+import { maxReceiveCount } from '../../lib/names/queues.ts';
+import { numberSettings } from '../../lib/settings/number-settings.ts';
+import { pollingOf } from '../../lib/settings/polling.ts';
 import { synthesized } from '../infra/aws/synthesized.ts';
 import { sectionOf } from './markdown.ts';
 
@@ -39,7 +39,7 @@ describe('the defaults of settings', () => {
   });
 
   it('are those of the page on the local service', () => {
-    const variables = functionEnvironment(readSettings({}), { folder: '' } as DataFolder);
+    const variables = functionEnvironment(readLocalSettings({}), { folder: '' } as DataFolder);
     const documented = new Map(
       rowsOf(sectionOf(local, '## Settings of the local service')).map(([name, value]) => [name, value]),
     );

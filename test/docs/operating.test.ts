@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { settingNames } from '../../infra/aws/settings.ts';
-import { metricUnits } from '../../lib/deployment/metrics.ts';
+import { metricUnits } from '../../lib/names/metrics.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { priceList } from '../costs/prices.ts';
 import { monthAtRest, resourcesAtRest } from '../costs/workflows.ts';

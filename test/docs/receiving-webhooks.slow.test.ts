@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
-import { eventNames } from '../../lib/contract/events.ts';
+import { eventNames } from '../../lib/contract/webhooks/events.ts';
 import { delivery, minutes, type Posted, secret, tampered } from './posted.ts';
 import { languages, type Program, programIn, type Started, whyMissing } from './receiver-program.ts';
 

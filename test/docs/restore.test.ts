@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { createTemporaryFolder } from '../temporary-files.ts';
 
 /**
- * A stub of the AWS CLI whose table behaves like DynamoDB, unlike that of the emulator: a restore takes long, a change
+ * A stub of the AWS CLI whose table behaves like DynamoDB, unlike the table of the emulator: a restore takes long, a change
  * during another one is rejected, and backups are rejected for a while. `$STATE/busy` is the number of responses in which
  * the table is not ACTIVE yet. `$STATE/changes` has the accepted changes.
  */

@@ -12,10 +12,10 @@ import type {
   WebhookDetail,
 } from '../../lib/client/operations.ts';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
-import type { RecoveryStarted } from '../../lib/contract/recoveries.ts';
+import type { RecoveryStarted } from '../../lib/contract/webhooks/recoveries.ts';
 import { startDeployment } from '../journeys/deployment.ts';
 import { attemptsOf, createTask, register } from '../journeys/requests.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { blocksOf } from './receivers-page.ts';
 
 const service = await startDeployment();
@@ -135,7 +135,7 @@ it('the commands for receivers register, test, list events and attempts, show on
 it('the commands of the runbook show a stuck webhook, its attempts and a test delivery', async () => {
   const [, section = ''] = readFileSync('docs/runbook.md', 'utf8').split('\n## A stuck webhook\n');
   const [, block = ''] = /^```sh\n(.*?)^```$/ms.exec(section) ?? [];
-  const [asking = '', ...traces] = block.split(/^npm run --silent trace .*$/m);
+  const [asking = '', ...traces] = block.split(/^npm run --silent crewboard -- trace .*$/m);
   expect(traces).toHaveLength(1);
   const id = await register(service, { url: receiver.url, events: ['task.created'] });
   const answers = await answersTo(asking, { URL: service.url, WEBHOOK: id });

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { deleteAgent } from '../../lib/agents/agents.ts';
-import { patched } from '../../lib/agents/decisions.ts';
-import type { AgentPatch, NewAgent } from '../../lib/contract/agents.ts';
+import { patchedAgent } from '../../lib/agents/decisions.ts';
+import type { AgentPatch, NewAgent } from '../../lib/contract/agents/agents.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
-import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import { runDuePurges } from '../../lib/executions/purges.ts';
-import type { Answer, Question } from '../../lib/model/converse.ts';
+import type { ModelAnswer, Question } from '../../lib/model/converse.ts';
 import { estimatedInput } from '../../lib/model/input-estimate.ts';
+import type { ExecutionMessage } from '../../lib/names/messages.ts';
+import { keys } from '../../lib/table/access/keys.ts';
+import { getItem } from '../../lib/table/access/reads.ts';
 import { changeAgent, readAgent, removeAgent } from '../../lib/table/agents/agents.ts';
 import { readSteps } from '../../lib/table/executions/steps.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { getItem } from '../../lib/table/reads.ts';
 import { listTasks } from '../../lib/tasks/tasks.ts';
 import { always } from '../table/tasks/test-table.ts';
 import { createTestExecutions, scriptedModel, silent, text } from './test-executions.ts';
@@ -41,7 +41,12 @@ const remove = (name: string) => deleteAgent(fixture.app, organization, name, al
 /** Changes an agent without the marks, like a request whose process dies after the change. */
 async function updateUnmarked(name: string, patch: AgentPatch): Promise<void> {
   const before = await requireAgent(name);
-  await changeAgent(fixture.app, organization, before, patched(before, patch as never, timestamp(fixture.clock())));
+  await changeAgent(
+    fixture.app,
+    organization,
+    before,
+    patchedAgent(before, patch as never, timestamp(fixture.clock())),
+  );
 }
 
 /** Deletes an agent without the marks. */
@@ -61,14 +66,14 @@ const countTasks = async () => (await listTasks(fixture.app, organization, {}, {
 
 /** A model that creates a task with each answer. Before its third answer something happens. */
 function creatingForever(meanwhile: () => Promise<unknown>) {
-  return async ({ turns = [] }: Question): Promise<Answer> => {
+  return async ({ turns = [] }: Question): Promise<ModelAnswer> => {
     if (turns.length === 2) await meanwhile();
     return requesting([['create_task', { title: `Task ${turns.length}` }]], turns.length);
   };
 }
 
 /** Runs an execution of an agent without letting time pass, so its worker never looks at the agent by itself. */
-async function run(name: string, work: (question: Question) => Answer | Promise<Answer>, taskId?: string) {
+async function run(name: string, work: (question: Question) => ModelAnswer | Promise<ModelAnswer>, taskId?: string) {
   const message = await fixture.start({ ...(taskId && { taskId }) }, name);
   const { tools, asked } = scriptedModel({ work });
   await fixture.run(message, tools);
@@ -216,7 +221,7 @@ describe('the execution of an agent that is deleted while it runs', () => {
 
 describe('a change whose request dies before the marks', () => {
   /** Runs an execution whose model never answers its second question; returns when it asks that. */
-  async function waiting(name: string, then: () => Answer | Promise<Answer> = () => text('Late.')) {
+  async function waiting(name: string, then: () => ModelAnswer | Promise<ModelAnswer> = () => text('Late.')) {
     const { promise: isAsked, resolve: ask } = Promise.withResolvers<void>();
     let signal: AbortSignal | undefined;
     const { promise: goesOn, resolve: goOn } = Promise.withResolvers<void>();

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Context } from '../../lib/context.ts';
-import type { NewTask } from '../../lib/contract/tasks.ts';
-import { AgentOrder, type ExecutionMessage } from '../../lib/deployment/messages.ts';
+import type { Context } from '../../lib/context/context.ts';
+import type { NewTask } from '../../lib/contract/tasks/tasks.ts';
 import { lookAtAgent, sweepAgents, wakeAgent } from '../../lib/executions/auto-run.ts';
-import type { Tools } from '../../lib/executions/generate-output.ts';
+import type { RunResources } from '../../lib/executions/run/generate-output.ts';
+import { AgentOrder, type ExecutionMessage } from '../../lib/names/messages.ts';
 import { readAgentHead } from '../../lib/table/agents/agents.ts';
 import { readWakeUp, type WakeUp } from '../../lib/table/agents/wake-ups.ts';
 import { readExecutionPage, readRunningRows } from '../../lib/table/executions/execution-lists.ts';
@@ -206,7 +206,7 @@ describe('agents cannot give work to each other for ever:', () => {
     giving('create_task', { title: 'More', status: 'assigned', assignedAgent });
 
   /** Lets an agent work on a task of a caller, and returns the tasks that it has given to another one. */
-  async function give(by: Tools, from: string, to: string): Promise<string[]> {
+  async function give(by: RunResources, from: string, to: string): Promise<string[]> {
     await runOnce(by, from);
     const items = Object.values(await world.dump()) as { kind?: string; assignedAgent?: string; sk: string }[];
     return items.flatMap(({ kind, assignedAgent, sk }) =>
@@ -215,7 +215,7 @@ describe('agents cannot give work to each other for ever:', () => {
   }
 
   /** Lets the service start one execution of an agent, and lets it run to its end. */
-  async function runOnce(by: Tools, name: string): Promise<void> {
+  async function runOnce(by: RunResources, name: string): Promise<void> {
     await look(name);
     const [message] = await running(name);
     if (!message) throw new Error(`The service has started no execution of ${name}.`);

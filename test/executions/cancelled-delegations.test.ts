@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { deleteAgent } from '../../lib/agents/agents.ts';
-import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import { delegateTask } from '../../lib/executions/delegations.ts';
-import type { Answer, Question } from '../../lib/model/converse.ts';
-import type { Table } from '../../lib/table/client.ts';
+import type { ModelAnswer, Question } from '../../lib/model/converse.ts';
+import type { ExecutionMessage } from '../../lib/names/messages.ts';
+import type { Table } from '../../lib/table/access/client.ts';
+import { keys } from '../../lib/table/access/keys.ts';
+import { getItem } from '../../lib/table/access/reads.ts';
+import { unavailable } from '../../lib/table/access/unavailable.ts';
 import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 import { readExecutionHead } from '../../lib/table/executions/executions.ts';
 import { readDelegatedExecutions } from '../../lib/table/executions/running-executions.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { getItem } from '../../lib/table/reads.ts';
-import { unavailable } from '../../lib/table/unavailable.ts';
 import { watchedTable } from '../table/fixtures/watched-table.ts';
 import { always } from '../table/tasks/test-table.ts';
 import { createTestExecutions, scriptedModel, silent } from './test-executions.ts';
@@ -34,13 +34,13 @@ const delegatedBy = async ({ executionId: id }: ExecutionMessage) =>
 type Delegating = {
   message: ExecutionMessage;
   ended: Promise<unknown>;
-  goOn: (answer: Answer) => void;
+  goOn: (answer: ModelAnswer) => void;
   isAborted: () => boolean;
 };
 
 /** Runs an execution whose agent delegates to other agents by its tool, and then waits for its model. */
 async function delegating(message: ExecutionMessage, to: readonly string[], taskId?: string): Promise<Delegating> {
-  const { promise: goesOn, resolve: goOn } = Promise.withResolvers<Answer>();
+  const { promise: goesOn, resolve: goOn } = Promise.withResolvers<ModelAnswer>();
   const { promise: isAsked, resolve: ask } = Promise.withResolvers<AbortSignal>();
   const call = (toAgent: string) => ({ toAgent, instruction: 'Do it.', ...(taskId && { taskId }) });
   const { tools } = scriptedModel({

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
+import type { ExecutionMessage } from '../../lib/names/messages.ts';
 import { readExecutionHead } from '../../lib/table/executions/executions.ts';
 import { updateTask } from '../../lib/tasks/tasks.ts';
 import { errorOf } from '../table/tasks/test-table.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import type { Question } from '../../lib/model/converse.ts';
 import { estimatedInput } from '../../lib/model/input-estimate.ts';
+import type { ExecutionMessage } from '../../lib/names/messages.ts';
+import { keys } from '../../lib/table/access/keys.ts';
+import { getItem } from '../../lib/table/access/reads.ts';
 import { readExecutionHead } from '../../lib/table/executions/executions.ts';
 import { readTokensToday } from '../../lib/table/executions/running.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { getItem } from '../../lib/table/reads.ts';
 import { faultsOf } from '../table/tasks/oracle.ts';
 import { createTestExecutions, scriptedModel, silent, withoutTokens } from './test-executions.ts';
 import { turn } from './timeline.ts';

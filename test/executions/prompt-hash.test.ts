@@ -1,12 +1,12 @@
 import { beforeEach, expect, it } from 'vitest';
 import { getMetrics } from '../../lib/agents/metrics.ts';
-import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
-import type { Answer } from '../../lib/model/converse.ts';
+import type { ModelAnswer } from '../../lib/model/converse.ts';
+import type { ExecutionMessage } from '../../lib/names/messages.ts';
 import { hashOf } from '../../lib/table/agents/agent-items.ts';
 import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
 
 const fixture = await createTestExecutions({ cap: 1_000 });
-const throttled: Answer = { kind: 'throttled', tokens: 0 };
+const throttled: ModelAnswer = { kind: 'throttled', tokens: 0 };
 const [first, second] = [hashOf('Write.'), hashOf('Rewrite.')];
 let agents = 0;
 let name: string;

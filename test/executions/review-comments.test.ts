@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { runAs } from '../../lib/request-context.ts';
-import { deleteComment, listComments, updateComment } from '../../lib/tasks/comments.ts';
-import { reviewTask } from '../../lib/tasks/reviews.ts';
+import { runAs } from '../../lib/table/access/current-request.ts';
+import { deleteComment, listComments, updateComment } from '../../lib/tasks/discussion/comments.ts';
+import { reviewTask } from '../../lib/tasks/discussion/reviews.ts';
 import { updateTask } from '../../lib/tasks/tasks.ts';
 import { always } from '../table/tasks/test-table.ts';
 import { createTestExecutions, scriptedModel } from './test-executions.ts';

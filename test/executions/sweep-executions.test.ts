@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { sweepExecutions } from '../../lib/executions/execution-messages.ts';
+import { sweepExecutions } from '../../lib/executions/run/execution-messages.ts';
 import { readExecutionHead } from '../../lib/table/executions/executions.ts';
 import { createTestExecutions, scriptedModel } from './test-executions.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ulidOf } from '../../lib/contract/ids.ts';
-import type { TaskPatch } from '../../lib/contract/tasks.ts';
-import { runExecution } from '../../lib/executions/run-execution.ts';
+import type { TaskPatch } from '../../lib/contract/tasks/tasks.ts';
+import { runExecution } from '../../lib/executions/run/run-execution.ts';
 import { readExecutionHead } from '../../lib/table/executions/executions.ts';
 import { changeTask } from '../../lib/table/tasks/tasks.ts';
 import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';

@@ -1,30 +1,30 @@
 import { createAgent, deleteAgent, updateAgent } from '../../lib/agents/agents.ts';
-import type { Context } from '../../lib/context.ts';
-import { type Agent, type NewAgent, standardConduct } from '../../lib/contract/agents.ts';
+import type { DelayedMessage as Waiting } from '../../lib/aws/queue.ts';
+import type { Context } from '../../lib/context/context.ts';
+import { type Agent, type NewAgent, standardConduct } from '../../lib/contract/agents/agents.ts';
 import { scopes } from '../../lib/contract/endpoint.ts';
-import type { NewDelegation, NewExecution } from '../../lib/contract/executions.ts';
+import type { NewDelegation, NewExecution } from '../../lib/contract/executions/executions.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
-import type { NewTask, Task } from '../../lib/contract/tasks.ts';
-import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
-import type { Counts } from '../../lib/deployment/metrics.ts';
+import type { NewTask, Task } from '../../lib/contract/tasks/tasks.ts';
 import { delegateTask } from '../../lib/executions/delegations.ts';
 import { cancelExecution, rerunExecution } from '../../lib/executions/execution-control.ts';
 import { executeAgent } from '../../lib/executions/executions.ts';
-import type { Tools } from '../../lib/executions/generate-output.ts';
-import { selfTestPrompt, verdictLine } from '../../lib/executions/prompts.ts';
+import { selfTestPrompt, verdictLine } from '../../lib/executions/prompts/execution-prompts.ts';
 import { runDuePurges } from '../../lib/executions/purges.ts';
-import { runExecution } from '../../lib/executions/run-execution.ts';
-import type { Answer, Model, Question } from '../../lib/model/converse.ts';
-import type { DelayedMessage as Waiting } from '../../lib/sqs/queue.ts';
-import type { Table } from '../../lib/table/client.ts';
+import type { RunResources } from '../../lib/executions/run/generate-output.ts';
+import { runExecution } from '../../lib/executions/run/run-execution.ts';
+import type { Model, ModelAnswer, Question } from '../../lib/model/converse.ts';
+import type { ExecutionMessage } from '../../lib/names/messages.ts';
+import type { Counts } from '../../lib/names/metrics.ts';
+import type { Table } from '../../lib/table/access/client.ts';
+import { keys } from '../../lib/table/access/keys.ts';
+import { getItem } from '../../lib/table/access/reads.ts';
+import { createShards } from '../../lib/table/access/shards.ts';
 import type { RunningExecution } from '../../lib/table/executions/execution-items.ts';
 import { leaseExecution, readExecution } from '../../lib/table/executions/executions.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { createShards } from '../../lib/table/lists/shards.ts';
-import { getItem } from '../../lib/table/reads.ts';
 import { readTask } from '../../lib/table/tasks/tasks.ts';
 import { createTask } from '../../lib/tasks/tasks.ts';
-import { callTool, grantedTools } from '../../lib/tools/agent-tools.ts';
+import { callAgentTool, grantedTools } from '../../lib/tools/agent-tools.ts';
 import { newCaller, openService } from '../service.ts';
 import { interceptTable } from '../table/fixtures/intercepted-table.ts';
 import { newTask } from '../table/tasks/test-table.ts';
@@ -93,7 +93,7 @@ export async function createTestExecutions({ cap = 50, through = (table: Table) 
         ),
       ),
 
-    /** Adds an agent with the fields of `writer`, except those that are given. */
+    /** Adds an agent with the fields of `writer`, except the given fields. */
     addAgent: (name: string, fields: Partial<NewAgent> = {}) =>
       counted(createAgent(app, organization, { ...agentFields, name, ...fields }, undefined, scopes)),
 
@@ -140,14 +140,15 @@ export async function createTestExecutions({ cap = 50, through = (table: Table) 
     },
 
     /** Runs an execution without letting time pass; returns the counts. */
-    run: async (message: ExecutionMessage, tools: Tools): Promise<Counts> =>
+    run: async (message: ExecutionMessage, tools: RunResources): Promise<Counts> =>
       (await runExecution(context, message, tools)).counts ?? {},
 
     /** Runs an execution until its worker ends it or returns its lease, letting time pass. */
-    finish: (message: ExecutionMessage, tools: Tools): Promise<Counts> => timeline.finish(fixture.run(message, tools)),
+    finish: (message: ExecutionMessage, tools: RunResources): Promise<Counts> =>
+      timeline.finish(fixture.run(message, tools)),
 
     /** Runs an execution to its end, by one worker after the other; returns the counts of each. */
-    async finishAll(message: ExecutionMessage, tools: Tools): Promise<Counts[]> {
+    async finishAll(message: ExecutionMessage, tools: RunResources): Promise<Counts[]> {
       const counts: Counts[] = [];
       for (let next: Waiting<ExecutionMessage> | undefined = { message, delaySeconds: 0 }; next; next = sent.pop()) {
         await timeline.pass(next.delaySeconds * 1_000);
@@ -172,9 +173,9 @@ export function purposeOf({ system, user }: Question): Purpose {
 }
 
 /** The answer of a model to a question, or a function that returns it. */
-type Says = Answer | ((question: Question) => Answer | Promise<Answer>);
+type Says = ModelAnswer | ((question: Question) => ModelAnswer | Promise<ModelAnswer>);
 
-export const text = (text: string, tokens = 0): Answer => ({ kind: 'text', text, tokens });
+export const text = (text: string, tokens = 0): ModelAnswer => ({ kind: 'text', text, tokens });
 
 /** Creates a model with the given answers; by default `Done.` for 100 tokens, and `PASS` for 10 and 1. */
 export function scriptedModel(says: Partial<Record<Purpose, Says>> = {}) {
@@ -191,7 +192,7 @@ export function scriptedModel(says: Partial<Record<Purpose, Says>> = {}) {
     const said = script[purpose];
     return typeof said === 'function' ? said(question) : said;
   };
-  const tools: Tools = { model, catalogue: [], agentTools: { grantedTools, callTool } };
+  const tools: RunResources = { model, catalogue: [], agentTools: { grantedTools, callTool: callAgentTool } };
   return { tools, asked, times: (purpose: Purpose) => asked.filter((one) => one.purpose === purpose).length };
 }
 
@@ -200,7 +201,7 @@ export const withoutTokens = (items: unknown): unknown =>
   JSON.parse(JSON.stringify(items, (name, value) => (/^tokens|^late$|^stepCount$/.test(name) ? undefined : value)));
 
 /** Answers only when the signal aborts. */
-export const silent = ({ signal }: Question): Promise<Answer> =>
+export const silent = ({ signal }: Question): Promise<ModelAnswer> =>
   new Promise((resolve) => {
     const end = () => resolve({ kind: 'aborted', tokens: 0 });
     if (signal.aborted) end();

@@ -1,26 +1,26 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ulidOf } from '../../lib/contract/ids.ts';
-import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
-import type { Counts } from '../../lib/deployment/metrics.ts';
-import type { Answer } from '../../lib/model/converse.ts';
+import type { ModelAnswer } from '../../lib/model/converse.ts';
+import type { ExecutionMessage } from '../../lib/names/messages.ts';
+import type { Counts } from '../../lib/names/metrics.ts';
+import { keys } from '../../lib/table/access/keys.ts';
+import { queryItems } from '../../lib/table/access/reads.ts';
 import { readExecutionHead } from '../../lib/table/executions/executions.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { queryItems } from '../../lib/table/reads.ts';
 import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
 
 const fixture = await createTestExecutions({ cap: 1_000 });
 const { organization, timeline, clock, sent } = fixture;
 const second = 1_000;
 const minute = 60 * second;
-const throttled: Answer = { kind: 'throttled', tokens: 0 };
-const faulty: Answer = { kind: 'faulty', error: 'The model could not be reached, or had a fault.', tokens: 2 };
+const throttled: ModelAnswer = { kind: 'throttled', tokens: 0 };
+const faulty: ModelAnswer = { kind: 'faulty', error: 'The model could not be reached, or had a fault.', tokens: 2 };
 
 beforeEach(() => {
   sent.length = 0;
 });
 
 /** Returns a step of a model that is throttled for this time from now on, and then answers. */
-const throttledFor = (milliseconds: number, answer: Answer) => {
+const throttledFor = (milliseconds: number, answer: ModelAnswer) => {
   const until = clock() + milliseconds;
   return () => (clock() < until ? throttled : answer);
 };
@@ -104,7 +104,7 @@ describe('an execution whose model throttles', () => {
 
   it('fails at its third fault, even if each fault is of another worker, with the tokens of all', async () => {
     const answers = [faulty, ...Array(9).fill(throttled), faulty, ...Array(9).fill(throttled), faulty];
-    const { counts, execution, asked } = await runToEnd({ work: () => answers.shift() as Answer });
+    const { counts, execution, asked } = await runToEnd({ work: () => answers.shift() as ModelAnswer });
     expect(counts.length).toBeGreaterThan(2);
     expect(asked).toHaveLength(21);
     expect(execution).toMatchObject({ status: 'failed', error: faulty.error, tokensUsed: 6 });

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Context } from '../../lib/context.ts';
+import type { Context } from '../../lib/context/context.ts';
 import { type Clock, clockAt } from '../service.ts';
 
 /** Lets all pending callbacks run. */

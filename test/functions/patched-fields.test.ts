@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { standardModel } from '../../lib/contract/agents/models.ts';
 import { endpoints } from '../../lib/contract/endpoints.ts';
-import { standardModel } from '../../lib/contract/models.ts';
 import type { Operation } from '../../lib/contract/routes.ts';
 import type { Schema } from '../../lib/contract/shapes.ts';
 import { standaloneSchemaOf } from '../../lib/openapi/schemas.ts';
@@ -71,7 +71,7 @@ describe.each(patches)('%s', (operation, { body }) => {
     required?: string[];
   };
   // It is no field of the task: it says who changes the task.
-  const { claimId: _, ...properties } = accepted;
+  const { claimId, ...properties } = accepted;
   const { create, read, existing, emptied = {}, asSent = (data) => data } = resources[operation] as Resource;
 
   it('each field that it accepts is in the next read, and gone after null', async () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { environment } from '../../lib/deployment/environment.ts';
+import { environment } from '../../lib/names/environment.ts';
 import { openService, pointFunctionsAt } from '../service.ts';
 import { startQueues } from '../sqs-emulator.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';

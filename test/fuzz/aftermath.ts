@@ -27,13 +27,13 @@ async function differencesOf(dataFolder: string, org: string, again = true): Pro
     await runCommand(dataFolder, 'reconcile', ['--org', org]);
     return [];
   } catch (error) {
-    if (!again) return [`npm run reconcile -- --org ${org}:\n${Object(error).stdout || error}`];
+    if (!again) return [`npm run crewboard -- reconcile --org ${org}:\n${Object(error).stdout || error}`];
     await pause(2000);
     return differencesOf(dataFolder, org, false);
   }
 }
 
-/** Returns the hosts outside the loopback that the service tried to reach, except those of the reserved domain. */
+/** Returns the hosts outside the loopback that the service tried to reach, except hosts of the reserved domain. */
 function escapesIn(fence: string): string[] {
   const tried = existsSync(fence) ? readFileSync(fence, 'utf8').trim().split('\n') : [];
   const escapes = new Set(tried.filter((host) => !host.endsWith('.invalid')));

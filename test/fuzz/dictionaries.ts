@@ -16,7 +16,7 @@ export function keptOf({ tasks, agents, workers, webhooks }: Organization): Reco
 }
 
 /**
- * Writes the parameters that schemathesis chooses from, a file for each kind, as `schemathesis.toml` names them: those of
+ * Writes the parameters that schemathesis chooses from, a file for each kind, as `schemathesis.toml` names them: parameters of
  * the caller, of the other organization, and unknown ones.
  */
 export function writeDictionaries(folder: string, own: Organization, other: Organization, receiverHost: string): void {

@@ -14,7 +14,7 @@ const leastSeconds = 30;
  * Starts a service, and fuzzes it as one organization beside another.
  *
  * @param manner its time includes the setup
- * @returns the findings, beside those that schemathesis prints
+ * @returns the findings, beside the findings that schemathesis prints
  */
 export async function fuzz({ programs, seconds, seed }: Manner): Promise<string[]> {
   const startedAt = performance.now();

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { eventNames } from '../../lib/contract/events.ts';
+import { eventNames } from '../../lib/contract/webhooks/events.ts';
 import { type Api, dataOf, paginationOf, successOf } from '../api.ts';
 import { createApiOverHttp } from '../api-over-http.ts';
 

@@ -47,6 +47,6 @@ export async function runSchemathesis(
 }
 
 /** Returns the ids and names of all resources of an organization. */
-function thingsOf({ name: _, token: __, api: ___, ...things }: Setup['own']): string[] {
+function thingsOf({ name, token, api, ...things }: Setup['own']): string[] {
   return Object.values(things).flat();
 }

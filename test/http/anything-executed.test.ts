@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { environment } from '../../lib/deployment/environment.ts';
+import { environment } from '../../lib/names/environment.ts';
 import { readExecutionInput } from '../../lib/table/executions/executions.ts';
 import { createTestExecutions, startedOf } from '../functions/agents/test-executions.ts';
 import { fc } from '../seeded.ts';

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { describe, expect, it, vi } from 'vitest';
-import type { Context } from '../../lib/context.ts';
+import type { Context } from '../../lib/context/context.ts';
 import { type Endpoint, endpoint } from '../../lib/contract/endpoint.ts';
 import { ApiError } from '../../lib/contract/errors.ts';
 import { serve } from '../../lib/http/serve.ts';
-import { AlreadyDone, transact } from '../../lib/table/transact.ts';
+import { AlreadyDone, transact } from '../../lib/table/access/transact.ts';
 import { dataOf, statusAndCodeOf } from '../api.ts';
 import { type Answer, call, clockAt, eventOf, newCaller, openService, type Sent } from '../service.ts';
 import { watchedTable } from '../table/fixtures/watched-table.ts';
@@ -101,7 +101,7 @@ describe('a request with an Idempotency-Key to an endpoint that calls out', () =
 });
 
 it('an endpoint that does not call out takes no lease: of concurrent duplicates, only one takes effect', async () => {
-  const { callsOut: _, ...endpointRow } = row;
+  const { callsOut, ...endpointRow } = row;
   const { send, made } = await createCallingEndpoint(endpointRow);
   const all = [send(), send()];
   const [one, other] = [await made(1), await made(2)];

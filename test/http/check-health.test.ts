@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Context } from '../../lib/context.ts';
+import type { Context } from '../../lib/context/context.ts';
 import { createHealthCheck } from '../../lib/http/check-health.ts';
 import { openService } from '../service.ts';
 

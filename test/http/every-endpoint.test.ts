@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { processContext } from '../../lib/context.ts';
+import { processContext } from '../../lib/context/context.ts';
 import { type Endpoint, scopes } from '../../lib/contract/endpoint.ts';
 import { requiredScopes } from '../../lib/contract/required-scopes.ts';
 import { type Operation, routes } from '../../lib/contract/routes.ts';

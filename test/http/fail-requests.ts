@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import type { Table } from '../../lib/table/client.ts';
+import type { Table } from '../../lib/table/access/client.ts';
 
 /** Makes the requests to the table fail whose input contains a text. */
 export function failRequests(table: Table, text: string, error: unknown): void {

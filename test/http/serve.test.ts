@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as unmatched } from '../../functions/open/unmatched.ts';
-import { processContext } from '../../lib/context.ts';
+import { processContext } from '../../lib/context/context.ts';
 import type { ErrorCode } from '../../lib/contract/errors.ts';
 import { readToken } from '../../lib/http/token.ts';
 import { revokeStoredToken } from '../../lib/table/organizations/tokens.ts';

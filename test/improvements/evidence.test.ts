@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { evidenceOf, lineOf } from '../../lib/improvements/evidence.ts';
+import { evidenceLine, evidenceOf } from '../../lib/improvements/evidence.ts';
 import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 import { completed, runningExecution } from '../table/executions/execution-table.ts';
 
@@ -59,7 +59,7 @@ describe('an execution', () => {
   });
 
   it('without a duration and tokens has no troubles', () => {
-    const { durationMs: _, tokensUsed: __, ...unmeasured } = execution();
+    const { durationMs, tokensUsed, ...unmeasured } = execution();
     expect(troubles(unmeasured, unmeasured)).toEqual([[], []]);
   });
 });
@@ -67,6 +67,6 @@ describe('an execution', () => {
 it('a line has the status of an execution, its cost, the results of its gates and its troubles', () => {
   const one = execution({ durationMs: 12_345, qaReview: 'failed' });
   const line = '- completed, 12.3 s, 100 tokens, own test passed, review failed';
-  expect(lineOf({ execution: one, troubles: [] })).toBe(line);
-  expect(lineOf({ execution: one, troubles: ['a', 'b'] })).toBe(`${line}; a; b`);
+  expect(evidenceLine({ execution: one, troubles: [] })).toBe(line);
+  expect(evidenceLine({ execution: one, troubles: ['a', 'b'] })).toBe(`${line}; a; b`);
 });

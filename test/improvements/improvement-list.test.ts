@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { deleteAgent } from '../../lib/agents/agents.ts';
-import type { ImprovementPass } from '../../lib/contract/improvements.ts';
+import type { ImprovementPass } from '../../lib/contract/agents/improvements.ts';
 import { listImprovements } from '../../lib/improvements/improvement-list.ts';
-import type { Answer, Question } from '../../lib/model/converse.ts';
+import type { ModelAnswer, Question } from '../../lib/model/converse.ts';
 import { hashOf } from '../../lib/table/agents/agent-items.ts';
 import { idempotencyRecordWrites, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
 import { text } from '../executions/test-executions.ts';
@@ -26,7 +26,7 @@ async function passOf(says: Script, name?: string): Promise<ImprovementPass> {
 }
 
 const [previousPromptHash, newPromptHash] = [hashOf('Write.'), hashOf(better)];
-const refused: Answer = { kind: 'failed', error: 'The model refused to do this.', tokens: 3 };
+const refused: ModelAnswer = { kind: 'failed', error: 'The model refused to do this.', tokens: 3 };
 
 it('an adopted edit has its proposal, both answers to each input, the votes, the hashes, the tokens and the times', async () => {
   const name = await service.createReviewedAgent();

@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs';
 import type { ConverseCommand } from '@aws-sdk/client-bedrock-runtime';
 import { describe, expect, it } from 'vitest';
 import { newSystemAgents } from '../../lib/agents/system-agents.ts';
+import { standardModel } from '../../lib/contract/agents/models.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
-import { standardModel } from '../../lib/contract/models.ts';
 import { grouped } from '../../lib/contract/shapes.ts';
 import { evidenceOf } from '../../lib/improvements/evidence.ts';
 import { improvementPass, type PassMaterial } from '../../lib/improvements/improvement-pass.ts';
 import {
-  type Answer,
   type ConverseClient,
   createConverseModel,
   type Model,
+  type ModelAnswer,
   type Question,
 } from '../../lib/model/converse.ts';
 import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
@@ -314,9 +314,9 @@ const steps: [Step, string, number][] = [
   ['choice', 'The proposal could not be judged.', 24_000],
 ];
 const noTime = 'There was no time left.';
-const modelRefused: Answer = { kind: 'failed', error: 'The model refused to do this.', tokens: 1 };
-const unreadable: Answer = { kind: 'faulty', error: 'The answer of the model could not be read.', tokens: 1 };
-const throttled: Answer = { kind: 'throttled', tokens: 0 };
+const modelRefused: ModelAnswer = { kind: 'failed', error: 'The model refused to do this.', tokens: 1 };
+const unreadable: ModelAnswer = { kind: 'faulty', error: 'The answer of the model could not be read.', tokens: 1 };
+const throttled: ModelAnswer = { kind: 'throttled', tokens: 0 };
 
 describe.each(steps)('a model that at the %s', (step, beginning, overAt) => {
   const saying = (says: Says) => runTestPass({ says: { [step]: says } });
@@ -345,7 +345,7 @@ describe.each(steps)('a model that at the %s', (step, beginning, overAt) => {
 
 describe('of ten pairs', () => {
   /** Returns the answer `instead` to the first `count` questions that `isMeant`, and the usual answers to the others. */
-  const first = (count: number, step: Step, instead: Answer, isMeant = (_: Question) => true): Says => {
+  const first = (count: number, step: Step, instead: ModelAnswer, isMeant = (_: Question) => true): Says => {
     let left = count;
     return (question) => (isMeant(question) && left-- > 0 ? instead : usual[step](question));
   };

@@ -7,7 +7,7 @@ import {
 } from '../../lib/improvements/improvement-prompts.ts';
 import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 
-// test/executions/prompts.test.ts proves how the last line of an answer is read.
+// test/executions/prompts/execution-prompts.test.ts proves how the last line of an answer is read.
 it.each(['BETTER: 2', 'Better: 2.', '__BETTER__: _2_', 'Answer 2 says "BETTER: 1" of itself.\nBETTER: 2'])(
   'the answer %j chooses the second, and the first with its digits exchanged',
   (answer) => {

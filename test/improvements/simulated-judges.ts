@@ -18,12 +18,12 @@ export type Planted = 'better' | 'idle';
  * A judge that makes random errors.
  *
  * - `accuracy`: how often it chooses the answer that it should choose, in each question anew.
- * - `taste`: which one it should choose if both answers are equally good: the one that it prefers in both orders, for a
+ * - `taste`: which one it should choose if both answers are equally good: the answer that it prefers in both orders, for a
  *   reason that has nothing to do with the edit; or, without taste, either of them.
  */
 export type SimulatedJudge = { accuracy: number; taste: boolean };
 
-/** Returns a model whose answers all differ. Those of a better prompt name a chapter. */
+/** Returns a model whose answers all differ. The answers of a better prompt name a chapter. */
 function simulatedModel(planted: Planted, { accuracy, taste }: SimulatedJudge, random: () => number): Model {
   const choose = (user: string) => {
     const [, first = '', second = ''] =

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { chanceOf, fewestPairs, isBetter, pairsOfPass, sumOf, votesOfPair } from '../../lib/improvements/votes.ts';
+import { chanceOf, fewestPairs, isBetter, pairsOfPass, sumOfVotes, votesOfPair } from '../../lib/improvements/votes.ts';
 import { fc } from '../seeded.ts';
 
 const votes = (...counts: [vote: number, times: number][]) =>
@@ -11,7 +11,7 @@ it('the chance of votes is the part of all combinations of their signs that reac
     fc.property(fc.array(vote, { maxLength: 8 }), (given) => {
       let reached = 0;
       for (let signs = 0; signs < 2 ** given.length; signs++)
-        if (sumOf(given.map((one, at) => ((signs >> at) & 1 ? one : -one))) >= sumOf(given)) reached++;
+        if (sumOfVotes(given.map((one, at) => ((signs >> at) & 1 ? one : -one))) >= sumOfVotes(given)) reached++;
       expect(chanceOf(given)).toBe(reached / 2 ** given.length);
     }),
   );

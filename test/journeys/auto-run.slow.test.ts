@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { ExecutionListItem } from '../../lib/contract/executions.ts';
-import type { TaskDetail, TaskListItem } from '../../lib/contract/tasks.ts';
+import type { ExecutionListItem } from '../../lib/contract/executions/executions.ts';
+import type { TaskDetail, TaskListItem } from '../../lib/contract/tasks/tasks.ts';
 import { dataOf, paginationOf, successOf } from '../api.ts';
 import { testSeed } from '../seeded.ts';
 import { between, randomFrom } from '../soak/random.ts';
@@ -25,7 +25,7 @@ function drawGraph(): { nodes: Node[]; isReached: boolean[] } {
     const agent = agents[between(random, 0, agents.length - 1)] as string;
     return { title: nth === failing ? `Broken ${nth}` : `Task ${nth}`, agent, dependsOn: [...dependsOn] };
   });
-  // One more task surely waits for the one that fails.
+  // One more task surely waits for the task that fails.
   nodes.at(-1)?.dependsOn.splice(0, 3, failing);
   const isReached: boolean[] = [];
   for (const [nth, { dependsOn }] of nodes.entries())

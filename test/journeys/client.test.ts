@@ -5,7 +5,7 @@ import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import { bundleConsumer } from '../client/bundle.ts';
 import type * as Consumer from '../client/consumer.ts';
 import { delivery, secret } from '../docs/posted.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { startDeployment, until } from './deployment.ts';
 
 const service = await startDeployment();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createClient } from '../../lib/client/client.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { newClockFile, startWithClock } from './clock.ts';
 import { type Deployment, until } from './deployment.ts';
 import { createTask, register } from './requests.ts';

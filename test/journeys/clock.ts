@@ -4,7 +4,7 @@ import { type Deployment, newFolder, type Options, startDeployment, until } from
 
 const preload = ['--import', join(import.meta.dirname, 'set-clock.ts')];
 
-/** A started service with a clock that the test sets. The delays of its queues stay those of the machine. */
+/** A started service with a clock that the test sets. The delays of its queues still follow the clock of the machine. */
 type ClockedDeployment = {
   service: Deployment;
   clockFile: string;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Delivery } from '../../lib/contract/webhooks.ts';
+import type { Delivery } from '../../lib/contract/webhooks/webhooks.ts';
 import { successOf } from '../api.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { startDeployment } from './deployment.ts';
 import { attemptsOf, createTask, register } from './requests.ts';
 

@@ -1,6 +1,5 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
-import type { Event } from '../../lib/contract/event-log.ts';
 import {
   claimId,
   deliveryId,
@@ -10,13 +9,14 @@ import {
   taskId,
   webhookId,
 } from '../../lib/contract/examples.ts';
-import type { RecoveryStarted } from '../../lib/contract/recoveries.ts';
-import type { Task } from '../../lib/contract/tasks.ts';
-import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
+import type { Task } from '../../lib/contract/tasks/tasks.ts';
+import type { Event } from '../../lib/contract/webhooks/event-log.ts';
+import type { RecoveryStarted } from '../../lib/contract/webhooks/recoveries.ts';
+import type { DeliveryRecord } from '../../lib/contract/webhooks/webhooks.ts';
 import { dataOf } from '../api.ts';
 import { sendRequest } from '../api-over-http.ts';
 import { type Document, type ExampleRequest, exampleRequests } from '../openapi/example-requests.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { startDeployment, until } from './deployment.ts';
 import { attemptsOf, createTask, register } from './requests.ts';
 

@@ -3,7 +3,7 @@ import { createClient } from '../../lib/client/client.ts';
 import type { Event, EventDetail } from '../../lib/client/operations.ts';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import { dataOf, errorOf } from '../api.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { startDeployment, until } from './deployment.ts';
 import { createTask, endOf, execute, moveTask, newToken, register } from './requests.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createApiOverHttp } from '../api-over-http.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { startDeployment } from './deployment.ts';
 import { startHeldModel } from './held-model.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { startDeployment } from './deployment.ts';
 import { createTask, register } from './requests.ts';
 

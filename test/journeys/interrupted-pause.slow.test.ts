@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { startDeployment, until } from './deployment.ts';
 import { attemptsOf, createTask, register } from './requests.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
-import { type Receiver, startReceiver } from '../webhooks/sender/receiver.ts';
+import type { DeliveryRecord } from '../../lib/contract/webhooks/webhooks.ts';
+import { type Receiver, startReceiver } from '../sender/receiver.ts';
 import { type Deployment, startDeployment, until } from './deployment.ts';
 import { attemptsOf, createTask, register } from './requests.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { launch, newFolder, startDeployment, until } from './deployment.ts';
 import { attemptsOf, createTask, readTask, register } from './requests.ts';
 

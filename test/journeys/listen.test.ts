@@ -1,7 +1,7 @@
 import { createServer, connect as openTcp, type Server, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
-import { type Received, startReceiver } from '../webhooks/sender/receiver.ts';
+import { type Received, startReceiver } from '../sender/receiver.ts';
 import { start, startDeployment, until } from './deployment.ts';
 import { createTask, moveTask } from './requests.ts';
 

@@ -16,7 +16,7 @@ const [embedder, chatter] = ['text-embedding-nomic-embed-text-v1.5', 'qwen/qwen3
 const contextTokens = 16_384;
 
 /**
- * Starts a server that answers as that of LM Studio does, by its documentation and its bug tracker
+ * Starts a server that answers as the server of LM Studio does, by its documentation and its bug tracker
  * (lmstudio.ai/docs/developer/openai-compat, github.com/lmstudio-ai/lmstudio-bug-tracker): an unknown path has status 200,
  * an unknown model and a long input have status 400, and some errors are texts. Its model calls `list_tasks`, then says
  * `Work.`; it passes each quality gate.

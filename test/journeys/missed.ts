@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { Event } from '../../lib/contract/event-log.ts';
-import type { EventName } from '../../lib/contract/events.ts';
-import type { Recovery } from '../../lib/contract/recoveries.ts';
+import type { Event } from '../../lib/contract/webhooks/event-log.ts';
+import type { EventName } from '../../lib/contract/webhooks/events.ts';
+import type { Recovery } from '../../lib/contract/webhooks/recoveries.ts';
 import { type Api, dataOf } from '../api.ts';
 import { until } from './deployment.ts';
 import { createTask } from './requests.ts';

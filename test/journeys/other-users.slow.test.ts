@@ -32,7 +32,7 @@ async function asOtherUser<Reported>(code: string): Promise<Reported> {
   return JSON.parse(stdout) as Reported;
 }
 
-/** Tries to read files as another user; returns the paths of those that it could read. */
+/** Tries to read files as another user; returns the paths of the files that it could read. */
 const readByOther = (paths: readonly string[]) =>
   asOtherUser<string[]>(`
     import { readFileSync } from 'node:fs';

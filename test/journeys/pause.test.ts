@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Event, EventDetail } from '../../lib/contract/event-log.ts';
-import type { Webhook } from '../../lib/contract/webhooks.ts';
+import type { Event, EventDetail } from '../../lib/contract/webhooks/event-log.ts';
+import type { Webhook } from '../../lib/contract/webhooks/webhooks.ts';
 import { dataOf, errorOf, successOf } from '../api.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { startDeployment, until } from './deployment.ts';
 import { attemptsOf, createTask, register } from './requests.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Recovery, RecoveryStarted } from '../../lib/contract/recoveries.ts';
+import type { Recovery, RecoveryStarted } from '../../lib/contract/webhooks/recoveries.ts';
 import { dataOf, statusAndCodeOf, successOf } from '../api.ts';
 import { startWithClock } from './clock.ts';
 import { until } from './deployment.ts';

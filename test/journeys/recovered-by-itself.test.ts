@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Webhook } from '../../lib/contract/webhooks.ts';
+import type { Webhook } from '../../lib/contract/webhooks/webhooks.ts';
 import { successOf } from '../api.ts';
 import { startWithClock } from './clock.ts';
 import { announced, distinct, miss, recoveriesOf } from './missed.ts';

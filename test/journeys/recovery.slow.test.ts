@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
-import type { Recovery, RecoveryStarted } from '../../lib/contract/recoveries.ts';
-import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
+import type { Recovery, RecoveryStarted } from '../../lib/contract/webhooks/recoveries.ts';
+import type { DeliveryRecord } from '../../lib/contract/webhooks/webhooks.ts';
 import { dataOf, errorOf, successOf } from '../api.ts';
 import { crewboard } from '../infra/cli/api/crewboard.ts';
-import { type Receiver, startReceiver } from '../webhooks/sender/receiver.ts';
+import { type Receiver, startReceiver } from '../sender/receiver.ts';
 import { type Deployment, startDeployment, until } from './deployment.ts';
 import { createTask, register } from './requests.ts';
 

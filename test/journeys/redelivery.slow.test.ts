@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
-import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
+import type { DeliveryRecord } from '../../lib/contract/webhooks/webhooks.ts';
 import { dataOf, errorOf, successOf } from '../api.ts';
-import { type Receiver, startReceiver } from '../webhooks/sender/receiver.ts';
+import { type Receiver, startReceiver } from '../sender/receiver.ts';
 import { startDeployment } from './deployment.ts';
 import { attemptsOf, createTask, register } from './requests.ts';
 

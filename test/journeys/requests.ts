@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Execution } from '../../lib/contract/executions.ts';
-import type { TaskDetail } from '../../lib/contract/tasks.ts';
-import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
+import type { Execution } from '../../lib/contract/executions/executions.ts';
+import type { TaskDetail } from '../../lib/contract/tasks/tasks.ts';
+import type { DeliveryRecord } from '../../lib/contract/webhooks/webhooks.ts';
 import { type Api, dataOf, successOf } from '../api.ts';
-import type { Receiver } from '../webhooks/sender/receiver.ts';
+import type { Receiver } from '../sender/receiver.ts';
 import { type Deployment, newFolder, run, until } from './deployment.ts';
 
 type ToToken = Pick<Deployment, 'dataFolder'>;
@@ -72,7 +72,6 @@ export async function execute({ api }: ToApi, name: string, input: string, more:
   return successOf<{ executionId: string }>(answer).executionId;
 }
 
-/** Reads an execution. */
 async function readExecution({ api }: ToApi, name: string, id: string): Promise<Execution> {
   return successOf<Execution>(await api.getExecution({ params: { name, id } }));
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { processTreeOf } from '../processes.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { type Deployment, startDeployment } from './deployment.ts';
 import { startHeldModel } from './held-model.ts';
 import {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { DeliveryRecord, Redelivery } from '../../lib/contract/webhooks.ts';
+import type { DeliveryRecord, Redelivery } from '../../lib/contract/webhooks/webhooks.ts';
 import { errorOf, successOf } from '../api.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { startWithClock } from './clock.ts';
 import { attemptsOf, createTask, register } from './requests.ts';
 import { startUnreliable } from './unreliable-receiver.ts';

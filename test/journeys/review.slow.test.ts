@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import type { Comment } from '../../lib/contract/comments.ts';
-import type { Event } from '../../lib/contract/event-log.ts';
-import type { HistoryEntry } from '../../lib/contract/history.ts';
 import type { Me } from '../../lib/contract/me.ts';
-import type { Task, TaskCounts, TaskDetail } from '../../lib/contract/tasks.ts';
+import type { Comment } from '../../lib/contract/tasks/comments.ts';
+import type { HistoryEntry } from '../../lib/contract/tasks/history.ts';
+import type { Task, TaskCounts, TaskDetail } from '../../lib/contract/tasks/tasks.ts';
+import type { Event } from '../../lib/contract/webhooks/event-log.ts';
 import { dataOf, statusAndCodeOf, successOf } from '../api.ts';
 import { createApiOverHttp } from '../api-over-http.ts';
 import { completion, json, startChatServer } from '../infra/local/model/chat-server.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { type Deployment, newFolder, startDeployment, until } from './deployment.ts';
 import { createAgent, newToken } from './requests.ts';
 

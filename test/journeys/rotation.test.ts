@@ -2,7 +2,7 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { expect, it } from 'vitest';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import { successOf } from '../api.ts';
-import { startReceiver as listen, type Receiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver as listen, type Receiver } from '../sender/receiver.ts';
 import { startDeployment } from './deployment.ts';
 import { attemptsOf, createTask, register } from './requests.ts';
 

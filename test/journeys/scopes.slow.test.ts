@@ -1,20 +1,20 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
-import { processContext } from '../../lib/context.ts';
-import { type ToolCapability, toolCapabilities } from '../../lib/contract/agents.ts';
+import { processContext } from '../../lib/context/context.ts';
+import { type ToolCapability, toolCapabilities } from '../../lib/contract/agents/agents.ts';
 import { type Endpoint, type Scope, scopes } from '../../lib/contract/endpoint.ts';
 import { references } from '../../lib/contract/endpoints.ts';
 import { deliveryId, eventId, recoveryId } from '../../lib/contract/examples.ts';
-import { isOfferedAsTool } from '../../lib/contract/mcp.ts';
+import type { ExecutionStep } from '../../lib/contract/executions/steps.ts';
+import { isOfferedAsTool } from '../../lib/contract/open/mcp.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { requiredScopes } from '../../lib/contract/required-scopes.ts';
 import { familyOf, type Operation, routes } from '../../lib/contract/routes.ts';
-import type { ExecutionStep } from '../../lib/contract/steps.ts';
-import { runExecution } from '../../lib/executions/run-execution.ts';
+import { runExecution } from '../../lib/executions/run/run-execution.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
 import type { Model } from '../../lib/model/converse.ts';
 import { hashOf } from '../../lib/table/agents/agent-items.ts';
-import { callTool as callAgentTool, grantedTools } from '../../lib/tools/agent-tools.ts';
+import { callAgentTool, grantedTools } from '../../lib/tools/agent-tools.ts';
 import { toolOf } from '../../lib/tools/tool-definitions.ts';
 import { createApi, dataOf, errorOf, type Request, successOf } from '../api.ts';
 import { conversation, type ScriptedCall } from '../executions/tool-scripts.ts';
@@ -57,11 +57,7 @@ const byRoute: Way = async (token, operation, request) => {
 };
 
 const byTool: Way = async (token, operation, { params, query, body }) => {
-  const {
-    method: _,
-    path: __,
-    ...message
-  } = messageOf('tools/call', {
+  const { method, path, ...message } = messageOf('tools/call', {
     name: toolOf(operation as Parameters<typeof toolOf>[0]).name,
     arguments: { ...params, ...Object.fromEntries(new URLSearchParams(query)), ...(body as object) },
   });
@@ -148,7 +144,7 @@ const scopeOf: Record<string, Scope> = {
   ...{ list_agents: 'agents:read', delegate_task: 'agents:execute', read_skill: 'agents:read' },
 };
 
-/** All sets of scopes, without those of webhooks. */
+/** All sets of scopes, without scopes of webhooks. */
 const tried = scopes.filter((scope) => !scope.startsWith('webhooks:'));
 const sets = Array.from({ length: 2 ** tried.length }, (_, bits) => tried.filter((_, at) => bits & (1 << at)));
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { successOf } from '../api.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { startDeployment } from './deployment.ts';
 import { attemptsOf, createAgent, endings, endOf, execute, moveTask } from './requests.ts';
 

@@ -1,4 +1,4 @@
-import { type Receiver, startReceiver } from '../webhooks/sender/receiver.ts';
+import { type Receiver, startReceiver } from '../sender/receiver.ts';
 
 /** A receiver that responds 500 while it is down. At the start it is down. */
 export type UnreliableReceiver = Receiver & {

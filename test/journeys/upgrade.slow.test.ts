@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { taskStatuses } from '../../lib/contract/tasks.ts';
+import { taskStatuses } from '../../lib/contract/tasks/tasks.ts';
 import { dataOf, paginationOf, successOf } from '../api.ts';
 import { crewboardIn } from '../infra/cli/commands/local-service.ts';
 import { answersOf, createFormerFolder, formerVersions } from '../infra/local/upgrade/former-folders.ts';
-import { type Received, startReceiver } from '../webhooks/sender/receiver.ts';
+import { type Received, startReceiver } from '../sender/receiver.ts';
 import { newFolder, startDeployment } from './deployment.ts';
 import { attemptsOf, endOf } from './requests.ts';
 
@@ -21,7 +21,7 @@ const isTo =
     path === `/${id}`;
 const idOf = ({ body }: Received) => body.deliveryId;
 
-/** Starts the service on a folder at `startedAt`. It delivers to one port only, not to those of the former receivers. */
+/** Starts the service on a folder at `startedAt`. It delivers to one port only, not to the ports of the former receivers. */
 function start(dataFolder: string, port: number) {
   const CLOCK_FILE = join(newFolder(), 'clock');
   writeFileSync(CLOCK_FILE, String(startedAt - Date.now()));

@@ -16,7 +16,7 @@ export function importing(source: string): string {
  */
 export function filesThatFail(rule: string, files: readonly (readonly [path: string, text: string])[]): Set<string> {
   const folder = createTemporaryFolder();
-  const { vcs: _, ...config } = JSON.parse(readFileSync('biome.json', 'utf8')) as { vcs: unknown };
+  const { vcs, ...config } = JSON.parse(readFileSync('biome.json', 'utf8')) as { vcs: unknown };
   writeFileSync(join(folder, 'biome.json'), JSON.stringify({ ...config, vcs: { enabled: false } }));
   copyFileSync('package.json', join(folder, 'package.json'));
   for (const [path, text] of files) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { handler } from '../../functions/mcp/mcp.ts';
-import { processContext } from '../../lib/context.ts';
-import { isOfferedAsTool } from '../../lib/contract/mcp.ts';
+import { processContext } from '../../lib/context/context.ts';
+import { isOfferedAsTool } from '../../lib/contract/open/mcp.ts';
 import { routes } from '../../lib/contract/routes.ts';
 import { toolOf } from '../../lib/tools/tool-definitions.ts';
 import { anyText } from '../http/any-text.ts';

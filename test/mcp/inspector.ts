@@ -1,4 +1,4 @@
-import { Problem } from '../../infra/local/problem.ts';
+import { Problem } from '../../infra/problem.ts';
 import { runToEnd } from '../python.ts';
 import type { Address } from '../service-process.ts';
 import { type NpmProgram, runSuite } from './npm-program.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Problem } from '../../infra/local/problem.ts';
+import { Problem } from '../../infra/problem.ts';
 import { runToEnd } from '../python.ts';
 import { type Address, startService } from '../service-process.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../../infra/local/gateway.ts';
-import { processContext } from '../../lib/context.ts';
+import { processContext } from '../../lib/context/context.ts';
 import type { Endpoint, Scope } from '../../lib/contract/endpoint.ts';
-import { isOfferedAsTool } from '../../lib/contract/mcp.ts';
+import { isOfferedAsTool } from '../../lib/contract/open/mcp.ts';
 import { routes } from '../../lib/contract/routes.ts';
 import { toolOf } from '../../lib/tools/tool-definitions.ts';
 import { createApi, dataOf, type ErrorBody, errorOf, paginationOf } from '../api.ts';

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startGateway } from '../../infra/local/gateway.ts';
-import { type Context, createContext, processContext, setProcessContext } from '../../lib/context.ts';
-import { mcp } from '../../lib/contract/mcp.ts';
-import { environment } from '../../lib/deployment/environment.ts';
+import { type Context, createContext, processContext, setProcessContext } from '../../lib/context/context.ts';
+import { mcp } from '../../lib/contract/open/mcp.ts';
 import type { Handlers } from '../../lib/mcp/call-operation.ts';
 import { serveMcp } from '../../lib/mcp/serve-mcp.ts';
+import { environment } from '../../lib/names/environment.ts';
 import { createApi, errorOf, paginationOf, statusAndCodeOf } from '../api.ts';
 import { sendRequest } from '../api-over-http.ts';
 import { call, clockAt, newCaller, openService, pointFunctionsAt, type Sent } from '../service.ts';
@@ -145,7 +145,7 @@ describe('POST /mcp', () => {
 
   it('answers a caller without Accept', async () => {
     const { token } = await newOrganization();
-    const { accept: _, ...others } = headers as Record<string, string>;
+    const { accept, ...others } = headers as Record<string, string>;
     const answer = await call(serveMcp(mcp, {}), { ...messageOf('ping'), headers: others, token });
     expect([answer.status, answer.body]).toEqual([200, { jsonrpc: '2.0', id: 1, result: {} }]);
   });

@@ -10,7 +10,7 @@ type Usage = {
   cacheWriteInputTokens: number;
 };
 
-/** The minimum number of tokens before a cache point: that of most Claude models. */
+/** The minimum number of tokens before a cache point: the minimum of most Claude models. */
 const leastTokens = 1_024;
 
 /** How many blocks before a cache point Bedrock looks for an earlier one. */

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { standardModel } from '../../lib/contract/models.ts';
+import { standardModel } from '../../lib/contract/agents/models.ts';
 import { createBedrockModel } from '../../lib/model/bedrock.ts';
-import type { Answer, Model, Question } from '../../lib/model/converse.ts';
+import type { Model, ModelAnswer, Question } from '../../lib/model/converse.ts';
 import { failureOf } from '../../lib/model/failures.ts';
 import { type BedrockServer, bedrockError, closedEndpoint, json, startBedrock } from './bedrock-server.ts';
 
@@ -29,7 +29,7 @@ const question = (more: Partial<Question> = {}): Question => ({
 });
 
 /** Asks the model and lets the server send this response. */
-function ask(answer: (response: ServerResponse) => void, more: Partial<Question> = {}): Promise<Answer> {
+function ask(answer: (response: ServerResponse) => void, more: Partial<Question> = {}): Promise<ModelAnswer> {
   bedrock.answer = answer;
   return model(question(more));
 }
@@ -71,7 +71,7 @@ describe('a request', () => {
     [{ effort: 'low' }, 100, {}],
   ])('has more tokens for a thinking model, and its effort if the caller sets it: %j', async (more, tokens, effort) => {
     await ask(hello(), more);
-    const { messages: _, system: __, ...rest } = JSON.parse(bedrock.received[0]?.body ?? '');
+    const { messages, system, ...rest } = JSON.parse(bedrock.received[0]?.body ?? '');
     expect(rest).toEqual({ inferenceConfig: { maxTokens: tokens }, ...effort });
   });
 

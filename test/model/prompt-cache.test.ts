@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { standardModel } from '../../lib/contract/models.ts';
+import { standardModel } from '../../lib/contract/agents/models.ts';
 import { createConverseModel, type ToolDefinition, type Turn } from '../../lib/model/converse.ts';
 import { createCachingClient, outputTokens } from './caching-client.ts';
 
@@ -28,7 +28,7 @@ async function converse(model: string, calls: (nth: number) => number) {
     if (answer.kind !== 'tools') break;
     turns.push({ content: answer.content, results: answer.calls.map(({ id }) => ({ id, output, isError: false })) });
   }
-  /** The tokens of input that the model processed anew: all but those that were read from the cache. */
+  /** The tokens of input that the model processed anew: all but the tokens that were read from the cache. */
   const processed = answers.reduce((sum, { tokens, cached }) => sum + tokens - outputTokens - (cached?.read ?? 0), 0);
   /** All tokens of input of each question. */
   const inputs = usages.map(({ totalTokens }) => totalTokens - outputTokens);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { standardModel } from '../../lib/contract/models.ts';
+import { standardModel } from '../../lib/contract/agents/models.ts';
 import { createBedrockModel } from '../../lib/model/bedrock.ts';
-import type { Answer, Model, Question, ToolDefinition, Turn } from '../../lib/model/converse.ts';
+import type { Model, ModelAnswer, Question, ToolDefinition, Turn } from '../../lib/model/converse.ts';
 import { nested } from '../nested.ts';
 import { type BedrockServer, json, startBedrock } from './bedrock-server.ts';
 
@@ -30,7 +30,7 @@ const toolUse = (input: unknown, more: object = {}) => ({
 const uncached = 'amazon.nova-pro-v1:0';
 
 /** Asks the model with one tool, and lets the server send this response. */
-function ask(answer: ReturnType<typeof json>, more: Partial<Question> = {}): Promise<Answer> {
+function ask(answer: ReturnType<typeof json>, more: Partial<Question> = {}): Promise<ModelAnswer> {
   bedrock.answer = answer;
   const { signal } = new AbortController();
   return model({ model: uncached, system: '', user: 'Do it.', maxTokens: 100, tools: [getTask], signal, ...more });

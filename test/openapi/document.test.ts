@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { eventNames } from '../../lib/contract/events.ts';
+import { eventNames } from '../../lib/contract/webhooks/events.ts';
 import { sampleOf } from '../../lib/webhooks/samples.ts';
 import { fieldNames } from '../field-names.ts';
 import { at, document, type Json } from './published.ts';

@@ -3,7 +3,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { Deliveries, Operations } from '../../lib/client/operations.ts';
 import type { Endpoint, Example, RequestOf } from '../../lib/contract/endpoint.ts';
 import type { endpoints } from '../../lib/contract/endpoints.ts';
-import type { PublicEvent } from '../../lib/contract/events.ts';
+import type { PublicEvent } from '../../lib/contract/webhooks/events.ts';
 import { clientSource } from '../../lib/openapi/typescript.ts';
 
 type Rows = typeof endpoints;

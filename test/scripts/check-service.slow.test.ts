@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { checkService } from '../../scripts/check-service.ts';
 import { startDeployment } from '../journeys/deployment.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
+import { startReceiver } from '../sender/receiver.ts';
 
 const { url, token, api } = await startDeployment();
 

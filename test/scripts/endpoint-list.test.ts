@@ -12,7 +12,11 @@ const listed = (source: string) =>
 describe('the list of endpoints', () => {
   it('has all rows of all files, in the order of the files and of the rows, those of unknown files last', () => {
     const tasks = row('listTasks') + row('createTask');
-    const source = endpointListSource({ alerts: row('listAlerts'), webhooks: row('listWebhooks'), tasks });
+    const source = endpointListSource({
+      'alerts/alerts.ts': row('listAlerts'),
+      'webhooks/webhooks.ts': row('listWebhooks'),
+      'tasks/tasks.ts': tasks,
+    });
     expect(listed(source)).toEqual([
       ['listTasks', 'tasks'],
       ['createTask', 'tasks'],
@@ -22,8 +26,11 @@ describe('the list of endpoints', () => {
   });
 
   it('has the API reference of each row, and does not import a file without a row', () => {
-    const source = endpointListSource({ 'agent-metrics': row('getMetrics'), shapes: 'export const count = 1;\n' });
-    expect(source).toContain("import * as agentMetrics from './agent-metrics.ts';");
+    const source = endpointListSource({
+      'agents/agent-metrics.ts': row('getMetrics'),
+      'shapes.ts': 'export const count = 1;\n',
+    });
+    expect(source).toContain("import * as agentMetrics from './agents/agent-metrics.ts';");
     expect(source).toContain('  getMetrics: agentMetrics.getMetrics,');
     expect(source).toContain('  getMetrics: agentMetrics.getMetricsReference,');
     expect(source).not.toContain('shapes');
@@ -31,7 +38,7 @@ describe('the list of endpoints', () => {
 });
 
 it('a row without an API reference is reported with the constant to export and its file', () => {
-  expect(rowsWithoutReference({ open: row('health') + bare('docs'), tasks: row('listTasks') })).toEqual([
-    'The row docs has no API reference; export docsReference in lib/contract/open.ts.',
-  ]);
+  expect(
+    rowsWithoutReference({ 'open/open.ts': row('health') + bare('docs'), 'tasks/tasks.ts': row('listTasks') }),
+  ).toEqual(['The row docs has no API reference; export docsReference in lib/contract/open/open.ts.']);
 });

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { variablesReadBy } from '../../scripts/function-variables.ts';
 
-/** Returns a bundle of one module beside that of the context, which names every property. */
+/** Returns a bundle of one module beside the module of the context, which names every property. */
 const bundleOf = (code: string) => `import "x";
 
-// lib/deployment/number-settings.ts
+// lib/settings/number-settings.ts
 var numberSettings = { runningCap: { variable: environment.runningCap } };
 
-// lib/context.ts
+// lib/context/context.ts
 function createContext(variables) {
   return { runningCap: readNumber(numberSettings.runningCap, variables), retrySchedule: read(environment.retryLadder) };
 }

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
-import { eventRows } from '../../lib/contract/events.ts';
+import { eventRows } from '../../lib/contract/webhooks/events.ts';
 import { incompleteEvents } from '../../scripts/incomplete-events.ts';
 
 const row = eventRows['task.created'];
 
 it('a row without a field is named with the field and its file', () => {
-  const { when: _, example: __, ...rest } = row;
+  const { when, example, ...rest } = row;
   expect(incompleteEvents({ 'task.created': row, 'task.archived': rest })).toEqual([
-    'The event task.archived has no `when`; add it to its row in lib/contract/events.ts.',
-    'The event task.archived has no `example`; add it to its row in lib/contract/events.ts.',
+    'The event task.archived has no `when`; add it to its row in lib/contract/webhooks/events.ts.',
+    'The event task.archived has no `example`; add it to its row in lib/contract/webhooks/events.ts.',
   ]);
   expect(incompleteEvents({ 'task.archived': {} })).toHaveLength(4);
 });

@@ -7,8 +7,8 @@ import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { startDeployment } from '../journeys/deployment.ts';
 import { createTask } from '../journeys/requests.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
-import { startReceiver } from '../webhooks/sender/receiver.ts';
 
 const execute = promisify(execFile);
 const service = await startDeployment();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import type { DeliveryMessage } from '../../lib/names/messages.ts';
 import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
 import { check } from './check.ts';

@@ -1,17 +1,17 @@
-import { type EventName, isWebhookEvent } from '../../lib/contract/events.ts';
+import { findDifferences } from '../../infra/cli/reconcile/differences.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
-import { findDifferences } from '../../lib/reconcile/differences.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { deliveryPartitions, parkedPartitions } from '../../lib/table/deliveries/delivery-partitions.ts';
-import { readEvents } from '../../lib/table/deliveries/event-log.ts';
+import { type EventName, isWebhookEvent } from '../../lib/contract/webhooks/events.ts';
+import type { DeliveryMessage } from '../../lib/names/messages.ts';
+import type { Table } from '../../lib/table/access/client.ts';
+import { keys } from '../../lib/table/access/keys.ts';
+import { queryItems } from '../../lib/table/access/reads.ts';
+import { readEvents } from '../../lib/table/events/event-log.ts';
 import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 import { executionPartition } from '../../lib/table/executions/execution-items.ts';
 import { readExecutionHead } from '../../lib/table/executions/executions.ts';
-import { keys } from '../../lib/table/keys.ts';
+import { deliveryPartitions, parkedPartitions } from '../../lib/table/lists/delivery-partitions.ts';
 import { readDue } from '../../lib/table/lists/due.ts';
-import { queryItems } from '../../lib/table/reads.ts';
 import { type StoredTask, taskFrom } from '../../lib/table/tasks/task-items.ts';
 import { compareDeliveries } from '../../lib/webhooks/deliveries/compare-deliveries.ts';
 import { checkPipeline, nameOf, type PipelineCheck } from '../webhooks/deliveries/check-pipeline.ts';
@@ -114,7 +114,7 @@ export async function gather(sources: Sources): Promise<Evidence> {
   };
 }
 
-/** Returns the events of all changes: those of tasks by the ledger, those of executions by their items. */
+/** Returns the events of all changes: the events of tasks by the ledger, the events of executions by their items. */
 function eventsThatHappened(ledger: Ledger, executions: readonly ExecutionHead[]): NamedEvent[] {
   return [
     ...[...ledger.tasks].flatMap(([task, { statuses }]) => eventsOf(task, statuses)),

@@ -1,5 +1,5 @@
-import type { EventName } from '../../lib/contract/events.ts';
-import type { TaskStatus } from '../../lib/contract/tasks.ts';
+import type { TaskStatus } from '../../lib/contract/tasks/tasks.ts';
+import type { EventName } from '../../lib/contract/webhooks/events.ts';
 import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
 import { nameOf } from '../webhooks/deliveries/check-pipeline.ts';
 
@@ -26,7 +26,7 @@ export function eventsOf(id: string, statuses: readonly TaskStatus[]): NamedEven
   });
 }
 
-/** Returns the events of an execution: that of its start, and that of its end once it has ended. */
+/** Returns the events of an execution: the event of its start, and the event of its end once it has ended. */
 export function eventsOfExecution({ id, status }: Pick<ExecutionHead, 'id' | 'status'>): NamedEvent[] {
   const start = named('agent.spawned', id, 'running');
   return status === 'running' ? [start] : [start, named(`agent.${status}`, id, status)];

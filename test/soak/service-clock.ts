@@ -3,7 +3,7 @@ import { openSync, writeSync } from 'node:fs';
 /** A change of the clock of the service: when it happened, and how far the clock has been ahead since; in milliseconds. */
 export type ClockStep = { at: number; aheadMs: number };
 
-/** The clock of the service, which a soak can set. All times are Unix times in ms; those of the soak are the true ones. */
+/** The clock of the service, which a soak can set. All times are Unix times in ms; the times of the soak are the true ones. */
 export type ServiceClock = {
   /** The steps, from the start of the soak. */
   steps: readonly ClockStep[];

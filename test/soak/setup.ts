@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EventName } from '../../lib/contract/events.ts';
+import type { EventName } from '../../lib/contract/webhooks/events.ts';
 import { successOf } from '../api.ts';
 import type { Registered } from './evidence.ts';
 import { type Follower, startFollower } from './follower.ts';

@@ -15,7 +15,7 @@ it('nothing is lost through faults of receivers and clock, pauses, rates, stops 
   });
   expect(outcome.lost, `seed ${seed}\n${said.join('\n')}`).toEqual([]);
   expect(outcome.events).toBeGreaterThanOrEqual(150);
-  // The events of tasks, and those of executions.
+  // The events of tasks, and the events of executions.
   expect(outcome.logged).toBeGreaterThan(outcome.events);
   expect(outcome.deliveries.delivered).toBeGreaterThan(0);
   expect(outcome.fates.skipped).toBeGreaterThan(0);

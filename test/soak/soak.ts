@@ -6,7 +6,7 @@ import { dataFiles } from '../../infra/local/data-folder.ts';
 import { tableName } from '../../infra/local/running.ts';
 import { backUp } from '../../infra/local/table/file/backup.ts';
 import { openLocalTable } from '../../infra/local/table/local-table.ts';
-import type { Table } from '../../lib/table/client.ts';
+import type { Table } from '../../lib/table/access/client.ts';
 import { type Caused, causeFaults } from './cause-faults.ts';
 import { type Checked, check } from './check.ts';
 import { dueIn, gather, type Sources } from './evidence.ts';

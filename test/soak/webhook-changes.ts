@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { WebhookPatch } from '../../lib/contract/webhooks.ts';
+import type { WebhookPatch } from '../../lib/contract/webhooks/webhooks.ts';
 import type { Registered } from './evidence.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { untilSuccess } from './until-success.ts';
 import type { Requested } from './webhook-rules.ts';
 
-/** The changes of the webhooks of a soak. Those of one kind and webhook happen one after the other. */
+/** The changes of the webhooks of a soak. Changes of one kind and webhook happen one after the other. */
 export type WebhookChanges = {
   /** Pauses the webhook of a receiver for some milliseconds. */
   pause: (receiver: number, forMs: number, over: AbortSignal) => Promise<void>;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type TaskStatus, taskStatuses } from '../../lib/contract/tasks.ts';
+import { type TaskStatus, taskStatuses } from '../../lib/contract/tasks/tasks.ts';
 import { successOf, versionOf } from '../api.ts';
 import { eventsOf, type Ledger, type Written } from './ledger.ts';
 import type { Random } from './random.ts';
@@ -28,8 +28,8 @@ export async function write(writing: Writing): Promise<void> {
 }
 
 /**
- * Starts executions at a steady rate during the first half of the events. Those that a kill interrupts are then resumed
- * when their leases have expired, during the other half.
+ * Starts executions at a steady rate during the first half of the events. Executions that a kill interrupts are then
+ * resumed when their leases have expired, during the other half.
  */
 async function startExecutions(writing: Writing): Promise<void> {
   const { ledger, events, over } = writing;

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
-import type { Key } from '../../lib/table/keys.ts';
-import { getItem } from '../../lib/table/reads.ts';
-import { Conflict, transact } from '../../lib/table/transact.ts';
-import type { OnConditionFailed, Write } from '../../lib/table/write.ts';
+import type { Key } from '../../lib/table/access/keys.ts';
+import { getItem } from '../../lib/table/access/reads.ts';
+import { Conflict, transact } from '../../lib/table/access/transact.ts';
+import type { OnConditionFailed, Write } from '../../lib/table/access/write.ts';
 import { createTestTable } from './tasks/test-table.ts';
 
 const existing = { pk: 'things', sk: 'existing', version: 3, tags: new Set(['x', 'y']), inner: { list: [1, 'two'] } };

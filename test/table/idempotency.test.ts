@@ -1,30 +1,35 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { AlreadyDone, transact } from '../../lib/table/access/transact.ts';
 import {
   deleteIdempotencyLease,
+  type IdempotentRequest,
   idempotencyRecordWrites,
   leaseIdempotencyRecord,
-  type Request,
   readIdempotencyRecord,
 } from '../../lib/table/idempotency.ts';
-import { AlreadyDone, transact } from '../../lib/table/transact.ts';
 import { listTasks } from '../../lib/tasks/tasks.ts';
 import { createTestTable, type TestTable } from './tasks/test-table.ts';
 
 const leaseMs = 30_000;
 const dayMs = 24 * 60 * 60 * 1000;
-const request: Request = { key: 'key-1', operation: 'POST /calls', path: '/calls', body: { text: 'secret words' } };
-const otherRequests: [string, Partial<Request>][] = [
+const request: IdempotentRequest = {
+  key: 'key-1',
+  operation: 'POST /calls',
+  path: '/calls',
+  body: { text: 'secret words' },
+};
+const otherRequests: [string, Partial<IdempotentRequest>][] = [
   ['body', { body: { text: 'other words' } }],
   ['path', { path: '/others' }],
 ];
 
 let board: TestTable;
-const find = (differing: Partial<Request> = {}) =>
+const find = (differing: Partial<IdempotentRequest> = {}) =>
   readIdempotencyRecord(board.app, board.organization, { ...request, ...differing });
-const begin = (differing: Partial<Request> = {}) =>
+const begin = (differing: Partial<IdempotentRequest> = {}) =>
   leaseIdempotencyRecord(board.app, board.organization, { ...request, ...differing });
 const release = (claim: string) => deleteIdempotencyLease(board.app, board.organization, request, claim);
-const write = (answer: unknown, claim?: string, differing: Partial<Request> = {}) =>
+const write = (answer: unknown, claim?: string, differing: Partial<IdempotentRequest> = {}) =>
   idempotencyRecordWrites(board.app, board.organization, { ...request, ...differing }, { data: answer }, claim);
 const record = (...args: Parameters<typeof write>) => transact(board.table, write(...args));
 const lostOf = (results: PromiseSettledResult<unknown>[]) =>
@@ -50,7 +55,7 @@ describe('a recorded response', () => {
     await record({ text });
     board.clock.now += dayMs - 1000;
     expect(await find()).toEqual({ data: { text } });
-    const [[, differing]] = otherRequests as [[string, Partial<Request>]];
+    const [[, differing]] = otherRequests as [[string, Partial<IdempotentRequest>]];
     expect(await find(differing)).toBe('another request');
     board.clock.now += 1000;
     await record('small');
@@ -66,7 +71,7 @@ describe('a recorded response', () => {
     expect(await find()).toEqual({ data: 'first' });
     board.clock.now += 1000;
     expect(await find()).toBeUndefined();
-    const [[, differing]] = otherRequests as [[string, Partial<Request>]];
+    const [[, differing]] = otherRequests as [[string, Partial<IdempotentRequest>]];
     await record('second', undefined, differing);
     expect(await find(differing)).toEqual({ data: 'second' });
   });

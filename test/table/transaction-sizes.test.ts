@@ -1,9 +1,9 @@
 import { beforeEach, expect, it } from 'vitest';
+import { transactionLimit } from '../../lib/table/access/transact.ts';
 import { idempotencyRecordWrites } from '../../lib/table/idempotency.ts';
 import { detachLimit } from '../../lib/table/tasks/task-edges.ts';
 import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
 import { readTask } from '../../lib/table/tasks/tasks.ts';
-import { transactionLimit } from '../../lib/table/transact.ts';
 import { meter } from './fixtures/capacity.ts';
 import { projects } from './tasks/model.ts';
 import { bareTasks, seed } from './tasks/seed.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../lib/contract/errors.ts';
-import type { TaskStatus } from '../../lib/contract/tasks.ts';
-import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
+import type { TaskStatus } from '../../lib/contract/tasks/tasks.ts';
+import type { ExecutionMessage } from '../../lib/names/messages.ts';
 import { liveClaim } from '../../lib/tasks/claim-decisions.ts';
 import { claimTask, releaseTask, renewClaim, takeBackTask } from '../../lib/tasks/claims.ts';
 import { sweepTasks } from '../../lib/tasks/due-tasks.ts';
@@ -22,7 +22,7 @@ type Model = {
 const statuses: readonly TaskStatus[] = ['backlog', 'assigned', 'in_progress', 'qa_review', 'done'];
 const isOpen = (status: TaskStatus) => status === 'backlog' || status === 'assigned';
 
-/** Which of the claims that were taken a step names: mostly the last one; the first one is that of a late worker. */
+/** Which of the claims that were taken a step names: mostly the last one; the first one belongs to a late worker. */
 const which = fc.constantFrom('last', 'last', 'last', 'first');
 const of = <Kind extends string>(kind: Kind) => fc.record({ kind: fc.constant(kind) });
 

@@ -2,13 +2,13 @@ import { ulid } from 'ulid';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../lib/contract/errors.ts';
 
-import { type TaskPatch, type TaskStatus, taskStatuses } from '../../lib/contract/tasks.ts';
+import { type TaskPatch, type TaskStatus, taskStatuses } from '../../lib/contract/tasks/tasks.ts';
 import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
-import { checkDependentsDone, detailed, isAssignedTo, patched } from '../../lib/tasks/decisions.ts';
+import { checkDependentsDone, detailed, isAssignedTo, patchedTask } from '../../lib/tasks/decisions.ts';
 import { checkNoCycle } from '../../lib/tasks/graph.ts';
 import { errorOf } from '../table/tasks/test-table.ts';
 
-type Patch = Parameters<typeof patched>[1];
+type Patch = Parameters<typeof patchedTask>[1];
 
 const now = '2026-03-02T12:00:00.000Z';
 const createdAt = '2026-03-01T12:00:00.000Z';
@@ -30,12 +30,12 @@ describe('a patched task', () => {
     ['undefined', { title: undefined, description: undefined }],
   ] as [string, TaskPatch][])('is the same object for %s', (_, patch) => {
     const task = taskOf();
-    expect(patched(task, patch, now)).toBe(task);
+    expect(patchedTask(task, patch, now)).toBe(task);
   });
 
   it('is the same object if null removes a field that it does not have', () => {
-    const { description: _, assignedAgent: __, projectId: ___, ...bare } = taskOf();
-    expect(patched(bare, { description: null, assignedAgent: null, projectId: null }, now)).toBe(bare);
+    const { description, assignedAgent, projectId, ...bare } = taskOf();
+    expect(patchedTask(bare, { description: null, assignedAgent: null, projectId: null }, now)).toBe(bare);
   });
 
   it.each<TaskPatch>([
@@ -43,18 +43,18 @@ describe('a patched task', () => {
     ...[{ status: 'done' as const }, { priority: 'low' as const }, { dependsOn: [] }, { dependsOn: [two, one] }],
   ])('has %j, the next version, the time of the change and the other fields as before', (patch) => {
     const task = taskOf();
-    expect(patched(task, patch, now)).toEqual({ ...task, ...patch, version: 4, updatedAt: now });
+    expect(patchedTask(task, patch, now)).toEqual({ ...task, ...patch, version: 4, updatedAt: now });
     expect(task).toEqual(taskOf());
   });
 
   it.each(['description', 'assignedAgent', 'projectId'] as const)('has no %s after null', (field) => {
-    const changed = patched(taskOf(), { [field]: null }, now);
+    const changed = patchedTask(taskOf(), { [field]: null }, now);
     expect(changed[field]).toBeUndefined();
     expect(changed.version).toBe(4);
   });
 
   it('has its dependencies in another order if only the order changes', () => {
-    const changed = patched(taskOf({ dependsOn: [one, two] }), { dependsOn: [two, one] }, now);
+    const changed = patchedTask(taskOf({ dependsOn: [one, two] }), { dependsOn: [two, one] }, now);
     expect(changed).toMatchObject({ dependsOn: [two, one], version: 4 });
   });
 });
@@ -70,12 +70,12 @@ describe('the id of the agent of a task', () => {
     [undefined, { assignedAgent: 'tester' }],
     [undefined, { assignedAgent: null }],
   ])('is %s after %j', (id, patch) => {
-    expect(patched(assigned, patch, now).assignedAgentId).toBe(id);
+    expect(patchedTask(assigned, patch, now).assignedAgentId).toBe(id);
   });
 
   it('is a change if it alone is another', () => {
     const patch = { assignedAgent: 'writer', assignedAgentId: 'ag_2' };
-    expect(patched(assigned, patch, now)).toEqual({ ...assigned, ...patch, version: 4, updatedAt: now });
+    expect(patchedTask(assigned, patch, now)).toEqual({ ...assigned, ...patch, version: 4, updatedAt: now });
   });
 });
 
@@ -101,7 +101,7 @@ it('a detailed task has its dependencies in their order, those that are not done
   const statuses: TaskStatus[] = ['done', 'up_for_review', 'done', 'backlog'];
   const dependencies = statuses.map((status, at) => taskOf({ id: `tk_${at}`, title: `Task ${at}`, status }));
   const references = statuses.map((status, at) => ({ id: `tk_${at}`, title: `Task ${at}`, status }));
-  const { version: _, dependents: __, ...shown } = taskOf();
+  const { version, dependents, ...shown } = taskOf();
   const storedOnly = { owner: 'ex_1', createdBy: 'ag_1', assignedAgentId: 'ag_1', requestId: 'a request' };
   expect(detailed(taskOf(storedOnly), dependencies)).toEqual({
     ...shown,

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { type TaskEvent, TaskEventData } from '../../lib/contract/events.ts';
-import { taskStatuses } from '../../lib/contract/tasks.ts';
+import { taskStatuses } from '../../lib/contract/tasks/tasks.ts';
+import { type TaskEvent, TaskEventData } from '../../lib/contract/webhooks/events.ts';
 import { type StoredTask, taskFrom, taskItem } from '../../lib/table/tasks/task-items.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
 
@@ -71,7 +71,7 @@ it('no event is derived from a deletion, or from a new dependent', () => {
 });
 
 it('a field that a task does not have is not in its events, and is optional in their published shape', () => {
-  const { assignedAgent: _, projectId: __, ...bare } = task();
+  const { assignedAgent, projectId, ...bare } = task();
   const events = [...taskEvents(undefined, bare), ...taskEvents(bare, { ...bare, status: 'done' })];
   const read = parsed(events) as { data: { task: object } }[];
   expect(read.map(({ data }) => Object.keys(data.task))).toEqual([

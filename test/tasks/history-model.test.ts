@@ -1,22 +1,22 @@
 import { expect, it, vi } from 'vitest';
-import { processContext } from '../../lib/context.ts';
+import { processContext } from '../../lib/context/context.ts';
 import { type Actor, theService } from '../../lib/contract/actors.ts';
 import { ApiError } from '../../lib/contract/errors.ts';
-import type { HistoryEntry } from '../../lib/contract/history.ts';
-import type { TaskStatus } from '../../lib/contract/tasks.ts';
+import type { HistoryEntry } from '../../lib/contract/tasks/history.ts';
+import type { TaskStatus } from '../../lib/contract/tasks/tasks.ts';
 import { cancelExecution } from '../../lib/executions/execution-control.ts';
 import { executeAgent } from '../../lib/executions/executions.ts';
-import { runExecution } from '../../lib/executions/run-execution.ts';
-import { runWithRequest } from '../../lib/request-context.ts';
+import { runExecution } from '../../lib/executions/run/run-execution.ts';
+import { runWithRequest } from '../../lib/table/access/current-request.ts';
 import { readHistoryPage } from '../../lib/table/history/history-rows.ts';
 import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
 import { readTask } from '../../lib/table/tasks/tasks.ts';
 import { liveClaim } from '../../lib/tasks/claim-decisions.ts';
 import { claimTask, releaseTask, renewClaim, takeBackTask } from '../../lib/tasks/claims.ts';
-import { commentOnTask } from '../../lib/tasks/comments.ts';
 import { settle } from '../../lib/tasks/dependents.ts';
+import { commentOnTask } from '../../lib/tasks/discussion/comments.ts';
+import { reviewTask } from '../../lib/tasks/discussion/reviews.ts';
 import { sweepTasks } from '../../lib/tasks/due-tasks.ts';
-import { reviewTask } from '../../lib/tasks/reviews.ts';
 import { createTask, deleteTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { createApi, dataOf } from '../api.ts';
 import { scriptedModel } from '../executions/test-executions.ts';
@@ -84,7 +84,7 @@ const deliveries = fc.array(fc.record({ size: fc.integer({ min: 1, max: 9 }), ag
 
 type Expected = Pick<HistoryEntry, 'kind' | 'by' | 'requestId' | 'note'>;
 
-/** Returns the fields of a task that a history shows; `null` for those that are not set, as in a change. */
+/** Returns the fields of a task that a history shows; `null` for fields that are not set, as in a change. */
 const shown = (task: StoredTask) => ({
   ...{ title: task.title, status: task.status, priority: task.priority },
   ...{ assignedAgent: task.assignedAgent ?? null, projectId: task.projectId ?? null },
@@ -119,7 +119,7 @@ it('the history of a task is exactly what was done with it, in order, each once,
         const { id } = await as(creator, () => createTask(context, organization, newTask(), undefined));
         const read = () => readTask(context, organization, id);
 
-        /** Returns the entries of an action that succeeds, without that of a claim that was over before. */
+        /** Returns the entries of an action that succeeds, without the entry of a claim that was over before. */
         async function act(one: Step): Promise<Expected[]> {
           const made = (kind: HistoryEntry['kind'], note?: string): Expected[] => [
             { kind, by: one.by, requestId: `request-${number}`, ...(note !== undefined && { note }) },
@@ -130,7 +130,7 @@ it('the history of a task is exactly what was done with it, in order, each once,
           const worker = before.claim?.worker;
           switch (one.kind) {
             case 'change': {
-              const { kind: _, by: __, ...fields } = one;
+              const { kind, by, ...fields } = one;
               const isClaimed = liveClaim(before, Date.now()) !== undefined;
               const patch = { ...fields, title: `Title ${number}`, ...(isClaimed && { claimId }) };
               await inNameOf(() => updateTask(context, organization, id, patch, always));
@@ -176,7 +176,7 @@ it('the history of a task is exactly what was done with it, in order, each once,
               return made('reviewed', isSentBack ? note : undefined);
             }
             case 'comment': {
-              const { executionId: _, ...author } = one.by;
+              const { executionId, ...author } = one.by;
               await inNameOf(() => commentOnTask(context, organization, id, note, undefined));
               return made('commented', note).map((entry) => ({ ...entry, by: author }));
             }
@@ -279,7 +279,7 @@ it('the history of a task is exactly what was done with it, in order, each once,
         expect(page.total).toBe(expected.length + 1);
         expect(new Set(page.items.map((entry) => entry.id)).size).toBe(page.total);
         expect(created).toMatchObject({ kind: 'created', by: creator, requestId: 'request-1' });
-        expect(history.map(({ id: _, at: __, changes: ___, ...entry }) => withoutLateRequest(entry))).toEqual(expected);
+        expect(history.map(({ id, at, changes, ...entry }) => withoutLateRequest(entry))).toEqual(expected);
 
         // The changes of the entries lead from each state of the task to the next one.
         const fields: Record<string, unknown> = {
@@ -307,7 +307,7 @@ it('the history of a task is exactly what was done with it, in order, each once,
   );
 });
 
-/** The end of an execution belongs to no request, but the change of its task can name the one that started it. */
+/** The end of an execution belongs to no request, but the change of its task can name the request that started it. */
 function withoutLateRequest({ requestId, ...entry }: Expected): Expected {
   const hasOwn = entry.kind !== 'execution_ended' && requestId !== undefined;
   return { ...entry, ...(hasOwn && { requestId }) };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
+import { taskPriorities, taskStatuses } from '../../lib/contract/tasks/tasks.ts';
 import { searchTasks } from '../../lib/tasks/search-tasks.ts';
 import { fc } from '../seeded.ts';
 import { agents, createTestTable } from '../table/tasks/test-table.ts';

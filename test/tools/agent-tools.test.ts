@@ -1,18 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { deleteAgent } from '../../lib/agents/agents.ts';
-import { toolCapabilities } from '../../lib/contract/agents.ts';
-import type { Delegation } from '../../lib/contract/executions.ts';
+import { toolCapabilities } from '../../lib/contract/agents/agents.ts';
+import type { Delegation } from '../../lib/contract/executions/executions.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
-import type { Task, TaskDetail } from '../../lib/contract/tasks.ts';
-import { runAs } from '../../lib/request-context.ts';
+import type { Task, TaskDetail } from '../../lib/contract/tasks/tasks.ts';
+import { runAs } from '../../lib/table/access/current-request.ts';
+import { keys } from '../../lib/table/access/keys.ts';
+import { AlreadyDone, transact } from '../../lib/table/access/transact.ts';
 import type { ExecutionHead, RunningExecution } from '../../lib/table/executions/execution-items.ts';
 import { readDelegation } from '../../lib/table/executions/executions.ts';
 import { LeaseLost } from '../../lib/table/executions/lease-writes.ts';
 import { readRunningExecutions } from '../../lib/table/executions/running-executions.ts';
-import { keys } from '../../lib/table/keys.ts';
 import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
-import { AlreadyDone, transact } from '../../lib/table/transact.ts';
-import { listComments } from '../../lib/tasks/comments.ts';
+import { listComments } from '../../lib/tasks/discussion/comments.ts';
 import { grantedTools } from '../../lib/tools/agent-tools.ts';
 import { interceptTable } from '../table/fixtures/intercepted-table.ts';
 import { agents, always } from '../table/tasks/test-table.ts';
@@ -144,7 +144,7 @@ describe('list_tasks and get_task', () => {
     expect(output.pagination).toEqual({ limit: 20, offset: 0, total: 21 });
     expect([(output.data as Task[]).length, recorded]).toEqual([20, false]);
     const [only] = await caller.success<Task[]>('list_tasks', { assigned_agent: otherAgent, limit: 1, offset: 0 });
-    const { version: _, dependents: __, assignedAgentId: ___, ...shown } = first as StoredTask;
+    const { version, dependents, assignedAgentId, ...shown } = first as StoredTask;
     expect(only).toEqual(shown);
     const dependent = (output.data as Task[]).find(({ id }) => id !== first.id) as Task;
     expect(await caller.success<TaskDetail>('get_task', { id: dependent.id })).toMatchObject({

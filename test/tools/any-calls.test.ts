@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
-import { taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { queryItems } from '../../lib/table/reads.ts';
+import { taskPriorities, taskStatuses } from '../../lib/contract/tasks/tasks.ts';
+import { keys } from '../../lib/table/access/keys.ts';
+import { queryItems } from '../../lib/table/access/reads.ts';
 import { type StoredTask, taskFrom } from '../../lib/table/tasks/task-items.ts';
 import { fc, testSeed } from '../seeded.ts';
 import { agents } from '../table/tasks/test-table.ts';
@@ -74,7 +74,7 @@ function brokenRules(
       broken.push(`${task.id} is deleted`);
       continue;
     }
-    const { dependents: __, ...is } = found;
+    const { dependents: others, ...is } = found;
     if (isDeepStrictEqual(is, was)) continue;
     if (was.createdBy !== agent.id && was.assignedAgent !== agent.name) broken.push('a task of others is changed');
     if (was.status === 'done') broken.push('a task that is done is changed');

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { toolCapabilities } from '../../lib/contract/agents.ts';
-import type { Comment } from '../../lib/contract/comments.ts';
-import { runAs } from '../../lib/request-context.ts';
-import { listComments } from '../../lib/tasks/comments.ts';
+import { toolCapabilities } from '../../lib/contract/agents/agents.ts';
+import type { Comment } from '../../lib/contract/tasks/comments.ts';
+import { runAs } from '../../lib/table/access/current-request.ts';
+import { listComments } from '../../lib/tasks/discussion/comments.ts';
 import { grantedTools } from '../../lib/tools/agent-tools.ts';
 import { createToolCaller, type ToolCaller } from './tool-caller.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { TaskDetail } from '../../lib/contract/tasks.ts';
+import type { TaskDetail } from '../../lib/contract/tasks/tasks.ts';
 import { listExecutions } from '../../lib/executions/executions.ts';
 import { tasksOf } from '../table/tasks/oracle.ts';
 import { agents } from '../table/tasks/test-table.ts';

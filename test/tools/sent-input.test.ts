@@ -93,7 +93,7 @@ describe('the input of a tool as a model sent it', () => {
 
 const scoped = routes.filter(([, row]: readonly [string, Endpoint]) => row.scope && !row.offersTools);
 
-/** Returns all keywords of a schema with their values, without those of properties that have their names. */
+/** Returns all keywords of a schema with their values, without properties that have the name of a keyword. */
 function keywordsOf(schema: object): [string, unknown][] {
   return Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
     const inner =

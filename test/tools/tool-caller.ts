@@ -1,18 +1,19 @@
 import { expect } from 'vitest';
-import { toolCapabilities } from '../../lib/contract/agents.ts';
+import { createContext } from '../../lib/context/context.ts';
+import { toolCapabilities } from '../../lib/contract/agents/agents.ts';
 import type { ErrorDetail } from '../../lib/contract/errors.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
+import type { Table } from '../../lib/table/access/client.ts';
+import { keys } from '../../lib/table/access/keys.ts';
+import { getItem } from '../../lib/table/access/reads.ts';
+import { AlreadyDone } from '../../lib/table/access/transact.ts';
+import type { Write } from '../../lib/table/access/write.ts';
 import type { StoredAgent } from '../../lib/table/agents/agent-items.ts';
 import type { PreparedAgent } from '../../lib/table/agents/prepared-agents.ts';
-import type { Table } from '../../lib/table/client.ts';
 import type { RunningExecution } from '../../lib/table/executions/execution-items.ts';
 import { leaseExecution } from '../../lib/table/executions/executions.ts';
 import { LeaseLost } from '../../lib/table/executions/lease-writes.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { getItem } from '../../lib/table/reads.ts';
-import { AlreadyDone } from '../../lib/table/transact.ts';
-import type { Write } from '../../lib/table/write.ts';
-import { callTool, type ToolOutcome } from '../../lib/tools/agent-tools.ts';
+import { callAgentTool, type ToolOutcome } from '../../lib/tools/agent-tools.ts';
 import { createExecutionTable, lease } from '../table/executions/execution-table.ts';
 
 /** The skills of the deployment. */
@@ -83,9 +84,13 @@ export async function createToolCaller({ skills = ['drawing'], cap = 50, systemP
     { execution = own, through = table, step = { execution, number: ++number }, by = agent }: CallOptions = {},
   ) => {
     const prepared: PreparedAgent = { agent: by, skills: assigned };
-    const context = { ...board, table: through };
+    const context = {
+      ...createContext({ environment: {}, clock: board.clock, table: through }),
+      ...board,
+      table: through,
+    };
     const toolCall = { name, input: input === 'unreadable' ? undefined : input };
-    const called = await callTool(context, execution, prepared, catalogue, toolCall, endOf(step));
+    const called = await callAgentTool(context, execution, prepared, catalogue, toolCall, endOf(step));
     const record = await getItem(table, stepKey(organization, step.execution.id, step.number));
     expect(record?.output).toBe(called.recorded ? called.outcome.output : undefined);
     return { ...called, output: JSON.parse(called.outcome.output) as Output };

@@ -1,12 +1,12 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
-import type { NewWebhook, Webhook } from '../../lib/contract/webhooks.ts';
-import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
-import { storeFailing } from '../../lib/table/deliveries/failing.ts';
-import { readTarget, type Target } from '../../lib/table/deliveries/webhooks.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { transact } from '../../lib/table/transact.ts';
+import type { NewWebhook, Webhook } from '../../lib/contract/webhooks/webhooks.ts';
+import type { DeliveryMessage } from '../../lib/names/messages.ts';
+import { keys } from '../../lib/table/access/keys.ts';
+import { transact } from '../../lib/table/access/transact.ts';
+import { storeFailing } from '../../lib/table/webhooks/failing.ts';
+import { readTarget, type Target } from '../../lib/table/webhooks/webhooks.ts';
 import { noteFailure, noteSuccess } from '../../lib/webhooks/announce-failures.ts';
 import { testWebhook } from '../../lib/webhooks/test-delivery.ts';
 import { deleteWebhook, getWebhook, updateWebhook } from '../../lib/webhooks/webhooks.ts';
@@ -389,7 +389,7 @@ describe('an event about a webhook', () => {
     const waiting: DeliveryMessage[] = [];
     for (let nth = 0; nth < 3; nth++) waiting.push(...(await webhooks.publish()));
     let published = 0;
-    // All attempts of all deliveries fail, also those of the events about both.
+    // All attempts of all deliveries fail, also the deliveries of the events about both.
     for (let message = waiting.shift(); message; message = waiting.shift()) {
       webhooks.clock.now = Math.max(webhooks.clock.now, Date.parse(message.dueAt));
       const { sent } = await webhooks.attempt(message, failed);

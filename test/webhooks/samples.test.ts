@@ -1,7 +1,7 @@
 import { ulid } from 'ulid';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { eventNames, eventRows } from '../../lib/contract/events.ts';
+import { eventNames, eventRows } from '../../lib/contract/webhooks/events.ts';
 import { sampleOf } from '../../lib/webhooks/samples.ts';
 
 const now = Date.parse('2026-03-01T12:00:00.000Z');

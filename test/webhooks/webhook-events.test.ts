@@ -1,24 +1,24 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { EventName } from '../../lib/contract/events.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import type { EventName } from '../../lib/contract/webhooks/events.ts';
 import {
   type EventOfWebhook,
   maxWebhookEventsRead,
   type WebhookEventQuery,
-} from '../../lib/contract/webhook-events.ts';
-import type { WebhookPatch } from '../../lib/contract/webhooks.ts';
-import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
+} from '../../lib/contract/webhooks/webhook-events.ts';
+import type { WebhookPatch } from '../../lib/contract/webhooks/webhooks.ts';
 import { executionEvents } from '../../lib/executions/execution-events.ts';
+import type { DeliveryMessage } from '../../lib/names/messages.ts';
 import { sweepDeliveries } from '../../lib/webhooks/deliveries/sweep.ts';
 import { redeliverDelivery } from '../../lib/webhooks/redelivery.ts';
 import { testWebhook } from '../../lib/webhooks/test-delivery.ts';
 import { listWebhookEvents } from '../../lib/webhooks/webhook-events.ts';
 import { updateWebhook } from '../../lib/webhooks/webhooks.ts';
+import { startReceiver } from '../sender/receiver.ts';
 import { runningExecution } from '../table/executions/execution-table.ts';
 import { meter } from '../table/fixtures/capacity.ts';
 import { recover, runToEnd } from './recoveries/test-recoveries.ts';
-import { startReceiver } from './sender/receiver.ts';
 import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from './test-webhooks.ts';
 
 const minuteMs = 60_000;

@@ -1,6 +1,6 @@
 import type { Construct } from 'constructs';
 import type { Endpoint } from '../../../lib/contract/endpoint.ts';
-import { isOfferedAsTool } from '../../../lib/contract/mcp.ts';
+import { isOfferedAsTool } from '../../../lib/contract/open/mcp.ts';
 import { routes } from '../../../lib/contract/routes.ts';
 import { mayAskModels } from '../functions/model-access.ts';
 import { constructIdOf, type SharedProps } from '../functions/service-function.ts';

@@ -16,11 +16,11 @@ import type { CfnVersion, Version } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type Endpoint, methodsOf, templateOf } from '../../../lib/contract/endpoint.ts';
 import { familyOf, functionNameOf, routes } from '../../../lib/contract/routes.ts';
-import { cors } from '../../../lib/deployment/cors.ts';
+import { cors } from '../../../lib/settings/cors.ts';
 import { ServiceFunction, type SharedProps } from '../functions/service-function.ts';
 import { ServiceLog } from '../functions/service-log.ts';
 import { CustomDomain } from '../options/custom-domain.ts';
-import type { Settings } from '../settings.ts';
+import type { DeploySettings } from '../settings.ts';
 import { ApiRoles } from './api-roles.ts';
 import { InvokerRole } from './invoker-role.ts';
 
@@ -163,7 +163,7 @@ export class Api extends Construct {
 }
 
 /**
- * Lets each resource wait for the one that is `changedAtOnce` places before it, so that this number of them is changed at the
+ * Lets each resource wait for the resource `changedAtOnce` places before it, so that this number of them is changed at the
  * same time.
  *
  * @returns the first resources, which precede all others, and the last ones, which follow all others
@@ -175,12 +175,12 @@ function inGroups<Resource extends CfnResource>(resources: readonly Resource[]):
 }
 
 /** Gives a costly route its own throttle, so that it cannot use all concurrency of the account. */
-function throttle(stage: CfnStage, row: Endpoint, settings: Settings): void {
+function throttle(stage: CfnStage, row: Endpoint, settings: DeploySettings): void {
   const limits = throttleOf(row, settings);
   if (limits) stage.routeSettings = { ...stage.routeSettings, [routeKeyOf(row)]: limits };
 }
 
-function throttleOf({ callsOut, startsExecution }: Endpoint, settings: Settings) {
+function throttleOf({ callsOut, startsExecution }: Endpoint, settings: DeploySettings) {
   if (callsOut)
     return {
       ThrottlingRateLimit: settings.callsOutThrottleRate,

@@ -3,7 +3,7 @@ import type { IGrantable } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import type { SecretsUse } from '../../../lib/contract/endpoint.ts';
-import type { Settings } from '../settings.ts';
+import type { DeploySettings } from '../settings.ts';
 
 const actions = { encrypts: 'kms:Encrypt', decrypts: 'kms:Decrypt' } as const satisfies Record<SecretsUse, string>;
 
@@ -19,7 +19,11 @@ export class SecretsKey extends Construct {
    * @param ephemeral whether the stack's own key is deleted with the stack; all secrets are then unreadable
    * @param secretsKey the ARN of an existing key
    */
-  constructor(scope: Construct, id: string, { ephemeral, secretsKey }: Pick<Settings, 'ephemeral' | 'secretsKey'>) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { ephemeral, secretsKey }: Pick<DeploySettings, 'ephemeral' | 'secretsKey'>,
+  ) {
     super(scope, id);
     this.#key = secretsKey
       ? Key.fromKeyArn(this, 'Existing', secretsKey)

@@ -10,8 +10,8 @@ import {
 } from 'aws-cdk-lib/aws-dynamodb';
 import { Effect, type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
-import { tableSchema } from '../../../lib/deployment/table-schema.ts';
-import type { Settings, Tags } from '../settings.ts';
+import { tableSchema } from '../../../lib/names/table-schema.ts';
+import type { DeploySettings, Tags } from '../settings.ts';
 
 const reads = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'];
 
@@ -25,13 +25,13 @@ const writes = [
 ];
 
 /**
- * The partition keys of tokens in `lib/table/keys.ts`, with `*` as a wildcard: the tokens, and the list of tokens of each
+ * The partition keys of tokens in `lib/table/access/keys.ts`, with `*` as a wildcard: the tokens, and the list of tokens of each
  * organization.
  */
 export const tokenPartitions = ['TOK#*', 'O#*#TOK'];
 
 /** The partition key of the item that is always absent, likewise. */
-export const checkPartition = 'CHECK';
+export const absentPartition = 'CHECK';
 
 /** The partition keys of the request counts and of the last uses of tokens, likewise. */
 export const requestBuckets = 'O#*#RL';
@@ -39,7 +39,7 @@ export const requestBuckets = 'O#*#RL';
 const text = (name: string) => ({ name, type: AttributeType.STRING });
 
 /**
- * The table with the schema of `lib/deployment/table-schema.ts`, billed on demand. It is a global table of one Region, to
+ * The table with the schema of `lib/names/table-schema.ts`, billed on demand. It is a global table of one Region, to
  * which replicas in other Regions can be added later
  * (docs/decisions/13-settings-are-files-and-a-deploy-compares-the-data.md). Its grants are narrower than the CDK's own: a
  * right to read includes no scan, no index and no stream.
@@ -63,7 +63,9 @@ export class ServiceTable extends TableV2 {
       warmThroughput,
       maxWriteRequestUnits,
       tags,
-    }: Pick<Settings, 'ephemeral' | 'restoredStream' | 'warmThroughput' | 'maxWriteRequestUnits'> & { tags: Tags },
+    }: Pick<DeploySettings, 'ephemeral' | 'restoredStream' | 'warmThroughput' | 'maxWriteRequestUnits'> & {
+      tags: Tags;
+    },
   ) {
     const { partitionKey, sortKey, expiry, dueIndex } = tableSchema;
     super(scope, id, {
@@ -99,7 +101,7 @@ export class ServiceTable extends TableV2 {
   /** Grants the right to read the item that is always absent, to check the access to the table. */
   allowCheck(grantee: IGrantable): void {
     this.state(grantee, Effect.ALLOW, ['dynamodb:GetItem'], {
-      'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [checkPartition] },
+      'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [absentPartition] },
     });
   }
 
@@ -139,7 +141,7 @@ export class ServiceTable extends TableV2 {
 }
 
 /**
- * Returns the existing table of a stream. Its construct id is that of the stack's own table before 22 November 2026. The id
+ * Returns the existing table of a stream. Its construct id is the id of the stack's own table before 22 November 2026. The id
  * of the stream's event source mapping contains it, and Lambda rejects a second mapping of the same stream.
  */
 function existing(scope: Construct, tableStreamArn: string): ITable {

@@ -1,6 +1,6 @@
 // Generated from the functions by `npm run generate`. Change them, not this file.
 
-import type { environment } from '../../../lib/deployment/environment.ts';
+import type { environment } from '../../../lib/names/environment.ts';
 
 /** The environment variables that each function reads, without the URLs of queues, by the source of the function. */
 export const functionVariables: Readonly<Record<string, readonly (keyof typeof environment)[]>> = {

@@ -10,7 +10,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { fileNameOf } from '../../../lib/contract/routes.ts';
-import { environment } from '../../../lib/deployment/environment.ts';
+import { environment } from '../../../lib/names/environment.ts';
 import type { Bundles } from '../bundle.ts';
 import type { SecretsKey } from '../data/secrets-key.ts';
 import type { ServiceTable } from '../data/table.ts';

@@ -1,6 +1,6 @@
 import { PolicyDocument, type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
-import type { Settings } from '../settings.ts';
+import type { DeploySettings } from '../settings.ts';
 import { ServiceLog } from './service-log.ts';
 
 /**
@@ -35,7 +35,7 @@ export class FunctionRole extends ServiceRole {
   readonly logGroup: ServiceLog;
 
   /** @param name the name of the function or of the set of rights; the constructs are `<name>Role` and `<name>Log` */
-  constructor(scope: Construct, name: string, settings: Settings) {
+  constructor(scope: Construct, name: string, settings: DeploySettings) {
     super(scope, `${name}Role`, 'lambda.amazonaws.com');
     this.logGroup = new ServiceLog(scope, `${name}Log`, settings);
     this.logGroup.grantWrite(this);

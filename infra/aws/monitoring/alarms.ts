@@ -4,7 +4,7 @@ import { FilterPattern, type IFilterPattern, type ILogGroup, MetricFilter } from
 import type { Construct } from 'constructs';
 import type { Endpoint } from '../../../lib/contract/endpoint.ts';
 import { routes } from '../../../lib/contract/routes.ts';
-import { type MetricName, metricDimension, metricNamespace, modelDimension } from '../../../lib/deployment/metrics.ts';
+import { type MetricName, metricDimension, metricNamespace, modelDimension } from '../../../lib/names/metrics.ts';
 import { type Api, routeKeyOf } from '../api/api.ts';
 import type { Pipeline } from '../pipeline.ts';
 import type { StackSettings } from '../settings.ts';
@@ -14,7 +14,7 @@ export type Monitored = { api: Api; pipeline: Pipeline; settings: StackSettings 
 
 /** The definition of an alarm. */
 export type AlarmDefinition = {
-  /** The name, which is also that of its section in the runbook. */
+  /** The name, which is also the name of its section in the runbook. */
   name: string;
   /** Who is affected, and how. */
   impact: string;
@@ -26,7 +26,7 @@ export type AlarmDefinition = {
   below?: true;
   /** The alarm is raised if this number of `periods` of the last `of` cross the threshold. */
   during?: { periods: number; of: number };
-  /** Metrics that the graph shows beside that of the alarm. */
+  /** Metrics that the graph shows beside the metric of the alarm. */
   beside?: IMetric[];
   /** Whether the alarm keeps its state in a period with too few requests for its percentile. */
   ignoresFewSamples?: true;
@@ -201,8 +201,8 @@ function answered(...statuses: number[]): IFilterPattern {
 }
 
 /**
- * Returns the number of calls that failed or were throttled. Lambda writes no log line for a throttled call. The throttles
- * are those of all functions of the account in the region, which share its quota; the metric of each function would be
+ * Returns the number of calls that failed or were throttled. Lambda writes no log line for a throttled call. The metric
+ * of throttles covers all functions of the account in the region, which share its quota; the metric of each function would be
  * billed separately. A missing part counts as 0, because otherwise the sum would be missing.
  */
 function failures(failed: Metric): MathExpression {

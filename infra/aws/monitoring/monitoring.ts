@@ -12,7 +12,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import type { Settings } from '../settings.ts';
+import type { DeploySettings } from '../settings.ts';
 import { type AlarmDefinition, alarmDefinitions, type Monitored } from './alarms.ts';
 
 /** The page that says what to do about each alarm. */
@@ -64,7 +64,7 @@ export class Monitoring extends Construct {
   }
 
   /** Returns the topics of the alarms: an existing one, a new one that mails an address, or both. */
-  private topicsOf({ alarmEmail, alarmTopicArn }: Settings): ITopic[] {
+  private topicsOf({ alarmEmail, alarmTopicArn }: DeploySettings): ITopic[] {
     return [
       ...(alarmTopicArn ? [Topic.fromTopicArn(this, 'ExistingAlarms', alarmTopicArn)] : []),
       ...(alarmEmail ? [this.topicFor(alarmEmail)] : []),

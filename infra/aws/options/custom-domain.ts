@@ -2,10 +2,10 @@ import { CfnOutput, Stack } from 'aws-cdk-lib';
 import { ApiMapping, DomainName, type HttpApi, type HttpStage, SecurityPolicy } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { Construct } from 'constructs';
-import type { Settings } from '../settings.ts';
+import type { DeploySettings } from '../settings.ts';
 
 /** The setting of a domain name that the team owns. */
-type CustomDomainSettings = NonNullable<Settings['customDomain']>;
+type CustomDomainSettings = NonNullable<DeploySettings['customDomain']>;
 
 /**
  * A custom domain name for the API. The stack creates no DNS record; its outputs name the target for the owner's record.

@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import { type FunctionOptions, LayerVersion, Tracing } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import type { Settings } from '../settings.ts';
+import type { DeploySettings } from '../settings.ts';
 
 /** The options of a function that decide its traces. */
 type TraceOptions = Pick<FunctionOptions, 'layers' | 'tracing' | 'environment'>;
@@ -12,7 +12,7 @@ type TraceOptions = Pick<FunctionOptions, 'layers' | 'tracing' | 'environment'>;
  *
  * @param name the function's name in the contract
  */
-export function traceOptionsOf(scope: Construct, name: string, { openTelemetry }: Settings): TraceOptions {
+export function traceOptionsOf(scope: Construct, name: string, { openTelemetry }: DeploySettings): TraceOptions {
   if (!openTelemetry) return {};
   const { layer, wrapper, variables } = openTelemetry;
   return {

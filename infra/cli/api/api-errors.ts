@@ -1,13 +1,13 @@
 import { CrewboardError } from '../../../lib/client/client.ts';
 import { multipleLines, singleLine } from '../printable.ts';
-import { Failure } from '../run-program.ts';
+import { CommandFailure } from '../run-program.ts';
 import { startHint } from './connection.ts';
 
 /** Returns the message of an error of the API or of the connection; `undefined` for any other error. */
 export function apiErrorText(error: unknown): string | undefined {
   if (!(error instanceof CrewboardError)) return undefined;
   // The connection has failed by an error that has a message for users already.
-  if (error.cause instanceof Failure) return error.cause.message;
+  if (error.cause instanceof CommandFailure) return error.cause.message;
   return multipleLines(error.code === 'no_response' ? `${error.message}\n${startHint}` : responseText(error));
 }
 

@@ -8,7 +8,7 @@ import { skills } from './agents/skills.ts';
 import { completion } from './completion/completion.ts';
 import { events } from './events.ts';
 import { executions } from './executions/executions.ts';
-import { claim, next, release, renew } from './tasks/claims.ts';
+import { claim, nextTask, release, renew } from './tasks/claims.ts';
 import { tasks } from './tasks/tasks.ts';
 import { webhooks } from './webhooks/webhooks.ts';
 import { whoami } from './whoami.ts';
@@ -30,7 +30,7 @@ export function createApiProgram(summary: string, ...examples: string[]): Comman
     .addHelpText('after', exitCodesText)
     .commandsGroup('Commands that call the API:')
     .addCommand(tasks)
-    .addCommand(next)
+    .addCommand(nextTask)
     .addCommand(claim)
     .addCommand(renew)
     .addCommand(release)

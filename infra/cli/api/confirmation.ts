@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { Option } from '@commander-js/extra-typings';
 import { printJson } from '../json.ts';
 import { singleLine } from '../printable.ts';
-import { Failure } from '../run-program.ts';
+import { CommandFailure } from '../run-program.ts';
 import type { Reporter } from './connection.ts';
 
 /** Returns the option `--yes` of commands that delete. */
@@ -15,7 +15,7 @@ export function yesOption() {
  * where nobody can answer, the missing option is a wrong usage.
  *
  * @param describe returns what is to be deleted, such as `the task tk_… "Draw it"`; it is called only to ask
- * @throws `Failure` for any other answer
+ * @throws `CommandFailure` for any other answer
  */
 export async function confirmDeletion(
   { yes }: { yes?: true | undefined },
@@ -34,7 +34,7 @@ export async function confirmDeletion(
     new Promise<string>((resolve) => terminal.once('close', () => resolve(''))),
   ]);
   terminal.close();
-  if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('Nothing was deleted.');
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailure('Nothing was deleted.');
 }
 
 /** Prints the end of a deletion: what was deleted, or its ids as JSON. */

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type Client, type ClientOptions, createClient } from '../../../lib/client/client.ts';
-import { Failure } from '../run-program.ts';
+import { CommandFailure } from '../run-program.ts';
 import { findLocalUrl, localTokenFile, readLocalToken } from './local-service.ts';
 
 /** The URL of the local service with its default settings. */
@@ -52,7 +52,7 @@ const unreachable = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH']
  * waits for the command.
  */
 function failingEarly(url: string): Pick<ClientOptions, 'fetch' | 'wait'> {
-  let failure: Failure | undefined;
+  let failure: CommandFailure | undefined;
   return {
     fetch: async (target, init) => {
       try {
@@ -60,7 +60,7 @@ function failingEarly(url: string): Pick<ClientOptions, 'fetch' | 'wait'> {
       } catch (error) {
         const { code = '', message = '' } = ((error as Error).cause ?? {}) as Partial<NodeJS.ErrnoException>;
         if (!unreachable.includes(code)) throw error;
-        failure = new Failure(`Crewboard cannot be reached at ${url} (${message || code}). ${startHint}`);
+        failure = new CommandFailure(`Crewboard cannot be reached at ${url} (${message || code}). ${startHint}`);
         throw failure;
       }
     },
@@ -82,6 +82,6 @@ function missingToken(url: string, isDefault: boolean): string {
           `The local service writes its token to ${localTokenFile()}; run the command in its folder, or set CREWBOARD_DATA.`,
         ]
       : []),
-    'Operators create a token in the repository of Crewboard: npm run --silent token -- create --org NAME.',
+    'Operators create a token in the repository of Crewboard: npm run --silent crewboard -- token create --org NAME.',
   ].join('\n');
 }

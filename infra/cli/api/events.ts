@@ -1,8 +1,8 @@
 import { Option } from '@commander-js/extra-typings';
 import type { Event } from '../../../lib/client/operations.ts';
-import { EventId, eventNames } from '../../../lib/contract/events.ts';
-import { ExecutionId } from '../../../lib/contract/executions.ts';
-import { TaskId } from '../../../lib/contract/tasks.ts';
+import { ExecutionId } from '../../../lib/contract/executions/executions.ts';
+import { TaskId } from '../../../lib/contract/tasks/tasks.ts';
+import { EventId, eventNames } from '../../../lib/contract/webhooks/events.ts';
 import { readBy } from '../command.ts';
 import { allOption, apiCommand, apiGroup, limitOption } from './api-command.ts';
 import { connect } from './connection.ts';

@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 
-/** Returns a text of the command line, or that of standard input for `-`, without the line break at its end. */
-export async function readText<Given extends string | undefined>(given: Given): Promise<Given | string> {
+/** Returns a text of the command line, or the text of standard input for `-`, without the line break at its end. */
+export async function givenText<Given extends string | undefined>(given: Given): Promise<Given | string> {
   return given === '-' ? (await text(process.stdin)).trimEnd() : given;
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { Failure } from '../run-program.ts';
+import { CommandFailure } from '../run-program.ts';
 
 /** Returns the data folder of the local service, as the service itself finds it. */
 function dataFolder(): string {
@@ -19,7 +19,7 @@ export function readLocalToken(): string | undefined {
     return readFileSync(localTokenFile(), 'utf8').trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new Failure(`The access token of the local service cannot be read: ${(error as Error).message}`);
+    throw new CommandFailure(`The access token of the local service cannot be read: ${(error as Error).message}`);
   }
 }
 

@@ -1,13 +1,13 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { type EventName, eventNames } from '../../../lib/contract/events.ts';
-import { type MissedKind, missedKinds } from '../../../lib/contract/recoveries.ts';
+import { type EventName, eventNames } from '../../../lib/contract/webhooks/events.ts';
+import { type MissedKind, missedKinds } from '../../../lib/contract/webhooks/recoveries.ts';
 
 /**
  * Reads names of events that are separated by commas.
  *
  * @throws InvalidArgumentError
  */
-export function readEvents(given: string): EventName[] {
+export function readEventNames(given: string): EventName[] {
   return readNames('event', eventNames, given);
 }
 

@@ -6,7 +6,7 @@ import { multipleLines, singleLine } from '../printable.ts';
 export type PageOptions = { limit?: number | undefined; all?: true | undefined };
 
 /** A list, or one page of it. */
-export type Page<Item> = { data: Item[]; pagination: { limit: number; offset: number; total: number } };
+export type ListPage<Item> = { data: Item[]; pagination: { limit: number; offset: number; total: number } };
 
 /**
  * Reads the first page of a list, or the whole list.
@@ -14,11 +14,11 @@ export type Page<Item> = { data: Item[]; pagination: { limit: number; offset: nu
  * @param first reads the first page with this limit
  * @param every yields the items of all pages
  */
-export async function readPage<Item>(
+export async function requestPage<Item>(
   { limit, all }: PageOptions,
-  first: (limit: number | undefined) => Promise<Page<Item>>,
+  first: (limit: number | undefined) => Promise<ListPage<Item>>,
   every: () => AsyncIterable<Item>,
-): Promise<Page<Item>> {
+): Promise<ListPage<Item>> {
   if (!all) {
     const { data, pagination } = await first(limit);
     return { data, pagination };
@@ -31,7 +31,7 @@ export async function readPage<Item>(
 /** A list without a total, or its first part; `next` is where it continues, `null` at its end. */
 export type CursorPage<Item> = { data: Item[]; pagination: { limit: number; next: string | null } };
 
-/** The longest page of the API, and the one that it returns by default. */
+/** The maximum length of a page of the API, and the default length. */
 const [longestPage, defaultPage] = [100, 20];
 
 /**
@@ -81,7 +81,12 @@ export function printList<Item>(
 }
 
 /** Prints a list: as JSON, or as a table with a count, such as `3 of 12 tasks`. */
-export function printPage<Item>(page: Page<Item>, noun: string, shape: Shape<Item>, { json }: { json?: true }): void {
+export function printPage<Item>(
+  page: ListPage<Item>,
+  noun: string,
+  shape: Shape<Item>,
+  { json }: { json?: true },
+): void {
   if (json) printJson(page);
   else console.log(listText(page, noun, table(page.data, shape)));
 }
@@ -92,7 +97,7 @@ export function printPage<Item>(page: Page<Item>, noun: string, shape: Shape<Ite
  * @param headingOf returns the fields of the line above a text. The text itself is indented, so that no line of it is taken for one
  */
 export function printTexts<Item extends { text: string }>(
-  page: Page<Item>,
+  page: ListPage<Item>,
   noun: string,
   headingOf: (item: Item) => readonly string[],
   { json }: { json?: true },
@@ -120,7 +125,7 @@ function cursorText<Item>({ data, pagination: { next } }: CursorPage<Item>, noun
   return data.length > 0 ? `${table(data, shape)}\n${count}` : count;
 }
 
-function listText<Item>({ data, pagination: { total } }: Page<Item>, noun: string, shown: string): string {
+function listText<Item>({ data, pagination: { total } }: ListPage<Item>, noun: string, shown: string): string {
   const hint = data.length < total ? ' --all lists all of them.' : '';
   const count = `${countText(data.length, total, noun)}.${hint}`;
   return data.length > 0 ? `${shown}\n${count}` : count;

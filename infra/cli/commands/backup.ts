@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Argument } from '@commander-js/extra-typings';
-import { Problem } from '../../local/problem.ts';
+import { Problem } from '../../problem.ts';
 import { command } from '../command.ts';
 import { operate } from '../operation.ts';
 

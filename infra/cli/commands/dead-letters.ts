@@ -3,10 +3,10 @@ import { timestamp } from '../../../lib/contract/ids.ts';
 import { columns } from '../columns.ts';
 import { command, jsonOption, stackOption, wholeNumber } from '../command.ts';
 import { type Kind, kindOf, kinds, redrivable } from '../dead-letters/dead-letter-kinds.ts';
-import { type ReceivedMessage, withReceivedMessages } from '../dead-letters/received-messages.ts';
+import { type ReceivedDeadLetter, withReceivedMessages } from '../dead-letters/received-messages.ts';
 import { redrive, redriveVisibilitySeconds } from '../dead-letters/redrive.ts';
 import { printJson } from '../json.ts';
-import { type Operation, operate } from '../operation.ts';
+import { type OperatorOperation, operate } from '../operation.ts';
 import { withProgress } from '../progress.ts';
 
 /** The visibility timeout of dead letters while they are listed. */
@@ -15,8 +15,8 @@ const listVisibilitySeconds = 5 * 60;
 const list = command(
   'list',
   'Count the dead letters of each kind, with the time of the oldest',
-  'npm run --silent dead-letters -- list',
-  'npm run --silent dead-letters -- list --stack Crewboard',
+  'npm run --silent crewboard -- dead-letters list',
+  'npm run --silent crewboard -- dead-letters list --stack Crewboard',
 )
   .addOption(stackOption())
   .addOption(jsonOption())
@@ -37,8 +37,8 @@ const list = command(
 const show = command(
   'show',
   'Show dead letters, oldest first, without removing them',
-  'npm run --silent dead-letters -- show',
-  'npm run --silent dead-letters -- show deliveries --limit 3',
+  'npm run --silent crewboard -- dead-letters show',
+  'npm run --silent crewboard -- dead-letters show deliveries --limit 3',
 )
   .addArgument(new Argument('[kind]', 'the kind (default: all kinds)').choices(kinds))
   .option('--limit <number>', 'the highest number of dead letters, 1 to 9999', wholeNumber(9999), 10)
@@ -61,8 +61,8 @@ const show = command(
 const redriveCommand = command(
   'redrive',
   'Redrive dead letters: send them to be handled again',
-  'npm run --silent dead-letters -- redrive',
-  'npm run --silent dead-letters -- redrive changes --stack Crewboard',
+  'npm run --silent crewboard -- dead-letters redrive',
+  'npm run --silent crewboard -- dead-letters redrive changes --stack Crewboard',
 )
   .description(
     [
@@ -96,7 +96,7 @@ const redriveCommand = command(
 const drop = command(
   'drop',
   'Delete the dead letters of a kind permanently',
-  'npm run --silent dead-letters -- drop unreadable',
+  'npm run --silent crewboard -- dead-letters drop unreadable',
 )
   .addArgument(new Argument('<kind>', 'the kind').choices(kinds))
   .addOption(stackOption())
@@ -115,12 +115,12 @@ const drop = command(
     }),
   );
 
-/** `npm run dead-letters`: messages that failed repeatedly because of a bug or an outage. */
+/** `npm run crewboard -- dead-letters`: messages that failed repeatedly because of a bug or an outage. */
 export const deadLetters = command(
   'dead-letters',
   'List, show, redrive and delete messages that failed repeatedly because of a bug or an outage',
-  'npm run --silent dead-letters -- list',
-  'npm run --silent dead-letters -- redrive deliveries --stack Crewboard',
+  'npm run --silent crewboard -- dead-letters list',
+  'npm run --silent crewboard -- dead-letters redrive deliveries --stack Crewboard',
 )
   .addCommand(list)
   .addCommand(show)
@@ -128,7 +128,7 @@ export const deadLetters = command(
   .addCommand(drop);
 
 /** Returns all dead letters, which stay in the queue. */
-async function readDeadLetters({ terminal, findTargets }: Operation): Promise<readonly ReceivedMessage[]> {
+async function readDeadLetters({ terminal, findTargets }: OperatorOperation): Promise<readonly ReceivedDeadLetter[]> {
   const { sqs, urls } = await findTargets();
   return withProgress(terminal, 'Reading the dead letters', (report) => {
     const options = { visibilitySeconds: listVisibilitySeconds, report };

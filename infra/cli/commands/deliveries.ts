@@ -1,15 +1,15 @@
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import type { Context } from '../../../lib/context.ts';
+import { createQueueSender } from '../../../lib/aws/queue.ts';
+import type { Context } from '../../../lib/context/context.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
-import { createQueueSender } from '../../../lib/sqs/queue.ts';
-import { deliveryQueues, sendAttemptMessages } from '../../../lib/webhooks/deliveries/attempt-messages.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
+import { readRetrySchedule } from '../../../lib/settings/retry-schedule.ts';
+import { deliveryQueues, sendAttemptMessages } from '../../../lib/webhooks/attempts/attempt-messages.ts';
 import { type ComparedDeliveries, compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
-import { readRetrySchedule } from '../../../lib/webhooks/deliveries/retry-schedule.ts';
 import type { Terminal } from '../../local/commands/messages.ts';
-import { Problem } from '../../local/problem.ts';
 import type { QueueClient } from '../../local/queues/queue-client.ts';
+import { Problem } from '../../problem.ts';
 import { columns } from '../columns.ts';
 import { command, jsonOption, organizationOption, stackOption } from '../command.ts';
 import { printJson } from '../json.ts';
@@ -21,8 +21,8 @@ import { organizationsOf } from './organizations.ts';
 const verify = command(
   'verify',
   'Compare events with their delivery attempts, and send lost messages again',
-  'npm run --silent deliveries -- verify --since 2026-11-22T00:00:00Z',
-  'npm run --silent deliveries -- verify --since 2026-11-22T00:00:00Z --org acme --stack Crewboard --dry-run',
+  'npm run --silent crewboard -- deliveries verify --since 2026-11-22T00:00:00Z',
+  'npm run --silent crewboard -- deliveries verify --since 2026-11-22T00:00:00Z --org acme --stack Crewboard --dry-run',
 )
   .description(
     [
@@ -46,8 +46,8 @@ const verify = command(
       const found = [];
       for (const organization of organizations)
         found.push({ organization, ...(await compared(context, terminal, organization, since)) });
-      const counts = found.map(({ organization, events, deliveries, waiting, lost }) => ({
-        ...{ organization, events, deliveries },
+      const counts = found.map(({ organization, events, deliveries: operatorDeliveries, waiting, lost }) => ({
+        ...{ organization, events, deliveries: operatorDeliveries },
         waiting: waiting.length,
         lost: lost.length,
       }));
@@ -65,8 +65,8 @@ const verify = command(
     }),
   );
 
-/** `npm run deliveries`: checks that no delivery is missing. */
-export const deliveries = command(
+/** `npm run crewboard -- deliveries`: checks that no delivery is missing. */
+export const operatorDeliveries = command(
   'deliveries',
   'Verify that every event was delivered to every webhook that subscribes to it',
   'npm run --silent crewboard -- deliveries verify --since 2026-11-22T00:00:00Z',
@@ -139,7 +139,7 @@ async function sendAgain(
   return { sent: true, text: `${lost.length.toLocaleString('en')} sent again.` };
 }
 
-/** Returns the number of messages in the queues of deliveries, including those that are being handled, as SQS estimates it. */
+/** Returns the number of messages in the queues of deliveries, including messages that are being handled, as SQS estimates it. */
 async function countQueued({ sqs, urls }: QueueClient): Promise<number> {
   const counted = await Promise.all(
     deliveryQueues.map(async (name) => {

@@ -1,10 +1,10 @@
 import { replaceAgentModel } from '../../../lib/agents/agents.ts';
-import type { Context } from '../../../lib/context.ts';
-import { ModelName } from '../../../lib/contract/agents.ts';
-import { formerStandardModels, geographicProfiles } from '../../../lib/contract/models.ts';
+import type { Context } from '../../../lib/context/context.ts';
+import { ModelName } from '../../../lib/contract/agents/agents.ts';
+import { formerStandardModels, geographicProfiles } from '../../../lib/contract/agents/models.ts';
 import { findUsersOfModel, type UserOfModel } from '../../../lib/table/agents/model-users.ts';
 import { replaceDefaultModel } from '../../../lib/table/organizations/settings.ts';
-import { Problem } from '../../local/problem.ts';
+import { Problem } from '../../problem.ts';
 import { columns } from '../columns.ts';
 import { command, jsonOption, organizationOption, readBy, stackOption } from '../command.ts';
 import { printJson } from '../json.ts';

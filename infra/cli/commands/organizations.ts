@@ -1,20 +1,20 @@
-import type { Context } from '../../../lib/context.ts';
+import type { Context } from '../../../lib/context/context.ts';
 import { listOrganizations, type OrganizationSummary } from '../../../lib/table/organizations/organizations.ts';
+import { awsErrorMessage } from '../../aws/deployed/aws-errors.ts';
 import type { Terminal } from '../../local/commands/messages.ts';
-import { Problem } from '../../local/problem.ts';
+import { Problem } from '../../problem.ts';
 import { columns } from '../columns.ts';
 import { command, jsonOption, stackOption, tableOption } from '../command.ts';
 import { printJson } from '../json.ts';
 import { operate } from '../operation.ts';
 import { withProgress } from '../progress.ts';
-import { awsErrorMessage } from '../stack/aws-errors.ts';
 
 const list = command(
   'list',
   'List all organizations',
-  'npm run --silent orgs -- list',
-  'npm run --silent orgs -- list --stack Crewboard',
-  'npm run --silent orgs -- list --table crewboard-restored',
+  'npm run --silent crewboard -- orgs list',
+  'npm run --silent crewboard -- orgs list --stack Crewboard',
+  'npm run --silent crewboard -- orgs list --table crewboard-restored',
 )
   .description(
     'List all organizations with the time of their first token and the number of tokens that are neither revoked nor expired. Reads the whole table.',
@@ -35,7 +35,7 @@ const list = command(
     }),
   );
 
-/** `npm run orgs`: lists the organizations of a deployment. */
+/** `npm run crewboard -- orgs`: lists the organizations of a deployment. */
 export const orgs = command(
   'orgs',
   'List the organizations of a deployment',

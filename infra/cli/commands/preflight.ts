@@ -10,11 +10,11 @@ import { checkModelsInUse } from '../preflight/models-in-use.ts';
 import { checkConcurrency } from '../preflight/quota-check.ts';
 import { checkSettingsFile, settingsWarnings } from '../preflight/settings-checks.ts';
 
-/** `npm run preflight`: finds problems that would make a deploy or the service fail, and says how to solve them. */
+/** `npm run crewboard -- preflight`: finds problems that would make a deploy or the service fail, and says how to solve them. */
 export const preflight = command(
   'preflight',
   'Find problems before a deploy, and how to solve them; in AWS only',
-  'npm run --silent preflight -- --stage prod --ask',
+  'npm run --silent crewboard -- preflight --stage prod --ask',
 )
   .description(
     'Find problems that would make a deploy or the service fail, and how to solve them. In AWS only, with the credentials and the region of this shell.',

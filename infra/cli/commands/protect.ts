@@ -1,12 +1,12 @@
+import { standardStack } from '../../aws/deployed/stack.ts';
+import { setStackPolicy } from '../../aws/deployed/stack-policy.ts';
 import { command } from '../command.ts';
-import { standardStack } from '../stack/stack.ts';
-import { setStackPolicy } from '../stack/stack-policy.ts';
 
-/** `npm run protect`: sets the stack policy, which `cdk deploy` cannot set. */
+/** `npm run crewboard -- protect`: sets the stack policy, which `cdk deploy` cannot set. */
 export const protect = command(
   'protect',
   'Protect the table and the key of a stack from replacement and deletion by updates; in AWS only',
-  'npm run --silent protect -- --stack Crewboard-prod',
+  'npm run --silent crewboard -- protect --stack Crewboard-prod',
 )
   .option('--stack <name>', 'the stack in AWS', standardStack)
   .action(async ({ stack }) => {

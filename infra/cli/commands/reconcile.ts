@@ -2,27 +2,27 @@ import { isDeepStrictEqual } from 'node:util';
 import { ApiError } from '../../../lib/contract/errors.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { type Difference, findDifferences, repairDifferences } from '../../../lib/reconcile/differences.ts';
-import type { Table } from '../../../lib/table/client.ts';
+import type { Table } from '../../../lib/table/access/client.ts';
+import { awsErrorMessage } from '../../aws/deployed/aws-errors.ts';
 import type { Terminal } from '../../local/commands/messages.ts';
-import { Problem } from '../../local/problem.ts';
+import { Problem } from '../../problem.ts';
 import { command, jsonOption, organizationOption, stackOption, tableOption } from '../command.ts';
 import { printJson } from '../json.ts';
 import { operate } from '../operation.ts';
 import { withProgress } from '../progress.ts';
+import { type Difference, findDifferences, repairDifferences } from '../reconcile/differences.ts';
 import { exitCodes } from '../run-program.ts';
-import { awsErrorMessage } from '../stack/aws-errors.ts';
 import { organizationsOf } from './organizations.ts';
 
 /** The command's name in earlier versions. */
 const oldName = 'recount';
 
-/** `npm run reconcile`: compares lists and counts with the items, and repairs them with `--fix`. */
+/** `npm run crewboard -- reconcile`: compares lists and counts with the items, and repairs them with `--fix`. */
 export const reconcile = command(
   'reconcile',
   'Compare lists and counts of an organization with its items, and repair them',
-  'npm run --silent reconcile -- --org acme',
-  'npm run --silent reconcile -- --all --table crewboard-restored --fix',
+  'npm run --silent crewboard -- reconcile --org acme',
+  'npm run --silent crewboard -- reconcile --all --table crewboard-restored --fix',
 )
   .alias(oldName)
   .description(

@@ -1,22 +1,22 @@
 import { Option } from '@commander-js/extra-typings';
-import type { Context } from '../../../lib/context.ts';
-import { ModelName } from '../../../lib/contract/agents.ts';
-import { globalProfile, isAllowed } from '../../../lib/contract/models.ts';
+import type { Context } from '../../../lib/context/context.ts';
+import { ModelName } from '../../../lib/contract/agents/agents.ts';
+import { globalProfile, isAllowed } from '../../../lib/contract/agents/models.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { numberSettings } from '../../../lib/deployment/number-settings.ts';
+import { numberSettings } from '../../../lib/settings/number-settings.ts';
 import { readTokensToday } from '../../../lib/table/executions/running.ts';
 import {
   changeSettings,
   type OrganizationSettings,
-  readSettings,
+  readOrganizationSettings,
   type SettingsChange,
 } from '../../../lib/table/organizations/settings.ts';
 import { readStoredTokens } from '../../../lib/table/organizations/tokens.ts';
-import { Problem } from '../../local/problem.ts';
+import { Problem } from '../../problem.ts';
 import { columns } from '../columns.ts';
 import { command, jsonOption, organizationOption, readBy, stackOption, wholeNumber } from '../command.ts';
 import { printJson } from '../json.ts';
-import { type Operation, operate } from '../operation.ts';
+import { type OperatorOperation, operate } from '../operation.ts';
 
 type SettingName = keyof OrganizationSettings;
 
@@ -54,8 +54,8 @@ const unchanged = 'Existing agents keep their model, because it is stored with t
 const show = command(
   'show',
   'Show the settings of an organization',
-  'npm run --silent settings -- show --org acme',
-  'npm run --silent settings -- show --org acme --stack Crewboard',
+  'npm run --silent crewboard -- settings show --org acme',
+  'npm run --silent crewboard -- settings show --org acme --stack Crewboard',
 )
   .addOption(organizationOption())
   .addOption(stackOption())
@@ -64,7 +64,7 @@ const show = command(
     operate(async (operation, { org, json }) => {
       const context = await createContextFor(operation, org);
       const [own, usedToday] = await Promise.all([
-        readSettings(context, org),
+        readOrganizationSettings(context, org),
         readTokensToday(context, org, context.clock()),
       ]);
       const found = names.map((name) => ({
@@ -87,9 +87,9 @@ const show = command(
 const set = command(
   'set',
   'Set settings of an organization',
-  `npm run --silent settings -- set --org acme --default-model ${globalProfile}`,
-  'npm run --silent settings -- set --org acme --requests-per-minute 6000 --executions-per-minute 300',
-  'npm run --silent settings -- set --org acme --daily-tokens 2000000',
+  `npm run --silent crewboard -- settings set --org acme --default-model ${globalProfile}`,
+  'npm run --silent crewboard -- settings set --org acme --requests-per-minute 6000 --executions-per-minute 300',
+  'npm run --silent crewboard -- settings set --org acme --daily-tokens 2000000',
 )
   .description(`Set settings of an organization. ${unchanged}`)
   .addOption(organizationOption())
@@ -109,12 +109,12 @@ const set = command(
   )
   .addOption(stackOption())
   .hook('preAction', rejectNoSetting)
-  .action(operate((operation, { org, stack: _, ...given }) => change(operation, org, given)));
+  .action(operate((operation, { org, stack, ...given }) => change(operation, org, given)));
 
 const unset = command(
   'unset',
   'Reset settings of an organization to those of the deployment',
-  'npm run --silent settings -- unset --org acme --default-model',
+  'npm run --silent crewboard -- settings unset --org acme --default-model',
 )
   .description(`Reset settings of an organization to those of the deployment. ${unchanged}`)
   .addOption(organizationOption())
@@ -125,18 +125,18 @@ const unset = command(
   .addOption(stackOption())
   .hook('preAction', rejectNoSetting)
   .action(
-    operate((operation, { org, stack: _, ...given }) =>
+    operate((operation, { org, stack, ...given }) =>
       change(operation, org, Object.fromEntries(Object.keys(given).map((name) => [name, undefined]))),
     ),
   );
 
-/** `npm run settings`: the settings of an organization that override those of the deployment. */
+/** `npm run crewboard -- settings`: the settings of an organization that override the settings of the deployment. */
 export const settings = command(
   'settings',
   'Show, set and unset settings of an organization that override those of the deployment',
-  'npm run --silent settings -- show --org acme',
-  'npm run --silent settings -- set --org acme --requests-per-minute 6000',
-  'npm run --silent settings -- unset --org acme --default-model',
+  'npm run --silent crewboard -- settings show --org acme',
+  'npm run --silent crewboard -- settings set --org acme --requests-per-minute 6000',
+  'npm run --silent crewboard -- settings unset --org acme --default-model',
 )
   .addCommand(show)
   .addCommand(set)
@@ -163,7 +163,7 @@ function rejectNoSetting(command: { opts: () => object }): void {
 }
 
 /** Changes settings of an organization, and prints the effect of each change. */
-async function change(operation: Operation, organization: Organization, given: SettingsChange): Promise<void> {
+async function change(operation: OperatorOperation, organization: Organization, given: SettingsChange): Promise<void> {
   const context = await createContextFor(operation, organization);
   if (given.defaultModel !== undefined) rejectModel(given.defaultModel, context);
   await changeSettings(context, organization, given);
@@ -189,7 +189,7 @@ export function rejectModel(model: string, { allowedModels }: Pick<Context, 'all
  *
  * @throws `Problem` if the organization does not exist, so that a mistyped name gets no settings
  */
-async function createContextFor({ createContext }: Operation, organization: Organization): Promise<Context> {
+async function createContextFor({ createContext }: OperatorOperation, organization: Organization): Promise<Context> {
   const context = await createContext();
   if ((await readStoredTokens(context, organization)).length === 0)
     throw new Problem(`The organization ${organization} does not exist; create its first token with token create.`);

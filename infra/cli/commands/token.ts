@@ -5,7 +5,7 @@ import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { readToken } from '../../../lib/http/token.ts';
-import type { TableContext } from '../../../lib/table/client.ts';
+import type { TableContext } from '../../../lib/table/access/client.ts';
 import { readTokenUses } from '../../../lib/table/organizations/token-uses.ts';
 import { readStoredTokens, revokeStoredToken } from '../../../lib/table/organizations/tokens.ts';
 import { columns } from '../columns.ts';
@@ -21,10 +21,10 @@ const maxNameLength = 64;
 const create = command(
   'create',
   'Create an access token and print it',
-  'npm run --silent token -- create --org acme --name ci',
-  'npm run --silent token -- create --org acme --name "Ada Lovelace" --person',
-  'npm run --silent token -- create --org acme --scopes tasks:read,tasks:write --expires-in-days 90',
-  'npm run --silent token -- create --org acme --stack Crewboard',
+  'npm run --silent crewboard -- token create --org acme --name ci',
+  'npm run --silent crewboard -- token create --org acme --name "Ada Lovelace" --person',
+  'npm run --silent crewboard -- token create --org acme --scopes tasks:read,tasks:write --expires-in-days 90',
+  'npm run --silent crewboard -- token create --org acme --stack Crewboard',
 )
   .description(
     'Create an access token and print it. It cannot be shown again, because only its hash is stored. Creating the first token creates the organization.',
@@ -54,8 +54,8 @@ const create = command(
 const list = command(
   'list',
   'List the access tokens of an organization, without their secrets',
-  'npm run --silent token -- list --org acme',
-  'npm run --silent token -- list --org acme --json',
+  'npm run --silent crewboard -- token list --org acme',
+  'npm run --silent crewboard -- token list --org acme --json',
 )
   .description(
     'List the access tokens of an organization, oldest first, including revoked and expired ones. Their secrets are not stored. A use is noted at most once an hour: the last use may be up to an hour later.',
@@ -93,7 +93,7 @@ async function listTokens(context: TableContext, organization: Organization) {
   });
 }
 
-const revoke = command('revoke', 'Revoke an access token', 'npm run --silent token -- revoke TOKEN-OR-ID')
+const revoke = command('revoke', 'Revoke an access token', 'npm run --silent crewboard -- token revoke TOKEN-OR-ID')
   .description('Revoke an access token permanently. Within 30 seconds all requests with it are rejected.')
   .argument('<token>', 'the token, or its id from list')
   .addOption(stackOption())
@@ -105,12 +105,12 @@ const revoke = command('revoke', 'Revoke an access token', 'npm run --silent tok
     }),
   );
 
-/** `npm run token`: creates, lists and revokes access tokens (docs/architecture.md#access-tokens). */
+/** `npm run crewboard -- token`: creates, lists and revokes access tokens (docs/architecture.md#access-tokens). */
 export const token = command(
   'token',
   'Create, list and revoke access tokens',
-  'npm run --silent token -- create --org acme --scopes tasks:read',
-  'npm run --silent token -- list --org acme',
+  'npm run --silent crewboard -- token create --org acme --scopes tasks:read',
+  'npm run --silent crewboard -- token list --org acme',
 )
   .addCommand(create)
   .addCommand(list)

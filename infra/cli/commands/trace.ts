@@ -1,9 +1,9 @@
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { findLines, type LogLine } from '../../aws/deployed/log-query.ts';
+import { type Resource, resourcesOf, standardStack } from '../../aws/deployed/stack.ts';
 import { command, jsonOption } from '../command.ts';
 import { printJson } from '../json.ts';
-import { findLines, type LogLine } from '../stack/log-query.ts';
-import { type Resource, resourcesOf, standardStack } from '../stack/stack.ts';
 
 const unitMs: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -19,12 +19,12 @@ const omittedFields = [
   'xray_trace_id',
 ];
 
-/** `npm run trace`: prints the lines of all logs of a stack that contain an id. */
+/** `npm run crewboard -- trace`: prints the lines of all logs of a stack that contain an id. */
 export const trace = command(
   'trace',
   'Print the lines of all logs of a stack that contain an id, oldest first; in AWS only',
-  'npm run --silent trace -- tk_01K00000000000000000000000',
-  'npm run --silent trace -- wh_01K00000000000000000000000 --since 7d --stack Crewboard-test',
+  'npm run --silent crewboard -- trace tk_01K00000000000000000000000',
+  'npm run --silent crewboard -- trace wh_01K00000000000000000000000 --since 7d --stack Crewboard-test',
 )
   .description(
     'Print the lines of all logs of a stack that contain an id, oldest first. In AWS only: the service on this machine prints its log itself.',
@@ -72,7 +72,7 @@ function readTime(given: string): Time {
   return { ms: Number(number) * (unitMs[unit] as number), toString: () => given };
 }
 
-/** Returns a readable name of each resource of a type, by its name in AWS: that of the function, or `AccessLog`. */
+/** Returns a readable name of each resource of a type, by its name in AWS: the name of the function, or `AccessLog`. */
 function namesOf(resources: readonly Resource[], type: string): Map<string, string> {
   // The CDK makes the logical id of the part of the stack, the id of the construct, and eight digits of a hash.
   const nameOf = (id: string) => id.replace(/^(Api|Pipeline)/, '').replace(/[0-9A-F]{8}$/, '');

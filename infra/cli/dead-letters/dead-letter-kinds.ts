@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { DeliveryOrOrder, ExecutionOrOrder } from '../../../lib/deployment/messages.ts';
+import { DeliveryOrOrder, ExecutionOrOrder } from '../../../lib/names/messages.ts';
 
 /** A record of the table's stream. Only its id is checked here. */
 const ChangeRecord = v.looseObject({ eventID: v.string() });

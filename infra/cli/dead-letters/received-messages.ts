@@ -11,10 +11,10 @@ import type { Report } from '../progress.ts';
 const batchLimit = 10;
 
 /** A received message, which is hidden from other receivers. `sentAt` is in milliseconds since 1970. */
-export type ReceivedMessage = { id: string; handle: string; body: string; sentAt: number };
+export type ReceivedDeadLetter = { id: string; handle: string; body: string; sentAt: number };
 
 /** Deletes a received message. */
-export type Delete = (message: ReceivedMessage) => Promise<void>;
+export type Delete = (message: ReceivedDeadLetter) => Promise<void>;
 
 /**
  * Receives all messages of a queue, oldest first, and calls a function with them. Afterwards makes the messages visible
@@ -28,9 +28,9 @@ export async function withReceivedMessages<Result>(
   client: QueueClient['sqs'],
   QueueUrl: string,
   { visibilitySeconds, report = () => {} }: { visibilitySeconds: number; report?: Report },
-  work: (messages: readonly ReceivedMessage[], deleteMessage: Delete) => Promise<Result>,
+  work: (messages: readonly ReceivedDeadLetter[], deleteMessage: Delete) => Promise<Result>,
 ): Promise<Result> {
-  const remaining = new Map<string, ReceivedMessage>();
+  const remaining = new Map<string, ReceivedDeadLetter>();
   try {
     await receiveAll(client, QueueUrl, visibilitySeconds, remaining, report);
     const received = [...remaining.values()].sort((a, b) => a.sentAt - b.sentAt);
@@ -48,7 +48,7 @@ async function receiveAll(
   client: QueueClient['sqs'],
   QueueUrl: string,
   visibilitySeconds: number,
-  received: Map<string, ReceivedMessage>,
+  received: Map<string, ReceivedDeadLetter>,
   report: Report,
 ): Promise<void> {
   for (;;) {
@@ -70,14 +70,14 @@ async function receiveAll(
   }
 }
 
-function receivedMessage({ MessageId = '', ReceiptHandle = '', Body = '', Attributes }: Message): ReceivedMessage {
+function receivedMessage({ MessageId = '', ReceiptHandle = '', Body = '', Attributes }: Message): ReceivedDeadLetter {
   return { id: MessageId, handle: ReceiptHandle, body: Body, sentAt: Number(Attributes?.SentTimestamp) };
 }
 
 async function makeVisible(
   client: QueueClient['sqs'],
   QueueUrl: string,
-  messages: readonly ReceivedMessage[],
+  messages: readonly ReceivedDeadLetter[],
 ): Promise<void> {
   for (let at = 0; at < messages.length; at += batchLimit)
     await client.send(

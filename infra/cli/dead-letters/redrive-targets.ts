@@ -1,11 +1,11 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { fileNameOf } from '../../../lib/contract/routes.ts';
-import { consumers } from '../../../lib/deployment/consumers.ts';
+import { consumers } from '../../../lib/names/consumers.ts';
+import { queueUrlsOf, resourceName, resourcesOf } from '../../aws/deployed/stack.ts';
 import { contextOf, loadHandler } from '../../local/functions.ts';
 import { createQueueClient, type QueueClient } from '../../local/queues/queue-client.ts';
 import type { Queues } from '../../local/queues/queues.ts';
-import { queueUrlsOf, resourceName, resourcesOf } from '../stack/stack.ts';
 import type { ChangeRecord } from './dead-letter-kinds.ts';
 
 /** Calls the function that publishes events with a change. Returns an error message if the call fails. */
@@ -33,7 +33,7 @@ export async function findStackTargets(stack: string): Promise<RedriveTargets> {
       );
       const text = Buffer.from(Payload ?? []).toString('utf8');
       if (FunctionError) return text;
-      return errorIn(JSON.parse(text), `run npm run trace -- ${change.eventID} for the error`);
+      return errorIn(JSON.parse(text), `run npm run crewboard -- trace ${change.eventID} for the error`);
     },
   };
 }

@@ -1,8 +1,8 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
-import { messageGroupOf } from '../../../lib/sqs/queue.ts';
+import { messageGroupOf } from '../../../lib/aws/queue.ts';
 import type { Report } from '../progress.ts';
 import { type Kind, kindOf } from './dead-letter-kinds.ts';
-import { type ReceivedMessage, withReceivedMessages } from './received-messages.ts';
+import { type ReceivedDeadLetter, withReceivedMessages } from './received-messages.ts';
 import type { RedriveTargets } from './redrive-targets.ts';
 
 /** The visibility timeout of dead letters during a redrive or a drop, long enough for thousands of them. */
@@ -25,11 +25,11 @@ export type Redriven = {
  */
 export async function redrive(targets: RedriveTargets, wanted: readonly Kind[], report: Report): Promise<Redriven> {
   const { sqs, urls } = targets;
-  // All dead letters are received first, so that those which are set aside again meanwhile are not handled twice.
+  // All dead letters are received first, so that messages that become dead letters again meanwhile are not handled twice.
   const options = { visibilitySeconds: redriveVisibilitySeconds, report };
   return withReceivedMessages(sqs, urls.deadLetters, options, async (received, deleteMessage) => {
     const deadLetters = received.filter(({ body }) => wanted.includes(kindOf(body)));
-    const handled: ReceivedMessage[] = [];
+    const handled: ReceivedDeadLetter[] = [];
     const failed: string[] = [];
     for (const deadLetter of deadLetters) {
       const error = await sendAgain(targets, deadLetter);
@@ -48,13 +48,13 @@ export async function redrive(targets: RedriveTargets, wanted: readonly Kind[], 
 /** Sends a dead letter to its target. Returns an error message if that fails. */
 async function sendAgain(
   { sqs, urls, publish }: RedriveTargets,
-  { body }: ReceivedMessage,
+  { body }: ReceivedDeadLetter,
 ): Promise<string | undefined> {
   const kind = kindOf(body);
   if (kind === 'unreadable') return 'it is unreadable: this version knows no such message or change';
   if (kind === 'changes') return publish(JSON.parse(body));
   // A delivery goes to the first queue of deliveries. Its consumer sends it on by the current state of the webhook.
-  const { slow: _, ...message } = JSON.parse(body);
+  const { slow, ...message } = JSON.parse(body);
   const again = { MessageBody: JSON.stringify(message), DelaySeconds: 0, MessageGroupId: messageGroupOf(message) };
   await sqs.send(new SendMessageCommand({ QueueUrl: urls[kind], ...again }));
   return undefined;
@@ -69,6 +69,6 @@ function changesIn({ sqs, urls }: RedriveTargets): Promise<string[]> {
 }
 
 /** Returns the id of the change in a dead letter, if it contains one. */
-function changeIdOf({ body }: ReceivedMessage): string | undefined {
+function changeIdOf({ body }: ReceivedDeadLetter): string | undefined {
   return kindOf(body) === 'changes' ? JSON.parse(body).eventID : undefined;
 }

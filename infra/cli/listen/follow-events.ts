@@ -1,8 +1,8 @@
 import { type Client, CrewboardError } from '../../../lib/client/client.ts';
 import type { Event } from '../../../lib/client/operations.ts';
-import type { EventName } from '../../../lib/contract/events.ts';
 import { timeOf, ulidFrom, ulidOf } from '../../../lib/contract/ids.ts';
-import { Failure } from '../run-program.ts';
+import type { EventName } from '../../../lib/contract/webhooks/events.ts';
+import { CommandFailure } from '../run-program.ts';
 
 /** The events to follow, and what to do while the service does not respond. */
 export type Following = {
@@ -47,7 +47,7 @@ const knownIds = 10_000;
  *
  * @throws the error of the first request; later only errors that another request does not avoid, such as a revoked token
  */
-export async function* followEvents(following: Following): AsyncGenerator<Event> {
+export async function* followByRequests(following: Following): AsyncGenerator<Event> {
   const { events, task, signal, wait } = following;
   const read = createReader(following);
   const known = new Set<string>();
@@ -99,9 +99,9 @@ function createReader({ connect, signal, wait, onReady, onLost, onFound }: Follo
   };
 }
 
-/** Returns whether another request may succeed. A `Failure` says that the service cannot be reached. */
+/** Returns whether another request may succeed. A `CommandFailure` says that the service cannot be reached. */
 function isTemporary(error: unknown): error is Error {
-  if (!(error instanceof CrewboardError)) return error instanceof Failure;
+  if (!(error instanceof CrewboardError)) return error instanceof CommandFailure;
   return error.status === 0 || error.status === 429 || error.status >= 500 || error.code === 'not_an_answer';
 }
 

@@ -1,10 +1,10 @@
 import { lookup } from 'node:dns';
-import type { EventName } from '../../../lib/contract/events.ts';
-import { bodyOf } from '../../../lib/webhooks/sender/delivery-body.ts';
-import { loopbackAddresses, loopbackName, type Resolve } from '../../../lib/webhooks/sender/lookup.ts';
-import { type Outcome, sendToReceiver } from '../../../lib/webhooks/sender/sender.ts';
-import { deliveryHeaders } from '../../../lib/webhooks/sender/signature.ts';
-import { startTimer } from '../../../lib/webhooks/sender/timer.ts';
+import type { EventName } from '../../../lib/contract/webhooks/events.ts';
+import { deliveryBody } from '../../../lib/sender/delivery-body.ts';
+import { loopbackAddresses, loopbackName, type Resolve } from '../../../lib/sender/lookup.ts';
+import { type Outcome, sendToReceiver } from '../../../lib/sender/sender.ts';
+import { deliveryHeaders } from '../../../lib/sender/signature.ts';
+import { startTimer } from '../../../lib/sender/timer.ts';
 
 /** A receiver on the machine of a developer: its URL, and the secret that signs deliveries to it. */
 export type LocalReceiver = { forwardTo: URL; secret?: string | undefined };
@@ -23,7 +23,7 @@ const resolve: Resolve = (hostname, _, callback) =>
 
 /**
  * Posts an event to a receiver once, as the service does: with the same headers, body, signatures and deadline. Without a
- * secret it is not signed. Any address is allowed, because the URL is that of the user of the command.
+ * secret it is not signed. Any address is allowed, because the user of the command chooses the URL.
  *
  * @returns the outcome; the function never throws
  */
@@ -33,7 +33,7 @@ export function forwardEvent(
 ): Promise<Outcome> {
   const { event, deliveryId } = delivery;
   const sentAt = Date.now();
-  const body = bodyOf(delivery, sentAt);
+  const body = deliveryBody(delivery, sentAt);
   const headers = deliveryHeaders({ event, deliveryId, sentAt, body }, secret);
   return sendToReceiver({ allowedReceivers: () => true, startTimer, resolve }, { url, headers, body });
 }

@@ -2,18 +2,18 @@ import { setTimeout } from 'node:timers/promises';
 import util from 'node:util';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Event } from '../../../lib/client/operations.ts';
-import type { EventName, PublicEvent } from '../../../lib/contract/events.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
-import { TaskId } from '../../../lib/contract/tasks.ts';
-import { lineOf } from '../../local/terminal/log-lines.ts';
+import { TaskId } from '../../../lib/contract/tasks/tasks.ts';
+import type { EventName, PublicEvent } from '../../../lib/contract/webhooks/events.ts';
+import { logLine } from '../../terminal/log-lines.ts';
 import { apiCommand } from '../api/api-command.ts';
 import { connect } from '../api/connection.ts';
-import { readEvents } from '../api/names.ts';
+import { readEventNames } from '../api/names.ts';
 import { newSecret, secretOption } from '../api/secrets.ts';
 import { readDuration } from '../api/times.ts';
 import { readBy } from '../command.ts';
 import { singleLine } from '../printable.ts';
-import { followEvents } from './follow-events.ts';
+import { followByRequests } from './follow-events.ts';
 import type { LocalReceiver } from './forward.ts';
 
 /** `crewboard listen`: forwards the events of the log to a receiver on this machine. */
@@ -31,7 +31,7 @@ export const listen = apiCommand(
     ].join(' '),
   )
   .addOption(forwardToOption())
-  .addOption(new Option('--events <list>', 'only these events, separated by commas').argParser(readEvents))
+  .addOption(new Option('--events <list>', 'only these events, separated by commas').argParser(readEventNames))
   .option('--task <id>', 'only events of this task, and of executions on it', readBy(TaskId))
   .addOption(
     new Option('--replay <duration>', 'begin with the events of the last 30s, 15m, 1h or 2d')
@@ -45,7 +45,7 @@ export const listen = apiCommand(
     const stopping = new AbortController();
     // The second signal ends the process at once.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
-    const following = followEvents({
+    const following = followByRequests({
       connect: () => connect(options, command),
       ...{ events, task, replayMs, clock: Date.now, signal: stopping.signal },
       wait: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => {}),
@@ -98,7 +98,7 @@ export function printForwarded({ forwardTo }: LocalReceiver, forwarded: Forwarde
     return;
   }
   const fields = { event, item, receiver: forwardTo.host, httpStatus, durationMs, error };
-  const line = lineOf(
+  const line = logLine(
     { level: 'info', message: 'message', fields },
     {
       now: Date.now(),

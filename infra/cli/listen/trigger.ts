@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Argument } from '@commander-js/extra-typings';
-import { eventNames } from '../../../lib/contract/events.ts';
 import { ulidFrom } from '../../../lib/contract/ids.ts';
+import { eventNames } from '../../../lib/contract/webhooks/events.ts';
 import { sampleOf } from '../../../lib/webhooks/samples.ts';
 import { apiGroup } from '../api/api-command.ts';
 import { secretOption } from '../api/secrets.ts';

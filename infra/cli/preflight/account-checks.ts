@@ -1,7 +1,7 @@
 import { CloudFormationClient, DescribeStacksCommand, type Stack } from '@aws-sdk/client-cloudformation';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
-import { awsErrorMessage } from '../stack/aws-errors.ts';
-import { type Finding, unreadable } from './finding.ts';
+import { awsErrorMessage } from '../../aws/deployed/aws-errors.ts';
+import { type Finding, unreadableFinding } from './finding.ts';
 
 /** The stack that `cdk bootstrap` creates, and the lowest version that the CDK's synthesizer needs. */
 const bootstrap = { stack: 'CDKToolkit', least: 6 };
@@ -31,7 +31,8 @@ export async function checkAccount(): Promise<{ account?: Account; finding: Find
 export async function checkBootstrap({ account, region }: Account): Promise<Finding> {
   const todo = `npx cdk bootstrap aws://${account}/${region}`;
   const stack = await describe(bootstrap.stack);
-  if (stack instanceof Error) return unreadable(`The stack ${bootstrap.stack}`, stack, 'cloudformation:DescribeStacks');
+  if (stack instanceof Error)
+    return unreadableFinding(`The stack ${bootstrap.stack}`, stack, 'cloudformation:DescribeStacks');
   if (!stack) return { state: 'problem', what: 'The CDK is not bootstrapped in this account and region.', todo };
   const version = Number(stack.Outputs?.find(({ OutputKey }) => OutputKey === 'BootstrapVersion')?.OutputValue ?? 0);
   if (version >= bootstrap.least) return { state: 'ok', what: `The CDK is bootstrapped, version ${version}.` };
@@ -57,7 +58,7 @@ const stuck: Record<string, (name: string) => string> = {
 /** Checks that the stack is new or can be updated. */
 export async function checkStack(name: string): Promise<Finding> {
   const stack = await describe(name);
-  if (stack instanceof Error) return unreadable(`The stack ${name}`, stack, 'cloudformation:DescribeStacks');
+  if (stack instanceof Error) return unreadableFinding(`The stack ${name}`, stack, 'cloudformation:DescribeStacks');
   if (!stack) return { state: 'ok', what: `The stack ${name} is new.` };
   const { StackStatus: status = '' } = stack;
   const todo = stuck[status]?.(name);

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { GetPolicyCommand, GetPolicyVersionCommand, IAMClient } from '@aws-sdk/client-iam';
-import type { Settings } from '../../aws/settings.ts';
+import type { DeploySettings } from '../../aws/settings.ts';
 import type { Account } from './account-checks.ts';
-import { type Finding, unreadable } from './finding.ts';
+import { type Finding, unreadableFinding } from './finding.ts';
 
 /** The boundary that covers the rights of all roles, relative to the repository's root. */
 const boundaryFile = 'docs/rights/boundary.json';
@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, '..', '..', '..');
  * finding if the settings name none.
  */
 export async function checkBoundary(
-  { permissionsBoundary }: Pick<Settings, 'permissionsBoundary'>,
+  { permissionsBoundary }: Pick<DeploySettings, 'permissionsBoundary'>,
   { account, partition }: Account,
 ): Promise<Finding[]> {
   if (permissionsBoundary === undefined) return [];
@@ -39,7 +39,7 @@ export async function checkBoundary(
     ];
   } catch (error) {
     if ((error as Error).name !== 'NoSuchEntityException')
-      return [unreadable(what, error, 'iam:GetPolicy and iam:GetPolicyVersion')];
+      return [unreadableFinding(what, error, 'iam:GetPolicy and iam:GetPolicyVersion')];
     const todo = `aws iam create-policy --policy-name ${permissionsBoundary} --policy-document file://${boundaryFile}`;
     return [{ state: 'problem', what: `${what} does not exist, so no role can be created.`, todo }];
   }

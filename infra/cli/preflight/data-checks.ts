@@ -1,10 +1,10 @@
-import { type Settings, stackNameOf } from '../../aws/settings.ts';
-import { readDeployedStack, unconfirmedChanges } from '../stack/deployed-data.ts';
-import { isProtected } from '../stack/stack-policy.ts';
+import { readDeployedStack, unconfirmedChanges } from '../../aws/deployed/deployed-data.ts';
+import { isProtected } from '../../aws/deployed/stack-policy.ts';
+import { type DeploySettings, stackNameOf } from '../../aws/settings.ts';
 import type { Finding } from './finding.ts';
 
 /** Checks that a deploy keeps the table and the key of a deployed stack, and that CloudFormation protects them. */
-export async function checkData(settings: Settings): Promise<Finding[]> {
+export async function checkData(settings: DeploySettings): Promise<Finding[]> {
   const stack = stackNameOf(settings);
   try {
     const deployed = await readDeployedStack(stack);
@@ -31,6 +31,6 @@ async function checkProtection(stack: string): Promise<Finding> {
   return {
     state: 'problem',
     what: `An update can replace or delete the table and the key of ${stack}.`,
-    todo: `npm run protect -- --stack ${stack}`,
+    todo: `npm run crewboard -- protect --stack ${stack}`,
   };
 }

@@ -1,4 +1,4 @@
-import { awsErrorMessage } from '../stack/aws-errors.ts';
+import { awsErrorMessage } from '../../aws/deployed/aws-errors.ts';
 
 /** The result of a check before a deploy: a `problem` makes the deploy or the service fail, a `warning` may do so later. */
 export type Finding = { state: 'ok' | 'warning' | 'problem'; what: string; todo?: string };
@@ -16,7 +16,7 @@ export function findingsText(findings: readonly Finding[]): string {
  * @param what the name of the thing
  * @param action the IAM action that the check needs
  */
-export function unreadable(what: string, error: unknown, action: string): Finding {
+export function unreadableFinding(what: string, error: unknown, action: string): Finding {
   return {
     state: 'warning',
     what: `${what} cannot be read: ${awsErrorMessage(error)}`,

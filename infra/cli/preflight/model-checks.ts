@@ -6,10 +6,10 @@ import {
 } from '@aws-sdk/client-bedrock';
 import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { standardProfileIn } from '../../../lib/contract/models.ts';
+import { standardProfileIn } from '../../../lib/contract/agents/models.ts';
 import { createConverseModel } from '../../../lib/model/converse.ts';
-import { type Settings, withDefaultModel } from '../../aws/settings.ts';
-import { awsErrorMessage } from '../stack/aws-errors.ts';
+import { awsErrorMessage } from '../../aws/deployed/aws-errors.ts';
+import { type DeploySettings, withDefaultModel } from '../../aws/settings.ts';
 import type { Finding } from './finding.ts';
 import { isUnknownModel, type ModelChoice, modelsOfProfile } from './inference-profiles.ts';
 import { checkModelQuota } from './model-quota.ts';
@@ -40,7 +40,7 @@ export type ModelOptions = { model?: string | undefined; ask?: boolean | undefin
 
 /** Checks that the models of a stack can be used. */
 export async function checkModels(
-  settings: Settings,
+  settings: DeploySettings,
   ownRegion: string,
   { model, ask = false }: ModelOptions,
 ): Promise<Finding[]> {

@@ -5,11 +5,11 @@ import {
   type ServiceQuota,
   ServiceQuotasClient,
 } from '@aws-sdk/client-service-quotas';
-import { thinkingTokensOf } from '../../../lib/contract/models.ts';
-import { concurrencyBounds, pollingOf } from '../../../lib/deployment/polling.ts';
-import { maxTokensOfOutput } from '../../../lib/executions/generate-output.ts';
-import { type Settings, settingsFileOf } from '../../aws/settings.ts';
-import { awsErrorMessage } from '../stack/aws-errors.ts';
+import { thinkingTokensOf } from '../../../lib/contract/agents/models.ts';
+import { maxTokensOfOutput } from '../../../lib/executions/run/generate-output.ts';
+import { concurrencyBounds, pollingOf } from '../../../lib/settings/polling.ts';
+import { awsErrorMessage } from '../../aws/deployed/aws-errors.ts';
+import { type DeploySettings, settingsFileOf } from '../../aws/settings.ts';
 import type { Finding } from './finding.ts';
 import { type ModelChoice, modelsOfProfile } from './inference-profiles.ts';
 
@@ -17,7 +17,7 @@ import { type ModelChoice, modelsOfProfile } from './inference-profiles.ts';
 const rights =
   'servicequotas:ListServiceQuotas, servicequotas:ListAWSDefaultServiceQuotas, bedrock:GetFoundationModel and bedrock:GetInferenceProfile';
 
-/** The kinds of quotas by the beginning of a model id: that of a global or a geographic profile, or none. */
+/** The kinds of quotas by the beginning of a model id: the prefix of a global or a geographic profile, or none. */
 const kinds = [
   [/^global\./, /^Global cross-region /i],
   [/^(us-gov|us|eu|jp|au|apac)\./, /^Cross-region /i],
@@ -29,7 +29,7 @@ const kinds = [
  * reserves the maximum tokens of an answer when a call begins, so a step without input reserves up to 24,576 tokens (Amazon
  * Bedrock User Guide, "How tokens are counted in Amazon Bedrock"). A new account can have a quota of 0.
  */
-export async function checkModelQuota(settings: Settings, { model, region }: ModelChoice): Promise<Finding> {
+export async function checkModelQuota(settings: DeploySettings, { model, region }: ModelChoice): Promise<Finding> {
   try {
     const kind = kinds.find(([ofModel]) => ofModel.test(model))?.[1];
     const quota = kind && (await quotaOf(kind, await nameOf(model, region), region));
@@ -45,7 +45,7 @@ export async function checkModelQuota(settings: Settings, { model, region }: Mod
 }
 
 function findingOf(
-  settings: Settings,
+  settings: DeploySettings,
   { model, region }: ModelChoice,
   { QuotaCode, QuotaName, Value = 0 }: ServiceQuota,
 ): Finding {
@@ -97,7 +97,7 @@ async function nameOf(model: string, region: string): Promise<string[]> {
 }
 
 /**
- * Returns the quota of tokens a minute of a kind and a model: that of the account, or the default of AWS. Service Quotas does
+ * Returns the quota of tokens a minute of a kind and a model: the quota of the account, or the default of AWS. Service Quotas does
  * not list the quota of an account that it has not stored.
  */
 async function quotaOf(kind: RegExp, names: readonly string[], region: string): Promise<ServiceQuota | undefined> {

@@ -1,8 +1,8 @@
 import { CloudWatchClient, paginateListMetrics } from '@aws-sdk/client-cloudwatch';
-import { type MetricName, metricDimension, metricNamespace, modelDimension } from '../../../lib/deployment/metrics.ts';
-import { type Settings, settingsFileOf, stackNameOf, withDefaultModel } from '../../aws/settings.ts';
-import { readDeployedStack, withAllowedModels } from '../stack/deployed-data.ts';
-import { type Finding, unreadable } from './finding.ts';
+import { type MetricName, metricDimension, metricNamespace, modelDimension } from '../../../lib/names/metrics.ts';
+import { readDeployedStack, withAllowedModels } from '../../aws/deployed/deployed-data.ts';
+import { type DeploySettings, settingsFileOf, stackNameOf, withDefaultModel } from '../../aws/settings.ts';
+import { type Finding, unreadableFinding } from './finding.ts';
 
 const metric: MetricName = 'TokensUsed';
 
@@ -15,7 +15,7 @@ const since = 'in the last two weeks';
  *
  * @param region the region of the stack
  */
-export async function checkModelsInUse(settings: Settings, region: string): Promise<Finding[]> {
+export async function checkModelsInUse(settings: DeploySettings, region: string): Promise<Finding[]> {
   const stack = stackNameOf(settings);
   try {
     const models = await modelsCalledBy(stack);
@@ -40,7 +40,7 @@ export async function checkModelsInUse(settings: Settings, region: string): Prom
       },
     ];
   } catch (error) {
-    return [unreadable('The list of the models in use', error, 'cloudwatch:ListMetrics')];
+    return [unreadableFinding('The list of the models in use', error, 'cloudwatch:ListMetrics')];
   }
 }
 

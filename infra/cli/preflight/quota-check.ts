@@ -1,8 +1,8 @@
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { type Consumer, consumers, type Source } from '../../../lib/deployment/consumers.ts';
-import { pollingOf } from '../../../lib/deployment/polling.ts';
-import { type Settings, settingsFileOf } from '../../aws/settings.ts';
-import { type Finding, unreadable } from './finding.ts';
+import { type Consumer, consumers, type Source } from '../../../lib/names/consumers.ts';
+import { pollingOf } from '../../../lib/settings/polling.ts';
+import { type DeploySettings, settingsFileOf } from '../../aws/settings.ts';
+import { type Finding, unreadableFinding } from './finding.ts';
 
 const increase =
   'aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000';
@@ -11,7 +11,7 @@ const increase =
  * Checks that the account's quota of concurrent functions is higher than the number of concurrent calls of the pipeline,
  * so that the API can run beside it. A quota that is too low is a problem, for an ephemeral stack a warning.
  */
-export async function checkConcurrency(settings: Settings): Promise<Finding> {
+export async function checkConcurrency(settings: DeploySettings): Promise<Finding> {
   try {
     const { AccountLimit } = await new LambdaClient({}).send(new GetAccountSettingsCommand({}));
     const quota = AccountLimit?.ConcurrentExecutions ?? 0;
@@ -26,12 +26,12 @@ export async function checkConcurrency(settings: Settings): Promise<Finding> {
         : `Request an increase: ${increase}. For a trial until then: npx cdk deploy -c stage=small`,
     };
   } catch (error) {
-    return unreadable('The quota of Lambda', error, 'lambda:GetAccountSettings');
+    return unreadableFinding('The quota of Lambda', error, 'lambda:GetAccountSettings');
   }
 }
 
 /** Returns the highest number of concurrent calls that the stream, the queues and the schedules make. */
-function callsAtOnce({ lambdaConcurrency, queues }: Pick<Settings, 'lambdaConcurrency' | 'queues'>): number {
+function callsAtOnce({ lambdaConcurrency, queues }: Pick<DeploySettings, 'lambdaConcurrency' | 'queues'>): number {
   const polling = pollingOf(lambdaConcurrency, queues);
   const sources: Source[] = Object.values<Consumer>(consumers).flatMap((consumer) => consumer.sources);
   return sources.reduce((sum, source) => sum + ('queue' in source ? polling[source.queue].concurrency : 1), 0);

@@ -1,15 +1,15 @@
-import { pollingOf } from '../../../lib/deployment/polling.ts';
-import { readSettings, type Settings, settingsFileOf, stackNameOf } from '../../aws/settings.ts';
+import { pollingOf } from '../../../lib/settings/polling.ts';
+import { type DeploySettings, readStackSettings, settingsFileOf, stackNameOf } from '../../aws/settings.ts';
 import type { Finding } from './finding.ts';
 
 /** Reads the settings of a stage as the stack does, and checks that they are valid. */
 export function checkSettingsFile(
   stage: string | undefined,
   folder?: string,
-): { settings?: Settings; finding: Finding } {
+): { settings?: DeploySettings; finding: Finding } {
   const file = settingsFileOf(stage, folder);
   try {
-    return { settings: readSettings(stage, folder), finding: { state: 'ok', what: `${file} is valid.` } };
+    return { settings: readStackSettings(stage, folder), finding: { state: 'ok', what: `${file} is valid.` } };
   } catch (error) {
     const todo = `Correct ${file}, or name the stage of another file with --stage. docs/deploying.md lists all settings.`;
     return { finding: { state: 'problem', what: (error as Error).message, todo } };
@@ -17,7 +17,7 @@ export function checkSettingsFile(
 }
 
 /** Returns warnings about valid settings that may cause problems later. */
-export function settingsWarnings(settings: Settings): Finding[] {
+export function settingsWarnings(settings: DeploySettings): Finding[] {
   const { stage, ephemeral, emulator, alarmEmail, alarmTopicArn, corsOrigins, runningCap, dailyTokens } = settings;
   const file = settingsFileOf(stage);
   const runsAtOnce = pollingOf(settings.lambdaConcurrency, settings.queues).executions.concurrency;
@@ -46,7 +46,7 @@ export function settingsWarnings(settings: Settings): Finding[] {
     dailyTokens === undefined && {
       state: 'warning',
       what: 'No organization has a budget of tokens, so a loop of agents can cost any amount.',
-      todo: `Set "dailyTokens" in ${file}, for example to 2000000, or a budget for each organization: npm run settings -- set --org ORG --daily-tokens 2000000 --stack ${stackNameOf(settings)}`,
+      todo: `Set "dailyTokens" in ${file}, for example to 2000000, or a budget for each organization: npm run crewboard -- settings set --org ORG --daily-tokens 2000000 --stack ${stackNameOf(settings)}`,
     },
     runningCap > runsAtOnce && {
       state: 'warning',

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Problem } from '../../problem.ts';
 import { type DataFolder, dataFiles, dataPath, deleteData } from '../data-folder.ts';
-import { Problem } from '../problem.ts';
 import { readRunning } from '../running.ts';
 import { type RunCommand, startCommandServer } from './command-server.ts';
 

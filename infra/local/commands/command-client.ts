@@ -1,8 +1,14 @@
 import { connect, type Socket } from 'node:net';
-import { isOpen } from '../data-folder.ts';
-import { Problem } from '../problem.ts';
+import { Problem } from '../../problem.ts';
+import { isFolderOpen } from '../data-folder.ts';
 import { readRunning } from '../running.ts';
-import { type CommandMessage, type CommandRequest, lineOf, type Progress, type Terminal } from './messages.ts';
+import {
+  type CommandMessage,
+  type CommandRequest,
+  messageLine,
+  type ShownProgress,
+  type Terminal,
+} from './messages.ts';
 
 /**
  * Connects to the service that runs on a data folder, to send it a command.
@@ -11,7 +17,7 @@ import { type CommandMessage, type CommandRequest, lineOf, type Progress, type T
  */
 export async function connectToService(dataFolder: string): Promise<Socket | undefined> {
   // Without a lock a former service has left the address, where another program may listen now.
-  const address = isOpen(dataFolder) ? readRunning(dataFolder)?.commands : undefined;
+  const address = isFolderOpen(dataFolder) ? readRunning(dataFolder)?.commands : undefined;
   if (address === undefined) return undefined;
   return new Promise((resolve) => {
     const socket = connect(address, () => resolve(socket.off('error', fail)));
@@ -26,7 +32,7 @@ export async function connectToService(dataFolder: string): Promise<Socket | und
  * @throws `Problem` if the service ends before the command
  */
 export async function runInService(socket: Socket, request: CommandRequest, terminal: Terminal): Promise<void> {
-  let progress: Progress | undefined;
+  let progress: ShownProgress | undefined;
   const endProgress = () => {
     progress?.end();
     progress = undefined;
@@ -41,7 +47,7 @@ export async function runInService(socket: Socket, request: CommandRequest, term
     else progress = terminal.startProgress(message.progress);
   };
   try {
-    socket.write(lineOf(request));
+    socket.write(messageLine(request));
     for await (const message of messagesOf(socket)) {
       show(message);
       if ('exit' in message) return;

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { finished } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { type CommandMessage, type CommandRequest, lineOf, readRequest, type Terminal } from './messages.ts';
+import { type CommandMessage, type CommandRequest, messageLine, readRequest, type Terminal } from './messages.ts';
 
 /** Runs a command of operators. Prints its errors, and sets its exit code. Throws what its terminal throws. */
 export type RunCommand = (request: CommandRequest, terminal: Terminal) => Promise<void>;
@@ -130,7 +130,7 @@ function terminalOf(call: Call): Terminal {
 
 function send(call: Call, message: CommandMessage): void {
   if (call.ended) return;
-  call.socket.write(lineOf(message));
+  call.socket.write(messageLine(message));
   if (call.socket.writableLength > call.mostUnsent) call.socket.destroy();
 }
 

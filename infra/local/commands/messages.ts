@@ -22,13 +22,13 @@ export type Terminal = {
   /** Prints a line to standard error. */
   printError: (text: string) => void;
   /** Shows the progress of long work, beginning with a text. */
-  startProgress: (first: string) => Progress;
+  startProgress: (first: string) => ShownProgress;
   /** Sets the exit code. */
   exit: (code: number) => void;
 };
 
 /** The shown progress of long work. `end` removes it, and throws nothing. */
-export type Progress = { report: (text: string) => void; end: () => void };
+export type ShownProgress = { report: (text: string) => void; end: () => void };
 
 const CommandRequest = v.object({ command: v.string(), args: v.array(v.string()), folder: v.string() });
 
@@ -39,6 +39,6 @@ export function readRequest(line: string): CommandRequest | undefined {
 }
 
 /** Returns a request or a message as a line. JSON escapes line breaks. */
-export function lineOf(message: CommandRequest | CommandMessage): string {
+export function messageLine(message: CommandRequest | CommandMessage): string {
   return `${JSON.stringify(message)}\n`;
 }

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
-import type { EventOfWebhook } from '../../../lib/contract/webhook-events.ts';
-import { callApi, type DemoClient, waitFor } from './demo-client.ts';
-import { createTask, type Demo, tasks } from './demo-steps.ts';
+import type { Client } from '../../../lib/client/client.ts';
+import type { EventOfWebhook, TaskStatus } from '../../../lib/client/operations.ts';
+import { type DemoClient, waitFor } from './demo-client.ts';
+import { createDemoTask, type Demo } from './demo-steps.ts';
 
 type DeliveryState = EventOfWebhook['state'];
 
@@ -21,35 +22,35 @@ const waitingEvents = 5;
  * stops. A delivery is `exhausted` only if the retries of the service end soon enough.
  */
 export async function leaveDeliveries({ client, secret }: Demo): Promise<void> {
+  const { api } = client;
   const receiver = await startFailingReceiver();
   try {
     const webhook = await register(client, receiver.url, secret);
-    const path = `/api/webhooks/${webhook}`;
-    const statesOf = async () =>
-      (await callApi<EventOfWebhook[]>(client, 'GET', `${path}/events?limit=100`)).map(({ state }) => state);
+    const params = { id: webhook };
+    const statesOf = async () => (await listEvents(api, webhook)).map(({ state }) => state);
     const until = (state: DeliveryState, withinSeconds = 30) =>
       waitFor(client, `A delivery that is ${state}`, withinSeconds, async () => (await statesOf()).includes(state));
 
-    const task = await createTask({ client }, { title: 'Publish 1.5', projectId });
-    const move = (status: string) => callApi(client, 'PATCH', `${tasks}/${task}`, { status });
+    const task = await createDemoTask({ client }, { title: 'Publish 1.5', projectId });
+    const move = (status: TaskStatus) => api.updateTask({ params: { id: task }, body: { status } });
     await until('delivered');
     receiver.fail();
-    await callApi(client, 'PATCH', path, { maxPerSecond: 1 });
+    await api.updateWebhook({ params, body: { maxPerSecond: 1 } });
     await move('assigned');
-    const retries = await waitFor(client, 'A failed attempt', 30, () => retriesEndSoon(client, path));
+    const retries = await waitFor(client, 'A failed attempt', 30, () => retriesEndSoon(api, webhook));
     if (retries.endSoon) {
       await until('exhausted', retriesSeconds);
       await move('in_progress');
       await until('retrying');
     }
     const comment = (nth: number) =>
-      callApi(client, 'POST', `${tasks}/${task}/comments`, { text: `Note ${nth} on the publication.` });
+      api.commentOnTask({ params: { id: task }, body: { text: `Note ${nth} on the publication.` } });
     await Promise.all(Array.from({ length: waitingEvents }, (_, at) => comment(at + 1)));
-    await callApi(client, 'PATCH', path, { active: false });
+    await api.updateWebhook({ params, body: { active: false } });
     await move('qa_review');
     await until('skipped');
     // From now on it stays, as the other resources.
-    client.created.splice(client.created.indexOf(path), 1);
+    client.created = client.created.filter(({ id }) => id !== webhook);
     print(webhook, await statesOf());
   } finally {
     receiver.stop();
@@ -57,19 +58,24 @@ export async function leaveDeliveries({ client, secret }: Demo): Promise<void> {
 }
 
 async function register(client: DemoClient, url: string, secret: string): Promise<string> {
-  const { id } = await callApi(client, 'POST', '/api/webhooks/register', {
-    ...{ url, secret, description: 'Demo: a receiver that fails', taskFilter: { projectId } },
-    events: ['task.created', 'task.status_changed', 'task.commented'],
+  const { data: webhook } = await client.api.registerWebhook({
+    body: {
+      ...{ url, secret, description: 'Demo: a receiver that fails', taskFilter: { projectId } },
+      events: ['task.created', 'task.status_changed', 'task.commented'],
+    },
   });
-  client.created.push(`/api/webhooks/${id}`);
-  console.log(`\nRegistered the webhook ${id}, whose receiver will fail.`);
-  return id as string;
+  client.created.push({ kind: 'webhook', id: webhook.id });
+  console.log(`\nRegistered the webhook ${webhook.id}, whose receiver will fail.`);
+  return webhook.id;
+}
+
+async function listEvents(api: Client, webhook: string): Promise<EventOfWebhook[]> {
+  return (await api.listWebhookEvents({ params: { id: webhook }, query: { limit: 100 } })).data;
 }
 
 /** Returns whether the retries of the delivery that has failed end soon; `undefined` if none has failed. */
-async function retriesEndSoon(client: DemoClient, path: string): Promise<{ endSoon: boolean } | undefined> {
-  const events = await callApi<EventOfWebhook[]>(client, 'GET', `${path}/events?limit=100`);
-  const failed = events.find(({ state }) => state === 'retrying' || state === 'exhausted');
+async function retriesEndSoon(api: Client, webhook: string): Promise<{ endSoon: boolean } | undefined> {
+  const failed = (await listEvents(api, webhook)).find(({ state }) => state === 'retrying' || state === 'exhausted');
   if (!failed) return undefined;
   const { nextAttemptAt } = failed;
   return { endSoon: !nextAttemptAt || Date.parse(nextAttemptAt) - Date.now() < soonSeconds * 1_000 };

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { type Delivery, DeliveryRefused, verifyWebhook } from '../../../lib/client/verify-webhook.ts';
-import { Problem } from '../problem.ts';
+import { Problem } from '../../problem.ts';
 
 /** A webhook receiver as a user would write it: it verifies each delivery and responds at once. */
 export type Receiver = {

@@ -1,17 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { CrewboardError, waitForExecution } from '../../../lib/client/client.ts';
+import type { Execution, NewAgent, NewExecution, NewTask } from '../../../lib/client/operations.ts';
 import type { Delivery } from '../../../lib/client/verify-webhook.ts';
-import { eventNames } from '../../../lib/contract/events.ts';
-import type { Execution, ExecutionStarted, NewExecution } from '../../../lib/contract/executions.ts';
+import { eventNames } from '../../../lib/contract/webhooks/events.ts';
 import { simulatorName } from '../../../lib/model/answering-model.ts';
-import { Problem } from '../problem.ts';
-import { callApi, callForError, type DemoClient, waitFor } from './demo-client.ts';
+import { Problem } from '../../problem.ts';
+import { type DemoClient, pollMs, waitFor } from './demo-client.ts';
 import type { Receiver } from './demo-receiver.ts';
 
-/** The longest time of an execution. The service ends every execution within ten minutes after its start. */
-export const executionWithinSeconds = 720;
 const deliveryWithinSeconds = 30;
-
-export const tasks = '/api/kanban-tasks';
 
 /** What each step of the demo uses. */
 export type Demo = { client: DemoClient; receiver: Receiver; secret: string };
@@ -23,16 +21,16 @@ export type Demo = { client: DemoClient; receiver: Receiver; secret: string };
  * @returns the name of the agent
  */
 export async function runExecutions(demo: Demo): Promise<string> {
-  const { client } = demo;
+  const { api } = demo.client;
   const agent = await createAgent(demo);
   await registerWebhook(demo);
 
-  const draft = await createTask(demo, { title: 'Write the release notes of 1.4', priority: 'high' });
-  await callApi(client, 'PATCH', `${tasks}/${draft}`, { assignedAgent: agent, status: 'assigned' });
+  const draft = await createDemoTask(demo, { title: 'Write the release notes of 1.4', priority: 'high' });
+  await api.updateTask({ params: { id: draft }, body: { assignedAgent: agent, status: 'assigned' } });
   console.log(`The task is assigned to ${agent}.`);
-  const announcement = await createTask(demo, { title: 'Announce 1.4', assignedAgent: agent, dependsOn: [draft] });
+  const announcement = await createDemoTask(demo, { title: 'Announce 1.4', assignedAgent: agent, dependsOn: [draft] });
   const start = { taskId: announcement, input: 'Write the announcement of 1.4 from its release notes.' };
-  const { status, code, message } = await callForError(client, 'POST', `/api/agents/${agent}/execute`, start);
+  const { status, code, message } = await errorOf(api.executeAgent({ params: { name: agent }, body: start }));
   console.log(`It depends on the first task, so its execution is rejected: ${status} ${code}. ${message}`);
   await waitForDelivery(demo, 'task.status_changed', draft, 'assigned');
   await waitForDelivery(demo, 'task.created', announcement, 'backlog');
@@ -44,7 +42,7 @@ export async function runExecutions(demo: Demo): Promise<string> {
   });
   if (model === simulatorName)
     console.log('The built-in simulator answers in this demo. It is no model and does no work.');
-  await callApi(client, 'PATCH', `${tasks}/${draft}`, { status: 'done' });
+  await api.updateTask({ params: { id: draft }, body: { status: 'done' } });
   console.log('\nA person has reviewed the output and moves the task to done.');
   await waitForDelivery(demo, 'task.status_changed', draft, 'done');
   await waitForDelivery(demo, 'task.completed', draft, 'done');
@@ -54,19 +52,34 @@ export async function runExecutions(demo: Demo): Promise<string> {
   return agent;
 }
 
+/**
+ * Returns the error response of a call.
+ *
+ * @throws `Problem` if the call succeeds
+ */
+async function errorOf(call: Promise<unknown>): Promise<CrewboardError> {
+  const error: unknown = await call.then(
+    () => new Problem('an execution of a blocked task has started.'),
+    (error: unknown) => error,
+  );
+  if (error instanceof CrewboardError && error.status > 0) return error;
+  throw error;
+}
+
 /** Creates an agent with a unique name and two skills, and returns the name. */
 async function createAgent({ client }: Demo): Promise<string> {
   const name = `release-writer-${randomBytes(4).toString('hex')}`;
-  await callApi(client, 'POST', '/api/agents', {
+  const body: NewAgent = {
     name,
     displayName: 'Release writer',
     category: 'development',
     soul: 'You write plainly and promise nothing that does not exist.',
     systemPrompt: 'You write release notes for the users of a product, in at most ten lines.',
-  });
-  client.created.push(`/api/agents/${name}`);
+  };
+  await client.api.createAgent({ body });
+  client.created.push({ kind: 'agent', id: name });
   const skills = ['sk_release-notes', 'sk_research-brief'];
-  for (const skillId of skills) await callApi(client, 'POST', `/api/agents/${name}/skills`, { skillId });
+  for (const skillId of skills) await client.api.assignSkill({ params: { name }, body: { skillId } });
   console.log(`Created the agent ${name} with a soul, a system prompt and the skills ${skills.join(' and ')}.`);
   return name;
 }
@@ -74,37 +87,33 @@ async function createAgent({ client }: Demo): Promise<string> {
 async function registerWebhook({ client, receiver, secret }: Demo): Promise<void> {
   // The demo deletes at its end what it has created, and waits for no deliveries then.
   const events = eventNames.filter((name) => name !== 'task.deleted');
-  const body = { url: receiver.url, events, secret };
-  const { id } = await callApi(client, 'POST', '/api/webhooks/register', body);
-  client.created.push(`/api/webhooks/${id}`);
-  console.log(`Registered the webhook ${id} for the events ${events.join(', ')}.\n`);
+  const { data: webhook } = await client.api.registerWebhook({ body: { url: receiver.url, events, secret } });
+  client.created.push({ kind: 'webhook', id: webhook.id });
+  console.log(`Registered the webhook ${webhook.id} for the events ${events.join(', ')}.\n`);
 }
 
 /** Creates a task, and returns its id. */
-export async function createTask({ client }: Pick<Demo, 'client'>, task: object): Promise<string> {
-  const { id, title } = await callApi<{ id: string; title: string }>(client, 'POST', tasks, task);
-  client.created.push(`${tasks}/${id}`);
-  console.log(`Created the task ${id} “${title}”.`);
-  return id;
+export async function createDemoTask({ client }: Pick<Demo, 'client'>, body: NewTask): Promise<string> {
+  const { data: task } = await client.api.createTask({ body });
+  client.created.push({ kind: 'task', id: task.id });
+  console.log(`Created the task ${task.id} “${task.title}”.`);
+  return task.id;
 }
 
 /** Executes the agent on a task, waits for the end, and prints the output. Returns the execution. */
-export async function execute(demo: Demo, agent: string, start: NewExecution & { taskId: string }): Promise<Execution> {
-  const { client } = demo;
-  const started = await callApi<ExecutionStarted>(client, 'POST', `/api/agents/${agent}/execute`, start);
+export async function execute(demo: Demo, name: string, body: NewExecution & { taskId: string }): Promise<Execution> {
+  const { api } = demo.client;
+  const { data: started } = await api.executeAgent({ params: { name }, body });
   const { executionId: id } = started;
   console.log(`\nStarted an execution: ${id} is ${started.status}.`);
-  const execution = await waitFor(client, `The end of ${id}`, executionWithinSeconds, async () => {
-    const found = await callApi<Execution>(client, 'GET', `/api/agents/${agent}/executions/${id}`);
-    return found.status !== 'running' && found;
-  });
+  const execution = await waitForExecution(api, { name, id, wait: () => pause(pollMs) });
   const { status, output, tokensUsed, durationMs, qualityGates, error } = execution;
   if (status === 'failed') throw new Problem(`the execution failed. ${error}`);
-  const task = await callApi<{ status: string }>(client, 'GET', `${tasks}/${start.taskId}`);
+  const { data: task } = await api.getTask({ params: { id: body.taskId } });
   await waitForDelivery(demo, 'agent.spawned', id, 'running');
-  await waitForDelivery(demo, 'task.status_changed', start.taskId, 'in_progress');
+  await waitForDelivery(demo, 'task.status_changed', body.taskId, 'in_progress');
   await waitForDelivery(demo, 'agent.completed', id, status);
-  await waitForDelivery(demo, 'task.status_changed', start.taskId, task.status);
+  await waitForDelivery(demo, 'task.status_changed', body.taskId, task.status);
   const { selfTest, qaReview } = qualityGates;
   console.log(
     `The execution is ${status} after ${durationMs} ms and ${tokensUsed} tokens:\n\n${indented(output ?? '')}\n`,

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { formerStandardModels, thinkingTokensOf } from '../../../lib/contract/models.ts';
+import { formerStandardModels, thinkingTokensOf } from '../../../lib/contract/agents/models.ts';
 import { ModelServerError } from '../../../lib/model/failures.ts';
 import type { ServerMembers } from '../../../lib/model/turns.ts';
-import { codeOf } from '../problem.ts';
+import { codeOf } from '../../problem.ts';
 import type { BedrockError } from './bedrock-errors.ts';
-import type { LaterMessage, LocalModel, Reply, Request, RequestedCall } from './converse-client.ts';
+import type { LaterMessage, LocalModel, ModelRequest, Reply, RequestedCall } from './converse-client.ts';
 
 /** A server of the OpenAI chat protocol. */
 export type ChatServer = {
@@ -166,7 +166,7 @@ export function createChatModel(server: ChatServer): LocalModel {
   const { name, startDeadline = () => AbortSignal.timeout(deadlineMs) } = server;
   /** The models for which the server has refused `max_tokens`, until the process ends. */
   const withNewName = new Set<string>();
-  const complete = async (model: string, request: Request, signal: AbortSignal): Promise<unknown> => {
+  const complete = async (model: string, request: ModelRequest, signal: AbortSignal): Promise<unknown> => {
     const send = () =>
       call(
         server,
@@ -239,7 +239,7 @@ async function firstModel(server: ChatServer, signal: AbortSignal): Promise<stri
 function chatRequest(
   { maxTokens: most = Number.POSITIVE_INFINITY }: ChatServer,
   serverModel: string,
-  { model, system, user, later, tools, maxTokens, effort }: Request,
+  { model, system, user, later, tools, maxTokens, effort }: ModelRequest,
   hasNewName: boolean,
 ) {
   const messages = [
@@ -281,7 +281,7 @@ function chatMessages(message: LaterMessage): object[] {
 }
 
 /** Returns the reply for a completion. One that cannot be read is paid for, too. */
-function replyOf(server: ChatServer, { tools, later }: Request, completion: unknown): Reply {
+function replyOf(server: ChatServer, { tools, later }: ModelRequest, completion: unknown): Reply {
   const tokens = tokensOf(completion);
   const read = v.safeParse(Completion, completion);
   if (!read.success) return { kind: 'answer', text: '', stopReason: unreadableOutput, ...tokens };
@@ -299,7 +299,7 @@ function replyOf(server: ChatServer, { tools, later }: Request, completion: unkn
   };
 }
 
-/** Returns the tokens of a completion. The total has those of a part that is missing. */
+/** Returns the tokens of a completion. If a part is missing, its tokens follow from the total. */
 function tokensOf(completion: unknown): { tokens?: { input: number; output: number } } {
   const { prompt_tokens, completion_tokens, total_tokens } = v.parse(Counted, completion).usage ?? {};
   const rest = (part = 0) => Math.max(0, (total_tokens ?? 0) - part);
@@ -308,7 +308,7 @@ function tokensOf(completion: unknown): { tokens?: { input: number; output: numb
   return { tokens: { input, output } };
 }
 
-/** Returns the text of a content: a text, or parts, of which those of other kinds have none. */
+/** Returns the text of a content: a text, or parts; parts of other kinds have no text. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (Array.isArray(content)) return content.map(textOf).join('');
@@ -353,12 +353,10 @@ function membersOf(
       ...Object.fromEntries(Object.entries(message).filter(([name]) => !ownMembers.has(name))),
       ...(isChanged && { content }),
     },
-    calls: calls.map(
-      ({ id: _, type: _type, function: { name: _name, arguments: _arguments, ...inner }, ...outer }) => ({
-        ...outer,
-        ...(Object.keys(inner).length > 0 && { function: inner }),
-      }),
-    ),
+    calls: calls.map(({ id, type: _type, function: { name: _name, arguments: _arguments, ...inner }, ...outer }) => ({
+      ...outer,
+      ...(Object.keys(inner).length > 0 && { function: inner }),
+    })),
   };
 }
 

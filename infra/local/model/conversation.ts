@@ -1,5 +1,5 @@
 import { isDeeper } from '../../../lib/contract/depth.ts';
-import type { Request } from './converse-client.ts';
+import type { ModelRequest } from './converse-client.ts';
 
 /** The result of a call, with the name of its tool. */
 type NamedResult = { tool: string; output: string };
@@ -15,7 +15,7 @@ export type Conversation = {
 };
 
 /** Returns where the conversation of a request is. */
-export function conversationOf({ later }: Request): Conversation {
+export function conversationOf({ later }: ModelRequest): Conversation {
   const turns = later.flatMap((message) => (message.role === 'assistant' ? [message.calls] : []));
   const outputs = new Map<string, string>();
   const named = turns.map((calls, at) => {

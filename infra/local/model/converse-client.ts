@@ -1,11 +1,11 @@
 import type { ContentBlock, ConverseCommand, ConverseCommandOutput } from '@aws-sdk/client-bedrock-runtime';
 import * as v from 'valibot';
-import type { Effort } from '../../../lib/contract/models.ts';
+import type { Effort } from '../../../lib/contract/agents/models.ts';
 import type { ConverseClient, ToolCall, ToolDefinition, ToolResult } from '../../../lib/model/converse.ts';
 import { ModelServerError } from '../../../lib/model/failures.ts';
 import type { ServerMembers } from '../../../lib/model/turns.ts';
 import { type BedrockError, bedrockErrorOf } from './bedrock-errors.ts';
-import { ConverseInput, type Message, problemOf } from './converse-input.ts';
+import { ConverseInput, inputError, type Message } from './converse-input.ts';
 
 /** A message of a conversation after the first one: of the model with its calls, or of the user with their results. */
 export type LaterMessage =
@@ -13,7 +13,7 @@ export type LaterMessage =
   | { role: 'user'; text: string; results: ToolResult[] };
 
 /** A request to a model, with the fields that the service sends. */
-export type Request = {
+export type ModelRequest = {
   model: string;
   system: string;
   /** The first user message. */
@@ -48,7 +48,7 @@ export type Reply =
  * A model that this process calls itself. `signal` aborts when the caller no longer waits. It may throw a
  * `ModelServerError`, whose message callers get.
  */
-export type LocalModel = (request: Request, signal: AbortSignal) => Promise<Reply>;
+export type LocalModel = (request: ModelRequest, signal: AbortSignal) => Promise<Reply>;
 
 /**
  * Returns a client of Bedrock's Converse operation that calls a model of this process. It validates requests, answers and
@@ -69,11 +69,11 @@ export function converseClient(model: LocalModel, server?: string): ConverseClie
 async function replyTo(input: object, model: LocalModel, signal: AbortSignal): Promise<Reply> {
   const read = v.safeParse(ConverseInput, input);
   if (!read.success) return { kind: 'error', name: 'ValidationException' };
-  const problem = problemOf(read.output);
+  const problem = inputError(read.output);
   if (problem) return { kind: 'error', ...problem };
   const { modelId, system = [], messages, inferenceConfig, outputConfig, toolConfig } = read.output;
   const [first, ...later] = messages as [Message, ...Message[]];
-  const request: Request = {
+  const request: ModelRequest = {
     model: modelId,
     system: textOf(system),
     user: textOf(first.content),

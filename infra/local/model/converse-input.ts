@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { rejectsTextBesideTools, supportsPromptCache } from '../../../lib/contract/models.ts';
+import { rejectsTextBesideTools, supportsPromptCache } from '../../../lib/contract/agents/models.ts';
 import { ServerMembers } from '../../../lib/model/turns.ts';
 import type { BedrockError } from './bedrock-errors.ts';
 
@@ -95,7 +95,7 @@ type ConverseInput = v.InferOutput<typeof ConverseInput>;
 const maxCachePoints = 4;
 
 /** Returns the error of a request whose fields do not fit together, with the words of Bedrock; `undefined` if they do. */
-export function problemOf(input: ConverseInput): { name: BedrockError; message: string } | undefined {
+export function inputError(input: ConverseInput): { name: BedrockError; message: string } | undefined {
   const rejected = (message: string) => ({ name: 'ValidationException' as const, message });
   const points = pointsOf(input);
   if (points > maxCachePoints)

@@ -8,7 +8,7 @@ import { mark } from './simulated-work.ts';
 import { createSimulator } from './simulator.ts';
 
 /** The model that answers for agents. */
-export type Model = {
+export type AnsweringModel = {
   /** The client of the model; `undefined` for Bedrock itself, which the SDK's own client calls. */
   client: ConverseClient | undefined;
   /** The name of the model that answers all questions; `undefined` if the model of the question answers. */
@@ -25,7 +25,7 @@ type ModelCheck = { description: string; problem: string | undefined };
  *
  * @throws `Problem` if the simulator's script is invalid
  */
-export function createLocalModel(settings: ModelSettings): Model {
+export function createLocalModel(settings: ModelSettings): AnsweringModel {
   const server = settings.kind === 'chat' ? settings.baseUrl : undefined;
   const client = settings.kind === 'bedrock' ? undefined : converseClient(modelOf(settings), server);
   const name = settings.kind === 'simulator' ? simulatorName : undefined;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
-import { codeOf, Problem } from '../problem.ts';
+import { codeOf, Problem } from '../../problem.ts';
 import { bedrockErrors } from './bedrock-errors.ts';
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);

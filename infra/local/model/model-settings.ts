@@ -5,9 +5,9 @@ import {
   standardModel,
   standardModelName,
   standardProfileIn,
-} from '../../../lib/contract/models.ts';
-import { environment } from '../../../lib/deployment/environment.ts';
-import { Problem } from '../problem.ts';
+} from '../../../lib/contract/agents/models.ts';
+import { environment } from '../../../lib/names/environment.ts';
+import { Problem } from '../../problem.ts';
 
 /** The settings of the model that answers for agents. */
 export type ModelSettings =

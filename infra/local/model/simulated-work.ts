@@ -1,5 +1,5 @@
 import type { Conversation } from './conversation.ts';
-import type { Request } from './converse-client.ts';
+import type { ModelRequest } from './converse-client.ts';
 
 /** The mark of each text of the simulator that no rule has given, by which people and programs recognize it. */
 export const mark = '(simulated)';
@@ -35,7 +35,7 @@ type Task = { id: string; title: string; assignedAgent?: string; projectId?: str
  * "delegate" it delegates them to the agents that the input names, and with "do" it does the others. Each tool has its turn
  * once, so the conversation ends after three turns.
  */
-export function simulatedWork({ user, tools }: Request, { results }: Conversation): Work {
+export function simulatedWork({ user, tools }: ModelRequest, { results }: Conversation): Work {
   const wishes = wishesOf(sectionOf(user, 'input') ?? user);
   const resultsOf = (tool: string) => results.filter((one) => one.tool === tool).map(({ output }) => parsed(output));
   const isNext = (tool: string) => tools.some(({ name }) => name === tool) && resultsOf(tool).length === 0;

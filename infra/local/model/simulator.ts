@@ -1,9 +1,9 @@
 import { setTimeout as timer } from 'node:timers/promises';
+import { namedModels } from '../../../lib/contract/agents/models.ts';
 import { isDeeper, maxDepth } from '../../../lib/contract/depth.ts';
-import { namedModels } from '../../../lib/contract/models.ts';
-import { verdictLine } from '../../../lib/executions/prompts.ts';
+import { verdictLine } from '../../../lib/executions/prompts/execution-prompts.ts';
 import { type Conversation, conversationOf, withValues } from './conversation.ts';
-import type { LocalModel, Reply, Request, RequestedCall } from './converse-client.ts';
+import type { LocalModel, ModelRequest, Reply, RequestedCall } from './converse-client.ts';
 import type { Rule } from './model-script.ts';
 import { mark, simulatedWork } from './simulated-work.ts';
 
@@ -38,7 +38,7 @@ export function createSimulator({ defaultModel, latencyMs, rules, sleep = wait }
 
 const wait = (milliseconds: number, signal: AbortSignal) => timer(milliseconds, undefined, { signal });
 
-const matches = (rule: Rule, request: Request, conversation: Conversation) =>
+const matches = (rule: Rule, request: ModelRequest, conversation: Conversation) =>
   (rule.model === undefined || rule.model === request.model) &&
   isFound(rule.match(request.user)) &&
   (rule.system === undefined || isFound(rule.system(request.system))) &&
@@ -56,7 +56,7 @@ const matchesConversation = ({ step, after, results }: Rule, { step: current, la
 /** A match of a regular expression is a list of its groups. */
 const isFound = (match: boolean | readonly string[]) => match !== false;
 
-function scriptedReply(rule: Rule, request: Request, { step, results }: Conversation): Reply {
+function scriptedReply(rule: Rule, request: ModelRequest, { step, results }: Conversation): Reply {
   const { text, throttle, error, malformed, refusal, stopReason, tool, tools, malformedTool, tokens } = rule;
   if (throttle) return { kind: 'error', name: 'ThrottlingException' };
   if (error) return { kind: 'error', name: error };
@@ -78,7 +78,7 @@ function scriptedReply(rule: Rule, request: Request, { step, results }: Conversa
 const textOf = (calls: readonly RequestedCall[]) =>
   calls.map(({ name, input }) => (isDeeper(input, maxDepth) ? name : JSON.stringify([name, input]))).join(' ');
 
-function standardReply(request: Request, conversation: Conversation): Reply {
+function standardReply(request: ModelRequest, conversation: Conversation): Reply {
   if (request.user.includes(verdictLine))
     return answer(request, `The work does what was asked. ${mark}\nVERDICT: PASS`);
   const work = simulatedWork(request, conversation);
@@ -86,12 +86,12 @@ function standardReply(request: Request, conversation: Conversation): Reply {
 }
 
 /** Returns an answer with calls of tools, numbered by the step of the conversation. */
-function callingAnswer(request: Request, step: number, requested: readonly Omit<RequestedCall, 'id'>[]) {
+function callingAnswer(request: ModelRequest, step: number, requested: readonly Omit<RequestedCall, 'id'>[]) {
   const calls = requested.map((one, at) => ({ id: `tooluse_${step}_${at + 1}`, ...one }));
   return { ...answer(request, textOf(calls), 'tool_use'), text: '', calls };
 }
 
-function answer(request: Request, text: string, stopReason = 'end_turn') {
+function answer(request: ModelRequest, text: string, stopReason = 'end_turn') {
   return {
     kind: 'answer' as const,
     text,
@@ -100,7 +100,7 @@ function answer(request: Request, text: string, stopReason = 'end_turn') {
   };
 }
 
-function inputTokens({ system, user, tools, later }: Request): number {
+function inputTokens({ system, user, tools, later }: ModelRequest): number {
   const conversation = tools.length > 0 ? JSON.stringify([tools, later]) : '';
   return estimated(system) + estimated(user) + estimated(conversation);
 }

@@ -6,8 +6,8 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import { clientConfig } from '../../../lib/aws/client-config.ts';
-import { tableSchema } from '../../../lib/deployment/table-schema.ts';
-import { Problem } from '../problem.ts';
+import { tableSchema } from '../../../lib/names/table-schema.ts';
+import { Problem } from '../../problem.ts';
 
 /**
  * Creates the table with its stream and its index, as the stack does in AWS. Does nothing if the table exists.

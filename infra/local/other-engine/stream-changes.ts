@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { clientConfig } from '../../../lib/aws/client-config.ts';
-import type { QuietChange } from '../../../lib/deployment/consumers.ts';
+import type { QuietChange } from '../../../lib/names/consumers.ts';
 import type { Changes } from '../table/changes/changes.ts';
 import type { PositionStore } from './stream-positions.ts';
 
@@ -15,11 +15,11 @@ import type { PositionStore } from './stream-positions.ts';
 export type OtherStream = {
   endpoint: string;
   tableName: string;
-  /** The kinds of items whose changes are wanted. The engine records those of all items. */
+  /** The kinds of items whose changes are wanted. The engine records the changes of all items. */
   kinds: readonly string[];
   /** The kinds of which only new items are wanted. */
   onlyNew?: readonly string[];
-  /** Those of their changes that are not wanted. */
+  /** The changes of such items that are not wanted. */
   quiet?: QuietChange;
   positions: PositionStore;
 };
@@ -52,7 +52,7 @@ export function createStreamChanges({
   let known: Read[] = [];
   let streamArn: string | undefined;
 
-  /** Adds the shards that are new, and those that an earlier start has not finished. */
+  /** Adds the shards that are new, and the shards that an earlier start has not finished. */
   async function findShards(): Promise<void> {
     streamArn ??= (await client.send(new ListStreamsCommand({ TableName: tableName }))).Streams?.[0]?.StreamArn;
     let ExclusiveStartShardId: string | undefined;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { longestDelaySeconds } from '../../../lib/deployment/queues.ts';
+import { longestDelaySeconds } from '../../../lib/names/queues.ts';
 import { currentRecordBatches, type RecordBatch } from './record-batches.ts';
 
 /** A queue in the memory of this process that behaves like a standard queue of SQS. */
@@ -67,7 +67,7 @@ export function createMemoryQueue({
  * @returns the ids of the messages
  * @throws `Error` for an invalid delay; no message is sent then
  */
-export function sendMessages(
+export function enqueueMessages(
   queue: MemoryQueue,
   messages: readonly { body: string; delaySeconds: number }[],
 ): string[] {

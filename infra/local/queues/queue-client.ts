@@ -7,8 +7,8 @@ import {
   SendMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import { type QueueName, queues as rows } from '../../../lib/deployment/queues.ts';
-import { changeVisibility, deleteMessage, type MemoryQueue, receiveMessages, sendMessages } from './memory-queue.ts';
+import { type QueueName, queues as rows } from '../../../lib/names/queues.ts';
+import { changeVisibility, deleteMessage, enqueueMessages, type MemoryQueue, receiveMessages } from './memory-queue.ts';
 import type { Queues } from './queues.ts';
 
 /** The part of a client of SQS that the commands of operators use, and the URL of each queue. */
@@ -80,6 +80,6 @@ function send(queue: MemoryQueue, messages: readonly NewMessage[]): object {
     body: MessageBody,
     delaySeconds: DelaySeconds,
   }));
-  sendMessages(queue, bodies);
+  enqueueMessages(queue, bodies);
   return {};
 }

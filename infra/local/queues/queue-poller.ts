@@ -77,7 +77,7 @@ export function pollQueue(mapping: QueueMapping, wait: Wait = waited): Stop {
   };
 }
 
-/** Gives messages to the handler, and deletes those that it handled. */
+/** Gives messages to the handler, and deletes the messages that it handled. */
 async function handle({ name, queue, handler, timeoutSeconds }: QueueMapping, messages: ReceivedMessage[]) {
   const event: SQSEvent = { Records: messages.map(recordOf) };
   const call = () => handler(event, contextOf(name, timeoutSeconds));

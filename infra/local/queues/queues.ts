@@ -1,12 +1,12 @@
-import { maxReceiveCount, type QueueName, queues, workQueues } from '../../../lib/deployment/queues.ts';
-import type { QueueSender } from '../../../lib/sqs/queue.ts';
-import { createMemoryQueue, type MemoryQueue, sendMessages } from './memory-queue.ts';
+import type { QueueSender } from '../../../lib/aws/queue.ts';
+import { maxReceiveCount, type QueueName, queues, workQueues } from '../../../lib/names/queues.ts';
+import { createMemoryQueue, enqueueMessages, type MemoryQueue } from './memory-queue.ts';
 
-/** The queues of `lib/deployment/queues.ts`, in memory. */
+/** The queues of `lib/names/queues.ts`, in memory. */
 export type Queues = Readonly<Record<QueueName, MemoryQueue>>;
 
 /**
- * The queues of first attempts; those of slow webhooks move to `slowDeliveries`. The messages of all other queues have a
+ * The queues of first attempts; attempts of slow webhooks move to `slowDeliveries`. The messages of all other queues have a
  * `due` entry in the table, by which a start of the service sends them again.
  */
 const firstAttempts: readonly QueueName[] = ['deliveries', 'slowDeliveries'];
@@ -32,7 +32,7 @@ export function sendersOf(queues: Queues): Map<QueueName, QueueSender> {
     (queue: MemoryQueue): QueueSender =>
     async (messages) => {
       const bodies = messages.map(({ message, delaySeconds }) => ({ body: JSON.stringify(message), delaySeconds }));
-      sendMessages(queue, bodies);
+      enqueueMessages(queue, bodies);
     };
   return new Map(Object.entries(queues).map(([name, queue]) => [name as QueueName, senderOf(queue)]));
 }

@@ -1,4 +1,4 @@
-import { tableSchema } from '../../../lib/deployment/table-schema.ts';
+import { tableSchema } from '../../../lib/names/table-schema.ts';
 import { Invalid, InvalidItem, Unsupported } from './errors.ts';
 import {
   type Condition,
@@ -12,12 +12,12 @@ import { keyRangeOf } from './expressions/key-conditions.ts';
 import { checkPlaceholders, type Placeholders } from './expressions/operands.ts';
 import { parseProjection, projected, projectedNames } from './expressions/projections.ts';
 import { checkUpdate, parseUpdate } from './expressions/updates.ts';
-import type { Page, Range, Reader, StartKey } from './reader.ts';
+import type { Reader, RowPage, RowRange, StartKey } from './reader.ts';
 import { type ItemKey, keyNames, keyOf, largestItem, rowOf } from './rows.ts';
 import { decode, decodeItem, encode, type Stored } from './values/encoding.ts';
 import { nativeItem, nativeMap } from './values/native.ts';
 import type { Value } from './values/values.ts';
-import type { Job, PreparedWrite } from './writes/writer.ts';
+import type { PreparedWrite, WriteJob } from './writes/writer.ts';
 
 /** The input of a command of the document client. */
 export type Input = Record<string, unknown>;
@@ -83,7 +83,6 @@ function checkValue(operation: string, input: Input, name: string, allowed: read
 /** The bytes that one read unit reads, strongly consistent. */
 const readUnit = 4096;
 
-/** Returns the read units of bytes. */
 const readUnits = (bytes: number, isConsistent: boolean) =>
   Math.max(1, Math.ceil(bytes / readUnit)) * (isConsistent ? 1 : 0.5);
 
@@ -91,7 +90,7 @@ const readUnits = (bytes: number, isConsistent: boolean) =>
 export type ReadUnits = { table: number; index: number };
 
 /** Carries out a `GetItem`. */
-export function getItem(reader: Reader, input: Input): { output: object; units: ReadUnits } {
+export function getItemCommand(reader: Reader, input: Input): { output: object; units: ReadUnits } {
   checkParameters('GetItem', input);
   const found = reader.get(keyOf(input.Key as object));
   const units = { table: readUnits(found?.size ?? 0, input.ConsistentRead === true), index: 0 };
@@ -130,7 +129,7 @@ export function batchGetItems(reader: Reader, input: Input, tableName: string): 
 }
 
 /** Carries out a `Query` or a `Scan`. */
-export function readPage(
+export function queryPage(
   reader: Reader,
   operation: 'Query' | 'Scan',
   input: Input,
@@ -168,7 +167,7 @@ export function readPage(
       throw new Invalid(`Filter Expression can only contain non-primary key attributes: Primary key attribute: ${key}`);
   }
   const names = projection && projectedNames(projection, placeholders);
-  const range: Range = {
+  const range: RowRange = {
     inIndex,
     hash: keyRange?.hash,
     bounds: keyRange?.bounds ?? [],
@@ -191,7 +190,7 @@ export function readPage(
 
 /** Returns the items of a page that pass the filter, as the document client returns them; only their number for a count. */
 function selected(
-  { items }: Page,
+  { items }: RowPage,
   filter: Condition | undefined,
   placeholders: Placeholders,
   names: readonly string[] | undefined,
@@ -225,7 +224,7 @@ function startKeyOf(key: Input, inIndex: boolean, hash: string | undefined): Sta
 }
 
 /** Returns the job of a `PutItem`, an `UpdateItem` or a `DeleteItem`. */
-export function singleJob(operation: 'PutItem' | 'UpdateItem' | 'DeleteItem', input: Input): Job {
+export function singleJob(operation: 'PutItem' | 'UpdateItem' | 'DeleteItem', input: Input): WriteJob {
   checkParameters(operation, input);
   const returned = operation === 'UpdateItem' ? ['NONE', 'ALL_OLD', 'ALL_NEW', 'UPDATED_NEW'] : ['NONE', 'ALL_OLD'];
   checkValue(operation, input, 'ReturnValues', returned);
@@ -238,7 +237,7 @@ export function singleJob(operation: 'PutItem' | 'UpdateItem' | 'DeleteItem', in
 const transactionActions = { Put: 'put', Update: 'update', Delete: 'delete', ConditionCheck: 'check' } as const;
 
 /** Returns the job of a `TransactWriteItems`. */
-export function transactionJob(input: Input, checkTable: (input: Input) => void): Job {
+export function transactionJob(input: Input, checkTable: (input: Input) => void): WriteJob {
   checkParameters('TransactWriteItems', input);
   const items = (input.TransactItems ?? []) as Record<string, Input | undefined>[];
   if (items.length === 0 || items.length > limits.transactionItems)
@@ -269,7 +268,7 @@ export function transactionJob(input: Input, checkTable: (input: Input) => void)
 }
 
 /** Returns the job of a `BatchWriteItem`. All its writes are committed together, so that none stays unprocessed. */
-export function batchWriteJob(input: Input, tableName: string): Job {
+export function batchWriteJob(input: Input, tableName: string): WriteJob {
   checkParameters('BatchWriteItem', input);
   const requests = onlyTable<Record<string, Input | undefined>[]>(input.RequestItems, tableName);
   if (requests.length === 0 || requests.length > limits.batchWrites)

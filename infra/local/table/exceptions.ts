@@ -6,7 +6,7 @@ import {
   type CancellationReason as SdkReason,
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb';
-import { noteLostResponse } from '../../../lib/table/lost-responses.ts';
+import { noteLostResponse } from '../../../lib/table/access/lost-responses.ts';
 import { type CancellationReason, Invalid, type StoredItem, type TableFailure } from './errors.ts';
 import { decodeItem } from './values/encoding.ts';
 import { marshalledItem } from './values/native.ts';

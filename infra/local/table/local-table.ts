@@ -9,17 +9,17 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { QuietChange } from '../../../lib/deployment/consumers.ts';
-import { tableSchema } from '../../../lib/deployment/table-schema.ts';
-import { openTable, type Table } from '../../../lib/table/client.ts';
+import type { QuietChange } from '../../../lib/names/consumers.ts';
+import { tableSchema } from '../../../lib/names/table-schema.ts';
+import { openTable, type Table } from '../../../lib/table/access/client.ts';
 import { createChanges, type LocalChanges } from './changes/changes.ts';
 import {
   batchGetItems,
   batchWriteJob,
-  getItem,
+  getItemCommand,
   type Input,
+  queryPage,
   type ReadUnits,
-  readPage,
   singleJob,
   transactionJob,
 } from './commands.ts';
@@ -31,7 +31,7 @@ import { openDatabaseFile, openMemoryDatabase } from './file/open-database.ts';
 import { createReader } from './reader.ts';
 import { nativeItem } from './values/native.ts';
 import { createInlineCommitter, createThreadCommitter, createWriteQueue } from './writes/write-queue.ts';
-import type { Job, WriteUnits } from './writes/writer.ts';
+import type { WriteJob, WriteUnits } from './writes/writer.ts';
 
 /** The settings of a table in the process. */
 export type LocalTableOptions = {
@@ -42,7 +42,7 @@ export type LocalTableOptions = {
   kinds: readonly string[];
   /** The kinds of which only new items are recorded. */
   onlyNew?: readonly string[];
-  /** Those of their changes that are not recorded. */
+  /** The changes of such items that are not recorded. */
   quiet?: QuietChange;
   /** Whether a write waits for the disk; see `Durability`. */
   durability?: Durability;
@@ -108,7 +108,7 @@ export function openLocalTable(options: LocalTableOptions): LocalTable {
     if (TableName !== tableName) throw unknownTable();
   };
 
-  async function write(job: Job, input: Input): Promise<object> {
+  async function write(job: WriteJob, input: Input): Promise<object> {
     const result = await queue.write(job);
     if ('failure' in result) throw exceptionOf(result.failure);
     return {
@@ -146,13 +146,13 @@ export function openLocalTable(options: LocalTableOptions): LocalTable {
     switch (command.constructor) {
       case GetCommand:
         checkTable(input);
-        return read(input, getItem(reader, input));
+        return read(input, getItemCommand(reader, input));
       case QueryCommand:
         checkTable(input);
-        return read(input, readPage(reader, 'Query', input));
+        return read(input, queryPage(reader, 'Query', input));
       case ScanCommand:
         checkTable(input);
-        return read(input, readPage(reader, 'Scan', input));
+        return read(input, queryPage(reader, 'Scan', input));
       case BatchGetCommand:
         return read(input, batchGetItems(reader, input, tableName));
       case PutCommand:
@@ -202,7 +202,7 @@ export function openLocalTable(options: LocalTableOptions): LocalTable {
   };
 }
 
-/** Returns the units of a job. Writes of transactions cost twice; AWS does not say whether those of the index do, too. */
-function writeUnits(job: Job, { table, index }: WriteUnits): WriteUnits {
+/** Returns the units of a job. Writes of transactions cost twice; AWS does not say whether writes of the index do, too. */
+function writeUnits(job: WriteJob, { table, index }: WriteUnits): WriteUnits {
   return { table: job.is === 'transaction' ? 2 * table : table, index };
 }

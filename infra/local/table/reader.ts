@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { tableSchema } from '../../../lib/deployment/table-schema.ts';
+import { tableSchema } from '../../../lib/names/table-schema.ts';
 import type { StoredItem } from './errors.ts';
 import type { Bound } from './expressions/key-conditions.ts';
 import { type ItemKey, indexEntrySize } from './rows.ts';
@@ -10,7 +10,7 @@ const { partitionKey, sortKey, dueIndex } = tableSchema;
 const pageBytes = 1024 * 1024;
 
 /** The range of a page, in the order of the keys. */
-export type Range = {
+export type RowRange = {
   /** Whether the range is one of the index. */
   inIndex: boolean;
   /** The partition; `undefined` for all. */
@@ -25,21 +25,21 @@ export type Range = {
   withItems: boolean;
 };
 
-/** The key of an item, with that of the index for a range of the index. */
+/** The key of an item, with the key of the index for a range of the index. */
 export type StartKey = ItemKey & { due?: string; dueAt?: string };
 
 /** An item of a page: its text, if the range wants items, and its size. An entry of the index is its four keys. */
 type Read = ItemKey & Partial<StoredItem> & { size: number; due?: string; dueAt?: string };
 
 /** The items of a page, and the key of the last one if there may be more. */
-export type Page = { items: Read[]; size: number; last: StartKey | undefined };
+export type RowPage = { items: Read[]; size: number; last: StartKey | undefined };
 
 /** Reads from a database. */
 export type Reader = {
   get: (key: ItemKey) => (StoredItem & { size: number }) | undefined;
   /** Returns what a function reads, which waits for nothing: all its reads see the same commits and lock the file once. */
   together: <Result>(read: () => Result) => Result;
-  page: (range: Range) => Page;
+  page: (range: RowRange) => RowPage;
 };
 
 /** Creates a reader. Its connection may be one that only reads, beside the writer's. */
@@ -101,7 +101,7 @@ const keyOf = ({ pk, sk, due, dueAt }: Read): StartKey =>
   due === undefined || dueAt === undefined ? { pk, sk } : { pk, sk, due, dueAt };
 
 /** Returns the statement of a range. No text of a caller is in it. */
-export function statementOf({ inIndex, hash, bounds, descending, after, withItems }: Range): {
+export function statementOf({ inIndex, hash, bounds, descending, after, withItems }: RowRange): {
   sql: string;
   values: string[];
 } {

@@ -1,4 +1,4 @@
-import { tableSchema } from '../../../lib/deployment/table-schema.ts';
+import { tableSchema } from '../../../lib/names/table-schema.ts';
 import { Invalid, InvalidItem } from './errors.ts';
 import { type EncodedItem, encodeItem } from './values/encoding.ts';
 import { isNumber, type Value } from './values/values.ts';
@@ -9,7 +9,7 @@ const { partitionKey, sortKey, expiry, dueIndex } = tableSchema;
 export type ItemKey = { pk: string; sk: string };
 
 /** An item as the database stores it: its text, and the attributes that the database searches. */
-export type Row = ItemKey &
+export type TableRow = ItemKey &
   EncodedItem & { due: string | null; dueAt: string | null; expiresAt: number | null; kind: string | null };
 
 /** The largest item, in bytes by the rules of DynamoDB. */
@@ -33,14 +33,14 @@ export const keyNames: readonly string[] = [partitionKey, sortKey];
  * @throws `InvalidItem` for a missing key, and a key or a key of the index that is no string; `Invalid` for an empty or too
  *   long key, or an item that is too large
  */
-export function rowOf(item: object, tooLarge = 'Item size has exceeded the maximum allowed size'): Row {
+export function rowOf(item: object, tooLarge = 'Item size has exceeded the maximum allowed size'): TableRow {
   const row = rowOfAnySize(item);
   if (row.size > largestItem) throw new Invalid(tooLarge);
   return row;
 }
 
 /** Returns the row of an item that another engine has accepted, which may count sizes otherwise; see `rowOf`. */
-export function rowOfAnySize(item: object): Row {
+export function rowOfAnySize(item: object): TableRow {
   const values = item as Record<string, Value | undefined>;
   for (const name of keyNames) {
     if (values[name] === undefined)
@@ -94,7 +94,7 @@ function checkKeyText(name: string, text: string): void {
 /**
  * Returns the primary key of a request.
  *
- * @throws `InvalidItem` if it has other attributes than those of the key, or other types
+ * @throws `InvalidItem` if it has other attributes than the attributes of the key, or other types
  */
 export function keyOf(key: object | undefined): ItemKey {
   const given = (key ?? {}) as Record<string, unknown>;
@@ -106,7 +106,7 @@ export function keyOf(key: object | undefined): ItemKey {
 }
 
 /** Returns the size of the entry of an item in the index; 0 if it has none. The index has the keys only. */
-export function indexEntrySize({ pk, sk, due, dueAt }: ItemKey & Pick<Row, 'due' | 'dueAt'>): number {
+export function indexEntrySize({ pk, sk, due, dueAt }: ItemKey & Pick<TableRow, 'due' | 'dueAt'>): number {
   if (due === null || dueAt === null) return 0;
   const names = [partitionKey, sortKey, dueIndex.partitionKey, dueIndex.sortKey];
   return [...names, pk, sk, due, dueAt].reduce((sum, text) => sum + Buffer.byteLength(text), 0);

@@ -1,6 +1,6 @@
 import type { StatementSync } from 'node:sqlite';
 import { openDatabaseFile } from '../table/file/open-database.ts';
-import { type Row, rowOfAnySize } from '../table/rows.ts';
+import { rowOfAnySize, type TableRow } from '../table/rows.ts';
 import type { FormerChange } from './former-table.ts';
 import type { CreateTableFile } from './take-over.ts';
 
@@ -39,7 +39,7 @@ function insertAll<Of>(rows: Iterable<Of>, insert: (row: Of) => boolean): number
   return inserted;
 }
 
-function insertItem(statement: StatementSync, row: Row): true {
+function insertItem(statement: StatementSync, row: TableRow): true {
   const { pk, sk, text, coded, size, due, dueAt, expiresAt, kind } = row;
   statement.run(pk, sk, text, Number(coded), size, due, dueAt, expiresAt, kind);
   return true;
@@ -52,9 +52,9 @@ function insertChange(
   kinds: readonly string[],
 ): boolean {
   const [old, row] = [before && rowOfAnySize(before), after && rowOfAnySize(after)];
-  const { pk, sk, kind } = (row ?? old) as Row;
+  const { pk, sk, kind } = (row ?? old) as TableRow;
   if (kind === null || !kinds.includes(kind)) return false;
-  const image = (of: Row | undefined) => [of?.text ?? null, Number(of?.coded ?? false)] as const;
+  const image = (of: TableRow | undefined) => [of?.text ?? null, Number(of?.coded ?? false)] as const;
   statement.run(madeAt * 1000, pk, sk, ...image(old), ...image(row));
   return true;
 }

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { type NativeAttributeValue, NumberValueImpl as NumberValue, unmarshall } from '@aws-sdk/util-dynamodb';
-import type { Item } from '../../../lib/table/write.ts';
+import type { Item } from '../../../lib/table/access/write.ts';
+import { Problem } from '../../problem.ts';
 import type { Positions } from '../other-engine/stream-positions.ts';
-import { Problem } from '../problem.ts';
 import { tableName } from '../running.ts';
 
 /**

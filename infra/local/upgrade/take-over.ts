@@ -1,9 +1,9 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import type { Item } from '../../../lib/table/write.ts';
+import type { Item } from '../../../lib/table/access/write.ts';
+import { codeOf, Problem } from '../../problem.ts';
 import { type DataFolder, dataFiles, dataPath, deleteData, readData } from '../data-folder.ts';
 import { parsePositions } from '../other-engine/stream-positions.ts';
-import { codeOf, Problem } from '../problem.ts';
 import {
   closeFormerTable,
   type FormerChange,
@@ -15,7 +15,7 @@ import {
 /** A table file that is being created. Both functions read the rows one by one and return how many they have inserted. */
 type NewTable = {
   insertItems: (items: Iterable<Item>) => number;
-  /** Inserts changes into the stream, oldest first. It leaves out those that no consumer reads. */
+  /** Inserts changes into the stream, oldest first. It leaves out changes that no consumer reads. */
   insertChanges: (changes: Iterable<FormerChange>) => number;
 };
 
@@ -45,7 +45,7 @@ const diskFull = 13;
  * After an interruption before step 2 the former file is still there, and the upgrade begins again. After one before step
  * 3 it is not, so `<table>.new` is complete, and the upgrade goes on with step 3.
  *
- * @param name the name of the new table's file in the data folder, which is not that of the former table
+ * @param name the name of the new table's file in the data folder, which is not the name of the former table
  * @param monotonic the time in milliseconds, for the duration
  * @returns what was done, as a sentence for the startup output; `undefined` if there was nothing to do
  * @throws `Problem` for an error that the user can correct; the former table is then unchanged

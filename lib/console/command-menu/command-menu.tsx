@@ -1,7 +1,7 @@
 import { useState } from 'react';
+import { SearchDialog } from '../components/dialogs/search-dialog.tsx';
+import { useTaskSearch } from '../components/hooks/use-task-search.ts';
 import { Status } from '../components/page.tsx';
-import { SearchDialog } from '../components/search-dialog.tsx';
-import { useTaskSearch } from '../components/use-task-search.ts';
 import { useCommands } from './use-commands.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { useLocation, useNavigate, useRouteContext } from '@tanstack/react-router';
-import { isId } from '../components/is-id.ts';
-import type { Findable } from '../components/search-dialog.tsx';
-import { useAgentNames } from '../components/use-agent-names.ts';
-import type { FoundTasks } from '../components/use-task-search.ts';
-import { useWebhooks } from '../components/use-webhooks.ts';
-import { webhookName } from '../components/webhook-name.ts';
+import type { Findable } from '../components/dialogs/search-dialog.tsx';
+import { isId } from '../components/format/is-id.ts';
+import { useAgentNames } from '../components/hooks/use-agent-names.ts';
+import type { FoundTasks } from '../components/hooks/use-task-search.ts';
+import { useWebhooks } from '../components/hooks/use-webhooks.ts';
+import { webhookName } from '../components/hooks/webhook-name.ts';
 import { useKeysDialog } from '../keys/use-keys-dialog.tsx';
 import { useScreens } from '../navigation.ts';
 import { type Scope, useSession } from '../session.ts';

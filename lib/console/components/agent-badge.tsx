@@ -1,4 +1,4 @@
-import { badgeOf, badgeStyle } from './badge.ts';
+import { badgeOf, badgeStyle } from './format/badge.ts';
 
 /** The initials of an agent in a colour of its own. Its name is shown on hover, and read by screen readers. */
 export function AgentBadge({ name }: { name: string }) {

@@ -1,7 +1,7 @@
 import type { Operation, RequestTo } from '../../client/client.ts';
 import { operations } from '../../client/operations.ts';
 import type { Action } from './action-menu.tsx';
-import { useCopy } from './use-copy.ts';
+import { useCopy } from './hooks/use-copy.ts';
 
 type AnyRequest = {
   params?: Record<string, string>;

@@ -1,4 +1,4 @@
-import { useCopy } from './use-copy.ts';
+import { useCopy } from './hooks/use-copy.ts';
 
 /** An id with a button that copies it. */
 export function CopyableId({ id }: { id: string }) {

@@ -2,11 +2,11 @@ import { Link } from '@tanstack/react-router';
 import type { ExecutionListItem, QualityGates } from '../../client/operations.ts';
 import { useScope } from '../session.ts';
 import { AgentBadge } from './agent-badge.tsx';
-import { gateNames, gates } from './gate-names.ts';
+import { gateNames, gates } from './format/gate-names.ts';
+import { tokensText } from './format/tokens-text.ts';
 import { RunStatus, shortId } from './page.tsx';
 import { RunTime } from './run-time.tsx';
 import { Ago } from './time.tsx';
-import { tokensText } from './tokens-text.ts';
 
 /** Executions, one a row. The whole row is a link to the execution. */
 export function ExecutionsTable({ executions, label }: { executions: readonly ExecutionListItem[]; label: string }) {

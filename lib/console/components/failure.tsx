@@ -1,5 +1,5 @@
 import { CrewboardError } from '../../client/client.ts';
-import { messageOf } from './message-of.ts';
+import { messageOf } from './format/message-of.ts';
 
 /** Shows why a part of a screen has no data, or why a form was not accepted, with the problem of each field. */
 export function Failure({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {

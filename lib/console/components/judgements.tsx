@@ -1,6 +1,6 @@
 import type { Execution } from '../../client/operations.ts';
-import { gateNames, gates } from './gate-names.ts';
-import { Markdown } from './markdown.tsx';
+import { gateNames, gates } from './format/gate-names.ts';
+import { Markdown } from './markdown/markdown.tsx';
 import { Status } from './page.tsx';
 
 /** The result of each quality gate, with the reason of the model that evaluated the output. */

@@ -1,6 +1,6 @@
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef, useState } from 'react';
 import { screenOf } from '../navigation.ts';
-import { messageOf } from './message-of.ts';
+import { messageOf } from './format/message-of.ts';
 
 type Notice = { id: number; text: string; isError: boolean };
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
-import { runState, type StatedRun } from './run-state.ts';
-import { statusText } from './status-text.ts';
-import { useTitle } from './use-title.ts';
+import { runState, type StatedRun } from './format/run-state.ts';
+import { statusText } from './format/status-text.ts';
+import { useTitle } from './hooks/use-title.ts';
 
 type HeadProps = {
   title: string;

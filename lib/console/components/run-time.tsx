@@ -1,5 +1,5 @@
+import { durationText } from './format/time-text.ts';
 import { useKnownNow } from './time.tsx';
-import { durationText } from './time-text.ts';
 
 /** The duration of an execution. While it runs, this is a clock. */
 export function RunTime({ startedAt, durationMs }: { startedAt: string; durationMs?: number | undefined }) {

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { useCopy } from './use-copy.ts';
+import { useCopy } from './hooks/use-copy.ts';
 
 type Props = {
   title: string;

@@ -1,6 +1,6 @@
 import { createContext, useContext, useSyncExternalStore } from 'react';
-import { exactTime } from './exact-time.ts';
-import { relativeTime } from './time-text.ts';
+import { exactTime } from './format/exact-time.ts';
+import { relativeTime } from './format/time-text.ts';
 
 /** Calls its subscribers each second while the page is visible, so that all relative times change together. */
 function subscribe(changed: () => void): () => void {

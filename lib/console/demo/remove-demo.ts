@@ -1,6 +1,6 @@
 import { type Client, CrewboardError, everyItem } from '../../client/client.ts';
 import type { TaskListItem } from '../../client/operations.ts';
-import { messageOf } from '../components/message-of.ts';
+import { messageOf } from '../components/format/message-of.ts';
 import { demoAgents, isDemoAgent } from './demo-content.ts';
 import { demoProject } from './demo-project.ts';
 

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { ConfirmAction } from '../components/confirm.tsx';
+import { ConfirmAction } from '../components/dialogs/confirm.tsx';
 import { useNotices } from '../components/notices.tsx';
 import { useMissingScopes } from '../navigation.ts';
 import { nouns } from '../queries.ts';

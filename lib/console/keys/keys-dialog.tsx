@@ -1,5 +1,5 @@
 import { Fragment } from 'react';
-import { Modal } from '../components/dialog.tsx';
+import { Modal } from '../components/dialogs/dialog.tsx';
 import { useSession } from '../session.ts';
 import { type KeyName, keyLabels, keyRow, keyTable } from './key-table.ts';
 import { turnSingleKeys, useSingleKeys } from './single-keys.ts';

@@ -1,4 +1,4 @@
-import { useKeptDialog } from '../components/kept-dialog.tsx';
+import { useKeptDialog } from '../components/dialogs/kept-dialog.tsx';
 import { useNotices } from '../components/notices.tsx';
 
 /** Returns a function that opens the list of keys. The list is loaded when it is opened. */

@@ -1,4 +1,4 @@
-import { exactTime } from '../components/exact-time.ts';
+import { exactTime } from '../components/format/exact-time.ts';
 import { useNow } from '../components/time.tsx';
 import type { Outage } from './live.ts';
 

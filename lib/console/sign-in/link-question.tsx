@@ -1,4 +1,4 @@
-import { ConfirmDialog } from '../components/confirm.tsx';
+import { ConfirmDialog } from '../components/dialogs/confirm.tsx';
 import { type Session, useSession } from '../session.ts';
 
 type Props = {

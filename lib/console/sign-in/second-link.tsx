@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import { messageOf } from '../components/message-of.ts';
+import { messageOf } from '../components/format/message-of.ts';
 import { useNotices } from '../components/notices.tsx';
 import { openSession, type Session, useSession } from '../session.ts';
 import { closeTokenLink } from './opened-token-link.ts';

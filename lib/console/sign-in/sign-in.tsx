@@ -1,5 +1,5 @@
 import { type FormEvent, useId } from 'react';
-import { useTitle } from '../components/use-title.ts';
+import { useTitle } from '../components/hooks/use-title.ts';
 
 type Props = {
   problem: string | undefined;
@@ -38,8 +38,8 @@ export function SignIn({ problem, busy, signIn, retry }: Props) {
         />
         <p id={`${id}-help`} className="muted">
           On a terminal, <code>npm start</code> prints a token and a link that signs in; the token is also in{' '}
-          <code>.crewboard/token</code>. In AWS, operators create one with <code>npm run token -- create</code>. This
-          tab keeps it until it is closed.
+          <code>.crewboard/token</code>. In AWS, operators create one with{' '}
+          <code>npm run crewboard -- token create</code>. This tab keeps it until it is closed.
         </p>
         {problem !== undefined && (
           <p role="alert" className="failure">

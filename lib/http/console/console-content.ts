@@ -56,7 +56,7 @@ ${preloads}<script type="module" src="/assets/${script}"></script>
 /**
  * Returns a file of the console.
  *
- * @throws `ApiError` `not_found` for a file that this version does not have, for example that of an older page
+ * @throws `ApiError` `not_found` for a file that this version does not have, for example a file of an older page
  */
 export async function consoleAssetContent(file: string): Promise<Content> {
   const { files } = await readConsole();

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** The built console: its files, and those that the page loads. */
+/** The built console: its files, and the files that the page loads. */
 export type ConsoleFiles = {
   /** The gzipped content of each file in base64, by its name, which has a hash of the content. */
   files: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ async function buildConsole(): Promise<ConsoleFiles> {
     minify: true,
     format: 'esm',
     target: 'es2022',
-    // The first field is that of modules without code for old browsers, which only pragmatic-drag-and-drop has.
+    // The first field names modules without code for old browsers. Only pragmatic-drag-and-drop has it.
     mainFields: ['module:es2019', 'browser', 'module', 'main'],
     jsx: 'automatic',
     loader: { '.svg': 'copy', '.woff2': 'file' },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Content } from '../../contract/endpoint.ts';
-import { docsScript, openapi } from '../../contract/open.ts';
+import { docsScript, openapi } from '../../contract/open/open.ts';
 import { readGuides } from './guides.ts';
 
 /**

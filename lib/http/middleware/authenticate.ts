@@ -1,9 +1,10 @@
 import type { MiddlewareObj } from '@middy/core';
-import type { CachedToken, Context } from '../../context.ts';
+import type { CachedToken, Context } from '../../context/context.ts';
+import { setBounded } from '../../contract/bounded-map.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { requiredScopes, requireScopes } from '../../contract/required-scopes.ts';
-import { runWithoutRequest } from '../../request-context.ts';
+import { runWithoutRequest } from '../../table/access/current-request.ts';
 import { noteTokenUse, tokenUsePeriodMs } from '../../table/organizations/token-uses.ts';
 import { readStoredToken } from '../../table/organizations/tokens.ts';
 import { type ApiEvent, type ApiResult, type Caller, header } from '../api-event.ts';
@@ -82,8 +83,7 @@ async function find(id: string, context: Context): Promise<CachedToken | undefin
   // Unknown ids are not cached, so that requests with invented ids cannot push out valid tokens.
   if (!token) return undefined;
   const read = { token, until: clock() + cachedForMs, nextUseAt: cached?.nextUseAt ?? 0 };
-  cache.set(id, read);
-  if (cache.size > cachedTokensLimit) cache.delete(cache.keys().next().value as string);
+  setBounded(cache, id, read, cachedTokensLimit);
   return read;
 }
 

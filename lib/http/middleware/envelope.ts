@@ -12,7 +12,7 @@ const json = 'application/json';
 
 /**
  * Returns the headers of every response: the request id, no caching, no guessing of types, and the limit of requests if there is
- * one. A request that exceeds the limit of those that call out has that limit instead.
+ * one. A request that exceeds the limit of requests that call out has that limit instead.
  */
 export function headersOf(event: ApiEvent): Record<string, string> {
   const { admission, callAdmission } = event.state ?? {};
@@ -34,7 +34,7 @@ export function envelope(row: Endpoint): MiddlewareObj<ApiEvent, unknown> {
 }
 
 /** Returns the middleware that turns an error into the error response, unless another middleware has set a response. */
-export function errorResponses(): MiddlewareObj<ApiEvent, ApiResult> {
+export function respondToErrors(): MiddlewareObj<ApiEvent, ApiResult> {
   return {
     onError: (request) => {
       request.response ??= errorResponse(request.event, request.error);
@@ -111,7 +111,7 @@ function cursorPageResponse(
   return page(fitting, id);
 }
 
-/** Returns the requested page. The query of each list with a total has these two parameters; that of the others, `limit`. */
+/** Returns the requested page. The query of a list with a total has both parameters; the query of other lists only `limit`. */
 function queryOf(event: ApiEvent) {
   return event.state?.query as { limit: number; offset: number };
 }

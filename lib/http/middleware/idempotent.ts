@@ -1,17 +1,17 @@
 import type { MiddlewareObj } from '@middy/core';
-import type { Context } from '../../context.ts';
+import type { Context } from '../../context/context.ts';
 import type { Endpoint, Versioned } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { pick } from '../../contract/shapes.ts';
+import { AlreadyDone } from '../../table/access/transact.ts';
+import { OutcomeUnknown } from '../../table/access/unavailable.ts';
 import {
   deleteIdempotencyLease,
+  type IdempotentRequest,
   idempotencyRecordWrites,
   leaseIdempotencyRecord,
-  type Request,
   readIdempotencyRecord,
 } from '../../table/idempotency.ts';
-import { AlreadyDone } from '../../table/transact.ts';
-import { OutcomeUnknown } from '../../table/unavailable.ts';
 import { type ApiEvent, type ApiResult, callerOf, header } from '../api-event.ts';
 import { replayedResponse } from './envelope.ts';
 import { RequestTimeout } from './time-limit.ts';
@@ -84,7 +84,7 @@ function requestInProgress(): ApiError {
 }
 
 /** Returns the parts of a request that identify its idempotency record; `undefined` without an Idempotency-Key. */
-function requestOf(row: Endpoint, event: ApiEvent): Request | undefined {
+function requestOf(row: Endpoint, event: ApiEvent): IdempotentRequest | undefined {
   const key = row.method === 'POST' && row.scope ? header(event, 'Idempotency-Key') : undefined;
   if (key === undefined) return undefined;
   return { key, operation: `${row.method} ${row.path}`, path: event.rawPath, body: event.state?.body };
@@ -94,7 +94,7 @@ function requestOf(row: Endpoint, event: ApiEvent): Request | undefined {
 async function recordedResponse(
   row: Endpoint,
   event: ApiEvent,
-  request: Request,
+  request: IdempotentRequest,
   context: Context,
 ): Promise<ApiResult | undefined> {
   const { organization } = callerOf(event);

@@ -5,7 +5,7 @@ import type { ApiEvent, ApiResult } from '../api-event.ts';
 
 /**
  * Returns the middleware that rejects a method that a fixed path does not have. API Gateway passes such a request to the endpoint
- * beside it, whose parameter also matches: `PATCH /api/kanban-tasks/counts` to the one that updates a task.
+ * beside it, whose parameter also matches: `PATCH /api/kanban-tasks/counts` to the endpoint that updates a task.
  */
 export function knownMethod({ method, fixedBeside = {} }: Endpoint): MiddlewareObj<ApiEvent, ApiResult> {
   return {

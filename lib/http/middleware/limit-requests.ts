@@ -1,8 +1,8 @@
 import type { MiddlewareObj } from '@middy/core';
-import type { Context } from '../../context.ts';
+import type { Context } from '../../context/context.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
-import { admitRequest } from '../../limits/requests.ts';
 import { type ApiEvent, type ApiResult, callerOf } from '../api-event.ts';
+import { admitRequest } from '../limits/requests.ts';
 
 /**
  * Returns the middleware that counts the request of an authenticated caller, and responds with 429 if the organization

@@ -2,8 +2,14 @@ import type { MiddlewareObj } from '@middy/core';
 import { shortened } from '../../contract/code-points.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { ApiError, type ErrorDetail, notFound, type Resource } from '../../contract/errors.ts';
-import { checkBody, checkQuery, lostNumberErrors, queryEntries, validationFailed } from '../../requests/check.ts';
-import { validate } from '../../requests/validate.ts';
+import {
+  checkBody,
+  checkQuery,
+  lostNumberErrors,
+  queryEntries,
+  validationFailed,
+} from '../../contract/requests/check.ts';
+import { validate } from '../../contract/requests/validate.ts';
 import { type ApiEvent, type ApiResult, header } from '../api-event.ts';
 import { preconditionOf } from '../preconditions.ts';
 

@@ -1,6 +1,6 @@
 import type { Request } from '@middy/core';
+import { log } from '../../context/log.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { log } from '../../log.ts';
 import type { ApiEvent, ApiResult } from '../api-event.ts';
 
 /**

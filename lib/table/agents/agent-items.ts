@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type Agent, standardConduct } from '../../contract/agents.ts';
+import { type Agent, standardConduct } from '../../contract/agents/agents.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { authorship, currentActor } from '../../request-context.ts';
-import { type Key, keys } from '../keys.ts';
-import type { Item } from '../write.ts';
+import { authorship, currentActor } from '../access/current-request.ts';
+import { type Key, keys } from '../access/keys.ts';
+import type { Item } from '../access/write.ts';
 
 /**
  * An agent without its long texts. The keys of its other items have the ULID of its id, so a new agent with the name of
@@ -82,15 +82,12 @@ export function promptChangeItem(
 }
 
 /** Returns the change of a prompt that an item stores. Its key has the version of the agent. */
-export function promptChangeFrom({ pk: _, sk, ...change }: Item): PromptChange {
+export function promptChangeFrom({ pk, sk, ...change }: Item): PromptChange {
   return { ...change, version: Number((sk as string).split('#')[1]) } as PromptChange;
 }
 
 /** Returns the item of an agent. Its time of creation is the time of its id, so it is not stored. */
-export function agentItem(
-  organization: Organization,
-  { createdAt: _, promptHash, soulHash, ...head }: AgentHead,
-): Item {
+export function agentItem(organization: Organization, { createdAt, promptHash, soulHash, ...head }: AgentHead): Item {
   // Only what differs: a list reads all agents of an organization.
   const isStandard = (name: string, value: unknown) => (standardConduct as Record<string, unknown>)[name] === value;
   const stored = Object.entries(head).filter(([name, value]) => !isStandard(name, value));

@@ -1,16 +1,16 @@
-import type { AgentListItem } from '../../contract/agents.ts';
+import type { AgentListItem } from '../../contract/agents/agents.ts';
 import { ApiError, notFound } from '../../contract/errors.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { authorship, noAuthorship } from '../../request-context.ts';
-import type { TableContext } from '../client.ts';
+import type { TableContext } from '../access/client.ts';
+import { authorship, noAuthorship } from '../access/current-request.ts';
+import { keys } from '../access/keys.ts';
+import { updateOf } from '../access/patch.ts';
+import { getItem, getItems, readRange } from '../access/reads.ts';
+import { Conflict, ignoreConflict, retryOnConflict, transact } from '../access/transact.ts';
+import type { Write } from '../access/write.ts';
 import type { RecordResponse } from '../idempotency.ts';
-import { keys } from '../keys.ts';
-import { updateOf } from '../patch.ts';
 import { agentPurgeWrite } from '../purges/purge-items.ts';
-import { getItem, getItems, readRange } from '../reads.ts';
-import { Conflict, ignoreConflict, retryOnConflict, transact } from '../transact.ts';
-import type { Write } from '../write.ts';
 import {
   type AgentHead,
   agentFrom,

@@ -1,14 +1,14 @@
+import type { ImprovementPass } from '../../contract/agents/improvements.ts';
 import type { Page } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { ulidOf } from '../../contract/ids.ts';
-import type { ImprovementPass } from '../../contract/improvements.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { TableContext } from '../client.ts';
-import { keys } from '../keys.ts';
+import type { TableContext } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
+import { getEach, readRange } from '../access/reads.ts';
+import { Conflict, transact } from '../access/transact.ts';
+import type { Write } from '../access/write.ts';
 import { createLease, deleteLease, leaseFree, leaseHeld, leaseTimes } from '../lease.ts';
-import { getEach, readRange } from '../reads.ts';
-import { Conflict, transact } from '../transact.ts';
-import type { Write } from '../write.ts';
 
 /**
  * Leases the self-improvement of an agent: one pass at a time.
@@ -90,7 +90,7 @@ export async function readImprovementPage(
     table,
     page.map(({ sk }) => keys.improvementProof(organization, agent, sk as string)),
   );
-  const items = page.flatMap(({ pk: _, sk, ...result }, at) => {
+  const items = page.flatMap(({ pk, sk, ...result }, at) => {
     const proof = proofs[at]?.proof;
     // Without a proof, the agent was purged between the reads.
     return proof === undefined ? [] : [{ id: `im_${sk}`, ...result, ...(JSON.parse(proof as string) as Proof) }];

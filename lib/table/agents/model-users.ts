@@ -1,9 +1,9 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { Organization } from '../../contract/organization.ts';
-import type { Table } from '../client.ts';
-import { keys, organizationOf } from '../keys.ts';
-import { getItem, readRange } from '../reads.ts';
-import type { Item } from '../write.ts';
+import type { Table } from '../access/client.ts';
+import { keys, organizationOf } from '../access/keys.ts';
+import { getItem, readRange } from '../access/reads.ts';
+import type { Item } from '../access/write.ts';
 
 /** An agent that uses a model, or without `agent` an organization whose default model it is. */
 export type UserOfModel = { organization: Organization; agent: string | undefined };

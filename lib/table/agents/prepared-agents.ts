@@ -1,6 +1,7 @@
+import { setBounded } from '../../contract/bounded-map.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { getItems } from '../reads.ts';
-import { Conflict, retryOnConflict } from '../transact.ts';
+import { getItems } from '../access/reads.ts';
+import { Conflict, retryOnConflict } from '../access/transact.ts';
 import { type AgentHead, type StoredAgent, textKeys, wholeAgent } from './agent-items.ts';
 import { type AgentContext, type Assignment, readAgentHead, readAgentSkills } from './agents.ts';
 
@@ -50,8 +51,7 @@ export function readPreparedAgent(
       throw new Conflict();
     }
     const prepared = { agent: wholeAgent(found, texts), skills };
-    versions.set(`${id} ${version}`, prepared);
-    if (versions.size > maxVersions) versions.delete(versions.keys().next().value as string);
+    setBounded(versions, `${id} ${version}`, prepared, maxVersions);
     return prepared;
   });
 }

@@ -1,8 +1,8 @@
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { TableContext } from '../client.ts';
-import { keys } from '../keys.ts';
-import { getItem, readRange } from '../reads.ts';
+import type { TableContext } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
+import { getItem, readRange } from '../access/reads.ts';
 import { type PromptChange, promptChangeFrom, textFrom } from './agent-items.ts';
 
 /** Returns the changes of an agent's prompt, the newest first. `readPrompt` returns the prompt of a change. */

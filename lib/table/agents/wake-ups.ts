@@ -1,12 +1,12 @@
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import type { TableContext } from '../client.ts';
-import { keys, organizationOf } from '../keys.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import type { TableContext } from '../access/client.ts';
+import { keys, organizationOf } from '../access/keys.ts';
+import { getItem } from '../access/reads.ts';
+import { Conflict, transact, transactIfFirst } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
 import { dueEntry } from '../lists/due.ts';
-import { getItem } from '../reads.ts';
-import { Conflict, transact, transactIfFirst } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
 
 /**
  * An agent that starts by itself has an item that says when the service looks whether it starts: it is due after everything that

@@ -1,13 +1,14 @@
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import type { Table, TableContext } from '../client.ts';
-import { isTooFarAhead } from '../clocks.ts';
-import { keys } from '../keys.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import type { Table, TableContext } from '../access/client.ts';
+import { isTooFarAhead } from '../access/clocks.ts';
+import { keys } from '../access/keys.ts';
+import { countItems, getItem, queryItems } from '../access/reads.ts';
+import { Conflict, ignoreConflict, transact } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
+import { dayAfter, firstKeptDay, historyExpiry } from '../lists/history-days.ts';
 import { everything } from '../lists/listing.ts';
-import { countItems, getItem, queryItems } from '../reads.ts';
-import { Conflict, ignoreConflict, transact } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
 import {
   countAttempt,
   daysOf,
@@ -15,15 +16,14 @@ import {
   type HourCounts,
   type Hours,
   hourOf,
+  hourStart,
   hoursAttribute,
   hoursBefore,
   hoursSince,
   hoursToStore,
-  startOf,
   storedHours,
 } from './attempt-hours.ts';
 import { attemptFacet, timeLetters } from './attempt-items.ts';
-import { dayAfter, firstKeptDay, historyExpiry } from './history-days.ts';
 
 /**
  * How long before the present the stored numbers of a webhook's attempts end, at least, in milliseconds.
@@ -98,7 +98,7 @@ export async function readAttemptHours(
     ...(closed ? [closed.hours.since] : []),
     ...(lastDayBefore ? [`${dayAfter(lastDayBefore)}T00`] : []),
   ].reduce((latest, hour) => (hour > latest ? hour : latest));
-  const start = timeLetters(startOf(since));
+  const start = timeLetters(hourStart(since));
   const from = closed && closed.through > start ? closed.through : start;
   const open = await countHours(table, organization, webhookId, from);
   return hoursSince(since, now, [closed?.hours.counts ?? {}, open]);
@@ -185,7 +185,7 @@ async function countHours(table: Table, organization: Organization, webhookId: s
 }
 
 function closedFrom(item: Item): Closed {
-  const { pk: _, sk: __, through, [tableSchema.expiry]: ___, [hoursAttribute]: ____, ...days } = item;
+  const { pk, sk, through, [tableSchema.expiry]: expiry, [hoursAttribute]: hours, ...days } = item;
   return { through: through as string, days: days as Days, hours: storedHours(item, timeOf(through as string)) };
 }
 
@@ -222,8 +222,8 @@ const lettersOf = (day: string) => timeLetters(Date.parse(day));
 const dayOf = (letters: string) => timestamp(timeOf(letters)).slice(0, 10);
 
 /**
- * Returns the write that adds the numbers and moves the closing time, if it is still the one that was read. After a close by
- * a clock that was ahead it replaces them. The item
+ * Returns the write that adds the numbers and moves the closing time, if it has not changed since it was read. After a close
+ * by a clock that was ahead it replaces them. The item
  * expires when the last of its days leaves the history, so that nothing remains of a deleted webhook.
  */
 function closeWrite(

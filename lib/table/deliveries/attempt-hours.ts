@@ -1,5 +1,5 @@
 import { timestamp } from '../../contract/ids.ts';
-import type { Item } from '../write.ts';
+import type { Item } from '../access/write.ts';
 
 /** The class of an attempt by the status of its response; `none` without a response. */
 type StatusClass = '2xx' | '3xx' | '4xx' | '5xx' | 'none';
@@ -35,7 +35,7 @@ const hourMs = 3_600_000;
 export const hourOf = (time: number): string => timestamp(time).slice(0, 13);
 
 /** Returns the start of an hour (Unix time, in ms). */
-export const startOf = (hour: string): number => Date.parse(`${hour}:00:00Z`);
+export const hourStart = (hour: string): number => Date.parse(`${hour}:00:00Z`);
 
 /** Returns the first hour that starts at a time (Unix time, in ms) or later. */
 const hourFrom = (time: number): string => hourOf(time + hourMs - 1);
@@ -93,7 +93,7 @@ export const firstShownHour = (now: number): string => hourOf(now - (shownHours 
 export function hoursSince(since: string, now: number, counts: readonly CountsByHour[]): [string, HourCounts][] {
   const all = counts.reduce(addedUp, {});
   const hours: [string, HourCounts][] = [];
-  for (let start = startOf(since); start <= now; start += hourMs)
+  for (let start = hourStart(since); start <= now; start += hourMs)
     hours.push([timestamp(start), all[hourOf(start)] ?? {}]);
   return hours;
 }

@@ -1,13 +1,13 @@
 import { ulidFrom, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { DeliveryRecord } from '../../contract/webhooks.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { type Key, keys, organizationOf, webhookOf } from '../keys.ts';
+import type { DeliveryRecord } from '../../contract/webhooks/webhooks.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import { type Key, keys, organizationOf, webhookOf } from '../access/keys.ts';
+import type { Item } from '../access/write.ts';
+import { deliveryPartition } from '../lists/delivery-partitions.ts';
 import { dueEntry } from '../lists/due.ts';
-import type { Item } from '../write.ts';
-import { deliveryPartition } from './delivery-partitions.ts';
-import { historyExpiry } from './history-days.ts';
+import { historyExpiry } from '../lists/history-days.ts';
 
 /**
  * The times of an attempt, each of which has one name everywhere:
@@ -84,7 +84,7 @@ export type Attempt = {
   retry?: Retry | undefined;
   /** The request, and whether its response is stored; absent in tests of other parts. */
   sent?: SentRequest | undefined;
-  /** The `data` of a test event as JSON. The event log has that of other events. */
+  /** The `data` of a test event as JSON. The event log has the `data` of other events. */
   data?: string | undefined;
 };
 
@@ -166,7 +166,7 @@ export function retryOf(row: Item): DeliveryMessage | undefined {
 }
 
 /**
- * Returns the rows of a delivery without those that are there already. A first attempt that a recovery makes late is found
+ * Returns the rows of a delivery without duplicates. A first attempt that a recovery makes late is found
  * from the time of the event and from the item of the recovery.
  */
 export function uniqueRows(rows: readonly Item[]): Item[] {

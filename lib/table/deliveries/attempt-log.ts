@@ -1,19 +1,19 @@
 import { timestamp, ulidOf } from '../../contract/ids.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { type BatchingContext, putInBatch, readInBatch } from '../batchers.ts';
-import type { Table, TableContext } from '../client.ts';
-import { type Key, keys } from '../keys.ts';
-import { getEach, readRange } from '../reads.ts';
-import { Conflict, ignoreConflict, transact } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import { type BatchingContext, putInBatch, readInBatch } from '../access/batchers.ts';
+import type { Table, TableContext } from '../access/client.ts';
+import { type Key, keys } from '../access/keys.ts';
+import { getEach, readRange } from '../access/reads.ts';
+import { Conflict, ignoreConflict, transact } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
+import type { EventToSend } from '../events/event-log.ts';
+import { historyExpiry } from '../lists/history-days.ts';
+import { type Target, targetFrom } from '../webhooks/webhooks.ts';
 import { closedAfterMs } from './attempt-counts.ts';
 import { type Attempt, type AttemptPlace, attemptItem, attemptKey, retryOf } from './attempt-items.ts';
-import type { EventToSend } from './event-log.ts';
-import { historyExpiry } from './history-days.ts';
 import { isDoneByOldVersion } from './old-deliveries.ts';
 import { removeParkedAttempt } from './parked-attempts.ts';
-import { type Target, targetFrom } from './webhooks.ts';
 
 /**
  * The attempt log has one row for each attempt. The key of a row has the delivery and the number of the attempt. The rows
@@ -174,7 +174,7 @@ export async function readNextAttempt(
 }
 
 /**
- * Returns those of some attempts to one webhook that have no row. The attempts are due at about the same time, so one query
+ * Returns the messages of attempts to one webhook that have no row. The attempts are due at about the same time, so one query
  * reads most of the rows.
  */
 export async function readUnmade(
@@ -193,10 +193,10 @@ export async function readUnmade(
 }
 
 /** The row of the last attempt that was made, if there is one, and the message of the next attempt, unless there is none. */
-export type Progress = { last?: Item; next?: DeliveryMessage };
+export type DeliveryProgress = { last?: Item; next?: DeliveryMessage };
 
 /** Returns the progress of a delivery, from one of its attempts on. */
-export async function readProgress(context: BatchingContext, from: DeliveryMessage): Promise<Progress> {
+export async function readProgress(context: BatchingContext, from: DeliveryMessage): Promise<DeliveryProgress> {
   const { rows, next } = await readAttemptsFrom(context, from);
   const last = rows.at(-1);
   return { ...(last && { last }), ...(next && { next }) };

@@ -1,13 +1,13 @@
 import { ulidOf } from '../../contract/ids.ts';
-import type { DeliveryState } from '../../contract/webhooks.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import type { BatchingContext } from '../batchers.ts';
-import { keys } from '../keys.ts';
-import { readRange } from '../reads.ts';
-import type { Item } from '../write.ts';
+import type { DeliveryState } from '../../contract/webhooks/webhooks.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import type { BatchingContext } from '../access/batchers.ts';
+import { keys } from '../access/keys.ts';
+import { readRange } from '../access/reads.ts';
+import type { Item } from '../access/write.ts';
+import { isPausedAt, type Pausable } from '../webhooks/pauses.ts';
 import { retryOf, uniqueRows } from './attempt-items.ts';
 import { readAttemptsFrom } from './attempt-log.ts';
-import { isPausedAt, type Pausable } from './pauses.ts';
 
 /** The attempts of a delivery. */
 export type DeliveryAttempts = {

@@ -1,15 +1,15 @@
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { type BatchingContext, putInBatch } from '../batchers.ts';
-import type { TableContext } from '../client.ts';
-import { clocksDifferMs } from '../clocks.ts';
-import { keys, organizationOf } from '../keys.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import { type BatchingContext, putInBatch } from '../access/batchers.ts';
+import type { TableContext } from '../access/client.ts';
+import { clocksDifferMs } from '../access/clocks.ts';
+import { keys, organizationOf } from '../access/keys.ts';
+import { Conflict, ignoreConflict, transact } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
 import { dueEntry } from '../lists/due.ts';
-import { Conflict, ignoreConflict, transact } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
+import { historyExpiry } from '../lists/history-days.ts';
 import { timeLetters } from './attempt-items.ts';
-import { historyExpiry } from './history-days.ts';
 
 /**
  * A first attempt is only a message until its row is written. A check makes up for messages that are lost: it is an item
@@ -24,7 +24,7 @@ export const checkedMs = 5 * 60_000;
 const checkAfterMs = 2 * 60_000;
 
 /** The partition of the `due` index that lists checks. Earlier versions do not read it. */
-export const checkPartition = 'checks';
+export const eventCheckPartition = 'checks';
 
 /** A check, as the sweeper has taken it. */
 export type EventCheck = {
@@ -61,7 +61,7 @@ export async function planEventCheck(
   const dueAt = Math.max(from + checkedMs, now) + checkAfterMs;
   await putInBatch(context, {
     ...keys.eventCheck(organization, timeLetters(from)),
-    ...dueEntry(checkPartition, timestamp(dueAt)),
+    ...dueEntry(eventCheckPartition, timestamp(dueAt)),
     [tableSchema.expiry]: historyExpiry(from),
   });
   for (const [other, otherDueAt] of plannedChecks) {
@@ -72,7 +72,7 @@ export async function planEventCheck(
 }
 
 /** Returns the check of an item. */
-export function eventCheckFrom({ pk, sk, due: _, expiresAt: __, ...rest }: Item): EventCheck {
+export function eventCheckFrom({ pk, sk, due, expiresAt, ...rest }: Item): EventCheck {
   return { organization: organizationOf(pk as string), from: timeOf(sk as string), ...rest } as EventCheck;
 }
 
@@ -91,7 +91,7 @@ export async function storeEventCheck(
     Put: {
       Item: {
         ...keyOf(check),
-        ...dueEntry(checkPartition, dueAt),
+        ...dueEntry(eventCheckPartition, dueAt),
         ...(position !== undefined && { position }),
         ...(openAfter !== undefined && { openAfter }),
         [tableSchema.expiry]: historyExpiry(check.from),

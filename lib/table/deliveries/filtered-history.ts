@@ -3,16 +3,16 @@ import { ApiError } from '../../contract/errors.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { grouped } from '../../contract/shapes.ts';
-import { type AttemptFilter, type DeliveryRecord, maxFilteredAttempts } from '../../contract/webhooks.ts';
-import type { TableContext } from '../client.ts';
-import { clocksDifferMs } from '../clocks.ts';
-import { keys } from '../keys.ts';
+import { type AttemptFilter, type DeliveryRecord, maxFilteredAttempts } from '../../contract/webhooks/webhooks.ts';
+import type { TableContext } from '../access/client.ts';
+import { clocksDifferMs } from '../access/clocks.ts';
+import { keys } from '../access/keys.ts';
+import { type Filter, filterItems } from '../access/reads.ts';
+import type { Item } from '../access/write.ts';
+import { firstKeptDay } from '../lists/history-days.ts';
 import { everything } from '../lists/listing.ts';
-import { type Filter, filterItems } from '../reads.ts';
-import type { Item } from '../write.ts';
 import { closedAfterMs } from './attempt-counts.ts';
 import { attemptFacet, recordFrom, timeLetters } from './attempt-items.ts';
-import { firstKeptDay } from './history-days.ts';
 
 /**
  * The log orders an attempt by the time when it was due or began, and filters compare its end, which callers see. The end is

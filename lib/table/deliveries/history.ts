@@ -1,14 +1,14 @@
 import type { Page } from '../../contract/endpoint.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { DeliveryRecord } from '../../contract/webhooks.ts';
-import type { TableContext } from '../client.ts';
-import { keys } from '../keys.ts';
+import type { DeliveryRecord } from '../../contract/webhooks/webhooks.ts';
+import type { TableContext } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
+import { readRange } from '../access/reads.ts';
+import { firstKeptDay, utcDays } from '../lists/history-days.ts';
 import { everything, type PeriodCount, readPage } from '../lists/listing.ts';
-import { readRange } from '../reads.ts';
 import { readAttemptCounts } from './attempt-counts.ts';
 import { attemptFacet, recordFrom } from './attempt-items.ts';
-import { firstKeptDay, utcDays } from './history-days.ts';
 
 /** Sorts after every ULID. */
 const last = '~';

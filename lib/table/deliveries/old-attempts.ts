@@ -1,14 +1,14 @@
 import { timeOf, ulidOf } from '../../contract/ids.ts';
-import { maxFilteredAttempts } from '../../contract/webhooks.ts';
-import type { BatchingContext } from '../batchers.ts';
-import { keys } from '../keys.ts';
+import { maxFilteredAttempts } from '../../contract/webhooks/webhooks.ts';
+import type { BatchingContext } from '../access/batchers.ts';
+import { keys } from '../access/keys.ts';
+import { filterItems, getItem } from '../access/reads.ts';
+import type { Item } from '../access/write.ts';
+import type { EventToSend } from '../events/event-log.ts';
 import { everything } from '../lists/listing.ts';
-import { filterItems, getItem } from '../reads.ts';
-import type { Item } from '../write.ts';
 import { attemptFacet, timeLetters } from './attempt-items.ts';
 import { readAttemptsFrom } from './attempt-log.ts';
 import type { DeliveryAttempts } from './delivery-state.ts';
-import type { EventToSend } from './event-log.ts';
 import { oldMessageOf } from './old-deliveries.ts';
 import type { DeliveryOfWebhook } from './redeliveries.ts';
 
@@ -22,7 +22,7 @@ const oldAttemptsMs = 4 * 24 * 60 * 60_000;
 type OldAttempts = DeliveryAttempts & { source?: EventToSend | undefined };
 
 /**
- * Returns the attempts of a delivery that earlier versions made at other places in the log: those of the version before the
+ * Returns the attempts of a delivery that earlier versions made at other places in the log: attempts of the version before the
  * attempt log, also if this version has continued them, and test events, which had a place some milliseconds before the
  * time of their id. There are no rows if the delivery is not found.
  */

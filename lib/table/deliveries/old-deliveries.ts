@@ -1,10 +1,10 @@
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { type Key, organizationOf, webhookOf } from '../keys.ts';
-import type { Item } from '../write.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { type Key, organizationOf, webhookOf } from '../access/keys.ts';
+import type { Item } from '../access/write.ts';
 
 /**
  * The deliveries of versions before the attempt log. Each is an item with its event, its state and the number of its next
- * attempt. This version completes those that were in progress at the upgrade, and creates no new ones. Delete this file when
+ * attempt. This version completes deliveries that were in progress at the upgrade, and creates no new ones. Delete this file when
  * no table has any that waits: all retries of a delivery take less than three hours.
  */
 

@@ -1,10 +1,10 @@
-import type { EventName } from '../../contract/events.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { TableContext } from '../client.ts';
-import { keys } from '../keys.ts';
+import type { EventName } from '../../contract/webhooks/events.ts';
+import type { TableContext } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
+import { readRange } from '../access/reads.ts';
 import { everything } from '../lists/listing.ts';
-import { readRange } from '../reads.ts';
 import { attemptFacet, timeLetters } from './attempt-items.ts';
 
 /** What the outcome of an attempt needs of its row. */

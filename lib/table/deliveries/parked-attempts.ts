@@ -1,23 +1,23 @@
-import { inOrder } from '../../batching/in-order.ts';
+import { inOrder } from '../../aws/in-order.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { type BatchingContext, putInBatch, readInBatch } from '../batchers.ts';
-import type { TableContext } from '../client.ts';
-import { type Key, keys, organizationOf, webhookOf } from '../keys.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import { type BatchingContext, putInBatch, readInBatch } from '../access/batchers.ts';
+import type { TableContext } from '../access/client.ts';
+import { type Key, keys, organizationOf, webhookOf } from '../access/keys.ts';
+import { queryItems } from '../access/reads.ts';
+import { Conflict, ignoreConflict, transact, transactIfFirst } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
+import { parkedPartition, parkedPartitions } from '../lists/delivery-partitions.ts';
 import { dueEntry } from '../lists/due.ts';
-import { queryItems } from '../reads.ts';
-import { Conflict, ignoreConflict, transact, transactIfFirst } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
+import { historyExpiry } from '../lists/history-days.ts';
 import { redeliveryKind } from './attempt-items.ts';
-import { deliveryPartition, parkedPartition, parkedPartitions } from './delivery-partitions.ts';
-import { historyExpiry } from './history-days.ts';
 
 /**
  * A parked attempt is one that waits as an item: because its webhook was paused when it came due, because it has booked a time,
  * because it has waited long for a lease, or because its message was lost. The parked attempts of a webhook are in four partitions
- * of their own: DynamoDB takes a limited number of writes in each, and the attempt log needs those of its own.
+ * of their own: DynamoDB takes a limited number of writes in each partition, and the attempt log needs the writes of its own.
  *
  * Version 0.2.0 has stored them in the partition of the attempt log. These are found, listed and sent like others, and move when
  * they are parked again.
@@ -56,7 +56,7 @@ type ParkedItem = Key &
   ParkedFields &
   Partial<Booking> & { nextAttemptAt: string; pausedFrom?: string; waitsUntil?: string; due?: string };
 
-/** Returns the parked fields of a message or of an item, without those that it does not have. */
+/** Returns the parked fields of a message or of an item, without the fields that it does not have. */
 function parkedFieldsOf(from: ParkedFields): ParkedFields {
   const { deliveryId, eventId, attempt, listedBy, redelivery, scheduleStart, recovery, requestId } = from;
   return {
@@ -179,7 +179,7 @@ async function putListed(
 }
 
 /** Returns the message of an attempt whose item was put: it is in its own place. */
-export function parkedMessage({ parkedInLog: _, ...message }: DeliveryMessage): DeliveryMessage {
+export function parkedMessage({ parkedInLog, ...message }: DeliveryMessage): DeliveryMessage {
   return { ...message, parked: true };
 }
 
@@ -314,42 +314,4 @@ const keyInLog = (message: ParkedPlace): Key => keyInPart(message);
 
 function keyInPart({ organization, webhookId, deliveryId, attempt }: ParkedPlace, part?: string): Key {
   return keys.parkedAttempt(organization, ulidOf(webhookId), { part, delivery: ulidOf(deliveryId), attempt });
-}
-
-/** The kind of releases: the stream has them, so that the attempts are sent at once. */
-export const releaseKind = 'release';
-
-/** An order to list and send the waiting attempts of a webhook, or to remove those of a deleted one. */
-export type Release = { organization: Organization; webhookId: string; version: number };
-
-/** Returns the write of a release, which is due now. It replaces an earlier one of the webhook. */
-export function releaseWrite({ organization, webhookId, version }: Release, now: number): Write {
-  const ulid = ulidOf(webhookId);
-  const entry = dueEntry(deliveryPartition(ulid), timestamp(now));
-  return { Put: { Item: { ...keys.parkedRelease(organization, ulid), kind: releaseKind, version, ...entry } } };
-}
-
-/** Returns the release of an item; `undefined` for other items. */
-export function releaseFrom({ pk, sk, version }: Item): Release | undefined {
-  const organization = organizationOf(pk as string);
-  const webhookId = `wh_${sk}`;
-  if (keys.parkedRelease(organization, sk as string).pk !== pk) return undefined;
-  return { organization, webhookId, version: version as number };
-}
-
-/** Removes a release, unless a later one has replaced it. */
-export async function removeRelease(
-  { table }: TableContext,
-  { organization, webhookId, version }: Release,
-): Promise<void> {
-  const write: Write = {
-    Delete: {
-      Key: keys.parkedRelease(organization, ulidOf(webhookId)),
-      ConditionExpression: '#version = :version',
-      ExpressionAttributeNames: { '#version': 'version' },
-      ExpressionAttributeValues: { ':version': version },
-    },
-    onConditionFailed: () => new Conflict(),
-  };
-  await transact(table, [write]).catch(ignoreConflict);
 }

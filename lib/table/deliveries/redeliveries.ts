@@ -1,19 +1,19 @@
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { requestFields } from '../../request-context.ts';
-import type { BatchingContext } from '../batchers.ts';
-import type { TableContext } from '../client.ts';
-import { type Key, keys } from '../keys.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import type { BatchingContext } from '../access/batchers.ts';
+import type { TableContext } from '../access/client.ts';
+import { requestFields } from '../access/current-request.ts';
+import { type Key, keys } from '../access/keys.ts';
+import { readRange } from '../access/reads.ts';
+import { Conflict, transact } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
+import { deliveryPartition } from '../lists/delivery-partitions.ts';
 import { dueEntry } from '../lists/due.ts';
-import { readRange } from '../reads.ts';
-import { Conflict, transact } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
+import { historyExpiry } from '../lists/history-days.ts';
 import { redeliveryKind, retryOf } from './attempt-items.ts';
-import { type Progress, readProgress, unlistWrite } from './attempt-log.ts';
-import { deliveryPartition } from './delivery-partitions.ts';
-import { historyExpiry } from './history-days.ts';
+import { type DeliveryProgress, readProgress, unlistWrite } from './attempt-log.ts';
 
 /**
  * A redelivery is an item in the partition of the attempt log. It lists its attempt in the sweeper's index until the
@@ -31,13 +31,16 @@ export type DeliveryOfWebhook = { organization: Organization; webhookId: string;
 const mostAttempts = 999_999;
 
 /** Returns the progress of a delivery with its redeliveries, strongly consistent. */
-export async function readDeliveryProgress(context: BatchingContext, delivery: DeliveryOfWebhook): Promise<Progress> {
+export async function readDeliveryProgress(
+  context: BatchingContext,
+  delivery: DeliveryOfWebhook,
+): Promise<DeliveryProgress> {
   const { organization, webhookId, deliveryId } = delivery;
   const [webhook, ulid] = [ulidOf(webhookId), ulidOf(deliveryId)];
   const { pk, sk: from } = keys.redelivery(organization, webhook, ulid, 0);
   const { sk: to } = keys.redelivery(organization, webhook, ulid, mostAttempts);
   const [latest] = await readRange(context.table, { pk, from, to, limit: 1 });
-  return readProgress(context, (latest && retryOf(latest)) ?? firstAttemptOf(delivery));
+  return readProgress(context, (latest && retryOf(latest)) ?? firstAttemptOfDelivery(delivery));
 }
 
 /** A retry that waits: the key of the row of the failed attempt, which names its time (ISO 8601). */
@@ -121,6 +124,6 @@ export async function insertRedelivery(
 }
 
 /** Returns the message of a delivery's first attempt, which is due at the time of the delivery's id. */
-export function firstAttemptOf(delivery: DeliveryOfWebhook): DeliveryMessage {
+export function firstAttemptOfDelivery(delivery: DeliveryOfWebhook): DeliveryMessage {
   return { ...delivery, attempt: 1, dueAt: timestamp(timeOf(ulidOf(delivery.deliveryId))) };
 }

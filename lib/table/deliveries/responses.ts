@@ -1,7 +1,7 @@
 import { ulidOf } from '../../contract/ids.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { type Key, keys, organizationOf, webhookOf } from '../keys.ts';
-import type { Item } from '../write.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import { type Key, keys, organizationOf, webhookOf } from '../access/keys.ts';
+import type { Item } from '../access/write.ts';
 import { type AttemptPlace, attemptFacet, attemptOrder } from './attempt-items.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;

@@ -1,13 +1,13 @@
 import type { CursorPage } from '../../contract/endpoint.ts';
-import { type EventQuery, maxEventsRead } from '../../contract/event-log.ts';
 import { timeOf, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { TableContext } from '../client.ts';
-import { isTooFarAhead } from '../clocks.ts';
-import { eventFrom, type LoggedEvent } from '../deliveries/event-log.ts';
-import { firstKeptDay } from '../deliveries/history-days.ts';
-import { keys } from '../keys.ts';
-import { type Filter, getItems, queryPages } from '../reads.ts';
+import { type EventQuery, maxEventsRead } from '../../contract/webhooks/event-log.ts';
+import type { TableContext } from '../access/client.ts';
+import { isTooFarAhead } from '../access/clocks.ts';
+import { keys } from '../access/keys.ts';
+import { type Filter, getItems, queryPages } from '../access/reads.ts';
+import { firstKeptDay } from '../lists/history-days.ts';
+import { eventFrom, type LoggedEvent } from './event-log.ts';
 import {
   firstUlid,
   followDelayMs,

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { inBatches } from '../../batching/in-batches.ts';
+import { inBatches } from '../../aws/in-batches.ts';
 import { timeOf, ulidFrom, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { batchWriteLimit, writeBatch } from '../batch-writes.ts';
-import type { BatchingContext, LateEvent } from '../batchers.ts';
-import type { Table } from '../client.ts';
-import { isTooFarAhead } from '../clocks.ts';
-import { historyExpiry } from '../deliveries/history-days.ts';
-import { keys } from '../keys.ts';
-import { unavailable } from '../unavailable.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import { batchWriteLimit, writeBatch } from '../access/batch-writes.ts';
+import type { BatchingContext } from '../access/batchers.ts';
+import type { Table } from '../access/client.ts';
+import { isTooFarAhead } from '../access/clocks.ts';
+import { keys } from '../access/keys.ts';
+import { unavailable } from '../access/unavailable.ts';
+import { historyExpiry } from '../lists/history-days.ts';
 import { type LateItem, lastPosition, writtenWithinMs } from './positions.ts';
 
 /**
@@ -21,6 +21,15 @@ const aheadMs = [0, 1_000, 5_000, 30_000];
 
 /** The most events of one item, which has then 28 KB. */
 const itemEvents = 1_000;
+
+/** An event that followers of its organization may have passed. */
+type LateEvent = { organization: Organization; ulid: string };
+
+declare module '../access/batchers.ts' {
+  interface Batchers {
+    listLateEvent?: (event: LateEvent) => Promise<string>;
+  }
+}
 
 /**
  * Returns whether an event that has just been written is late: followers may have passed its id, or would wait long for it,
@@ -37,7 +46,7 @@ export function isLate(id: string, now: number): boolean {
  * Gives a late event, which the log has, a position that followers have not passed. The calls of one turn of the event loop
  * share one item for each organization. An event that is listed again has two positions.
  *
- * @param context its clock is that of the log, see `logTime`
+ * @param context its clock is the clock of the log, see `logTime`
  * @returns the greatest position of that item
  * @throws `ApiError` `unavailable` if the table is too slow
  */

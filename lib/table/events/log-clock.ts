@@ -1,14 +1,15 @@
-import { eventNames } from '../../contract/events.ts';
+import { setBounded } from '../../contract/bounded-map.ts';
 import { timeOf, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { BatchingContext } from '../batchers.ts';
-import { clocksDifferMs, isTooFarAhead } from '../clocks.ts';
-import { eventFrom, subscribedTimeOf } from '../deliveries/event-log.ts';
-import { readSubscribers } from '../deliveries/subscriptions.ts';
-import { readWebhooks } from '../deliveries/webhooks.ts';
-import { keys } from '../keys.ts';
-import { getItem, readRange } from '../reads.ts';
-import { transact } from '../transact.ts';
+import { eventNames } from '../../contract/webhooks/events.ts';
+import type { BatchingContext } from '../access/batchers.ts';
+import { clocksDifferMs, isTooFarAhead } from '../access/clocks.ts';
+import { keys } from '../access/keys.ts';
+import { getItem, readRange } from '../access/reads.ts';
+import { transact } from '../access/transact.ts';
+import { readSubscribers } from '../webhooks/subscriptions.ts';
+import { readWebhooks } from '../webhooks/webhooks.ts';
+import { eventFrom, subscribedTimeOf } from './event-log.ts';
 import { firstUlid, lastUlid, maxTime, writtenWithinMs } from './positions.ts';
 
 /**
@@ -38,7 +39,7 @@ export type LogClock = {
   continuedAt?: number;
   /** The reading of the stretches that another process has stored. Only of a process that owns its logs. */
   loading?: Promise<void>;
-  /** The stretch that was stored last, or at the start the one that needs no storing, and the end of the write. */
+  /** The stretch that was stored last, or at the start the stretch that needs no storing, and the end of the write. */
   stored: { stretch: Stretch | undefined; written: Promise<void> };
   /** The logs that this process has used, with their greatest position, which is a ULID. Only of a process that owns them. */
   logs: Map<Organization, Promise<{ newest: string }>>;
@@ -122,13 +123,13 @@ export function createStampClock(clocks: Omit<LogClockContext, keyof BatchingCon
   };
 }
 
-/** Returns whether the clock is so far behind that of the log that it was set back. */
+/** Returns whether the clock is so far behind the clock of the log that it was set back. */
 export function isBehindLog(context: Omit<LogClockContext, keyof BatchingContext>): boolean {
   return logTime(context) > context.clock() + clocksDifferMs;
 }
 
 /**
- * Returns the time by which followers read the log: in a process that does not own its logs, that of the clock. The clock of
+ * Returns the time by which followers read the log: in a process that does not own its logs, the time of the clock. The clock of
  * the log in another process may be behind the one here, and followers must not pass it.
  */
 export function followTime(context: Omit<LogClockContext, keyof BatchingContext>): number {
@@ -195,14 +196,13 @@ export async function openLog(
   const { logs } = logClock;
   const known = logs.get(organization);
   if (known) return known;
-  if (logs.size >= logsAtMost) logs.clear();
   const opening = Promise.all([readNewest(context, organization), loadStretches(context)]).then(([found]) => {
     continueAfter(context, Math.max(found.stamped, timeOf(found.newest)));
     // A position alone can be ahead of the clock, see `late-events.ts`.
     if (found.stamped > logClock.startedAt) logClock.continuedAt = logClock.stretch.logTime;
     return { newest: found.newest };
   });
-  logs.set(organization, opening);
+  setBounded(logs, organization, opening, logsAtMost);
   opening.catch(() => logs.delete(organization));
   return opening;
 }
@@ -247,7 +247,7 @@ async function storeSteps(context: LogClockContext): Promise<void> {
   await logClock.stored.written;
 }
 
-async function writeStretches({ table: { beforeWrite: _, ...table }, logClock }: LogClockContext): Promise<void> {
+async function writeStretches({ table: { beforeWrite, ...table }, logClock }: LogClockContext): Promise<void> {
   const { stretch, earlier } = logClock;
   const Item = { ...keys.logClock(), stretches: [stretch, ...earlier] };
   await transact(table, [{ Put: { Item } }]);
@@ -292,8 +292,8 @@ async function readNewest(
 
 /**
  * Lets the clock of the log continue after a time, if it has not passed that: the clock was set back before the start of the
- * process, or before the latest step. So changes since then are after that time, too, and so are those of all stretches of
- * this process.
+ * process, or before the latest step. So changes since then are after that time, too, and so are the changes of all
+ * stretches of this process.
  */
 function continueAfter(context: LogClockContext, time: number): void {
   const { logClock } = context;

@@ -1,6 +1,6 @@
 import { ulidFrom } from '../../contract/ids.ts';
-import type { Key } from '../keys.ts';
-import type { Item } from '../write.ts';
+import type { Key } from '../access/keys.ts';
+import type { Item } from '../access/write.ts';
 
 /**
  * Followers read the event log by position. A position is a ULID, and followers see it when its time is `followDelayMs` ago.

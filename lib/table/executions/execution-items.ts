@@ -1,15 +1,20 @@
 import type { Actor } from '../../contract/actors.ts';
-import type { Delegation, Execution, ExecutionListItem, ExecutionStatus } from '../../contract/executions.ts';
+import type {
+  Delegation,
+  Execution,
+  ExecutionListItem,
+  ExecutionStatus,
+} from '../../contract/executions/executions.ts';
+import type { GateReasons, GateResult, QualityGates } from '../../contract/executions/quality-gates.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { GateReasons, GateResult, QualityGates } from '../../contract/quality-gates.ts';
-import { authorship, requestFields } from '../../request-context.ts';
-import type { TaskFields } from '../deliveries/task-filters.ts';
-import { type Key, keys, organizationOf } from '../keys.ts';
+import { authorship, requestFields } from '../access/current-request.ts';
+import { type Key, keys, organizationOf } from '../access/keys.ts';
+import { Conflict } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
 import { dueEntry } from '../lists/due.ts';
 import { partsOf } from '../text-parts.ts';
-import { Conflict } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
+import type { TaskFields } from '../webhooks/task-filters.ts';
 import { errorReasonOf, isErrorCode } from './error-reasons.ts';
 import type { Noted } from './received.ts';
 
@@ -54,7 +59,7 @@ export type ExecutionHead = Omit<Execution, 'input' | 'context' | 'output' | 'qu
    * the form of version 0.2.0.
    */
   form?: 2;
-  /** The number of leases that were not returned: the current one, and those of lost workers. */
+  /** The number of leases that were not returned: the current lease, and the leases of lost workers. */
   claims: number;
   /** The id of the lease: only its holder may end the execution. */
   claim?: string;
@@ -90,7 +95,7 @@ export type ExecutionHead = Omit<Execution, 'input' | 'context' | 'output' | 'qu
   received?: number;
 };
 
-/** The model calls without a stored step: that of an agent without tools, and those of the quality gates. */
+/** The model calls without a stored step: the call of an agent without tools, and the calls of the quality gates. */
 export type TimedCall = 'model' | 'selfTest' | 'qaReview';
 
 /**
@@ -160,7 +165,7 @@ export type Ending = {
   error?: string;
   /** What happened, if the code does not say it. */
   errorReason?: string;
-  /** The model that answered, if it is not the one that the execution started with. */
+  /** The model that answered, if it is not the model that the execution started with. */
   model?: string;
   timings?: Timings;
   stepCount?: number;
@@ -168,7 +173,7 @@ export type Ending = {
   taskFields?: TaskFields;
 };
 
-/** Returns the tokens that the end of an execution stores: those of its workers, and those that were counted late. */
+/** Returns the tokens that the end of an execution stores: the tokens of its workers, and the tokens that were counted late. */
 export function endingTokens(
   { late }: Pick<ExecutionHead, 'late'>,
   { tokens, estimated }: Spent,
@@ -187,8 +192,8 @@ type CountedHead = Pick<
   Partial<Pick<ExecutionHead, 'timings'>>;
 
 /**
- * Returns the calls of models that have no stored step and that the head reports: that of an agent without tools, and
- * the quality gates. A version without the times of calls stored only verdicts and the sum of tokens.
+ * Returns the calls of models that have no stored step and that the head reports: the call of an agent without tools,
+ * and the calls of the quality gates. A version without the times of calls stored only verdicts and the sum of tokens.
  */
 export function unstoredCalls(head: CountedHead): TimedCall[] {
   const { status, steps, firstLeasedAt, tokensUsed = 0 } = head;
@@ -233,7 +238,7 @@ export function taskFieldsOf({ projectId, assignedAgent }: TaskFields): TaskFiel
 
 /** Returns the execution that a head stores. Its start is the time of its id. */
 export function executionFrom(item: Item): ExecutionHead {
-  const { pk, sk: _, kind: __, due: ___, dueAt: ____, ...rest } = item;
+  const { pk, sk, kind, due, dueAt, ...rest } = item;
   const ulid = ulidOf(pk as string);
   return {
     claims: 0,
@@ -246,7 +251,7 @@ export function executionFrom(item: Item): ExecutionHead {
 
 /** Returns the head of a new execution, in the sweeper's index from `dueAt` on. */
 export function executionItem(execution: RunningExecution, dueAt: string): Item {
-  const { organization, id, startedAt: _, claims: __, ...rest } = execution;
+  const { organization, id, startedAt, claims, ...rest } = execution;
   const Key = keys.executionHead(organization, ulidOf(id));
   return { ...Key, kind: executionKind, ...rest, ...authorship(), ...dueEntry(executionPartition, dueAt) };
 }
@@ -260,7 +265,7 @@ export function inputItem({ organization, id }: ExecutionHead, { input, context 
   };
 }
 
-/** Returns the item of the delegation that started an execution. Its status is that of the execution. */
+/** Returns the item of the delegation that started an execution. It has the status of the execution. */
 export function delegationItem({ organization, id, delegationId = '', delegatedBy, agentName }: ExecutionHead): Item {
   const Key = keys.delegation(organization, ulidOf(delegationId));
   return { ...Key, fromAgent: delegatedBy, toAgent: agentName, executionId: id, ...requestFields() };
@@ -362,7 +367,7 @@ export function withoutOutput(
   execution: ExecutionHead,
   { input, context }: ExecutionInput,
 ): Execution & { agentId: string } {
-  const { selfTest, qaReview, step: _, ...rest } = execution;
+  const { selfTest, qaReview, step, ...rest } = execution;
   const currentStep = currentStepOf(execution);
   const errorReason = errorReasonOf(execution);
   const isWaiting = isRunning(execution) && (execution.progress?.waits ?? 0) > 0;
@@ -425,4 +430,4 @@ export function listItemOf(execution: ExecutionHead): ExecutionListItem {
 const facets: Record<ExecutionStatus, string> = { running: 'r', completed: 'c', failed: 'f' };
 
 /** Returns the facet of a status in the lists of executions. */
-export const facetOf = (status: ExecutionStatus): string => facets[status];
+export const executionFacet = (status: ExecutionStatus): string => facets[status];

@@ -1,17 +1,17 @@
 import type { Page } from '../../contract/endpoint.ts';
-import type { ExecutionListItem, ExecutionStatus } from '../../contract/executions.ts';
+import type { ExecutionListItem, ExecutionStatus } from '../../contract/executions/executions.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { TableContext } from '../client.ts';
-import { type Key, keys, type ListScope } from '../keys.ts';
+import type { TableContext } from '../access/client.ts';
+import { type Key, keys, type ListScope } from '../access/keys.ts';
+import { getEach, queryItems, readRange } from '../access/reads.ts';
+import { onlyShard, shardOf } from '../access/shards.ts';
+import { Conflict, retryOnConflict, transactionLimit } from '../access/transact.ts';
+import type { Item, OnConditionFailed, Write } from '../access/write.ts';
 import { addToCounter, everything, type ListMembership, listingWrites, type Row, readPage } from '../lists/listing.ts';
-import { onlyShard, shardOf } from '../lists/shards.ts';
-import { getEach, queryItems, readRange } from '../reads.ts';
-import { Conflict, retryOnConflict, transactionLimit } from '../transact.ts';
-import type { Item, OnConditionFailed, Write } from '../write.ts';
 import {
   type ExecutionHead,
-  facetOf,
+  executionFacet,
   isFormer,
   isRunning,
   listItemOf,
@@ -31,7 +31,7 @@ import {
  */
 
 /** The facets of executions that have ended. */
-const endedFacets = [facetOf('completed'), facetOf('failed')];
+const endedFacets = [executionFacet('completed'), executionFacet('failed')];
 
 /** Returns the lists of an execution: its organization's and its agent's. */
 function listsOf({ organization, agentId }: ExecutionHead): [all: ListScope, own: ListScope] {
@@ -47,21 +47,21 @@ function entryOf(execution: ExecutionHead): Item {
 }
 
 /** Returns a row of an execution without what has started it, as versions before 0.3.0 wrote it; any other item as it is. */
-export function withoutStart({ by: _, ...item }: Item): Item {
+export function withoutStart({ by, ...item }: Item): Item {
   return item;
 }
 
-/** Returns the row of an execution under its status. That of a running one also has the id of its agent, to select by. */
+/** Returns the row of an execution under its status. The row of a running execution also has the id of its agent, to select by. */
 function rowOf(list: ListScope, execution: ExecutionHead): Item {
   const { id, status, agentId } = execution;
-  const Key = keys.listRow(list, facetOf(status), ulidOf(id));
+  const Key = keys.listRow(list, executionFacet(status), ulidOf(id));
   return { ...Key, ...entryOf(execution), ...(status === 'running' && { agentId }) };
 }
 
 /** Returns the lists of an execution in the form of version 0.2.0. The rows hold the entries of the lists. */
 function formerMembership(execution: ExecutionHead): ListMembership {
   const { id, status } = execution;
-  return { ulid: ulidOf(id), facet: facetOf(status), lists: listsOf(execution), entry: entryOf(execution) };
+  return { ulid: ulidOf(id), facet: executionFacet(status), lists: listsOf(execution), entry: entryOf(execution) };
 }
 
 /**
@@ -83,7 +83,7 @@ function enterWrites(list: ListScope, execution: ExecutionHead): Write[] {
   const { id, status } = execution;
   return [
     { Put: { Item: rowOf(list, execution) } },
-    addToCounter(list, ulidOf(id), onlyShard, { [facetOf(status)]: 1 }),
+    addToCounter(list, ulidOf(id), onlyShard, { [executionFacet(status)]: 1 }),
   ];
 }
 
@@ -97,7 +97,7 @@ export function endingRowWrites(before: ExecutionHead, after: ExecutionHead, onR
   const writes = isFormer(before)
     ? listingWrites(formerMembership(before), formerMembership(after))
     : [
-        { Delete: { Key: keys.listRow(all, facetOf(before.status), ulidOf(before.id)) } },
+        { Delete: { Key: keys.listRow(all, executionFacet(before.status), ulidOf(before.id)) } },
         ...listsOf(before).flatMap((list) => enterWrites(list, after)),
       ];
   return writes.map((write) => ('Delete' in write ? requiredDelete(write.Delete.Key as Key, onRowMissing) : write));
@@ -121,16 +121,16 @@ export function rowsOf(execution: ExecutionHead): Item[] {
 export type RunningRow = Pick<ExecutionListItem, 'id' | 'agentName' | 'taskId' | 'startedAt'> & Item;
 
 /**
- * Returns the rows of the running executions of all agents or of one, newest first. The list of the organization has them;
- * that of the agent has those in the form of version 0.2.0, and after the deletion of the agent those that remain to be
- * purged.
+ * Returns the rows of the running executions of all agents or of one, newest first. The list of the organization has them.
+ * The list of the agent has rows in the form of version 0.2.0 and, after the deletion of the agent, the rows that remain to
+ * be purged.
  */
 export async function readRunningRows(
   { table }: TableContext,
   organization: Organization,
   agentId?: string,
 ): Promise<RunningRow[]> {
-  const facet = facetOf('running');
+  const facet = executionFacet('running');
   const read = ({ rows: pk }: ListScope): Promise<Item[]> =>
     readRange(table, { pk, from: `${facet}#`, to: `${facet}#~` });
   const all = keys.executionScope(organization);
@@ -141,7 +141,7 @@ export async function readRunningRows(
 }
 
 /**
- * Reads executions that are running together with data of those that have ended. An execution that ends between both reads
+ * Reads executions that are running together with data of executions that have ended. An execution that ends between both reads
  * would be in both or in neither. So the running ones are read before and after; if one of them is missing then, all is
  * read again.
  *
@@ -193,7 +193,7 @@ export async function readExecutionPage(
     return { items: running.slice(offset, offset + limit).map(listItemFrom), total: running.length };
   }
   const { rows, total } = status
-    ? await readPage(table, { list, facets: [facetOf(status)], ...page })
+    ? await readPage(table, { list, facets: [executionFacet(status)], ...page })
     : await readWithRunning(context, organization, agentId, (running) =>
         readPage(table, { list, facets: endedFacets, others: running.map(asRow), ...page }),
       );
@@ -203,12 +203,12 @@ export async function readExecutionPage(
 const asRow = (entry: RunningRow): Row => ({ ulid: ulidOf(entry.id), entry });
 
 /** Returns the execution that a row stores, as lists show it. */
-function listItemFrom({ pk: _, sk: __, agentId: ___, by, ...entry }: Item): ExecutionListItem {
+function listItemFrom({ pk, sk, agentId, by, ...entry }: Item): ExecutionListItem {
   return { ...entry, ...(by !== undefined && { startedBy: startedByOf(by as StartLetter) }) } as ExecutionListItem;
 }
 
 /**
- * Yields the ids of the executions in an agent's own list, and of those that are running, each once. An execution that
+ * Yields the ids of the executions in an agent's own list, and of running executions, each once. An execution that
  * ends in the meantime has the status that it had before.
  */
 export async function* readListed(
@@ -229,7 +229,7 @@ export async function* readListed(
 
 /** Returns the keys of all rows that an execution with a status can have in a list. */
 export function rowKeys(list: ListScope, ulid: string, status: ExecutionStatus): Key[] {
-  return [everything, facetOf(status)].map((facet) => keys.listRow(list, facet, ulid));
+  return [everything, executionFacet(status)].map((facet) => keys.listRow(list, facet, ulid));
 }
 
 /** The maximum number of executions whose `unlistingWrites` fit in one transaction: two writes for each, and the counter. */
@@ -239,7 +239,7 @@ export const unlistedAtOnce = Math.floor((transactionLimit - 1) / 2);
  * Returns the writes that remove executions of a deleted agent from the list of the organization. A running one stays in
  * the list of its agent, where the purge finds it. Executions that the list does not have any more are left out.
  *
- * @param ulids those of executions with the same counter
+ * @param ulids the ULIDs of executions with the same counter
  */
 export async function unlistingWrites(
   { table }: TableContext,
@@ -247,7 +247,7 @@ export async function unlistingWrites(
   ulids: readonly string[],
 ): Promise<Write[]> {
   const [all, own] = [keys.executionScope(organization), keys.executionScope(organization, ulidOf(agentId))];
-  const facets = [everything, facetOf('running'), ...endedFacets];
+  const facets = [everything, executionFacet('running'), ...endedFacets];
   const found = await getEach(
     table,
     ulids.flatMap((ulid) => facets.map((facet) => keys.listRow(all, facet, ulid))),
@@ -256,9 +256,9 @@ export async function unlistingWrites(
   const rows = ulids.flatMap((ulid, at) => {
     const [former, ...rest] = found.slice(at * facets.length, (at + 1) * facets.length);
     const row = rest.find((one) => one !== undefined);
-    const facet = row && facetOf(row.status as ExecutionStatus);
+    const facet = row && executionFacet(row.status as ExecutionStatus);
     if (!facet) return [];
-    const isCounted = former !== undefined || facet !== facetOf('running');
+    const isCounted = former !== undefined || facet !== executionFacet('running');
     const left = [...(former ? [everything] : []), facet];
     for (const one of isCounted ? left : []) changes[one] = (changes[one] ?? 0) - 1;
     return [

@@ -1,12 +1,12 @@
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
+import type { TableContext } from '../access/client.ts';
+import { type Key, keys } from '../access/keys.ts';
+import { getItems } from '../access/reads.ts';
+import type { Item } from '../access/write.ts';
 import { type AgentHead, agentFrom } from '../agents/agent-items.ts';
 import type { AgentContext } from '../agents/agents.ts';
-import type { TableContext } from '../client.ts';
-import { type Key, keys } from '../keys.ts';
-import { getItems } from '../reads.ts';
 import { type StoredTask, taskFrom } from '../tasks/task-items.ts';
-import type { Item } from '../write.ts';
 import { type ExecutionInput, executionFrom, inputFrom, type RunningExecution } from './execution-items.ts';
 import { type Noted, notedFrom, receivedKey } from './received.ts';
 
@@ -64,7 +64,7 @@ export type DependencyResult = Pick<StoredTask, 'title' | 'status'> & {
 };
 
 /**
- * Reads those of the dependencies of a task that are done, in the given order, with the outputs of their last executions: in two
+ * Reads the dependencies of a task that are done, in the given order, with the outputs of their last executions: in two
  * requests, or none without dependencies.
  *
  * @returns of an output its first part, which is all of it up to about 300,000 bytes

@@ -1,20 +1,20 @@
-import type { ExecutionStatus } from '../../contract/executions.ts';
+import type { ExecutionStatus } from '../../contract/executions/executions.ts';
 import { ulidOf } from '../../contract/ids.ts';
-import { tokenWrites } from '../agents/metrics.ts';
-import type { TableContext } from '../client.ts';
-import { type Key, keys } from '../keys.ts';
+import type { TableContext } from '../access/client.ts';
+import { type Key, keys } from '../access/keys.ts';
+import { getItem } from '../access/reads.ts';
+import { Conflict, retryOnConflict, transact } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
 import { counterOf } from '../lists/listing.ts';
 import { deletePartition } from '../purges/delete-partition.ts';
 import type { AgentPurge } from '../purges/purge-items.ts';
-import { getItem } from '../reads.ts';
 import { type StoredTask, taskFrom } from '../tasks/task-items.ts';
 import { changeWrites } from '../tasks/tasks.ts';
-import { Conflict, retryOnConflict, transact } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
 import { type ExecutionHead, executionFrom, isRunning } from './execution-items.ts';
 import { readListed, rowKeys, unlistedAtOnce, unlistingWrites } from './execution-lists.ts';
 import type { TaskMove } from './executions.ts';
-import { unchanged } from './lease-writes.ts';
+import { unchangedExecution } from './lease-writes.ts';
+import { tokenWrites } from './metrics.ts';
 import { countRunningDown } from './running.ts';
 
 /** Returns the move of the task of a purged execution; `undefined` if the task stays as it is. */
@@ -105,7 +105,7 @@ async function purgeExecution(
 
 /** Returns the delete of a head, on the condition that its worker has not ended or changed it since it was read. */
 function deleteHead(key: Key, execution: ExecutionHead): Write {
-  const read = isRunning(execution) ? unchanged(execution) : undefined;
+  const read = isRunning(execution) ? unchangedExecution(execution) : undefined;
   return {
     Delete: {
       Key: key,

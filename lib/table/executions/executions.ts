@@ -1,18 +1,17 @@
-import type { Delegation, Execution } from '../../contract/executions.ts';
+import type { Delegation, Execution } from '../../contract/executions/executions.ts';
+import type { GateReasons } from '../../contract/executions/quality-gates.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { GateReasons } from '../../contract/quality-gates.ts';
+import type { TableContext } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
+import { getEach, getItem, getItems, readRange } from '../access/reads.ts';
+import { Conflict, ignoreConflict, retryOnConflict, transact } from '../access/transact.ts';
+import type { OnConditionFailed, Write } from '../access/write.ts';
 import { type AgentHead, agentFrom } from '../agents/agent-items.ts';
 import type { AgentContext } from '../agents/agents.ts';
-import { metricsWrites } from '../agents/metrics.ts';
-import type { TableContext } from '../client.ts';
 import type { RecordResponse } from '../idempotency.ts';
-import { keys } from '../keys.ts';
-import { getEach, getItem, getItems, readRange } from '../reads.ts';
 import type { StoredTask } from '../tasks/task-items.ts';
 import { changeWrites } from '../tasks/tasks.ts';
-import { Conflict, ignoreConflict, retryOnConflict, transact } from '../transact.ts';
-import type { OnConditionFailed, Write } from '../write.ts';
 import {
   delegationFrom,
   delegationItem,
@@ -46,6 +45,7 @@ import {
   receivedWrites,
   returnLeaseWrite,
 } from './lease-writes.ts';
+import { metricsWrites } from './metrics.ts';
 import { countRunningDown, countStart, noteCountedStart, type StartContext } from './running.ts';
 
 /** The change of a task that goes with a change of its execution: the task before and after. Without a new version it moves nothing. */
@@ -241,7 +241,7 @@ export async function returnLease(
  * @returns the execution as it is stored then
  * @throws `LeaseLost`
  */
-export async function storeProgress(
+export async function storeExecutionProgress(
   { table }: TableContext,
   execution: RunningExecution,
   progress: Progress,
@@ -280,7 +280,7 @@ export async function readStoredOutput(
 
 /**
  * Ends an execution: status and output, rows and counters, the metrics of the day, and the move of the task. An output
- * that is stored already is not written again; that of an execution that failed is deleted.
+ * that is stored already is not written again; the output of an execution that failed is deleted.
  *
  * @throws `LeaseLost`, `AgentChanged`; `Conflict` if the task has changed, or tokens were counted late, since they were read
  */
@@ -354,7 +354,7 @@ function endingWrites(
   ];
 }
 
-/** Returns the tokens of an end without those that were counted late, which the counter of their day has. */
+/** Returns the tokens of an end without the late tokens, which the counter of their day has. */
 function storedTokens({ late }: RunningExecution, { tokensUsed }: Ending): number {
   return tokensUsed - (late?.tokens ?? 0);
 }

@@ -1,9 +1,10 @@
+import { setBounded } from '../../contract/bounded-map.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { TableContext } from '../client.ts';
-import { keys } from '../keys.ts';
-import { getItem } from '../reads.ts';
-import { transact } from '../transact.ts';
-import type { Item } from '../write.ts';
+import type { TableContext } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
+import { getItem } from '../access/reads.ts';
+import { transact } from '../access/transact.ts';
+import type { Item } from '../access/write.ts';
 
 /** The part of a context that knows whether functions of the version before may run. */
 export type FormerListsContext = TableContext & {
@@ -40,8 +41,7 @@ export async function usesFormerLists(
     const Key = keys.running(organization);
     const stored = untilIn(await getItem(table, Key));
     until = stored ?? (untilIn(await transact(table, [setOnce(Key, now + formerMs)])) as number);
-    if (formerLists.size >= organizationsAtMost) formerLists.clear();
-    formerLists.set(organization, until);
+    setBounded(formerLists, organization, until, organizationsAtMost);
   }
   return now < until;
 }

@@ -1,10 +1,9 @@
 import { ulidOf } from '../../contract/ids.ts';
-import { tokenWrites } from '../agents/metrics.ts';
-import type { TableContext } from '../client.ts';
-import { type Key, keys } from '../keys.ts';
-import { getEach } from '../reads.ts';
-import { Conflict, retryOnConflict, transact } from '../transact.ts';
-import type { Write } from '../write.ts';
+import type { TableContext } from '../access/client.ts';
+import { type Key, keys } from '../access/keys.ts';
+import { getEach } from '../access/reads.ts';
+import { Conflict, retryOnConflict, transact } from '../access/transact.ts';
+import type { Write } from '../access/write.ts';
 import {
   type ExecutionHead,
   isRunning,
@@ -15,11 +14,12 @@ import {
   stepCountOf,
 } from './execution-items.ts';
 import { rowsOf } from './execution-lists.ts';
-import { readExecutionHead, storeProgress } from './executions.ts';
+import { readExecutionHead, storeExecutionProgress } from './executions.ts';
 import { LeaseLost } from './lease-writes.ts';
+import { tokenWrites } from './metrics.ts';
 import { tokensOfDayWrite } from './running.ts';
 
-/** The tokens that a worker knows of, and those of them that a write of this or an earlier worker has stored. */
+/** The tokens that a worker knows of, and the number of them that a write of this or an earlier worker has stored. */
 type Known = Spent & { stored: number };
 
 /**
@@ -52,7 +52,9 @@ export async function countLateTokens(
     if (head && isRunning(head) && head.claim === claim) {
       const progress = { ...(head.progress ?? noProgress), tokens: used, ...(estimated && { estimated }) };
       // The next worker must not count an interrupted call for this one.
-      await storeProgress(context, head, { ...progress, lost: head.claims }, { isFinished: false }).catch(asConflict);
+      await storeExecutionProgress(context, head, { ...progress, lost: head.claims }, { isFinished: false }).catch(
+        asConflict,
+      );
       return;
     }
     const late = lateOf(head, { tokens, ...(estimated && { estimated }) }, claim as string);
@@ -65,7 +67,7 @@ function asConflict(error: unknown): never {
   throw error instanceof LeaseLost ? new Conflict() : error;
 }
 
-/** Returns the late tokens of an execution with those of another lease. */
+/** Returns the late tokens of an execution with the late tokens of another lease. */
 function lateOf(head: ExecutionHead | undefined, { tokens, estimated }: Spent, claim: string): LateTokens {
   const { late } = head ?? {};
   return {

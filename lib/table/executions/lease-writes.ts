@@ -1,11 +1,11 @@
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { authorship } from '../../request-context.ts';
-import { keys } from '../keys.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import { authorship } from '../access/current-request.ts';
+import { keys } from '../access/keys.ts';
+import { Conflict } from '../access/transact.ts';
+import type { OnConditionFailed, Write } from '../access/write.ts';
 import { leaseFree, leaseHeld, leaseTimestamps } from '../lease.ts';
 import { graceMs } from '../lists/due.ts';
-import { Conflict } from '../transact.ts';
-import type { OnConditionFailed, Write } from '../write.ts';
 import { type Ending, type ExecutionHead, isFormer, type Progress, type RunningExecution } from './execution-items.ts';
 import { receivedItem } from './received.ts';
 
@@ -61,7 +61,7 @@ export function leaseWrite(
 /** The parts of an update expression, and a further condition. */
 type Changes = { set: string; remove?: string; add?: string; condition?: string };
 
-/** Returns the part of a lease holder's update that stores its progress, and that it is the one that stored the tokens. */
+/** Returns the part of a lease holder's update that stores its progress, and that this lease has stored the tokens. */
 export function progressSet({ claim }: RunningExecution, progress: Progress) {
   return {
     set: 'progress = :progress, lastStored = :lastStored',
@@ -250,7 +250,7 @@ export function endWrite(execution: RunningExecution, ending: HeadEnding): Write
 const workerFields = ['claim', 'progress', 'outputParts', 'steps', 'step', 'late'] as const;
 
 /** Returns the condition that an execution is running, and that no worker has changed it since it was read. */
-export function unchanged(execution: RunningExecution) {
+export function unchangedExecution(execution: RunningExecution) {
   const known = workerFields.filter((field) => execution[field] !== undefined);
   const unknown = workerFields.filter((field) => execution[field] === undefined);
   return {
@@ -273,7 +273,7 @@ export function unchanged(execution: RunningExecution) {
  */
 export function cancelWrite(execution: RunningExecution, ending: HeadEnding): Write {
   const { changes, values, names } = endOf(execution, ending);
-  const read = unchanged(execution);
+  const read = unchangedExecution(execution);
   return {
     Update: {
       Key: headKey(execution),

@@ -1,8 +1,8 @@
+import type { MessagePart } from '../../contract/executions/steps.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { MessagePart } from '../../contract/steps.ts';
-import { type Key, keys } from '../keys.ts';
-import type { Item } from '../write.ts';
+import { type Key, keys } from '../access/keys.ts';
+import type { Item } from '../access/write.ts';
 
 /**
  * What a worker gives to the models of an execution, besides its input and context, its output and its steps, which are
@@ -17,7 +17,7 @@ export type Received = {
   parts: MessagePart[];
 };
 
-/** What a worker gives to models, and its number: that of an earlier worker if it gave the same. */
+/** What a worker gives to models, and its number: the number of an earlier worker if it gave the same. */
 export type Noted = { number: number; received: Received };
 
 type Reference = { organization: Organization; id: string };

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { TableContext } from '../client.ts';
-import { keys } from '../keys.ts';
+import type { TableContext } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
+import { getItems } from '../access/reads.ts';
+import { ignoreConflict, transact } from '../access/transact.ts';
 import type { AgentPurge } from '../purges/purge-items.ts';
-import { getItems } from '../reads.ts';
-import { ignoreConflict, transact } from '../transact.ts';
 import { executionFrom, isRunning, type RunningExecution } from './execution-items.ts';
 import { type RunningRow, readRunningRows } from './execution-lists.ts';
 import { markWrite } from './lease-writes.ts';
@@ -28,7 +28,7 @@ export async function readRunningExecutions(
   );
 }
 
-/** Returns the running executions that an execution has delegated, and those that these have delegated in turn. */
+/** Returns the running executions that an execution has delegated, and the executions that these have delegated in turn. */
 export async function readDelegatedExecutions(
   context: TableContext,
   organization: Organization,
@@ -56,7 +56,7 @@ export async function markExecutions(context: TableContext, { organization, agen
     );
 }
 
-/** Returns the executions of rows, except those that have ended since the rows were read. */
+/** Returns the executions of rows, except executions that have ended since the rows were read. */
 async function readRunning(
   { table }: TableContext,
   organization: Organization,

@@ -1,14 +1,15 @@
+import { setBounded } from '../../contract/bounded-map.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { timestamp } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { grouped } from '../../contract/shapes.ts';
-import { type Limits, limitHeaders } from '../../deployment/limits.ts';
-import type { TableContext } from '../client.ts';
-import { clocksDifferMs } from '../clocks.ts';
-import { keys } from '../keys.ts';
-import { getItem } from '../reads.ts';
-import { Conflict, retryOnConflict, transact } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
+import { type Limits, limitHeaders } from '../../settings/limits.ts';
+import type { TableContext } from '../access/client.ts';
+import { clocksDifferMs } from '../access/clocks.ts';
+import { keys } from '../access/keys.ts';
+import { getItem } from '../access/reads.ts';
+import { Conflict, retryOnConflict, transact } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
 import type { FormerListsContext } from './former-lists.ts';
 
 /** The part of a context that starts of executions need. */
@@ -31,8 +32,8 @@ const dayMs = 24 * 60 * minuteMs;
 const organizationsAtMost = 1_000;
 
 /**
- * Returns the write that counts the start of an execution: the executions that are running, and those that were started
- * in a minute of the clock. It fails if the organization has used its tokens of the UTC day, which `countRunningDown` and
+ * Returns the write that counts the start of an execution: the executions that are running, and the executions that were
+ * started in a minute of the clock. It fails if the organization has used its tokens of the UTC day, which `countRunningDown` and
  * `countTokens` add. A pass of self-improvement counts as a start, and never as running.
  * All counters are in one item, which the transactions of each start and end update. So they are exact and need no request
  * of their own.
@@ -102,12 +103,11 @@ function minuteOf(startMinutes: StartContext['startMinutes'], organization: Orga
 
 const minuteAt = (time: number) => Math.floor(time / minuteMs);
 
-/** Returns the latest minute that a clock can have now. A later one is that of a clock that was ahead. */
+/** Returns the latest minute that a clock can have now. A later minute comes from a clock that was ahead. */
 const latestMinute = (now: number) => minuteAt(now + clocksDifferMs);
 
 function noteMinute(startMinutes: StartContext['startMinutes'], organization: Organization, minute: number): void {
-  if (startMinutes.size >= organizationsAtMost) startMinutes.clear();
-  startMinutes.set(organization, minute);
+  setBounded(startMinutes, organization, minute, organizationsAtMost);
 }
 
 const hasRoom = 'attribute_not_exists(running) OR running < :cap';

@@ -1,13 +1,13 @@
 import type { Page } from '../../contract/endpoint.ts';
+import { noVerdict } from '../../contract/executions/quality-gates.ts';
+import type { ExecutionStep } from '../../contract/executions/steps.ts';
 import { timestamp, ulidOf } from '../../contract/ids.ts';
-import { noVerdict } from '../../contract/quality-gates.ts';
-import type { ExecutionStep } from '../../contract/steps.ts';
-import type { TableContext } from '../client.ts';
-import { keys } from '../keys.ts';
-import { getItems, readRange } from '../reads.ts';
+import type { TableContext } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
+import { getItems, readRange } from '../access/reads.ts';
+import { retryOnConflict } from '../access/transact.ts';
+import type { Item } from '../access/write.ts';
 import { startInBytes } from '../text-parts.ts';
-import { retryOnConflict } from '../transact.ts';
-import type { Item } from '../write.ts';
 import {
   type ExecutionHead,
   type ExecutionInput,
@@ -79,7 +79,7 @@ async function startedOf(context: TableContext, head: ExecutionHead): Promise<St
 }
 
 /** All that is stored of an execution, read at once. */
-export type Conversation = {
+export type StoredConversation = {
   head: ExecutionHead;
   input: ExecutionInput;
   /** Absent if the execution has none. */
@@ -93,7 +93,7 @@ export type Conversation = {
 export async function readConversation(
   { table }: TableContext,
   { organization, id }: Pick<ExecutionHead, 'organization' | 'id'>,
-): Promise<Conversation | undefined> {
+): Promise<StoredConversation | undefined> {
   const pk = keys.execution(organization, ulidOf(id));
   return retryOnConflict(table, async () => {
     const items = await readRange(table, { pk, ascending: true });

@@ -1,10 +1,10 @@
 import { ulidOf } from '../../contract/ids.ts';
-import type { TableContext } from '../client.ts';
-import { keys } from '../keys.ts';
-import { readRange } from '../reads.ts';
+import type { TableContext } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
+import { readRange } from '../access/reads.ts';
+import { transact } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
 import { startInBytes } from '../text-parts.ts';
-import { transact } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
 import { type ExecutionHead, isFormer, type Progress, type RunningExecution } from './execution-items.ts';
 import { leaseHolderWrite, notedSet, progressSet, receivedWrites, resultWrite } from './lease-writes.ts';
 
@@ -78,7 +78,7 @@ export function toolStepOf(number: number, { id, name, input }: StoredCall, star
 type SteppedHead = Pick<ExecutionHead, 'organization' | 'id' | 'step' | 'steps'>;
 
 /**
- * Returns the stored steps of an execution, and the one that has started and not ended: the head has it, and the message
+ * Returns the stored steps of an execution, and the step that has started and not ended: the head has it, and the message
  * of the model has the call.
  */
 function withStarted({ step, steps = 0 }: SteppedHead, stored: Step[]): Step[] {
@@ -106,7 +106,7 @@ function stepItem({ organization, id }: ExecutionHead, step: Step): Item {
 }
 
 /** Returns the step that an item stores. */
-export function stepFrom({ pk: _, sk, step: kind, calls, ...rest }: Item): Step {
+export function stepFrom({ pk, sk, step: kind, calls, ...rest }: Item): Step {
   return {
     number: Number((sk as string).slice(stepPrefix.length)),
     kind,
@@ -185,7 +185,7 @@ export async function writeSteps(
   ]);
 }
 
-/** Returns the steps of an execution in their order: those that are stored, and the one that has started by its head. */
+/** Returns the steps of an execution in their order: the stored steps, and the step that has started according to its head. */
 export async function readSteps({ table }: TableContext, execution: SteppedHead): Promise<Step[]> {
   const { organization, id } = execution;
   const pk = keys.execution(organization, ulidOf(id));

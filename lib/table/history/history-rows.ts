@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Page } from '../../contract/endpoint.ts';
-import { type HistoryEntry, historyLimit } from '../../contract/history.ts';
 import { ulidFrom, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { type BatchingContext, putInBatch } from '../batchers.ts';
-import type { TableContext } from '../client.ts';
-import { keys } from '../keys.ts';
-import { readRange } from '../reads.ts';
-import type { Item } from '../write.ts';
+import { type HistoryEntry, historyLimit } from '../../contract/tasks/history.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import { type BatchingContext, putInBatch } from '../access/batchers.ts';
+import type { TableContext } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
+import { readRange } from '../access/reads.ts';
+import type { Item } from '../access/write.ts';
 
 /**
  * Histories are written from the stream, an item for each entry, without a condition: its key follows from the change, so a repeated
@@ -47,7 +47,7 @@ function entryItem(subject: Subject, { at, order, kind: what, by, requestId, cha
   };
 }
 
-/** Returns a page of a history, the newest entries first, and the number of those that are shown at most. */
+/** Returns a page of a history, the newest entries first, and the number of entries, up to the maximum that is shown. */
 export async function readHistoryPage(
   { table }: TableContext,
   subject: Subject,

@@ -1,11 +1,11 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { inGroups } from '../../batching/in-groups.ts';
+import { inGroups } from '../../aws/in-groups.ts';
 import { timestamp } from '../../contract/ids.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import type { Table, TableContext } from '../client.ts';
-import type { Key } from '../keys.ts';
-import { Conflict, ignoreConflict, transact } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import type { Table, TableContext } from '../access/client.ts';
+import type { Key } from '../access/keys.ts';
+import { Conflict, ignoreConflict, transact } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
 
 /** An entry of the sweeper's index: the key of the item, and the moment at which it is due. */
 export type Overdue = { key: Key; dueAt: string };
@@ -123,7 +123,7 @@ export type Swept = {
 };
 
 /** Returns the results of two sweeps as one. */
-export function sumOf(one: Swept, other: Swept): Swept {
+export function joinSweeps(one: Swept, other: Swept): Swept {
   return { woken: one.woken + other.woken, unfinished: one.unfinished || other.unfinished };
 }
 

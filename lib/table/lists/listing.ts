@@ -1,9 +1,9 @@
-import { tableSchema } from '../../deployment/table-schema.ts';
-import type { Table } from '../client.ts';
-import { keys, type ListScope } from '../keys.ts';
-import { readRange } from '../reads.ts';
-import type { Item, Write } from '../write.ts';
-import { onlyShard, shardOf } from './shards.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import type { Table } from '../access/client.ts';
+import { keys, type ListScope } from '../access/keys.ts';
+import { readRange } from '../access/reads.ts';
+import { onlyShard, shardOf } from '../access/shards.ts';
+import type { Item, Write } from '../access/write.ts';
 
 /**
  * Lists with exact totals (docs/architecture.md#lists-and-counts). Reads are strongly consistent, and their cost does
@@ -186,7 +186,7 @@ function withOthers(counts: PeriodCount[], others: readonly Row[]): PeriodCount[
 
 /**
  * Returns the newest and the oldest period of a page, and the number of items in still newer periods. The oldest period
- * limits the queries: those of several facets would otherwise also read rows of older periods.
+ * limits the queries: queries of several facets would otherwise also read rows of older periods.
  */
 function periodsOfPage(counts: PeriodCount[], offset: number, limit: number) {
   const onPage: PeriodCount[] = [];
@@ -261,7 +261,7 @@ async function readRows(table: Table, query: ListQuery, from: string | undefined
     facets.map(async (facet) => {
       const range = { pk: list.rows, from: `${facet}#${since}`, to: `${facet}#${from ?? '~'}`, limit };
       const found = await readRange(table, range);
-      return found.map(({ pk: _, sk, [tableSchema.expiry]: __, ...entry }): Row => {
+      return found.map(({ pk, sk, [tableSchema.expiry]: expiry, ...entry }): Row => {
         return { ulid: (sk as string).slice(facet.length + 1), entry };
       });
     }),
@@ -270,7 +270,7 @@ async function readRows(table: Table, query: ListQuery, from: string | undefined
   return newestOf([...rowsByFacet.flat(), ...further]);
 }
 
-/** Returns rows without those that are there twice, newest first. */
+/** Returns rows without duplicates, newest first. */
 function newestOf(rows: readonly Row[]): Row[] {
   const unique = new Map(rows.map((row) => [row.ulid, row]));
   return [...unique.values()].sort((a, b) => (a.ulid < b.ulid ? 1 : -1));

@@ -1,7 +1,7 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { Organization } from '../../contract/organization.ts';
-import type { Table } from '../client.ts';
-import { keys } from '../keys.ts';
+import type { Table } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
 import type { StoredToken } from './tokens.ts';
 
 /** An organization, derived from its access tokens. Creating the first token creates the organization. */

@@ -1,7 +1,7 @@
-import type { Table } from '../client.ts';
-import { clocksDifferMs } from '../clocks.ts';
-import type { Key } from '../keys.ts';
-import { Conflict, retryOnConflict, transact } from '../transact.ts';
+import type { Table } from '../access/client.ts';
+import { clocksDifferMs } from '../access/clocks.ts';
+import type { Key } from '../access/keys.ts';
+import { Conflict, retryOnConflict, transact } from '../access/transact.ts';
 
 /** The shared bucket as it is stored; of versions before `reportedAt` without it. Unix times, in ms. */
 type SharedBucket = { fullAt: number; reportedAt?: number };

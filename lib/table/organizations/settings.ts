@@ -1,11 +1,11 @@
 import type { Organization } from '../../contract/organization.ts';
-import type { OwnLimits } from '../../deployment/limits.ts';
-import type { Table, TableContext } from '../client.ts';
+import type { OwnLimits } from '../../settings/limits.ts';
+import type { Table, TableContext } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
+import { getItem } from '../access/reads.ts';
+import { Conflict, ignoreConflict, transact } from '../access/transact.ts';
+import type { Write } from '../access/write.ts';
 import { ownStartLimit } from '../executions/running.ts';
-import { keys } from '../keys.ts';
-import { getItem } from '../reads.ts';
-import { Conflict, ignoreConflict, transact } from '../transact.ts';
-import type { Write } from '../write.ts';
 import { updateTokenLimits } from './token-writes.ts';
 
 /** The settings of an organization. An absent setting has the value of the deployment. */
@@ -20,8 +20,11 @@ export type OrganizationSettings = Partial<
 export type SettingsChange = { [Name in keyof OrganizationSettings]: OrganizationSettings[Name] | undefined };
 
 /** Returns the settings of an organization, strongly consistent. */
-export async function readSettings({ table }: TableContext, organization: Organization): Promise<OrganizationSettings> {
-  const { pk: _, sk: __, ...settings } = (await getItem(table, keys.settings(organization))) ?? {};
+export async function readOrganizationSettings(
+  { table }: TableContext,
+  organization: Organization,
+): Promise<OrganizationSettings> {
+  const { pk, sk, ...settings } = (await getItem(table, keys.settings(organization))) ?? {};
   return settings as OrganizationSettings;
 }
 

@@ -1,10 +1,10 @@
 import { timestamp } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { Table, TableContext } from '../client.ts';
-import { clocksDifferMs } from '../clocks.ts';
-import { keys } from '../keys.ts';
-import { readRange } from '../reads.ts';
-import { Conflict, ignoreConflict, transact } from '../transact.ts';
+import type { Table, TableContext } from '../access/client.ts';
+import { clocksDifferMs } from '../access/clocks.ts';
+import { keys } from '../access/keys.ts';
+import { readRange } from '../access/reads.ts';
+import { Conflict, ignoreConflict, transact } from '../access/transact.ts';
 
 /** The shortest time between two notes of the use of a token: each costs a write. */
 export const tokenUsePeriodMs = 60 * 60 * 1000;

@@ -1,9 +1,9 @@
 import type { Organization } from '../../contract/organization.ts';
-import type { Table } from '../client.ts';
-import { keys } from '../keys.ts';
-import { getItem, readRange } from '../reads.ts';
-import { Conflict, retryOnConflict, transact, transactionLimit } from '../transact.ts';
-import type { Write } from '../write.ts';
+import type { Table } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
+import { getItem, readRange } from '../access/reads.ts';
+import { Conflict, retryOnConflict, transact, transactionLimit } from '../access/transact.ts';
+import type { Write } from '../access/write.ts';
 import type { StoredToken } from './tokens.ts';
 
 // Not in `tokens.ts`, which is in the bundle of every function. Only the command line creates tokens and sets limits.

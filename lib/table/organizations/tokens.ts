@@ -1,11 +1,11 @@
 import type { Scope } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { TableContext } from '../client.ts';
-import { keys } from '../keys.ts';
-import { getItem, getItems, readRange } from '../reads.ts';
-import { transact } from '../transact.ts';
-import type { Item } from '../write.ts';
+import type { TableContext } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
+import { getItem, getItems, readRange } from '../access/reads.ts';
+import { transact } from '../access/transact.ts';
+import type { Item } from '../access/write.ts';
 
 /** An access token with the hash of its secret; the secret is not stored. Times are ISO 8601. */
 export type StoredToken = {
@@ -25,7 +25,7 @@ export type StoredToken = {
   requestsPerMinute?: number;
 };
 
-const tokenFrom = ({ pk: _, sk: __, ...token }: Item) => token as StoredToken;
+const tokenFrom = ({ pk, sk, ...token }: Item) => token as StoredToken;
 
 /** Returns a token, strongly consistent; `undefined` if it does not exist. */
 export async function readStoredToken({ table }: TableContext, id: string): Promise<StoredToken | undefined> {

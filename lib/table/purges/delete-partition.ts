@@ -1,7 +1,7 @@
-import type { Table } from '../client.ts';
-import { queryItems } from '../reads.ts';
-import { transact, transactionLimit } from '../transact.ts';
-import type { Write } from '../write.ts';
+import type { Table } from '../access/client.ts';
+import { queryItems } from '../access/reads.ts';
+import { transact, transactionLimit } from '../access/transact.ts';
+import type { Write } from '../access/write.ts';
 
 /** Deletes all items of a partition that gets no new items. Several calls can run at the same time. */
 export async function deletePartition(table: Table, pk: string): Promise<void> {

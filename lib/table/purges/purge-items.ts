@@ -1,9 +1,9 @@
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { requestFields } from '../../request-context.ts';
-import { type Key, keys, organizationOf } from '../keys.ts';
+import { requestFields } from '../access/current-request.ts';
+import { type Key, keys, organizationOf } from '../access/keys.ts';
+import type { Item, Write } from '../access/write.ts';
 import { dueEntry } from '../lists/due.ts';
-import type { Item, Write } from '../write.ts';
 
 /** The fields of every purge: its organization, and the id of the request that deleted something, if known. */
 type PurgeFields = { organization: Organization; requestId?: string | undefined };

@@ -1,13 +1,13 @@
 import { timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import type { TableContext } from '../client.ts';
-import { historyExpiry } from '../deliveries/history-days.ts';
-import { type Key, keys, organizationOf, webhookOf } from '../keys.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import type { TableContext } from '../access/client.ts';
+import { type Key, keys, organizationOf, webhookOf } from '../access/keys.ts';
+import { getItem } from '../access/reads.ts';
+import { Conflict, ignoreConflict, transact } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
 import { postponeDue } from '../lists/due.ts';
-import { getItem } from '../reads.ts';
-import { Conflict, ignoreConflict, transact } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
+import { historyExpiry } from '../lists/history-days.ts';
 
 /**
  * The recovery that the service is to begin for a webhook with `autoRecover`, as an item of its own. There is one for a webhook:
@@ -83,7 +83,7 @@ export async function readAutoRecovery(
   return item && autoRecoveryFrom(item);
 }
 
-/** Moves the entry of such a recovery to a later moment (ISO 8601); returns whether it was the one that was read. */
+/** Moves the entry of such a recovery to a later moment (ISO 8601); returns `false` if it has changed since it was read. */
 export async function postponeAutoRecovery(context: TableContext, auto: AutoRecovery, later: string): Promise<boolean> {
   return (await postponeDue(context, { key: keyOf(auto), dueAt: auto.dueAt }, later)) !== undefined;
 }

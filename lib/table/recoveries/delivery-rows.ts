@@ -1,13 +1,13 @@
 import { timeOf, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { type BatchingContext, readInBatch } from '../batchers.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { type BatchingContext, readInBatch } from '../access/batchers.ts';
+import { keys } from '../access/keys.ts';
+import { readRange } from '../access/reads.ts';
+import type { Item } from '../access/write.ts';
 import { attemptFacet, attemptKey, retryOf, timeLetters } from '../deliveries/attempt-items.ts';
 import { placeOf } from '../deliveries/attempt-log.ts';
 import { attemptsOf, type DeliveryAttempts } from '../deliveries/delivery-state.ts';
-import { keys } from '../keys.ts';
-import { readRange } from '../reads.ts';
-import type { Item } from '../write.ts';
 
 /**
  * Reads the attempts of many deliveries of one webhook. The rows of neighbouring deliveries are neighbours in the attempt
@@ -29,7 +29,7 @@ export type DeliveryRows = {
 /** The attempts of a delivery, and the items of its redeliveries. */
 export type FoundDelivery = DeliveryAttempts & { redeliveries: Item[] };
 
-/** The attributes that decide the state of a delivery, and those that `retryOf` reads. */
+/** The attributes that decide the state of a delivery, and the attributes that `retryOf` reads. */
 const stateAttributes = [
   'pk',
   'deliveryId',
@@ -51,7 +51,7 @@ const mostRows = 50_000;
  *
  * @param aheadMs how long after the range the rows of retries are read in advance, in milliseconds
  * @param limit the maximum number of rows that are read in advance
- * @param also further attributes of rows, beside those that the state of a delivery needs
+ * @param also further attributes of rows, beside the attributes that the state of a delivery needs
  */
 export async function readDeliveryRows(
   { table }: BatchingContext,
@@ -76,7 +76,7 @@ export async function readDeliveryRows(
     readRange(table, { pk, from: `R#${first}`, to: `R#${last}~`, ascending: true }),
   ]);
   const rows = new Map(attempts.map((row) => [row.sk as string, row]));
-  // If there were too many rows, those of the last time may be incomplete.
+  // If there were too many rows, the rows of the last time may be incomplete.
   const lastRow = attempts.length === limit ? (attempts.at(-1)?.sk as string) : undefined;
   const rowsTo = lastRow ? timeLetters(timeOf(lastRow.slice(attemptFacet.length + 1)) - 1) : ahead;
   const lateStarts = new Map(starts.map(({ sk, at }) => [sk as string, at as string]));

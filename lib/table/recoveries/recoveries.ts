@@ -1,23 +1,23 @@
 import type { Page } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
-import type { EventName } from '../../contract/events.ts';
 import { timeOf, timestamp, ulidFrom, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { MissedKind, Recovery } from '../../contract/recoveries.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { requestFields } from '../../request-context.ts';
-import { type BatchingContext, readInBatch } from '../batchers.ts';
-import type { TableContext } from '../client.ts';
+import type { EventName } from '../../contract/webhooks/events.ts';
+import type { MissedKind, Recovery } from '../../contract/webhooks/recoveries.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import { type BatchingContext, readInBatch } from '../access/batchers.ts';
+import type { TableContext } from '../access/client.ts';
+import { requestFields } from '../access/current-request.ts';
+import { type Key, keys, organizationOf, webhookOf } from '../access/keys.ts';
+import { countItems, getItem, readRange } from '../access/reads.ts';
+import { Conflict, ignoreConflict, transact, transactIfFirst } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
 import { retryOf } from '../deliveries/attempt-items.ts';
-import { deliveryPartition } from '../deliveries/delivery-partitions.ts';
-import { historyExpiry } from '../deliveries/history-days.ts';
 import { replaceRetry, type WaitingRetry } from '../deliveries/redeliveries.ts';
-import { type Key, keys, organizationOf, webhookOf } from '../keys.ts';
+import { deliveryPartition } from '../lists/delivery-partitions.ts';
 import { dueEntry, graceMs, postponeDue } from '../lists/due.ts';
-import { countItems, getItem, readRange } from '../reads.ts';
-import { Conflict, ignoreConflict, transact, transactIfFirst } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
+import { historyExpiry } from '../lists/history-days.ts';
 
 /** The kind of recoveries: the stream has new ones, so that they are continued at once. */
 export const recoveryKind = 'recovery';
@@ -84,7 +84,7 @@ export function endPosition({ until }: Pick<StoredRecovery, 'until'>): string {
 }
 
 /** Returns the recovery of an item. */
-export function recoveryFrom({ pk, sk, kind: _, due: __, expiresAt: ___, ...rest }: Item): StoredRecovery {
+export function recoveryFrom({ pk, sk, kind, due, expiresAt, ...rest }: Item): StoredRecovery {
   const [organization, webhookId] = [organizationOf(pk as string), `wh_${webhookOf(pk as string)}`];
   return { organization, webhookId, id: `rc_${sk}`, ...rest } as StoredRecovery;
 }
@@ -188,7 +188,7 @@ export function recoveryInProgress(): ApiError {
  *
  * @returns whether it is stored: not if another worker has taken the recovery since it was read, or it was cancelled
  */
-export async function storeProgress(
+export async function storeRecoveryProgress(
   { table }: TableContext,
   recovery: StoredRecovery,
   progress: Partial<RecoveryProgress & Pick<StoredRecovery, 'again'>>,
@@ -333,8 +333,8 @@ export async function insertRecoveredAttempt(
 }
 
 /**
- * Returns whether the item of a redelivery is an attempt of a recovery that is in its numbers: not that of a late event, which
- * the sweeper's index lists until it is made.
+ * Returns whether the item of a redelivery is an attempt of a recovery that is in its numbers: not the attempt of a late event,
+ * which the sweeper's index lists until it is made.
  */
 export function isRecoveredBy({ id }: StoredRecovery, item: Item): boolean {
   return item.recovery === ulidOf(id) && item.late !== true;
@@ -392,7 +392,7 @@ export async function deleteRecoveredAttempt(
  */
 export function recoveredMessage(item: Item): DeliveryMessage {
   // The item is in no index from which the worker could remove it.
-  const { listedBy: _, ...message } = retryOf(item) as DeliveryMessage;
+  const { listedBy, ...message } = retryOf(item) as DeliveryMessage;
   return item.lost ? { ...message, dueAt: timestamp(timeOf(ulidOf(message.deliveryId))) } : message;
 }
 
@@ -435,7 +435,7 @@ function lockKeyOf({ organization, webhookId }: StoredRecovery): Key {
   return keys.recoveryLock(organization, ulidOf(webhookId));
 }
 
-/** Returns the update of a recovery that this sweep has taken: its entry in the index is still that of this sweep. */
+/** Returns the update of a recovery that this sweep has taken: its entry in the index is still the entry of this sweep. */
 function updateOf(recovery: StoredRecovery, changes: Record<string, unknown>, removed: readonly string[] = []): Write {
   const names = Object.keys(changes);
   const set = names.length > 0 ? `SET ${names.map((_, at) => `#set${at} = :set${at}`).join(', ')}` : '';

@@ -1,15 +1,15 @@
-import { type Comment, commentsLimit } from '../../contract/comments.ts';
 import type { Page } from '../../contract/endpoint.ts';
 import { ApiError, notFound } from '../../contract/errors.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { requestFields } from '../../request-context.ts';
-import type { TableContext } from '../client.ts';
+import { type Comment, commentsLimit } from '../../contract/tasks/comments.ts';
+import type { TableContext } from '../access/client.ts';
+import { requestFields } from '../access/current-request.ts';
+import { keys } from '../access/keys.ts';
+import { getItem, getItems, readRange } from '../access/reads.ts';
+import { Conflict, transact } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
 import type { RecordResponse } from '../idempotency.ts';
-import { keys } from '../keys.ts';
-import { getItem, getItems, readRange } from '../reads.ts';
-import { Conflict, transact } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
 import type { StoredTask } from './task-items.ts';
 
 /**
@@ -28,7 +28,7 @@ export type StoredComment = Comment & {
 };
 
 /** Returns the comment of an item. Its time of creation is the time of its id. */
-export function commentFrom({ pk, sk, kind: _, ...rest }: Item): StoredComment {
+export function commentFrom({ pk, sk, kind, ...rest }: Item): StoredComment {
   const taskUlid = (pk as string).slice(-26);
   const createdAt = timestamp(timeOf(sk as string));
   return { updatedAt: createdAt, ...rest, id: `cm_${sk}`, taskId: `tk_${taskUlid}`, createdAt } as StoredComment;

@@ -1,9 +1,9 @@
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { type Authorship, authorship } from '../../request-context.ts';
-import { keys } from '../keys.ts';
-import type { Item } from '../write.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import { type Authorship, authorship } from '../access/current-request.ts';
+import { keys } from '../access/keys.ts';
+import type { Item } from '../access/write.ts';
 import type { StoredTask } from './task-items.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import type { TableContext } from '../client.ts';
-import { keys } from '../keys.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import type { TableContext } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
+import { Conflict, transactIfFirst } from '../access/transact.ts';
+import type { Write } from '../access/write.ts';
 import { dueEntry, graceMs } from '../lists/due.ts';
-import { Conflict, transactIfFirst } from '../transact.ts';
-import type { Write } from '../write.ts';
 import type { StoredTask } from './task-items.ts';
 
 /**
@@ -29,7 +29,7 @@ export function hasOtherDoneness(before: Pick<StoredTask, 'status'>, after: Pick
 export function withEntry(before: StoredTask, after: StoredTask): StoredTask {
   const dueAt = lookedAt(before, after);
   if (dueAt === before.dueAt) return after;
-  const { due: _, dueAt: __, ...rest } = after;
+  const { due, dueAt: former, ...rest } = after;
   return dueAt === undefined ? rest : { ...rest, ...dueEntry(taskPartition(after.id), dueAt) };
 }
 

@@ -1,6 +1,6 @@
 import type { Organization } from '../../contract/organization.ts';
-import type { TableContext } from '../client.ts';
-import { transactIfFirst } from '../transact.ts';
+import type { TableContext } from '../access/client.ts';
+import { transactIfFirst } from '../access/transact.ts';
 import { checkDependencies } from './task-edges.ts';
 import type { StoredTask } from './task-items.ts';
 import { changeWrites } from './tasks.ts';

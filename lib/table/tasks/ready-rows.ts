@@ -1,10 +1,10 @@
-import { inOrder } from '../../batching/in-order.ts';
+import { inOrder } from '../../aws/in-order.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { type TaskPriority, type TaskStatus, taskPriorities } from '../../contract/tasks.ts';
-import type { Table, TableContext } from '../client.ts';
-import type { ListScope } from '../keys.ts';
-import { queryPages } from '../reads.ts';
-import { facetOf, type TaskFilter, taskListOf } from './task-items.ts';
+import { type TaskPriority, type TaskStatus, taskPriorities } from '../../contract/tasks/tasks.ts';
+import type { Table, TableContext } from '../access/client.ts';
+import type { ListScope } from '../access/keys.ts';
+import { queryPages } from '../access/reads.ts';
+import { type TaskFilter, taskFacet, taskListOf } from './task-items.ts';
 
 /** The statuses of tasks that wait for a worker. */
 export const openStatuses: readonly TaskStatus[] = ['backlog', 'assigned'];
@@ -42,7 +42,7 @@ export async function* readOpenRows(
 
 /** Yields the ids of a priority, the oldest first: the tasks in backlog and the assigned ones are one queue. */
 function idsOf(table: Table, list: ListScope, priority: TaskPriority, pageItems: number): AsyncGenerator<string> {
-  const facets = openStatuses.map((status) => facetOf(status, priority));
+  const facets = openStatuses.map((status) => taskFacet(status, priority));
   return inOrder(
     facets.map((facet) => idsIn(table, list, facet, pageItems)),
     (id) => id,

@@ -1,13 +1,13 @@
-import type { Claim } from '../../contract/claims.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { tableSchema } from '../../deployment/table-schema.ts';
-import { authorship, noAuthorship } from '../../request-context.ts';
-import type { TableContext } from '../client.ts';
-import { keys } from '../keys.ts';
-import { updateOf } from '../patch.ts';
-import { transact } from '../transact.ts';
-import type { Write } from '../write.ts';
+import type { Claim } from '../../contract/tasks/claims.ts';
+import { tableSchema } from '../../names/table-schema.ts';
+import type { TableContext } from '../access/client.ts';
+import { authorship, noAuthorship } from '../access/current-request.ts';
+import { keys } from '../access/keys.ts';
+import { updateOf } from '../access/patch.ts';
+import { transact } from '../access/transact.ts';
+import type { Write } from '../access/write.ts';
 import { conflict } from './task-edges.ts';
 import type { StoredTask } from './task-items.ts';
 

@@ -2,16 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CursorPage } from '../../contract/endpoint.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { maxTasksSearched } from '../../contract/task-search.ts';
-import type { Task } from '../../contract/tasks.ts';
-import { type BatchingContext, deleteInBatch, putInBatch } from '../batchers.ts';
-import type { TableContext } from '../client.ts';
+import { maxTasksSearched } from '../../contract/tasks/task-search.ts';
+import type { Task } from '../../contract/tasks/tasks.ts';
+import { type BatchingContext, deleteInBatch, putInBatch } from '../access/batchers.ts';
+import type { TableContext } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
+import { queryPages } from '../access/reads.ts';
+import type { Item } from '../access/write.ts';
 import { pageFromParts } from '../events/event-feed.ts';
 import { justBefore } from '../events/positions.ts';
-import { keys } from '../keys.ts';
-import { queryPages } from '../reads.ts';
-import type { Item } from '../write.ts';
-import { facetOf, facetsOf, type TaskFilter } from './task-items.ts';
+import { facetsOf, type TaskFilter, taskFacet } from './task-items.ts';
 import { readTask } from './tasks.ts';
 
 /**
@@ -21,7 +21,7 @@ import { readTask } from './tasks.ts';
  * The stream writes the entries, about a second after the tasks. An entry is right in the end, for these reasons:
  *
  * - The stream gives the changes of a task in order. A batch that fails is repeated from its first failed change to its end,
- *   so the last write of an entry is that of the last change: a put, or a deletion that nothing follows. Changes of one
+ *   so the last write of an entry is the write of the last change: a put, or a deletion that nothing follows. Changes of one
  *   task in the same batch are written one after the other (`putInBatch`).
  * - Only a dead letter that is redriven comes late: the task may have changed or be deleted. Its entry is therefore derived
  *   from the task as it is (`renewSearchEntry`), not from the images of the change.
@@ -34,7 +34,7 @@ export function searchEntry(organization: Organization, task: Task): Item {
   return {
     ...keys.searchEntry(organization, ulidOf(id)),
     title,
-    facet: facetOf(status, priority),
+    facet: taskFacet(status, priority),
     ...(agent && { agent }),
     ...(project && { project }),
   };

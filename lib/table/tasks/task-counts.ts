@@ -1,6 +1,6 @@
 import type { Organization } from '../../contract/organization.ts';
-import { type TaskPriority, type TaskStatus, taskPriorities, taskStatuses } from '../../contract/tasks.ts';
-import type { TableContext } from '../client.ts';
+import { type TaskPriority, type TaskStatus, taskPriorities, taskStatuses } from '../../contract/tasks/tasks.ts';
+import type { TableContext } from '../access/client.ts';
 import { countFacets } from '../lists/listing.ts';
 import { bothFacetsOf, facetsOf, type TaskFilter, taskListOf } from './task-items.ts';
 

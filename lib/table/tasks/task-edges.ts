@@ -1,11 +1,11 @@
 import { ApiError } from '../../contract/errors.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { authorship, noAuthorship } from '../../request-context.ts';
-import { keys } from '../keys.ts';
-import { updateOf } from '../patch.ts';
-import { Conflict } from '../transact.ts';
-import type { Item, Write } from '../write.ts';
+import { authorship, noAuthorship } from '../access/current-request.ts';
+import { keys } from '../access/keys.ts';
+import { updateOf } from '../access/patch.ts';
+import { Conflict } from '../access/transact.ts';
+import type { Item, Write } from '../access/write.ts';
 import type { StoredTask } from './task-items.ts';
 
 /** The graph lock of an organization; `undefined` until a change of a task adds a first edge. */
@@ -21,7 +21,7 @@ export const conflict = () => new Conflict();
  * Returns the condition that a task has not changed since it was read: `held` changes without the version, because callers do not see
  * it.
  */
-export const unchanged = (task: StoredTask) => ({
+export const unchangedTask = (task: StoredTask) => ({
   condition: `#version = :version AND ${task.held ? 'attribute_exists' : 'attribute_not_exists'}(held)`,
   names: { '#version': 'version' },
   values: { ':version': task.version },
@@ -135,7 +135,7 @@ export const detachLimit = 35;
 
 /** Returns the write that removes a deleted task from the `dependsOn` of a dependent that has not changed. */
 export function detach(organization: Organization, dependent: StoredTask, id: string, updatedAt: string): Write {
-  const { condition, names, values } = unchanged(dependent);
+  const { condition, names, values } = unchangedTask(dependent);
   const update = updateOf({
     dependsOn: dependent.dependsOn.filter((other) => other !== id),
     updatedAt,

@@ -1,6 +1,6 @@
-import type { Claim, ClaimEndReason } from '../../contract/claims.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
+import type { Claim, ClaimEndReason } from '../../contract/tasks/claims.ts';
 import {
   reviewStatuses,
   type Task,
@@ -8,11 +8,11 @@ import {
   type TaskStatus,
   taskPriorities,
   taskStatuses,
-} from '../../contract/tasks.ts';
-import { type Authorship, authorship } from '../../request-context.ts';
-import { keys } from '../keys.ts';
+} from '../../contract/tasks/tasks.ts';
+import { type Authorship, authorship } from '../access/current-request.ts';
+import { keys } from '../access/keys.ts';
+import type { Item } from '../access/write.ts';
 import type { ListMembership } from '../lists/listing.ts';
-import type { Item } from '../write.ts';
 
 /** The kind of the items of tasks. */
 export const taskKind = 'task';
@@ -102,15 +102,15 @@ const heldLetters: Partial<Record<TaskStatus, string>> = { backlog: 'w', assigne
 const priorityLetters: Record<TaskPriority, string> = { low: 'l', medium: 'm', high: 'h', critical: 'c' };
 
 /** Returns the facet of a status and a priority: two letters, because a counter has an attribute for each of 32. */
-export const facetOf = (status: TaskStatus, priority: TaskPriority) =>
+export const taskFacet = (status: TaskStatus, priority: TaskPriority) =>
   statusLetters[status] + priorityLetters[priority];
 
-/** Returns the facets of a status and a priority: also that of the tasks that are held, if there can be some. */
+/** Returns the facets of a status and a priority: also the facet of held tasks, if there can be some. */
 export function bothFacetsOf(status: TaskStatus, priority: TaskPriority): string[] {
   return [statusLetters[status], heldLetters[status] ?? []].flat().map((letter) => letter + priorityLetters[priority]);
 }
 
-/** The facets of a query: those that any task can have, and those of held tasks, which are read only if there are some. */
+/** The facets of a query: facets that any task can have, and facets of held tasks, which are read only if there are some. */
 export type QueriedFacets = { facets: string[]; rareFacets: string[] };
 
 /** Returns the statuses that a filter asks for; `undefined` if it takes all. */
@@ -133,7 +133,7 @@ export function taskListOf(organization: Organization, { agent, project }: TaskF
   return keys.taskScope(organization, { ...(agent && { agent }), ...(project && { project }) });
 }
 
-/** Returns the lists of a task: all tasks, those of its agent, of its project, and of its agent in its project. */
+/** Returns the lists of a task: all tasks, the tasks of its agent, of its project, and of its agent in its project. */
 export function taskMembership(organization: Organization, task: Task & Pick<StoredTask, 'held'>): ListMembership {
   const { assignedAgent: agent, projectId: project } = task;
   const filters = [
@@ -151,7 +151,7 @@ export function taskMembership(organization: Organization, task: Task & Pick<Sto
 
 /** Returns the item of a task. */
 export function taskItem(organization: Organization, task: StoredTask): Item {
-  const { id, createdAt: _, dependents, dependsOn, ...rest } = task;
+  const { id, createdAt, dependents, dependsOn, ...rest } = task;
   return {
     ...keys.task(organization, ulidOf(id)),
     kind: taskKind,
@@ -164,7 +164,7 @@ export function taskItem(organization: Organization, task: StoredTask): Item {
 
 /** Returns the task of an item. Its time of creation is the time of its id. */
 export function taskFrom(item: Item): StoredTask {
-  const { pk: _, sk, kind: __, dependents, dependsOn, ...rest } = item;
+  const { pk, sk, kind, dependents, dependsOn, ...rest } = item;
   return {
     ...rest,
     id: `tk_${sk}`,

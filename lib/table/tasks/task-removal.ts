@@ -1,10 +1,10 @@
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { TableContext } from '../client.ts';
-import { keys } from '../keys.ts';
+import type { TableContext } from '../access/client.ts';
+import { keys } from '../access/keys.ts';
+import { getItem, getItems } from '../access/reads.ts';
+import { retryOnConflict, transact } from '../access/transact.ts';
 import type { TaskPurge } from '../purges/purge-items.ts';
-import { getItem, getItems } from '../reads.ts';
-import { retryOnConflict, transact } from '../transact.ts';
 import { detach, detachLimit } from './task-edges.ts';
 import { taskFrom } from './task-items.ts';
 

@@ -1,18 +1,18 @@
 import type { Page } from '../../contract/endpoint.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { authorship, noAuthorship } from '../../request-context.ts';
+import type { TableContext } from '../access/client.ts';
+import { authorship, noAuthorship } from '../access/current-request.ts';
+import { keys } from '../access/keys.ts';
+import { changedFields, updateOf } from '../access/patch.ts';
+import { getItem, getItems } from '../access/reads.ts';
+import { Conflict, merged, transact } from '../access/transact.ts';
+import type { Write } from '../access/write.ts';
 import type { AgentHead } from '../agents/agent-items.ts';
 import { unknownAgent } from '../agents/agents.ts';
-import type { TableContext } from '../client.ts';
 import type { RecordResponse } from '../idempotency.ts';
-import { keys } from '../keys.ts';
 import { listingWrites, readItemPage, readPage } from '../lists/listing.ts';
-import { changedFields, updateOf } from '../patch.ts';
 import { type TaskPurge, taskPurgeWrite } from '../purges/purge-items.ts';
-import { getItem, getItems } from '../reads.ts';
-import { Conflict, merged, transact } from '../transact.ts';
-import type { Write } from '../write.ts';
 import { deletedTaskItem } from './deleted-tasks.ts';
 import { withEntry } from './due-tasks.ts';
 import {
@@ -24,7 +24,7 @@ import {
   type GraphLock,
   removeEdge,
   takeLock,
-  unchanged,
+  unchangedTask,
   unknownTask,
 } from './task-edges.ts';
 import {
@@ -266,7 +266,7 @@ export function changeWrites(organization: Organization, before: StoredTask, aft
 function changeFields(organization: Organization, before: StoredTask, after: StoredTask): Write {
   const made = { ...after, ...noAuthorship, ...authorship() } as StoredTask;
   const changed = changedFields(before, made, ['id', 'createdAt', 'dependents']);
-  const { condition, names, values } = unchanged(before);
+  const { condition, names, values } = unchangedTask(before);
   const update = updateOf(changed);
   return {
     Update: {
@@ -282,7 +282,7 @@ function changeFields(organization: Organization, before: StoredTask, after: Sto
 
 function deleteUnchanged(organization: Organization, task: StoredTask): Write {
   const { dependents } = task;
-  const { condition, names, values } = unchanged(task);
+  const { condition, names, values } = unchangedTask(task);
   const none = dependents.length === 0;
   return {
     Delete: {

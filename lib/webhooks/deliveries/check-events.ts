@@ -1,20 +1,21 @@
-import { inGroups } from '../../batching/in-groups.ts';
+import { inGroups } from '../../aws/in-groups.ts';
+import type { Context } from '../../context/context.ts';
 import { timestamp, ulidOf } from '../../contract/ids.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { type BatchingContext, readInBatch } from '../../table/batchers.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { type BatchingContext, readInBatch } from '../../table/access/batchers.ts';
+import { keys } from '../../table/access/keys.ts';
 import { readUnmade } from '../../table/deliveries/attempt-log.ts';
 import { checkedMs, type EventCheck, removeEventCheck, storeEventCheck } from '../../table/deliveries/event-checks.ts';
-import { type LoggedEvent, readEventsInOrder, subscribedTimeOf } from '../../table/deliveries/event-log.ts';
 import { isAttemptParked, readParkedAttempt } from '../../table/deliveries/parked-attempts.ts';
-import { activeSince, openPauseOf, type Pausable } from '../../table/deliveries/pauses.ts';
-import { type StoredWebhook, storedFrom } from '../../table/deliveries/webhooks.ts';
-import { keys } from '../../table/keys.ts';
-import { mayWait } from './attempt-limits.ts';
-import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';
+import { type LoggedEvent, readEventsInOrder, subscribedTimeOf } from '../../table/events/event-log.ts';
+import { activeSince, openPauseOf, type Pausable } from '../../table/webhooks/pauses.ts';
+import { type StoredWebhook, storedFrom } from '../../table/webhooks/webhooks.ts';
+import { mayWait } from '../attempts/attempt-limits.ts';
+import { sendAttemptMessages } from '../attempts/attempt-messages.ts';
+import { isSkipped, park, skippedAfterMs } from '../attempts/paused-attempts.ts';
+import { addWaits, type LongestWaits } from '../attempts/waits.ts';
 import { isLost } from './compare-deliveries.ts';
 import { readFirstAttempts } from './first-attempts.ts';
-import { isSkipped, park, skippedAfterMs } from './paused-attempts.ts';
-import { addWaits, type LongestWaits } from './waits.ts';
 
 /**
  * How long after it was due a first attempt without a row and without an item counts as lost, in milliseconds. An attempt
@@ -27,8 +28,6 @@ const checkAgainMs = 5 * 60_000;
 
 /** How many events a check compares in one step. */
 const stepSize = 200;
-
-type CheckContext = BatchingContext & AttemptMessageContext;
 
 /** What the checks of a sweep have found. */
 export type FoundByChecks = {
@@ -66,7 +65,7 @@ export function firstAttemptLostAt(webhook: Pausable, { dueAt }: DeliveryMessage
  * @param hasTime whether there is time for another step; the next sweep continues
  */
 export async function checkEvents(
-  context: CheckContext,
+  context: Context,
   check: EventCheck,
   found: FoundByChecks,
   hasTime: () => boolean = () => true,
@@ -97,7 +96,7 @@ export async function checkEvents(
  *   or for a booked time
  */
 export async function sendLostAttempts(
-  context: CheckContext,
+  context: Context,
   events: readonly LoggedEvent[],
   found: FoundByChecks,
 ): Promise<Set<string>> {

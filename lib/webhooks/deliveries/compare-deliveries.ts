@@ -1,15 +1,15 @@
-import { inGroups } from '../../batching/in-groups.ts';
+import { inGroups } from '../../aws/in-groups.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { type BatchingContext, readInBatch } from '../../table/batchers.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { type BatchingContext, readInBatch } from '../../table/access/batchers.ts';
+import { keys } from '../../table/access/keys.ts';
 import { readNextAttempt } from '../../table/deliveries/attempt-log.ts';
-import { type LoggedEvent, readEvents, subscribedTimeOf } from '../../table/deliveries/event-log.ts';
 import { readParkedAttempt } from '../../table/deliveries/parked-attempts.ts';
-import { activeSince, type Pausable } from '../../table/deliveries/pauses.ts';
-import { keys } from '../../table/keys.ts';
+import { type LoggedEvent, readEvents, subscribedTimeOf } from '../../table/events/event-log.ts';
+import { activeSince, type Pausable } from '../../table/webhooks/pauses.ts';
+import { isSkipped } from '../attempts/paused-attempts.ts';
 import { readFirstAttempts } from './first-attempts.ts';
-import { isSkipped } from './paused-attempts.ts';
 
 /** How long after it is due an attempt counts as lost, in milliseconds. */
 const lostAfterMs = 15 * 60_000;

@@ -1,6 +1,7 @@
-import type { Context } from '../../context.ts';
+import type { Context } from '../../context/context.ts';
 import { timestamp } from '../../contract/ids.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { endSharing, shareConnections } from '../../sender/kept-connections.ts';
 import {
   beginAttempt,
   findAttempt,
@@ -9,20 +10,32 @@ import {
   unlistReplaced,
 } from '../../table/deliveries/attempt-log.ts';
 import { removeParkedAttempt } from '../../table/deliveries/parked-attempts.ts';
-import { leaseSlowAttempt, updatePace } from '../../table/deliveries/webhook-attempts.ts';
 import { attemptLeaseMs } from '../../table/lease.ts';
 import { isRecoveryCancelled } from '../../table/recoveries/recoveries.ts';
-import { endSharing, shareConnections } from '../sender/kept-connections.ts';
-import { signedPost } from '../sender/signed-post.ts';
-import { endAttempt, isKnownSlow, startAttempt } from './attempt-limits.ts';
-import { sendAttemptMessages } from './attempt-messages.ts';
-import { isBookedLate } from './bookings.ts';
-import { type AttemptToMake, type Circumstances, type Decision, decide, slowMessageOf } from './decide-attempt.ts';
-import { type Delivered, makeAttempt, type PreparedAttempt } from './make-attempt.ts';
-import { park } from './paused-attempts.ts';
-import { isInPermit, needsPermit, type PacedAttempt, permitsOfAttempt, takePermit, waitForPermit } from './permits.ts';
-import { waitForLease } from './wait-for-lease.ts';
-import { waitForTurn } from './wait-for-turn.ts';
+import { leaseSlowAttempt, updatePace } from '../../table/webhooks/webhook-attempts.ts';
+import { endAttempt, isKnownSlow, startAttempt } from '../attempts/attempt-limits.ts';
+import { sendAttemptMessages } from '../attempts/attempt-messages.ts';
+import { isBookedLate } from '../attempts/bookings.ts';
+import {
+  type AttemptToMake,
+  type Circumstances,
+  type Decision,
+  decide,
+  slowMessageOf,
+} from '../attempts/decide-attempt.ts';
+import { type Delivered, makeAttempt, type PreparedAttempt } from '../attempts/make-attempt.ts';
+import { park } from '../attempts/paused-attempts.ts';
+import {
+  isInPermit,
+  needsPermit,
+  type PacedAttempt,
+  permitsOfAttempt,
+  takePermit,
+  waitForPermit,
+} from '../attempts/permits.ts';
+import { signedPost } from '../attempts/signed-post.ts';
+import { waitForLease } from '../attempts/wait-for-lease.ts';
+import { waitForTurn } from '../attempts/wait-for-turn.ts';
 
 /**
  * Decides what is done with the message of an attempt (`decide`), and does it: makes the attempt, unless it was made, is not

@@ -1,10 +1,10 @@
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import type { BatchingContext } from '../../table/batchers.ts';
-import { type LoggedEvent, readEvents, subscribedTimeOf, taskFieldsOfEvent } from '../../table/deliveries/event-log.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import type { BatchingContext } from '../../table/access/batchers.ts';
 import type { DeliveryOfWebhook } from '../../table/deliveries/redeliveries.ts';
-import { readSubscribers, receives } from '../../table/deliveries/subscriptions.ts';
-import { deliveryIdOf } from './derived-ids.ts';
+import { type LoggedEvent, readEvents, subscribedTimeOf, taskFieldsOfEvent } from '../../table/events/event-log.ts';
+import { readSubscribers, receives } from '../../table/webhooks/subscriptions.ts';
+import { deliveryIdOf } from '../attempts/derived-ids.ts';
 
 /**
  * Returns the messages of an event's first attempts: one for each webhook that was subscribed before the event, whose filter

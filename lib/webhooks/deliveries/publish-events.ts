@@ -1,14 +1,15 @@
-import type { PublicEvent } from '../../contract/events.ts';
+import type { Context } from '../../context/context.ts';
 import { ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { carriedBytes, type DeliveryMessage } from '../../deployment/messages.ts';
-import { requestFields } from '../../request-context.ts';
+import type { PublicEvent } from '../../contract/webhooks/events.ts';
+import { carriedBytes, type DeliveryMessage } from '../../names/messages.ts';
+import { requestFields } from '../../table/access/current-request.ts';
 import { type EventCheckContext, planEventCheck } from '../../table/deliveries/event-checks.ts';
-import { appendEvent, type LoggedEvent, readEvent } from '../../table/deliveries/event-log.ts';
+import { appendEvent, type LoggedEvent, readEvent } from '../../table/events/event-log.ts';
 import { isLate, listLateEvent } from '../../table/events/late-events.ts';
 import { type LogClockContext, logTime, logTimeOf, notePosition, wasSetBack } from '../../table/events/log-clock.ts';
-import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';
-import { eventIdOf } from './derived-ids.ts';
+import { sendAttemptMessages } from '../attempts/attempt-messages.ts';
+import { eventIdOf } from '../attempts/derived-ids.ts';
 import { readFirstAttempts } from './first-attempts.ts';
 
 /** A change of an item: its id, its version after the change, and the events of the change. */
@@ -21,7 +22,7 @@ export type Change = { organization: Organization; item: string; version: number
  * late is also listed for followers, before the change counts as published.
  */
 export async function publishEvents(
-  context: EventCheckContext & LogClockContext & AttemptMessageContext,
+  context: EventCheckContext & LogClockContext & Context,
   { organization, item, version, events }: Change,
 ): Promise<void> {
   const logContext = { ...context, clock: () => logTime(context) };

@@ -1,36 +1,34 @@
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import type { Counts, Waits } from '../../deployment/metrics.ts';
-import type { BatchingContext } from '../../table/batchers.ts';
+import type { Context } from '../../context/context.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import type { Counts, Waits } from '../../names/metrics.ts';
+import type { Key } from '../../table/access/keys.ts';
 import { unlistItem } from '../../table/deliveries/attempt-log.ts';
-import { deliveryPartitions, parkedPartitions } from '../../table/deliveries/delivery-partitions.ts';
-import { checkPartition, eventCheckFrom } from '../../table/deliveries/event-checks.ts';
-import { eventFrom, isEvent } from '../../table/deliveries/event-log.ts';
+import { eventCheckFrom, eventCheckPartition } from '../../table/deliveries/event-checks.ts';
 import { oldDeliveryPartitions } from '../../table/deliveries/old-deliveries.ts';
-import { releaseFrom } from '../../table/deliveries/parked-attempts.ts';
-import type { Key } from '../../table/keys.ts';
+import { eventFrom, isEvent } from '../../table/events/event-log.ts';
+import { deliveryPartitions, parkedPartitions } from '../../table/lists/delivery-partitions.ts';
 import { type SweepCall, type Swept, sweep } from '../../table/lists/due.ts';
-import { type AttemptMessageContext, sendAttemptMessages } from './attempt-messages.ts';
+import { releaseFrom } from '../../table/webhooks/releases.ts';
+import { sendAttemptMessages } from '../attempts/attempt-messages.ts';
+import { releaseParked } from '../attempts/paused-attempts.ts';
+import { addWaits, createWaits, waitsInSeconds } from '../attempts/waits.ts';
 import { checkEvents, type FoundByChecks, sendLostAttempts } from './check-events.ts';
 import { attemptIn } from './listed-attempt.ts';
-import { releaseParked } from './paused-attempts.ts';
-import { addWaits, createWaits, secondsOf } from './waits.ts';
 
 /** How many checks are made at the same time. */
 const checksAtOnce = 5;
-
-type SweepContext = BatchingContext & AttemptMessageContext;
 
 /** The partitions of the `due` index that list attempts, releases, and events that an earlier version listed. */
 const partitions = [...deliveryPartitions, ...parkedPartitions, ...oldDeliveryPartitions];
 
 /**
- * Sends the messages of overdue retries again, and those of parked attempts after the end of a pause. Then makes the checks
- * of events that are due, which find lost first attempts.
+ * Sends the messages of overdue retries again, and the messages of parked attempts after the end of a pause. Then makes the
+ * checks of events that are due, which find lost first attempts.
  *
  * @returns also how long attempts have waited, and how many first attempts are missing although they were sent again
  */
 export async function sweepDeliveries(
-  context: SweepContext,
+  context: Context,
   call: SweepCall,
 ): Promise<Swept & { waits: Waits; counts: Counts }> {
   const now = context.clock();
@@ -51,7 +49,7 @@ export async function sweepDeliveries(
   });
   // A check is made when it is due, also by a sweep of what is not due yet: its events may have no attempts before.
   const dueCall = { ...call, until: Math.min(call.until, now) };
-  const checked = await sweep(context, [checkPartition], dueCall, async (items) => {
+  const checked = await sweep(context, [eventCheckPartition], dueCall, async (items) => {
     let failure: { reason: unknown } | undefined;
     for (let at = 0; at < items.length; at += checksAtOnce) {
       const checks = items.slice(at, at + checksAtOnce).map(eventCheckFrom);
@@ -64,7 +62,7 @@ export async function sweepDeliveries(
   return {
     woken: sent + found.sent,
     unfinished: swept.unfinished || checked.unfinished,
-    waits: secondsOf(found.waits),
+    waits: waitsInSeconds(found.waits),
     counts: found.missing > 0 ? { WorkLost: found.missing } : {},
   };
 }

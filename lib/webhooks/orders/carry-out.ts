@@ -1,6 +1,6 @@
-import type { Context } from '../../context.ts';
-import type { Order } from '../../deployment/messages.ts';
-import { releaseParked } from '../deliveries/paused-attempts.ts';
+import type { Context } from '../../context/context.ts';
+import type { Order } from '../../names/messages.ts';
+import { releaseParked } from '../attempts/paused-attempts.ts';
 import { beginAutoRecovery } from '../recoveries/auto-recovery.ts';
 import { continueAfterPause, continueOrdered } from '../recoveries/sweep.ts';
 

@@ -1,7 +1,7 @@
+import { type QueueContext, secondsUntil, sendMessages } from '../../aws/queue.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { Order } from '../../deployment/messages.ts';
-import { requestFields } from '../../request-context.ts';
-import { type QueueContext, secondsUntil, sendMessages } from '../../sqs/queue.ts';
+import type { Order } from '../../names/messages.ts';
+import { requestFields } from '../../table/access/current-request.ts';
 
 /**
  * Sends an order to the queue of first attempts.

@@ -1,9 +1,10 @@
+import type { Context } from '../../context/context.ts';
+import type { Item } from '../../table/access/write.ts';
 import { redeliveryKind } from '../../table/deliveries/attempt-items.ts';
-import { releaseFrom, releaseKind } from '../../table/deliveries/parked-attempts.ts';
 import { autoRecoveryFrom, autoRecoveryKind } from '../../table/recoveries/auto-recoveries.ts';
 import { recoveryFrom, recoveryKind } from '../../table/recoveries/recoveries.ts';
-import type { Item } from '../../table/write.ts';
-import { type AttemptMessageContext, sendAttemptMessages } from '../deliveries/attempt-messages.ts';
+import { releaseFrom, releaseKind } from '../../table/webhooks/releases.ts';
+import { sendAttemptMessages } from '../attempts/attempt-messages.ts';
 import { attemptIn } from '../deliveries/listed-attempt.ts';
 import { sendOrder } from './send-order.ts';
 
@@ -20,7 +21,7 @@ export function isAwaited(before: Item | undefined, after: Item): boolean {
 }
 
 /** Starts the work of such an item: sends the message of a requested attempt, or the order to carry on with the rest. */
-export async function startAwaited(context: AttemptMessageContext, item: Item): Promise<void> {
+export async function startAwaited(context: Context, item: Item): Promise<void> {
   const release = releaseFrom(item);
   if (release) return sendOrder(context, release, { kind: 'release', version: release.version });
   if (item.kind === recoveryKind) {

@@ -1,10 +1,9 @@
-import type { Context } from '../../context.ts';
+import type { Context } from '../../context/context.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { maxRecoveredEvents, recoveryRates } from '../../contract/recoveries.ts';
-import { isPaused } from '../../table/deliveries/pauses.ts';
-import { readWebhook, type StoredWebhook } from '../../table/deliveries/webhooks.ts';
+import { maxRecoveredEvents, recoveryRates } from '../../contract/webhooks/recoveries.ts';
+import { ignoreConflict } from '../../table/access/transact.ts';
 import { graceMs } from '../../table/lists/due.ts';
 import {
   type AutoRecovery,
@@ -19,10 +18,10 @@ import {
   readRecoveryLock,
   readRecoveryPage,
 } from '../../table/recoveries/recoveries.ts';
-import { ignoreConflict } from '../../table/transact.ts';
+import { isPaused } from '../../table/webhooks/pauses.ts';
+import { readWebhook, type StoredWebhook } from '../../table/webhooks/webhooks.ts';
 import { sendOrder } from '../orders/send-order.ts';
-import { type AutoContext, longestMs, readMissedTimes, wantedOf } from './plan-auto-recovery.ts';
-import type { WalkContext } from './walk.ts';
+import { longestMs, readMissedTimes, wantedOf } from './plan-auto-recovery.ts';
 
 /** The shortest time between the beginnings of two such recoveries of a webhook, in milliseconds. */
 const shortestGapMs = 10 * 60_000;
@@ -32,7 +31,7 @@ const lookAgainMs = 10_000;
 
 /** Begins the recovery that the service is to begin for a webhook, if there is one and it can begin now. */
 export async function beginAutoRecovery(
-  context: WalkContext & AutoContext & Pick<Context, 'ulid'>,
+  context: Context & Context & Pick<Context, 'ulid'>,
   organization: Organization,
   webhookId: string,
 ): Promise<void> {
@@ -61,7 +60,7 @@ export async function beginAutoRecovery(
 }
 
 async function begin(
-  context: WalkContext & AutoContext & Pick<Context, 'ulid'>,
+  context: Context & Context & Pick<Context, 'ulid'>,
   webhook: StoredWebhook,
   auto: AutoRecovery,
   lock: RecoveryLock | undefined,

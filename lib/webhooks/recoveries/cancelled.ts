@@ -1,19 +1,20 @@
+import type { Context } from '../../context/context.ts';
 import { timestamp, ulidOf } from '../../contract/ids.ts';
-import type { BatchingContext } from '../../table/batchers.ts';
-import type { Key } from '../../table/keys.ts';
+import type { BatchingContext } from '../../table/access/batchers.ts';
+import type { Key } from '../../table/access/keys.ts';
+import { getEach } from '../../table/access/reads.ts';
+import type { Item } from '../../table/access/write.ts';
 import { graceMs } from '../../table/lists/due.ts';
-import { getEach } from '../../table/reads.ts';
 import { findRowOf, readDeliveryRows } from '../../table/recoveries/delivery-rows.ts';
 import {
   deleteRecoveredAttempt,
   recoveredMessage,
   type StoredRecovery,
-  storeProgress,
+  storeRecoveryProgress,
   unlistRecovery,
   unlockRecovery,
 } from '../../table/recoveries/recoveries.ts';
-import type { Item } from '../../table/write.ts';
-import { type AttemptMessageContext, sendAttemptMessages } from '../deliveries/attempt-messages.ts';
+import { sendAttemptMessages } from '../attempts/attempt-messages.ts';
 
 /** How long other workers skip a recovery that one has taken, in milliseconds: longer than a function can run. */
 export const takenMs = 2 * 60_000;
@@ -33,7 +34,7 @@ const stepSize = 50;
  * so this is done once more when no worker of that time can run.
  */
 export async function takeBack(
-  context: BatchingContext & AttemptMessageContext,
+  context: BatchingContext & Context,
   recovery: StoredRecovery,
   hasTime: () => boolean,
 ): Promise<void> {
@@ -53,10 +54,10 @@ export async function takeBack(
   await unlockRecovery(context, recovery);
   const lastAt = Date.parse(cancelledAt) + undoAfterMs + takenMs;
   if (context.clock() >= lastAt) await unlistRecovery(context, recovery);
-  else await storeProgress(context, recovery, {}, timestamp(lastAt));
+  else await storeRecoveryProgress(context, recovery, {}, timestamp(lastAt));
 }
 
-async function takeBackUnmade(context: BatchingContext & AttemptMessageContext, items: readonly Item[]): Promise<void> {
+async function takeBackUnmade(context: BatchingContext & Context, items: readonly Item[]): Promise<void> {
   const replaced = items.filter((item) => item.replaces !== undefined);
   const rows = await getEach(
     context.table,

@@ -1,17 +1,17 @@
-import type { EventName } from '../../contract/events.ts';
 import type { Organization } from '../../contract/organization.ts';
-import type { LeftOutReason, MissedKind } from '../../contract/recoveries.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import type { BatchingContext, Subscriber } from '../../table/batchers.ts';
+import type { EventName } from '../../contract/webhooks/events.ts';
+import type { LeftOutReason, MissedKind } from '../../contract/webhooks/recoveries.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import type { BatchingContext } from '../../table/access/batchers.ts';
+import type { Item } from '../../table/access/write.ts';
 import { deliveryStateOf, isBegun } from '../../table/deliveries/delivery-state.ts';
-import { type LoggedEvent, subscribedTimeOf, taskFieldsOfEvent } from '../../table/deliveries/event-log.ts';
 import { replaceableInMs } from '../../table/deliveries/redeliveries.ts';
-import { readSubscribers, receives } from '../../table/deliveries/subscriptions.ts';
-import { isMatch } from '../../table/deliveries/task-filters.ts';
-import type { StoredWebhook } from '../../table/deliveries/webhooks.ts';
+import { type LoggedEvent, subscribedTimeOf, taskFieldsOfEvent } from '../../table/events/event-log.ts';
 import { type DeliveryRows, type FoundDelivery, readDelivery } from '../../table/recoveries/delivery-rows.ts';
 import type { StoredRecovery } from '../../table/recoveries/recoveries.ts';
-import type { Item } from '../../table/write.ts';
+import { readSubscribers, receives, type Subscriber } from '../../table/webhooks/subscriptions.ts';
+import { isMatch } from '../../table/webhooks/task-filters.ts';
+import type { StoredWebhook } from '../../table/webhooks/webhooks.ts';
 import { isFirstAttemptLost } from '../deliveries/check-events.ts';
 import { firstAttemptOf } from '../deliveries/first-attempts.ts';
 
@@ -37,7 +37,7 @@ export type Missed = Outcome & {
 
 /** Returns the part of an event that decides whether it was missed, without its data. */
 export function walkedEvent(event: LoggedEvent): WalkedEvent {
-  const { data: _, ...walked } = event;
+  const { data, ...walked } = event;
   const taskFields = taskFieldsOfEvent(event);
   return { ...walked, ...(taskFields && { taskFields }) };
 }
@@ -75,7 +75,7 @@ export async function readMissed(
   return { first, delivery, lost, ...(isWanted ? outcome : { leftOut: 'notIncluded' as const }) };
 }
 
-/** Returns whether a missed event is one of those that are wanted. */
+/** Returns whether a missed event is a wanted one. */
 function matches(
   { events, include, missedFrom = 0 }: Wanted,
   event: WalkedEvent,

@@ -1,14 +1,13 @@
-import { inGroups } from '../../batching/in-groups.ts';
-import type { Context } from '../../context.ts';
+import { inGroups } from '../../aws/in-groups.ts';
+import type { Context } from '../../context/context.ts';
 import { timeOf, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
-import { maxRecoveredEvents, usualKinds } from '../../contract/recoveries.ts';
-import type { BatchingContext } from '../../table/batchers.ts';
-import { readEventsInOrder } from '../../table/deliveries/event-log.ts';
-import type { StoredWebhook } from '../../table/deliveries/webhooks.ts';
+import { maxRecoveredEvents, usualKinds } from '../../contract/webhooks/recoveries.ts';
+import type { Write } from '../../table/access/write.ts';
+import { readEventsInOrder } from '../../table/events/event-log.ts';
 import { type AutoRecovery, autoRecoveryWrite } from '../../table/recoveries/auto-recoveries.ts';
 import { readDeliveryRows } from '../../table/recoveries/delivery-rows.ts';
-import type { Write } from '../../table/write.ts';
+import type { StoredWebhook } from '../../table/webhooks/webhooks.ts';
 import { readMissed, readSubscriptions, type Wanted, walkedEvent } from './missed-events.ts';
 
 /**
@@ -16,8 +15,6 @@ import { readMissed, readSubscriptions, type Wanted, walkedEvent } from './misse
  * the first failed attempt of that time on, and when it is resumed, from the beginning of the pause on. That transaction also
  * puts an item, from which a worker begins an ordinary recovery. If the worker is lost, the sweeper finds the item.
  */
-
-export type AutoContext = BatchingContext & { clock: () => number } & Pick<Context, 'retrySchedule'>;
 
 /** How far back such a recovery sends events, in milliseconds: seven days. */
 export const longestMs = 7 * 24 * 60 * 60_000;
@@ -47,7 +44,7 @@ export function wantedOf(
 
 /** Yields the times of the missed events of a range, oldest first (Unix times, in ms). */
 export async function* readMissedTimes(
-  context: AutoContext,
+  context: Context,
   organization: Organization,
   webhook: StoredWebhook,
   range: Wanted & { since: number; until: number },
@@ -73,7 +70,7 @@ export async function* readMissedTimes(
  *   10,000. They are counted for five seconds at most.
  */
 export async function planAutoRecovery(
-  context: AutoContext,
+  context: Context,
   organization: Organization,
   webhook: StoredWebhook,
   failingSince: string,
@@ -95,7 +92,7 @@ export async function planAutoRecovery(
 
 /** Returns whether a range has more events, missed or not, than a recovery sends. */
 async function hasMoreEvents(
-  context: AutoContext,
+  context: Context,
   organization: Organization,
   { since: from, until: to }: { since: number; until: number },
 ): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { timeOf, ulidOf } from '../../contract/ids.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import type { BatchingContext } from '../../table/batchers.ts';
-import { readEvent } from '../../table/deliveries/event-log.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import type { BatchingContext } from '../../table/access/batchers.ts';
+import { readEvent } from '../../table/events/event-log.ts';
 import { graceMs } from '../../table/lists/due.ts';
 import { findRowOf, readDeliveryRows } from '../../table/recoveries/delivery-rows.ts';
 import {

@@ -1,5 +1,5 @@
-import type { StoredWebhook } from '../../table/deliveries/webhooks.ts';
 import type { StoredRecovery } from '../../table/recoveries/recoveries.ts';
+import type { StoredWebhook } from '../../table/webhooks/webhooks.ts';
 
 /** The maximum number of events per second of a recovery that 0.2 began, whose webhook sets none. */
 const formerRate = 10;

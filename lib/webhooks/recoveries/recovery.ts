@@ -1,8 +1,9 @@
-import type { Context } from '../../context.ts';
+import type { Context } from '../../context/context.ts';
 import type { Page } from '../../contract/endpoint.ts';
 import { ApiError, notFound } from '../../contract/errors.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
+import { grouped } from '../../contract/shapes.ts';
 import {
   leftOutReasons,
   maxRecoveredEvents,
@@ -12,16 +13,14 @@ import {
   type Recovery,
   type RecoveryStarted,
   recoveryRates,
-} from '../../contract/recoveries.ts';
-import { grouped } from '../../contract/shapes.ts';
-import type { BatchingContext } from '../../table/batchers.ts';
-import type { TableContext } from '../../table/client.ts';
-import { readEventsInOrder } from '../../table/deliveries/event-log.ts';
-import { firstKeptDay } from '../../table/deliveries/history-days.ts';
-import { isPaused, webhookPaused } from '../../table/deliveries/pauses.ts';
-import { readWebhook, type StoredWebhook } from '../../table/deliveries/webhooks.ts';
+} from '../../contract/webhooks/recoveries.ts';
+import type { BatchingContext } from '../../table/access/batchers.ts';
+import type { TableContext } from '../../table/access/client.ts';
+import { retryOnConflict, transact } from '../../table/access/transact.ts';
+import { readEventsInOrder } from '../../table/events/event-log.ts';
 import { followTime, openLog } from '../../table/events/log-clock.ts';
 import type { RecordResponse } from '../../table/idempotency.ts';
+import { firstKeptDay } from '../../table/lists/history-days.ts';
 import { readDeliveryRows } from '../../table/recoveries/delivery-rows.ts';
 import {
   insertRecovery,
@@ -33,7 +32,8 @@ import {
   shownRecovery,
   storeCancelled,
 } from '../../table/recoveries/recoveries.ts';
-import { retryOnConflict, transact } from '../../table/transact.ts';
+import { isPaused, webhookPaused } from '../../table/webhooks/pauses.ts';
+import { readWebhook, type StoredWebhook } from '../../table/webhooks/webhooks.ts';
 import { undoAfterMs } from './cancelled.ts';
 import { readMissed, readSubscriptions, type WalkedEvent, type Wanted, walkedEvent } from './missed-events.ts';
 import { longestDeliveryMs } from './plan-auto-recovery.ts';

@@ -1,6 +1,7 @@
-import type { Context } from '../../context.ts';
+import type { Context } from '../../context/context.ts';
 import { timestamp } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
+import type { Item } from '../../table/access/write.ts';
 import { type SweepCall, type Swept, sweep } from '../../table/lists/due.ts';
 import { autoRecoveryFrom, autoRecoveryKind, autoRecoveryPartition } from '../../table/recoveries/auto-recoveries.ts';
 import {
@@ -11,20 +12,19 @@ import {
   type StoredRecovery,
   takeRecovery,
 } from '../../table/recoveries/recoveries.ts';
-import type { Item } from '../../table/write.ts';
 import { beginAutoRecovery } from './auto-recovery.ts';
 import { takenMs } from './cancelled.ts';
-import { continueRecovery, type WalkContext } from './walk.ts';
+import { continueRecovery } from './walk.ts';
 
 /** How many recoveries a sweep continues at the same time. */
 const atOnce = 5;
 
 /**
- * Begins the recoveries of webhooks with `autoRecover`, and continues those that are due. Returns the number of messages that it
- * has sent.
+ * Begins the recoveries of webhooks with `autoRecover`, and continues the recoveries that are due. Returns the number of messages
+ * that it has sent.
  */
 export async function sweepRecoveries(
-  context: WalkContext & Pick<Context, 'retrySchedule' | 'ulid'>,
+  context: Context & Pick<Context, 'retrySchedule' | 'ulid'>,
   call: Required<SweepCall>,
 ): Promise<Swept> {
   let sent = 0;
@@ -45,7 +45,7 @@ export async function sweepRecoveries(
 
 /** Begins or continues the recovery of an item. Returns the number of messages that it has sent. */
 async function takeOver(
-  context: WalkContext & Pick<Context, 'retrySchedule' | 'ulid'>,
+  context: Context & Pick<Context, 'retrySchedule' | 'ulid'>,
   item: Item,
   call: Required<SweepCall>,
 ): Promise<number> {
@@ -61,7 +61,7 @@ async function takeOver(
  * @param dueAt its entry in the sweeper's index when the order was sent; ISO 8601
  */
 export async function continueOrdered(
-  context: WalkContext,
+  context: Context,
   {
     organization,
     webhookId,
@@ -76,7 +76,7 @@ export async function continueOrdered(
 
 /** Continues the recovery of a webhook, which has waited for the end of a pause, if there is one. */
 export async function continueAfterPause(
-  context: WalkContext,
+  context: Context,
   organization: Organization,
   webhookId: string,
   hasTime: () => boolean,
@@ -86,7 +86,7 @@ export async function continueAfterPause(
   if (recovery?.status === 'running') await takeAndContinue(context, recovery, hasTime);
 }
 
-async function takeAndContinue(context: WalkContext, recovery: StoredRecovery, hasTime: () => boolean): Promise<void> {
+async function takeAndContinue(context: Context, recovery: StoredRecovery, hasTime: () => boolean): Promise<void> {
   const now = context.clock();
   const taken = await takeRecovery(context, recovery, timestamp(now + takenMs));
   if (taken) await continueRecovery(context, taken, { until: now, hasTime });

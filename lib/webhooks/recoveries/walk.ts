@@ -1,13 +1,12 @@
-import { inGroups } from '../../batching/in-groups.ts';
+import { inGroups } from '../../aws/in-groups.ts';
+import type { Context } from '../../context/context.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
-import type { DeliveryMessage } from '../../deployment/messages.ts';
-import { isTooFarAhead } from '../../table/clocks.ts';
-import { type LoggedEvent, readEventsInOrder } from '../../table/deliveries/event-log.ts';
-import { isPaused } from '../../table/deliveries/pauses.ts';
+import type { DeliveryMessage } from '../../names/messages.ts';
+import { isTooFarAhead } from '../../table/access/clocks.ts';
 import { replaceableAfterMs, waitingRetryOf } from '../../table/deliveries/redeliveries.ts';
-import { readWebhook, type StoredWebhook } from '../../table/deliveries/webhooks.ts';
 import { readLateEventGroups } from '../../table/events/event-feed.ts';
-import { followTime, type LogClockContext, openLog } from '../../table/events/log-clock.ts';
+import { type LoggedEvent, readEventsInOrder } from '../../table/events/event-log.ts';
+import { followTime, openLog } from '../../table/events/log-clock.ts';
 import { followDelayMs, lastUlid } from '../../table/events/positions.ts';
 import { graceMs, type SweepCall } from '../../table/lists/due.ts';
 import { readDeliveryRows } from '../../table/recoveries/delivery-rows.ts';
@@ -20,17 +19,16 @@ import {
   progressAtStart,
   type RecoveryProgress,
   type StoredRecovery,
-  storeProgress,
+  storeRecoveryProgress,
 } from '../../table/recoveries/recoveries.ts';
-import { type AttemptMessageContext, sendAttemptMessages } from '../deliveries/attempt-messages.ts';
+import { isPaused } from '../../table/webhooks/pauses.ts';
+import { readWebhook, type StoredWebhook } from '../../table/webhooks/webhooks.ts';
+import { sendAttemptMessages } from '../attempts/attempt-messages.ts';
 import { sendOrder } from '../orders/send-order.ts';
 import { takeBack } from './cancelled.ts';
 import { type Missed, readMissed, readSubscriptions, walkedEvent } from './missed-events.ts';
 import { readMade } from './progress.ts';
 import { slotMs } from './recovery-rate.ts';
-
-/** What the continuation of a recovery needs. */
-export type WalkContext = LogClockContext & AttemptMessageContext;
 
 /** How far ahead messages are sent, in milliseconds. */
 const aheadMs = 30_000;
@@ -61,7 +59,7 @@ const lateStepSize = 25;
  * @returns the number of sent messages
  */
 export async function continueRecovery(
-  context: WalkContext,
+  context: Context,
   recovery: StoredRecovery,
   call: Required<SweepCall>,
 ): Promise<number> {
@@ -94,21 +92,21 @@ export async function continueRecovery(
  * Lets a recovery that the service has begun go over its range once more. At its first success after failures, the last of these
  * can be so recent that their retries could not be replaced.
  */
-async function goOverAgain(context: WalkContext, recovery: StoredRecovery): Promise<void> {
+async function goOverAgain(context: Context, recovery: StoredRecovery): Promise<void> {
   const nextAt = Math.max(context.clock() + lookAgainMs, timeOf(ulidOf(recovery.id)) + replaceableAfterMs);
   await continueLater(context, recovery, { ...progressAtStart(recovery), again: true }, nextAt);
 }
 
 /** Stores the progress of a recovery, and sends the order to continue it at `nextAt` (Unix time, in ms). */
 async function continueLater(
-  context: WalkContext,
+  context: Context,
   recovery: StoredRecovery,
-  progress: Parameters<typeof storeProgress>[2],
+  progress: Parameters<typeof storeRecoveryProgress>[2],
   nextAt: number,
 ): Promise<void> {
   const dueAt = timestamp(nextAt + graceMs);
   // If another worker has taken it since, that one has sent an order.
-  if (await storeProgress(context, recovery, progress, dueAt))
+  if (await storeRecoveryProgress(context, recovery, progress, dueAt))
     await sendOrder(context, recovery, { kind: 'recovery', recoveryId: recovery.id, dueAt }, nextAt);
 }
 
@@ -127,7 +125,7 @@ type Sent = RecoveryProgress & { messages: number; isFull: boolean };
 
 /** Sends lost messages again, at the rate of the recovery. */
 async function sendAgain(
-  context: WalkContext,
+  context: Context,
   webhook: StoredWebhook,
   progress: StoredRecovery,
   lost: readonly DeliveryMessage[],
@@ -158,7 +156,7 @@ type StoredAttempt = { message: DeliveryMessage; slotAt: number };
  * which the log got after the recovery had passed their places; they are not in the numbers of the recovery.
  */
 async function sendNext(
-  context: WalkContext,
+  context: Context,
   webhook: StoredWebhook,
   recovery: StoredRecovery,
   before: RecoveryProgress,
@@ -277,8 +275,8 @@ async function sendNext(
 }
 
 /**
- * Returns the time from which attempts can be sent: after those that were sent before, and whole seconds from now. A clock that
- * was ahead has no messages of that time here.
+ * Returns the time from which attempts can be sent: after the attempts that were sent before, and whole seconds from now. A
+ * clock that was ahead has no messages of that time here.
  */
 function startOf(now: number, { nextSlotAt: stored }: RecoveryProgress): number {
   const nextSlotAt = isTooFarAhead(stored, now, aheadMs) ? now : stored;

@@ -25,7 +25,7 @@ export const quick: Size = {
   ...{ smallBoard: 100, largeBoard: 1_000, requests: 50, calls: 50 },
 };
 
-/** The number of callers of events and executions, and that of callers of records and tools. */
+/** The number of callers of events and executions, and the number of callers of records and tools. */
 export const [callers, fewCallers] = [50, 16];
 
 /**

@@ -23,7 +23,7 @@ const comparisons: Readonly<Record<string, Measure>> = {
   tools: (bench, size, folders) => compare(bench, tools(bench, size), size, folders),
 };
 
-/** This service beside services of other authors, those of them that are installed. */
+/** This service beside installed services of other authors. */
 export const peers: Part = {
   name: 'peers',
   numbers: {

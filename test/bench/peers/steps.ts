@@ -6,7 +6,7 @@ import type { Measured } from '../turns.ts';
 import { type Comparison, callers, type Prepared, type Size } from './comparison.ts';
 import { restate, type Stepper } from './restate.ts';
 
-/** Executions of three steps, beside Restate; of this service also those of an agent without tools. */
+/** Executions of three steps, beside Restate; of this service also executions of an agent without tools. */
 export async function steps(bench: Bench, size: Size): Promise<Comparison<Stepper, undefined>> {
   const ends = await startEndReceiver(bench);
   const executed = async (setup: Prepared<Stepper, undefined>, execute: Stepper['execute']) => {

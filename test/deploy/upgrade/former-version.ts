@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Problem } from '../../../infra/local/problem.ts';
+import { Problem } from '../../../infra/problem.ts';
 import { runToEnd } from '../../python.ts';
 
 /** The last commit of the latest release, version 0.2.0. It is deployed before these sources unless another commit is named. */

@@ -1,10 +1,10 @@
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
-import { outputsOf } from '../../../infra/cli/stack/stack.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { outputsOf } from '../../../infra/aws/deployed/stack.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
 import { paginationOf, successOf } from '../../api.ts';
 import { until } from '../../journeys/deployment.ts';
 import { attemptsOf, createAgent, createTask, execute, moveTask, register } from '../../journeys/requests.ts';
-import { type Receiver, startReceiver } from '../../webhooks/sender/receiver.ts';
+import { type Receiver, startReceiver } from '../../sender/receiver.ts';
 import { executed } from '../agents.ts';
 import { type Deployed, stack } from '../deployed.ts';
 import { arrivesWithinMs } from '../webhooks.ts';

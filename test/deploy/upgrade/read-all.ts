@@ -1,5 +1,5 @@
 import type { Operation } from '../../../lib/contract/routes.ts';
-import { taskStatuses } from '../../../lib/contract/tasks.ts';
+import { taskStatuses } from '../../../lib/contract/tasks/tasks.ts';
 import { type Api, dataOf } from '../../api.ts';
 import type { Answer } from '../../service.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Api, dataOf, errorOf, type Request } from '../../api.ts';
 import { createAgent, register } from '../../journeys/requests.ts';
+import { type Receiver, startReceiver } from '../../sender/receiver.ts';
 import type { Answer } from '../../service.ts';
-import { type Receiver, startReceiver } from '../../webhooks/sender/receiver.ts';
 import { executed } from '../agents.ts';
 import type { Deployed } from '../deployed.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Resource, resourcesOf } from '../../../infra/cli/stack/stack.ts';
+import { type Resource, resourcesOf } from '../../../infra/aws/deployed/stack.ts';
 import type { Delivery } from '../../../lib/client/operations.ts';
 import { verifyWebhook } from '../../../lib/client/verify-webhook.ts';
 import { dataOf, paginationOf, statusAndCodeOf, successOf } from '../../api.ts';
 import { until } from '../../journeys/deployment.ts';
 import { attemptsOf, createAgent, createTask, endOf, execute, moveTask, register } from '../../journeys/requests.ts';
 import { type LoopbackServer, startLoopbackServer } from '../../loopback.ts';
-import { type Received, type Receiver, startReceiver } from '../../webhooks/sender/receiver.ts';
+import { type Received, type Receiver, startReceiver } from '../../sender/receiver.ts';
 import { cdk } from '../cdk.ts';
 import {
   createDeployedOrganization,

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import type { ExecutionMessage } from '../../../lib/deployment/messages.ts';
-import { sweepExecutions } from '../../../lib/executions/execution-messages.ts';
-import type { Answer, Model, Question } from '../../../lib/model/converse.ts';
+import { sweepExecutions } from '../../../lib/executions/run/execution-messages.ts';
+import type { Model, ModelAnswer, Question } from '../../../lib/model/converse.ts';
+import type { ExecutionMessage } from '../../../lib/names/messages.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { getItem, queryItems } from '../../../lib/table/access/reads.ts';
+import type { Item } from '../../../lib/table/access/write.ts';
 import { readExecutionPage } from '../../../lib/table/executions/execution-lists.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { getItem, queryItems } from '../../../lib/table/reads.ts';
 import { taskFrom } from '../../../lib/table/tasks/task-items.ts';
-import type { Item } from '../../../lib/table/write.ts';
 import { testSeed } from '../../seeded.ts';
 import { randomFrom } from '../../soak/random.ts';
 import { createTestExecutions, scriptedModel, text } from '../test-executions.ts';
@@ -65,7 +65,7 @@ it(`500 executions count the tokens of every answer, whatever ends them, and do 
     }),
     splitter: scriptedModel({ work: splitting }),
   };
-  const answer = async (question: Question, name: string): Promise<Answer> => {
+  const answer = async (question: Question, name: string): Promise<ModelAnswer> => {
     const isStubborn = random() < stubborn;
     if (isStubborn || random() < late) await timeline.pause(random() * latestMs, isStubborn ? never : question.signal);
     if (question.signal.aborted && !isStubborn) return { kind: 'aborted', tokens: 0 };

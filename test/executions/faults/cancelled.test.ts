@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ExecutionMessage } from '../../../lib/deployment/messages.ts';
-import type { Tools } from '../../../lib/executions/generate-output.ts';
+import type { RunResources } from '../../../lib/executions/run/generate-output.ts';
 import type { Model } from '../../../lib/model/converse.ts';
-import type { Table } from '../../../lib/table/client.ts';
+import type { ExecutionMessage } from '../../../lib/names/messages.ts';
+import type { Table } from '../../../lib/table/access/client.ts';
+import { createShards } from '../../../lib/table/access/shards.ts';
 import type { ExecutionHead } from '../../../lib/table/executions/execution-items.ts';
 import { readExecutionHead } from '../../../lib/table/executions/executions.ts';
 import { readStepPage } from '../../../lib/table/executions/step-list.ts';
-import { createShards } from '../../../lib/table/lists/shards.ts';
 import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
 import { createTestExecutions, scriptedModel, text } from '../test-executions.ts';
 import { checkExecutions, checkSplitting, splitting } from './killed.ts';
@@ -65,7 +65,7 @@ async function createCancelled(worker: 'ends' | 'returns' | 'continues' | 'calls
   const outcomes: { id: string; outcome: string }[] = [];
   /** The tokens of all answers to an execution. */
   const answered = new Map<string, number>();
-  const run = ({ executionId: id, ...message }: ExecutionMessage, { model, ...others }: Tools) =>
+  const run = ({ executionId: id, ...message }: ExecutionMessage, { model, ...others }: RunResources) =>
     fixture.run(
       { ...message, executionId: id },
       {

@@ -1,4 +1,4 @@
-import type { Answer, Question } from '../../../lib/model/converse.ts';
+import type { ModelAnswer, Question } from '../../../lib/model/converse.ts';
 import { estimatedInput } from '../../../lib/model/input-estimate.ts';
 import type { ExecutionHead } from '../../../lib/table/executions/execution-items.ts';
 import type { Step } from '../../../lib/table/executions/steps.ts';
@@ -57,7 +57,7 @@ function tokensIn({ ExpressionAttributeValues: values = {}, TransactItems = [] }
  *   over. Its answers that no write has stored do not count.
  *
  * @param hasTools whether the agent of an execution has tools. The calls of all executions with tools have equal estimates,
- *   and so do those of all without
+ *   and so do the calls of all executions without tools
  */
 export function createExpectedTokens(hasTools: (executionId: string) => boolean) {
   const counted = new Map<string, Spent[]>();
@@ -82,7 +82,7 @@ export function createExpectedTokens(hasTools: (executionId: string) => boolean)
     },
 
     /** Notes an answer that has reached a worker. */
-    answered: ({ spent }: WorkerTokens, question: Question, answer: Answer) =>
+    answered: ({ spent }: WorkerTokens, question: Question, answer: ModelAnswer) =>
       void spent.push(answer.kind === 'aborted' ? callOf(question) : answer.tokens),
 
     /** Notes that a worker sends a command; returns a function to call with the result. */
@@ -120,7 +120,7 @@ export function createExpectedTokens(hasTools: (executionId: string) => boolean)
         add(interrupted, executionId, openCalls(head, steps, hasTools(executionId)));
     },
 
-    /** Returns the tokens that an execution must have: those of answers, and the estimated ones. */
+    /** Returns the tokens that an execution must have: the tokens of answers, and the estimated tokens. */
     of: (executionId: string): { answers: number; estimated: number } => {
       const spent = counted.get(executionId) ?? [];
       const estimateOf = (call: Call) => {

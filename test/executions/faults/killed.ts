@@ -4,14 +4,14 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { vi } from 'vitest';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import { executionEvents } from '../../../lib/executions/execution-events.ts';
-import { sweepExecutions } from '../../../lib/executions/execution-messages.ts';
+import { sweepExecutions } from '../../../lib/executions/run/execution-messages.ts';
 import type { Model, Question } from '../../../lib/model/converse.ts';
-import type { Table } from '../../../lib/table/client.ts';
+import type { Table } from '../../../lib/table/access/client.ts';
+import type { Item } from '../../../lib/table/access/write.ts';
 import { type ExecutionHead, executionFrom } from '../../../lib/table/executions/execution-items.ts';
 import { readExecutionHead } from '../../../lib/table/executions/executions.ts';
 import { readSteps } from '../../../lib/table/executions/steps.ts';
 import { taskFrom } from '../../../lib/table/tasks/task-items.ts';
-import type { Item } from '../../../lib/table/write.ts';
 import { type Ended, type KillableWorker, runKillable } from '../../killable.ts';
 import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
 import { faultsOf } from '../../table/tasks/oracle.ts';
@@ -138,7 +138,7 @@ export const halfStepsWithTools = 48;
 /** Returns the input of the nth execution. All have the same length, so equal calls have equal estimates. */
 export const inputOf = (nth: number): string => `task ${String(nth).padStart(3, '0')}`;
 
-/** Compares the tokens of executions that have ended with those that they must have. */
+/** Compares the tokens of executions that have ended with the tokens that they must have. */
 export function checkTokens(tokens: ExpectedTokens, executions: readonly ExecutionHead[]): string[] {
   return executions.flatMap(({ id, tokensUsed, tokensEstimated = false }) => {
     const { answers, estimated } = tokens.of(id);
@@ -160,7 +160,7 @@ export const splitting = conversation([
 const splitterSteps = ['model', 'create_task', 'create_task', 'model', 'update_task', 'model'];
 
 /**
- * Compares the tasks and the steps of executions of `splitting` with those of an execution without faults. One that failed
+ * Compares the tasks and the steps of executions of `splitting` with an execution without faults. One that failed
  * has done a part of them, each at most once.
  */
 export async function checkSplitting(fixture: TestExecutions, executions: readonly ExecutionHead[]): Promise<string[]> {
@@ -237,7 +237,7 @@ export async function createKilledWorkers({ throttles = false, callsTools = fals
       }
     },
 
-    /** Compares all items and events with those of executions without faults; returns the differences. */
+    /** Compares all items and events with the items and events of executions without faults; returns the differences. */
     async check() {
       const { executions, wrong } = await checkExecutions(fixture);
       const wrongTokens = checkTokens(tokens, executions);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Table } from '../../../lib/table/client.ts';
+import type { Table } from '../../../lib/table/access/client.ts';
+import { noteLostResponse } from '../../../lib/table/access/lost-responses.ts';
 import { readTokensToday } from '../../../lib/table/executions/running.ts';
-import { noteLostResponse } from '../../../lib/table/lost-responses.ts';
 import { dynamodbError } from '../../table/fixtures/dynamodb-errors.ts';
 import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
 import { createTestExecutions, scriptedModel, text } from '../test-executions.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { sweepExecutions } from '../../../lib/executions/execution-messages.ts';
+import { sweepExecutions } from '../../../lib/executions/run/execution-messages.ts';
 import type { Model } from '../../../lib/model/converse.ts';
-import type { Table } from '../../../lib/table/client.ts';
+import type { Table } from '../../../lib/table/access/client.ts';
 import { readExecutionPage } from '../../../lib/table/executions/execution-lists.ts';
 import { testSeed } from '../../seeded.ts';
 import { randomFrom } from '../../soak/random.ts';

@@ -18,7 +18,7 @@ const skillId = 'sk_code-review';
 /** The hash of the prompt of the agent `writer`, which is empty. */
 const hash = hashOf('');
 
-/** A valid request to each operation; its parameters are those of the agent `writer`. */
+/** A valid request to each operation; its parameters name the agent `writer`. */
 const requests: Record<AgentOperation, Request> = {
   getAgent: {},
   updateAgent: { body: { displayName: 'New', soul: 'New.' } },

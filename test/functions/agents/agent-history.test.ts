@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import type { Actor } from '../../../lib/contract/actors.ts';
-import type { Agent } from '../../../lib/contract/agents.ts';
-import type { HistoryEntry } from '../../../lib/contract/history.ts';
+import type { Agent } from '../../../lib/contract/agents/agents.ts';
+import type { HistoryEntry } from '../../../lib/contract/tasks/history.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { hashOf } from '../../../lib/table/agents/agent-items.ts';
 import { dataOf, paginationOf, successOf } from '../../api.ts';
@@ -44,7 +44,7 @@ async function entries(of = name): Promise<HistoryEntry[]> {
 async function added(act: () => Promise<unknown>) {
   const before = (await entries()).length;
   await act();
-  return (await entries()).slice(before).map(({ id: _, at: __, requestId: ___, ...entry }) => entry);
+  return (await entries()).slice(before).map(({ id, at, requestId, ...entry }) => entry);
 }
 
 const update = async (body: object) => successOf(await caller.updateAgent({ params: { name }, body }));

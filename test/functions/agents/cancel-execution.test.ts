@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentMetrics } from '../../../lib/contract/agent-metrics.ts';
-import type { Execution } from '../../../lib/contract/executions.ts';
+import type { AgentMetrics } from '../../../lib/contract/agents/agent-metrics.ts';
+import type { Execution } from '../../../lib/contract/executions/executions.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { transact } from '../../../lib/table/transact.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { transact } from '../../../lib/table/access/transact.ts';
 import { dataOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { createTestExecutions, listed } from './test-executions.ts';

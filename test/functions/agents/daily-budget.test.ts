@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { environment } from '../../../lib/deployment/environment.ts';
+import { environment } from '../../../lib/names/environment.ts';
 import { newForEachTest } from '../../caller.ts';
 import { createTestExecutions, newDelegation, newExecution, passing } from './test-executions.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { changeSettings } from '../../../lib/table/organizations/settings.ts';
 import { versionOf } from '../../api.ts';

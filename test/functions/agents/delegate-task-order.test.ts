@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { environment } from '../../../lib/deployment/environment.ts';
+import { environment } from '../../../lib/names/environment.ts';
 import { newForEachTest } from '../../caller.ts';
 import { createTestExecutions, newDelegation } from './test-executions.ts';
 

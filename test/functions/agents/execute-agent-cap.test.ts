@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { environment } from '../../../lib/deployment/environment.ts';
-import { numberSettings, readNumber } from '../../../lib/deployment/number-settings.ts';
+import { environment } from '../../../lib/names/environment.ts';
+import { numberSettings, readNumber } from '../../../lib/settings/number-settings.ts';
 import { errorOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { sendConcurrently } from './test-agents.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { taskStatuses } from '../../../lib/contract/tasks.ts';
+import { taskStatuses } from '../../../lib/contract/tasks/tasks.ts';
 import { dataOf, paginationOf, versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { sendConcurrently } from './test-agents.ts';

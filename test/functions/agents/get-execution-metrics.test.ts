@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentMetrics, ExecutionMetrics } from '../../../lib/contract/agent-metrics.ts';
+import type { AgentMetrics, ExecutionMetrics } from '../../../lib/contract/agents/agent-metrics.ts';
 import { hashOf } from '../../../lib/table/agents/agent-items.ts';
 import { dataOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';

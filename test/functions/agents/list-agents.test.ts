@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentListItem } from '../../../lib/contract/agents.ts';
+import type { AgentListItem } from '../../../lib/contract/agents/agents.ts';
 import { paginationOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { seedAgents, storedAgent } from '../../table/agents/agent-seed.ts';

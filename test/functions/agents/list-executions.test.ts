@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
-import type { ExecutionListItem } from '../../../lib/contract/executions.ts';
+import { processContext } from '../../../lib/context/context.ts';
+import type { ExecutionListItem } from '../../../lib/contract/executions/executions.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { dataOf, paginationOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readSkills } from '../../../lib/agents/skill-catalogue.ts';
-import type { Skill } from '../../../lib/contract/skills.ts';
+import type { Skill } from '../../../lib/contract/agents/skills.ts';
 import { dataOf } from '../../api.ts';
 import { createTestAgents } from './test-agents.ts';
 

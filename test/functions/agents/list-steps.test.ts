@@ -1,11 +1,11 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
+import type { ExecutionStep } from '../../../lib/contract/executions/steps.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
-import type { ExecutionStep } from '../../../lib/contract/steps.ts';
 import type { Model } from '../../../lib/model/converse.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
 import { hashOf } from '../../../lib/table/agents/agent-items.ts';
 import { leaseExecution } from '../../../lib/table/executions/executions.ts';
-import { keys } from '../../../lib/table/keys.ts';
 import { dataOf, paginationOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { conversation, type Script } from '../../executions/tool-scripts.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Prompt, PromptListItem } from '../../../lib/contract/prompts.ts';
+import type { Prompt, PromptListItem } from '../../../lib/contract/agents/prompts.ts';
 import { hashOf } from '../../../lib/table/agents/agent-items.ts';
 import { dataOf, paginationOf, type Request, statusAndCodeOf, tagOf, versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';

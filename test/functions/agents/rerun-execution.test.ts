@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { environment } from '../../../lib/deployment/environment.ts';
+import { environment } from '../../../lib/names/environment.ts';
 import { dataOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { createTestExecutions, listed, newestFirst, startedOf } from './test-executions.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
-import { ImprovementPass } from '../../../lib/contract/improvements.ts';
+import { processContext } from '../../../lib/context/context.ts';
+import { ImprovementPass } from '../../../lib/contract/agents/improvements.ts';
 import { readPromptChanges } from '../../../lib/table/agents/prompts.ts';
 import { dataOf, paginationOf } from '../../api.ts';
 import { createTimeline } from '../../executions/timeline.ts';

@@ -2,7 +2,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { readSkills } from '../../../lib/agents/skill-catalogue.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
 import { versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { agentOf, createTestAgents, sendConcurrently } from './test-agents.ts';

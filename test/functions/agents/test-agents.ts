@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
-import type { Agent, AgentListItem, AssignedSkill } from '../../../lib/contract/agents.ts';
+import { processContext } from '../../../lib/context/context.ts';
+import type { Agent, AgentListItem, AssignedSkill } from '../../../lib/contract/agents/agents.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { environment } from '../../../lib/deployment/environment.ts';
+import { environment } from '../../../lib/names/environment.ts';
 import { dataOf, type Request } from '../../api.ts';
 import { createCaller } from '../../caller.ts';
 import { type Answer, newCaller, openService, pointFunctionsAt, type Service } from '../../service.ts';

@@ -1,10 +1,15 @@
 import { expect } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
-import type { Delegation, Execution, ExecutionListItem, ExecutionStarted } from '../../../lib/contract/executions.ts';
-import { runExecution } from '../../../lib/executions/run-execution.ts';
+import type {
+  Delegation,
+  Execution,
+  ExecutionListItem,
+  ExecutionStarted,
+} from '../../../lib/contract/executions/executions.ts';
+import { runExecution } from '../../../lib/executions/run/run-execution.ts';
 import type { Model } from '../../../lib/model/converse.ts';
-import { callTool, grantedTools } from '../../../lib/tools/agent-tools.ts';
+import { callAgentTool, grantedTools } from '../../../lib/tools/agent-tools.ts';
 import { dataOf, paginationOf, type Request } from '../../api.ts';
 import type { Answer, Service } from '../../service.ts';
 import { taskCallerOf } from '../kanban-tasks/task-caller.ts';
@@ -97,7 +102,7 @@ function executionsApiOf(service: Service, agents: AgentsApi) {
       runExecution(
         processContext(),
         { organization, executionId },
-        { model, catalogue: [], agentTools: { grantedTools, callTool } },
+        { model, catalogue: [], agentTools: { grantedTools, callTool: callAgentTool } },
       ),
 
     /** Returns an execution as the API returns it. */

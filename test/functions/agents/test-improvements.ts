@@ -1,7 +1,7 @@
+import type { Improvement } from '../../../lib/contract/agents/improvements.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
-import type { Improvement } from '../../../lib/contract/improvements.ts';
-import { environment } from '../../../lib/deployment/environment.ts';
-import type { Answer as Said } from '../../../lib/model/converse.ts';
+import type { ModelAnswer as Said } from '../../../lib/model/converse.ts';
+import { environment } from '../../../lib/names/environment.ts';
 import { dataOf, type Request } from '../../api.ts';
 import { learningModel, type Says, type Step } from '../../improvements/learning-model.ts';
 import { bedrockError, json, startBedrock } from '../../model/bedrock-server.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { hashOf } from '../../../lib/table/agents/agent-items.ts';

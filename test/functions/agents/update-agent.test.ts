@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createSystemAgents } from '../../../lib/agents/agents.ts';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { agentOf, createTestAgents, defaultModel } from './test-agents.ts';
@@ -40,7 +40,7 @@ describe('a patch', () => {
   it('with null clears the description, empties the prompt and the soul, and writes the default model', async () => {
     await api.put(full);
     await api.update('writer', { description: null, systemPrompt: null, soul: null, model: null });
-    const { description: _, ...rest } = full;
+    const { description, ...rest } = full;
     const agent = agentOf(await api.get('writer'));
     expect(agent).toMatchObject({ ...rest, systemPrompt: '', soul: '', model: defaultModel });
     expect(agent).not.toHaveProperty('description');

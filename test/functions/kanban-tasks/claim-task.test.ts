@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
-import type { Claim } from '../../../lib/contract/claims.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
-import type { Task } from '../../../lib/contract/tasks.ts';
+import type { Claim } from '../../../lib/contract/tasks/claims.ts';
+import type { Task } from '../../../lib/contract/tasks/tasks.ts';
 import { sweepTasks } from '../../../lib/tasks/due-tasks.ts';
 import { dataOf, errorOf, paginationOf, versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';

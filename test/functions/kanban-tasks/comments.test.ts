@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
-import { type Comment, commentsLimit } from '../../../lib/contract/comments.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
+import { type Comment, commentsLimit } from '../../../lib/contract/tasks/comments.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
-import { runAs } from '../../../lib/request-context.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { commentOnTask } from '../../../lib/tasks/comments.ts';
+import { runAs } from '../../../lib/table/access/current-request.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { commentOnTask } from '../../../lib/tasks/discussion/comments.ts';
 import { carryOutTaskOrder } from '../../../lib/tasks/task-orders.ts';
 import { dataOf, paginationOf, versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
@@ -213,7 +213,7 @@ describe('a comment', () => {
     const context = processContext();
     const by = () => commentOnTask(context, caller.organization, id, 'I have begun.', undefined);
     const { id: commentId, author } = await runAs(actor, by);
-    const { executionId: _, ...expected } = { executionId: undefined, ...actor };
+    const { executionId, ...expected } = { executionId: undefined, ...actor };
     expect(author).toEqual(expected);
     await caller.refuses(() => change(commentId, { text: 'New.' }), 403, 'not_author');
     await caller.refuses(() => remove(commentId), 403, 'not_author');

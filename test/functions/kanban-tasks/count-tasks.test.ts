@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
-import { type TaskCounts, taskPriorities, taskStatuses } from '../../../lib/contract/tasks.ts';
+import { processContext } from '../../../lib/context/context.ts';
+import { type TaskCounts, taskPriorities, taskStatuses } from '../../../lib/contract/tasks/tasks.ts';
 import { countedAgentsLimit } from '../../../lib/tasks/task-counts.ts';
 import { dataOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TaskDetail } from '../../../lib/contract/tasks.ts';
+import type { TaskDetail } from '../../../lib/contract/tasks/tasks.ts';
 import { dataOf, versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { createTaskCallers } from './task-caller.ts';
@@ -69,7 +69,7 @@ it('a read is refused with one 404 not_found, whether the task is absent, delete
   await caller.deleteTask({ params: { id: deleted } });
   const errors = [];
   for (const id of [absent, deleted, await other.put(), 'impossible']) {
-    const { requestId: _, ...error } = await caller.refuses(() => read(id), 404, 'not_found');
+    const { requestId, ...error } = await caller.refuses(() => read(id), 404, 'not_found');
     errors.push(error);
   }
   expect(errors).toEqual(Array(4).fill(errors[0]));

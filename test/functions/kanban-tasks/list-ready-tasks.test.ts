@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
-import type { Task, TaskCounts } from '../../../lib/contract/tasks.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import type { Task, TaskCounts } from '../../../lib/contract/tasks/tasks.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
 import { settleDependents } from '../../../lib/tasks/dependents.ts';
 import { sweepTasks } from '../../../lib/tasks/due-tasks.ts';
 import { dataOf, paginationOf } from '../../api.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TaskDetail, TaskListItem } from '../../../lib/contract/tasks.ts';
+import type { TaskDetail, TaskListItem } from '../../../lib/contract/tasks/tasks.ts';
 import { dataOf, paginationOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { createTaskCallers } from './task-caller.ts';

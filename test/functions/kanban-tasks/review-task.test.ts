@@ -1,12 +1,12 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
-import { type Comment, commentsLimit } from '../../../lib/contract/comments.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
-import type { ReviewDecision } from '../../../lib/contract/task-reviews.ts';
-import { reviewStatuses, type Task, type TaskDetail, taskStatuses } from '../../../lib/contract/tasks.ts';
+import { type Comment, commentsLimit } from '../../../lib/contract/tasks/comments.ts';
+import type { ReviewDecision } from '../../../lib/contract/tasks/task-reviews.ts';
+import { reviewStatuses, type Task, type TaskDetail, taskStatuses } from '../../../lib/contract/tasks/tasks.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
 import { dataOf, paginationOf, versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { newAgent } from '../agents/test-agents.ts';
@@ -57,7 +57,7 @@ describe('a review', () => {
     wait(60);
     const answer = await review(body, task);
     expect(answer.status).toBe(200);
-    const { blockedBy: _, ...fields } = before;
+    const { blockedBy, ...fields } = before;
     expect(dataOf(answer)).toEqual({ ...fields, status: to, updatedAt: timestamp(start + 60_000) });
     expect(await read(task)).toMatchObject({ status: to });
     expect(versionOf(await caller.getTask({ params: { id: task } }))).toBe(2);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { maxTasksSearched } from '../../../lib/contract/task-search.ts';
-import type { Task } from '../../../lib/contract/tasks.ts';
+import { maxTasksSearched } from '../../../lib/contract/tasks/task-search.ts';
+import type { Task } from '../../../lib/contract/tasks/tasks.ts';
 import { searchEntry } from '../../../lib/table/tasks/search-entries.ts';
 import { type StoredTask, taskItem } from '../../../lib/table/tasks/task-items.ts';
 import { dataOf, paginationOf } from '../../api.ts';
@@ -39,7 +39,7 @@ describe('a search', () => {
     await follow();
     const answer = await caller.searchTasks({ query: 'q=PAGE+land' });
     const task = dataOf<object>(await caller.getTask({ params: { id } })) as Task & { blockedBy?: unknown };
-    const { blockedBy: _, ...listed } = task;
+    const { blockedBy, ...listed } = task;
     expect(answer.body).toEqual({ success: true, data: [listed], pagination: { limit: 20, next: null } });
     expect(await titlesOf('q=build&limit=5')).toEqual(expect.arrayContaining(['Repaint the building']));
     for (const q of ['tests', 'age', 'landing+zebra']) expect([q, await titlesOf(`q=${q}`)]).toEqual([q, []]);

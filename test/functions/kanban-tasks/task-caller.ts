@@ -1,10 +1,10 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { expect } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
 import { dataOf } from '../../api.ts';
 import { createCaller } from '../../caller.ts';
 import { newCaller, openService, pointFunctionsAt, type Service } from '../../service.ts';

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import type { Actor } from '../../../lib/contract/actors.ts';
-import type { Comment } from '../../../lib/contract/comments.ts';
-import type { HistoryEntry } from '../../../lib/contract/history.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
-import type { Task } from '../../../lib/contract/tasks.ts';
-import { runExecution } from '../../../lib/executions/run-execution.ts';
+import type { Comment } from '../../../lib/contract/tasks/comments.ts';
+import type { HistoryEntry } from '../../../lib/contract/tasks/history.ts';
+import type { Task } from '../../../lib/contract/tasks/tasks.ts';
+import { runExecution } from '../../../lib/executions/run/run-execution.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import type { Model, Question } from '../../../lib/model/converse.ts';
 import { putEntries } from '../../../lib/table/history/history-rows.ts';
 import { sweepTasks } from '../../../lib/tasks/due-tasks.ts';
-import { callTool, grantedTools } from '../../../lib/tools/agent-tools.ts';
+import { callAgentTool, grantedTools } from '../../../lib/tools/agent-tools.ts';
 import { dataOf, paginationOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { purposeOf } from '../../executions/test-executions.ts';
@@ -63,7 +63,7 @@ async function added(act: () => Promise<unknown>, task = id) {
   const before = (await entries(task)).length;
   wait();
   await act();
-  return (await entries(task)).slice(before).map(({ id: _, at: __, requestId: ___, ...entry }) => entry);
+  return (await entries(task)).slice(before).map(({ id, at, requestId, ...entry }) => entry);
 }
 
 const patch = (body: object) => caller.updateTask({ params: params(), body });
@@ -81,7 +81,7 @@ const carryOut = (executionId: string, model: Model = passing()) =>
   runExecution(
     processContext(),
     { organization: caller.organization, executionId },
-    { model, catalogue: [], agentTools: { grantedTools, callTool } },
+    { model, catalogue: [], agentTools: { grantedTools, callTool: callAgentTool } },
   );
 const statusChange = (from: string, to: string) => [{ field: 'status', from, to }];
 

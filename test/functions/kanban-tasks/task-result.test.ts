@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
-import type { TaskDetail } from '../../../lib/contract/tasks.ts';
+import { processContext } from '../../../lib/context/context.ts';
+import type { TaskDetail } from '../../../lib/contract/tasks/tasks.ts';
 import { runDuePurges } from '../../../lib/executions/purges.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import type { Model } from '../../../lib/model/converse.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { TaskDetail } from '../../../lib/contract/tasks.ts';
+import type { TaskDetail } from '../../../lib/contract/tasks/tasks.ts';
 import { dataOf, versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { allDependents, createTaskCallers } from './task-caller.ts';

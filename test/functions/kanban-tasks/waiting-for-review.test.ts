@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Task, type TaskCounts, taskStatuses } from '../../../lib/contract/tasks.ts';
+import { type Task, type TaskCounts, taskStatuses } from '../../../lib/contract/tasks/tasks.ts';
 import { dataOf, paginationOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { createTaskCallers } from './task-caller.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import type { Me } from '../../../lib/contract/me.ts';
 import { issueToken, type TokenRequest } from '../../../lib/http/issue-token.ts';
 import { readToken } from '../../../lib/http/token.ts';

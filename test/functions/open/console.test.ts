@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { handler } from '../../../functions/open/console-page.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
-import { consoleAsset } from '../../../lib/contract/console.ts';
+import { consoleAsset } from '../../../lib/contract/open/console.ts';
 import { readConsole } from '../../../lib/http/console/console-files.ts';
 import { call, eventOf } from '../../service.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler } from '../../../functions/open/health.ts';
-import { environment } from '../../../lib/deployment/environment.ts';
+import { environment } from '../../../lib/names/environment.ts';
 import { call, openService, pointFunctionsAt } from '../../service.ts';
 
 const service = await openService();

@@ -1,7 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { contextOf, loadHandler } from '../../../infra/local/functions.ts';
 import { fileNameOf } from '../../../lib/contract/routes.ts';
-import { type ConsumerName, consumers, type Job } from '../../../lib/deployment/consumers.ts';
+import { type ConsumerName, consumers, type Job } from '../../../lib/names/consumers.ts';
 import { queueEvent } from '../../queue-event.ts';
 
 /** A time that is later than every due time. */
@@ -17,11 +17,11 @@ async function failuresOf(call: Promise<unknown>): Promise<string[]> {
   return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
 }
 
-/** Calls the function of a queue with messages; returns the ids of those that failed: `message-0` and so on. */
+/** Calls the function of a queue with messages; returns the ids of the failed messages: `message-0` and so on. */
 export const consume = (name: ConsumerName, ...bodies: string[]): Promise<string[]> =>
   failuresOf(callFunction(name, queueEvent(bodies)));
 
-/** Calls the publisher with records of the stream; returns the sequence numbers of those that failed. */
+/** Calls the publisher with records of the stream; returns the sequence numbers of the failed records. */
 export const publish = (...Records: DynamoDBRecord[]): Promise<string[]> =>
   failuresOf(callFunction('publishEvents', { Records }));
 

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadHandler } from '../../../infra/local/functions.ts';
 import { fileNameOf } from '../../../lib/contract/routes.ts';
-import { type Consumer, consumers } from '../../../lib/deployment/consumers.ts';
-import { queues } from '../../../lib/deployment/queues.ts';
+import { type Consumer, consumers } from '../../../lib/names/consumers.ts';
+import { queues } from '../../../lib/names/queues.ts';
 
 const rows = Object.entries(consumers as Record<string, Consumer>);
 const sources = rows.flatMap(([name, { sources, timeoutSeconds }]) =>

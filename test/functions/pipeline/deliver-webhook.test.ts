@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { expect, it, vi } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { listDeliveries } from '../../../lib/webhooks/webhooks.ts';
-import { startReceiver } from '../../webhooks/sender/receiver.ts';
+import { startReceiver } from '../../sender/receiver.ts';
 import { consume } from './call-functions.ts';
 import { createTestPipeline } from './test-pipeline.ts';
 

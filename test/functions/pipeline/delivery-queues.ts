@@ -1,6 +1,6 @@
 import { DeleteMessageBatchCommand, GetQueueAttributesCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
-import { consumers } from '../../../lib/deployment/consumers.ts';
-import type { QueueName } from '../../../lib/deployment/queues.ts';
+import { consumers } from '../../../lib/names/consumers.ts';
+import type { QueueName } from '../../../lib/names/queues.ts';
 import { consume } from './call-functions.ts';
 import type { TestPipeline } from './test-pipeline.ts';
 
@@ -13,7 +13,7 @@ export type ReceivedMessage = { queue: QueueName; body: string };
 
 /**
  * Does what Lambda does for the queues of a function, once: passes the visible messages to the function and deletes
- * those that succeed. Messages that fail stay hidden for the visibility timeout of the queue.
+ * messages that succeed. Messages that fail stay hidden for the visibility timeout of the queue.
  *
  * @returns the received messages
  */

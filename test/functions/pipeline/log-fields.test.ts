@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
-import { startReceiver } from '../../webhooks/sender/receiver.ts';
+import { processContext } from '../../../lib/context/context.ts';
+import { startReceiver } from '../../sender/receiver.ts';
 import { consume } from './call-functions.ts';
 import { createTestPipeline } from './test-pipeline.ts';
 

@@ -1,8 +1,8 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { expect, it, vi } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
-import { consumers } from '../../../lib/deployment/consumers.ts';
-import { maxReceiveCount, queues } from '../../../lib/deployment/queues.ts';
+import { processContext } from '../../../lib/context/context.ts';
+import { consumers } from '../../../lib/names/consumers.ts';
+import { maxReceiveCount, queues } from '../../../lib/names/queues.ts';
 import { messagesIn, queueConsumers, takeTurn } from './delivery-queues.ts';
 import { createTestPipeline } from './test-pipeline.ts';
 

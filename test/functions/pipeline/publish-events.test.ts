@@ -1,9 +1,9 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { expect, it, vi } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
-import { published } from '../../../lib/deployment/consumers.ts';
-import { readEvents } from '../../../lib/table/deliveries/event-log.ts';
+import { published } from '../../../lib/names/consumers.ts';
+import { readEvents } from '../../../lib/table/events/event-log.ts';
 import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
 import { endExecution, leaseExecution, renewLease } from '../../../lib/table/executions/executions.ts';
 import { createTask, updateTask } from '../../../lib/tasks/tasks.ts';

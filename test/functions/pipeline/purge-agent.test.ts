@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createAgent, deleteAgent } from '../../../lib/agents/agents.ts';
-import { processContext } from '../../../lib/context.ts';
-import { standardConduct } from '../../../lib/contract/agents.ts';
+import { processContext } from '../../../lib/context/context.ts';
+import { standardConduct } from '../../../lib/contract/agents/agents.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
+import { transact } from '../../../lib/table/access/transact.ts';
+import type { Item } from '../../../lib/table/access/write.ts';
 import { detachLimit } from '../../../lib/table/tasks/task-edges.ts';
 import type { StoredTask } from '../../../lib/table/tasks/task-items.ts';
 import { readTask, readTasks, removeTask } from '../../../lib/table/tasks/tasks.ts';
-import { transact } from '../../../lib/table/transact.ts';
-import type { Item } from '../../../lib/table/write.ts';
 import { createTask, deleteTask } from '../../../lib/tasks/tasks.ts';
 import { always, newTask } from '../../table/tasks/test-table.ts';
 import { dumpOf, itemsNaming } from '../../table-dump.ts';

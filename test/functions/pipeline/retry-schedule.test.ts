@@ -1,11 +1,11 @@
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { expect, it, vi } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
-import { deliveryPartitions } from '../../../lib/table/deliveries/delivery-partitions.ts';
+import { processContext } from '../../../lib/context/context.ts';
+import { deliveryPartitions } from '../../../lib/table/lists/delivery-partitions.ts';
 import { readDue } from '../../../lib/table/lists/due.ts';
 import { getWebhook, listDeliveries } from '../../../lib/webhooks/webhooks.ts';
-import { startReceiver } from '../../webhooks/sender/receiver.ts';
+import { startReceiver } from '../../sender/receiver.ts';
 import { allTime, runJob } from './call-functions.ts';
 import { messagesIn, takeTurn } from './delivery-queues.ts';
 import { createTestPipeline } from './test-pipeline.ts';

@@ -2,7 +2,7 @@ import type { ConverseCommandInput } from '@aws-sdk/client-bedrock-runtime';
 import { afterAll, expect, it, vi } from 'vitest';
 import { converseClient } from '../../../infra/local/model/converse-client.ts';
 import { updateAgent } from '../../../lib/agents/agents.ts';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { scopes } from '../../../lib/contract/endpoint.ts';
 import { getExecution, listSteps } from '../../../lib/executions/executions.ts';
 import { setConverseClient } from '../../../lib/model/bedrock.ts';

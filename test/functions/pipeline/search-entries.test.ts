@@ -1,14 +1,14 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { describe, expect, it, vi } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
-import type { TaskPatch } from '../../../lib/contract/tasks.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { getItem, readRange } from '../../../lib/table/reads.ts';
+import type { TaskPatch } from '../../../lib/contract/tasks/tasks.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { getItem, readRange } from '../../../lib/table/access/reads.ts';
+import type { Item } from '../../../lib/table/access/write.ts';
 import { followTask, searchEntry } from '../../../lib/table/tasks/search-entries.ts';
 import { readTask } from '../../../lib/table/tasks/tasks.ts';
-import type { Item } from '../../../lib/table/write.ts';
 import { createTask, deleteTask, updateTask } from '../../../lib/tasks/tasks.ts';
 import { fc } from '../../seeded.ts';
 import { tasksOf } from '../../table/tasks/oracle.ts';
@@ -40,7 +40,7 @@ async function follow(records: readonly DynamoDBRecord[], more: object = {}): Pr
   expect(await publish(...records.map((record) => ({ ...record, ...more })))).toEqual([]);
 }
 
-/** Returns the entries that the tasks of the organization should have, and those that exist, by id. */
+/** Returns the entries that the tasks of the organization should have, and the existing entries, by id. */
 async function expectedAndStored(): Promise<[Item[], Item[]]> {
   const tasks = await tasksOf(table, organization);
   const stored = await readRange(table, { pk: keys.searchEntries(organization), ascending: true });
@@ -48,7 +48,6 @@ async function expectedAndStored(): Promise<[Item[], Item[]]> {
   return [expected.sort((one, other) => (String(one.sk) < String(other.sk) ? -1 : 1)), stored];
 }
 
-/** Returns whether a command writes search entries. */
 function writesEntries(command: unknown): boolean {
   return (
     command instanceof BatchWriteCommand &&

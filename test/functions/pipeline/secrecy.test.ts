@@ -1,13 +1,13 @@
 import { inspect } from 'node:util';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { expect, it, vi } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
-import type { Webhook } from '../../../lib/contract/webhooks.ts';
-import { consumers, jobs } from '../../../lib/deployment/consumers.ts';
+import { processContext } from '../../../lib/context/context.ts';
+import type { Webhook } from '../../../lib/contract/webhooks/webhooks.ts';
+import { consumers, jobs } from '../../../lib/names/consumers.ts';
 import { createApi, dataOf } from '../../api.ts';
+import { startReceiver } from '../../sender/receiver.ts';
 import { streamed } from '../../table-stream.ts';
 import { expectKept, secret } from '../../webhooks/secret-spellings.ts';
-import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { consume, publish, runJob } from './call-functions.ts';
 import { createTestPipeline } from './test-pipeline.ts';
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { recoverWebhook } from '../../../lib/webhooks/recoveries/recovery.ts';
 import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
 import { updateWebhook } from '../../../lib/webhooks/webhooks.ts';
+import { startReceiver } from '../../sender/receiver.ts';
 import { streamed } from '../../table-stream.ts';
-import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { createChange } from '../../webhooks/test-webhooks.ts';
 import { publish, runJob } from './call-functions.ts';
 import { takeTurn } from './delivery-queues.ts';

@@ -1,12 +1,12 @@
 import { expect, it, vi } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
-import type { Job } from '../../../lib/deployment/consumers.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { wakeAgent } from '../../../lib/executions/auto-run.ts';
+import type { Job } from '../../../lib/names/consumers.ts';
 import { claimTask } from '../../../lib/tasks/claims.ts';
 import { createTask } from '../../../lib/tasks/tasks.ts';
 import { createApi, dataOf } from '../../api.ts';
+import { startReceiver } from '../../sender/receiver.ts';
 import { newTask } from '../../table/tasks/test-table.ts';
-import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { runJob } from './call-functions.ts';
 import { takeTurn } from './delivery-queues.ts';
 import { createTestPipeline, messageOf } from './test-pipeline.ts';

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Comment } from '../../../lib/contract/comments.ts';
-import type { Event } from '../../../lib/contract/event-log.ts';
-import type { EventName } from '../../../lib/contract/events.ts';
-import type { Task, TaskDetail } from '../../../lib/contract/tasks.ts';
+import type { Comment } from '../../../lib/contract/tasks/comments.ts';
+import type { Task, TaskDetail } from '../../../lib/contract/tasks/tasks.ts';
+import type { Event } from '../../../lib/contract/webhooks/event-log.ts';
+import type { EventName } from '../../../lib/contract/webhooks/events.ts';
 import { createApi, dataOf, successOf } from '../../api.ts';
+import { startReceiver } from '../../sender/receiver.ts';
 import { dumpOf } from '../../table-dump.ts';
-import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { publish } from './call-functions.ts';
 import { takeTurn } from './delivery-queues.ts';
 import { createPublisher } from './publish-changes.ts';

@@ -1,11 +1,11 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
-import type { QueueName } from '../../../lib/deployment/queues.ts';
+import { processContext } from '../../../lib/context/context.ts';
+import type { QueueName } from '../../../lib/names/queues.ts';
 import { createApi, dataOf } from '../../api.ts';
+import { startReceiver } from '../../sender/receiver.ts';
 import type { Answer } from '../../service.ts';
 import { streamed } from '../../table-stream.ts';
-import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { consume, publish, runJob } from './call-functions.ts';
 import { createTestPipeline } from './test-pipeline.ts';
 

@@ -1,12 +1,12 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it, vi } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { timestamp, ulidFrom, ulidOf } from '../../../lib/contract/ids.ts';
 import { oldDeliveryPartitions } from '../../../lib/table/deliveries/old-deliveries.ts';
 import { readDue } from '../../../lib/table/lists/due.ts';
 import { deleteWebhook, listDeliveries } from '../../../lib/webhooks/webhooks.ts';
+import { startReceiver } from '../../sender/receiver.ts';
 import { writeItems } from '../../table/tasks/seed.ts';
-import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { allTime, runJob } from './call-functions.ts';
 import { takeTurn } from './delivery-queues.ts';
 import { createTestPipeline } from './test-pipeline.ts';
@@ -24,7 +24,7 @@ type OldDelivery = {
   state: 'pending' | 'retrying' | 'delivered' | 'exhausted';
   /** The number of its next attempt; of the last one at its end. */
   attempt: number;
-  /** The number of attempts in its history; all failed but the one that delivered it. */
+  /** The number of attempts in its history; all failed but the attempt that delivered it. */
   attempts: number;
   /** Whether a worker of that version has leased the attempt. */
   leased?: boolean;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { newForEachTest } from '../../caller.ts';
 import { createWebhookCallers } from './webhook-caller.ts';
 

@@ -1,17 +1,17 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { timeOf, timestamp, ulidFrom, ulidOf } from '../../../lib/contract/ids.ts';
-import type { Delivery, DeliveryRecord, TestResult } from '../../../lib/contract/webhooks.ts';
+import type { Delivery, DeliveryRecord, TestResult } from '../../../lib/contract/webhooks/webhooks.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { getItem } from '../../../lib/table/access/reads.ts';
+import type { Item } from '../../../lib/table/access/write.ts';
 import { attemptKey, timeLetters } from '../../../lib/table/deliveries/attempt-items.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { getItem } from '../../../lib/table/reads.ts';
-import type { Item } from '../../../lib/table/write.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
 import { dataOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
+import { startReceiver } from '../../sender/receiver.ts';
 import { writeItems } from '../../table/tasks/seed.ts';
-import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { failed, notingSender } from '../../webhooks/test-webhooks.ts';
 import { createWebhookCallers } from './webhook-caller.ts';
 
@@ -86,7 +86,7 @@ describe('an attempt of an earlier version', () => {
     const time = timeOf(ulidOf(deliveryId));
     const place = { organization: caller.organization, webhookId: tested, deliveryId, attempt: 1 };
     const Key = attemptKey({ ...place, at: timestamp(time) });
-    const { sent: _, data: __, ...row } = (await getItem(table, Key)) as Item;
+    const { sent, data, ...row } = (await getItem(table, Key)) as Item;
     await table.client.send(new DeleteCommand({ TableName: table.name, Key }));
     await writeItems(table, [{ ...row, ...attemptKey({ ...place, at: timestamp(time - 4) }) }]);
     expect(await detailsOf(deliveryId, tested)).toMatchObject({

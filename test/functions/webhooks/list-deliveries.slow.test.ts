@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { timestamp, ulidFrom } from '../../../lib/contract/ids.ts';
-import { maxFilteredAttempts } from '../../../lib/contract/webhooks.ts';
+import { maxFilteredAttempts } from '../../../lib/contract/webhooks/webhooks.ts';
 import { insertAttempt } from '../../../lib/table/deliveries/attempt-log.ts';
 import { errorOf, paginationOf, statusAndCodeOf } from '../../api.ts';
 import { attemptFor, newMessage } from '../../table/deliveries/attempt-seed.ts';

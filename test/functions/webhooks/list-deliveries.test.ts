@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks.ts';
+import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks/webhooks.ts';
 import { dataOf, errorOf, paginationOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
+import { startReceiver } from '../../sender/receiver.ts';
 import { unknownEvent } from '../../unknown-event.ts';
-import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { failed } from '../../webhooks/test-webhooks.ts';
 import { createWebhookCallers } from './webhook-caller.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
-import type { Event, EventDetail } from '../../../lib/contract/event-log.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { timestamp, ulidFrom } from '../../../lib/contract/ids.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import type { Event, EventDetail } from '../../../lib/contract/webhooks/event-log.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
+import { deliveryIdOf, eventIdOf } from '../../../lib/webhooks/attempts/derived-ids.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
-import { deliveryIdOf, eventIdOf } from '../../../lib/webhooks/deliveries/derived-ids.ts';
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { dataOf, errorOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';

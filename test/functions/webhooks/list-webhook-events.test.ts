@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
-import type { EventOfWebhook } from '../../../lib/contract/webhook-events.ts';
+import { processContext } from '../../../lib/context/context.ts';
+import type { EventOfWebhook } from '../../../lib/contract/webhooks/webhook-events.ts';
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { dataOf, errorOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';

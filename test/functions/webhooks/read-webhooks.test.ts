@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Webhook, WebhookDetail } from '../../../lib/contract/webhooks.ts';
+import type { Webhook, WebhookDetail } from '../../../lib/contract/webhooks/webhooks.ts';
 import { dataOf, errorOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { createWebhookCallers, newWebhook } from './webhook-caller.ts';
@@ -42,7 +42,7 @@ describe('a webhook', () => {
     const read = dataOf<Webhook>(await caller.get(id));
     expect(Object.keys(read)).toEqual([...fields.slice(0, -1), 'lastDeliveryAt', 'lastSuccessAt', 'createdAt']);
     expect(Date.parse(read.lastDeliveryAt ?? '')).toBeGreaterThanOrEqual(now);
-    const { lastSuccessAt: _, ...listed } = read;
+    const { lastSuccessAt, ...listed } = read;
     expect(await all()).toEqual([listed]);
     expect(dataOf(await caller.list({ query: 'include=health' }))).toEqual([read]);
     const send = () => caller.list({ query: 'include=secret' });
@@ -58,7 +58,7 @@ describe('a webhook', () => {
     const read = async (of: string) => {
       const { hours = [], ...webhook } = dataOf<WebhookDetail>(await caller.getHours(of));
       // The hour can end during the test.
-      const numbers = hours.flatMap(({ startsAt: _, ...counts }) => Object.entries(counts));
+      const numbers = hours.flatMap(({ startsAt, ...counts }) => Object.entries(counts));
       const sum = (name: string) => numbers.reduce((total, [of, number]) => total + (of === name ? number : 0), 0);
       const names = ['status2xx', 'status3xx', 'status4xx', 'status5xx', 'noResponse'];
       return { webhook, starts: hours.map(({ startsAt }) => startsAt), sums: names.map(sum) };

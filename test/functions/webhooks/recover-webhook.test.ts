@@ -1,9 +1,9 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
-import type { Recovery, RecoveryStarted } from '../../../lib/contract/recoveries.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import type { Recovery, RecoveryStarted } from '../../../lib/contract/webhooks/recoveries.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
 import { completeRecovery, readRecovery, type StoredRecovery } from '../../../lib/table/recoveries/recoveries.ts';
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { dataOf, paginationOf, statusAndCodeOf } from '../../api.ts';

@@ -1,20 +1,20 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import type { QueueSender } from '../../../lib/aws/queue.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
-import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks.ts';
-import { DeliveryMessage } from '../../../lib/deployment/messages.ts';
-import type { QueueSender } from '../../../lib/sqs/queue.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { queryItems } from '../../../lib/table/reads.ts';
+import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks/webhooks.ts';
+import { DeliveryMessage } from '../../../lib/names/messages.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { queryItems } from '../../../lib/table/access/reads.ts';
+import { deliveryIdOf } from '../../../lib/webhooks/attempts/derived-ids.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
-import { deliveryIdOf } from '../../../lib/webhooks/deliveries/derived-ids.ts';
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { dataOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
-import { startReceiver } from '../../webhooks/sender/receiver.ts';
+import { startReceiver } from '../../sender/receiver.ts';
 import { failed, notingSender } from '../../webhooks/test-webhooks.ts';
 import { createWebhookCallers } from './webhook-caller.ts';
 

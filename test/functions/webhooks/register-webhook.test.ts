@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { eventNames } from '../../../lib/contract/events.ts';
-import type { Webhook } from '../../../lib/contract/webhooks.ts';
+import { eventNames } from '../../../lib/contract/webhooks/events.ts';
+import type { Webhook } from '../../../lib/contract/webhooks/webhooks.ts';
 import { dataOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { createWebhookCallers, newWebhook } from './webhook-caller.ts';
@@ -50,7 +50,7 @@ describe('registering a webhook', () => {
   });
 });
 
-// test/webhooks/sender has all spellings of an address and all addresses that are not public.
+// test/sender has all spellings of an address and all addresses that are not public.
 describe('a registration is refused with 422 url_not_allowed', () => {
   it.each([
     ['a port that is neither 443 nor 8443', ['example.com:80', 'example.com:8080', 'example.com:0', '1.1.1.1:4443']],

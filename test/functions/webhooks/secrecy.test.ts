@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import type { Webhook } from '../../../lib/contract/webhooks.ts';
+import type { Webhook } from '../../../lib/contract/webhooks/webhooks.ts';
 import { dataOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { failRequests } from '../../http/fail-requests.ts';

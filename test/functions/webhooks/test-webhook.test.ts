@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { eventNames } from '../../../lib/contract/events.ts';
-import type { DeliveryRecord, TestResult, Webhook } from '../../../lib/contract/webhooks.ts';
+import { eventNames } from '../../../lib/contract/webhooks/events.ts';
+import type { DeliveryRecord, TestResult, Webhook } from '../../../lib/contract/webhooks/webhooks.ts';
 import { dataOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
-import { type Receiver, startReceiver } from '../../webhooks/sender/receiver.ts';
+import { type Receiver, startReceiver } from '../../sender/receiver.ts';
 import { failed } from '../../webhooks/test-webhooks.ts';
 import { createWebhookCallers } from './webhook-caller.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { ulidOf } from '../../../lib/contract/ids.ts';
-import type { Webhook } from '../../../lib/contract/webhooks.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { getItem } from '../../../lib/table/reads.ts';
+import type { Webhook } from '../../../lib/contract/webhooks/webhooks.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { getItem } from '../../../lib/table/access/reads.ts';
 import { dataOf, tagOf, versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
+import { startReceiver } from '../../sender/receiver.ts';
 import { unknownEvent } from '../../unknown-event.ts';
-import { startReceiver } from '../../webhooks/sender/receiver.ts';
 import { createWebhookCallers, newWebhook } from './webhook-caller.ts';
 
 const { service, newWebhookCaller } = await createWebhookCallers({ ALLOWED_RECEIVERS: '127.0.0.1:*' });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { Log } from '../../../lib/context/log.ts';
 import { scopes } from '../../../lib/contract/endpoint.ts';
-import { listTasks } from '../../../lib/contract/tasks.ts';
+import { listTasks } from '../../../lib/contract/tasks/tasks.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { serve } from '../../../lib/http/serve.ts';
 import { hashSecret, mintToken, readToken, writeToken } from '../../../lib/http/token.ts';
-import type { Log } from '../../../lib/log.ts';
 import { readTokenUses } from '../../../lib/table/organizations/token-uses.ts';
 import { insertToken } from '../../../lib/table/organizations/token-writes.ts';
 import { revokeStoredToken } from '../../../lib/table/organizations/tokens.ts';

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { handler as health } from '../../../functions/open/health.ts';
 import { handler as unmatched } from '../../../functions/open/unmatched.ts';
-import { processContext } from '../../../lib/context.ts';
+import { processContext } from '../../../lib/context/context.ts';
 import { pick } from '../../../lib/contract/shapes.ts';
 import { errorOf } from '../../api.ts';
 import { createTaskCallers } from '../../functions/kanban-tasks/task-caller.ts';

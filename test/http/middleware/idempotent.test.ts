@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTask } from '../../../lib/contract/tasks.ts';
+import { createTask } from '../../../lib/contract/tasks/tasks.ts';
 import { serve } from '../../../lib/http/serve.ts';
 import * as tasks from '../../../lib/tasks/tasks.ts';
 import { dataOf } from '../../api.ts';

@@ -1,4 +1,4 @@
-import { geographicProfiles, globalProfile } from '../../../lib/contract/models.ts';
+import { geographicProfiles, globalProfile } from '../../../lib/contract/agents/models.ts';
 
 export const allOptions = {
   defaultModel: globalProfile,

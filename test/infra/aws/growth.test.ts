@@ -93,7 +93,7 @@ function lengthOf(...values: object[]): number {
   return values.reduce((length, value) => length + JSON.stringify(value, longest).length, 0);
 }
 
-/** Replaces a reference of CloudFormation by the longest possible ARN, that of a version of a function. */
+/** Replaces a reference of CloudFormation by the longest possible ARN, the ARN of a version of a function. */
 function longest(_: string, value: unknown): unknown {
   const isReference =
     typeof value === 'object' && value !== null && Object.keys(value).some((key) => /^(Fn::|Ref$)/.test(key));

@@ -1,10 +1,10 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { constructIdOf } from '../../../infra/aws/functions/service-function.ts';
-import { type Consumer, consumers } from '../../../lib/deployment/consumers.ts';
-import { environment } from '../../../lib/deployment/environment.ts';
-import { pollingOf } from '../../../lib/deployment/polling.ts';
-import { queues } from '../../../lib/deployment/queues.ts';
+import { type Consumer, consumers } from '../../../lib/names/consumers.ts';
+import { environment } from '../../../lib/names/environment.ts';
+import { queues } from '../../../lib/names/queues.ts';
+import { pollingOf } from '../../../lib/settings/polling.ts';
 import { synthesized } from './synthesized.ts';
 
 const day = 24 * 60 * 60;

@@ -5,7 +5,7 @@ import cdk from '../../../cdk.json' with { type: 'json' };
 import { functionSources } from '../../../infra/aws/bundle.ts';
 import { constructIdOf } from '../../../infra/aws/functions/service-function.ts';
 import { functionNameOf, routes } from '../../../lib/contract/routes.ts';
-import { consumers } from '../../../lib/deployment/consumers.ts';
+import { consumers } from '../../../lib/names/consumers.ts';
 import { stackOf, synthesized } from './synthesized.ts';
 
 const { template, propertiesOf, functionOf } = synthesized();

@@ -8,9 +8,9 @@ import {
   variablesOf,
   withDefaultModel,
 } from '../../../infra/aws/settings.ts';
-import { createContext } from '../../../lib/context.ts';
-import { environment } from '../../../lib/deployment/environment.ts';
-import { numberSettings, retryWaits } from '../../../lib/deployment/number-settings.ts';
+import { createContext } from '../../../lib/context/context.ts';
+import { environment } from '../../../lib/names/environment.ts';
+import { numberSettings, retryWaits } from '../../../lib/settings/number-settings.ts';
 import { fc } from '../../seeded.ts';
 import { anySettings, anyValueOf, boundsOf } from './any-settings.ts';
 

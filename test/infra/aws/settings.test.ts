@@ -4,10 +4,10 @@ import { App } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import cdk from '../../../cdk.json' with { type: 'json' };
-import { parseSettings, readSettings, stackNameOf, withDefaultModel } from '../../../infra/aws/settings.ts';
+import { parseSettings, readStackSettings, stackNameOf, withDefaultModel } from '../../../infra/aws/settings.ts';
 import { stageOf } from '../../../infra/aws/stage.ts';
-import { globalProfile, standardModel, standardModelName } from '../../../lib/contract/models.ts';
-import { pollingOf, usualLambdaConcurrency } from '../../../lib/deployment/polling.ts';
+import { globalProfile, standardModel, standardModelName } from '../../../lib/contract/agents/models.ts';
+import { pollingOf, usualLambdaConcurrency } from '../../../lib/settings/polling.ts';
 import { newFolder } from '../../journeys/deployment.ts';
 import { allOptions } from './all-options.ts';
 import { stackOf } from './synthesized.ts';
@@ -147,23 +147,23 @@ describe('the settings file of a stage', () => {
   write('broken.json', '{ runningCap: 2 }');
 
   it('has the name of the stage, or default.json without a stage', () => {
-    expect(readSettings('prod', folder)).toMatchObject({ stage: 'prod', runningCap: 2 });
+    expect(readStackSettings('prod', folder)).toMatchObject({ stage: 'prod', runningCap: 2 });
     for (const stage of [undefined, 'default'])
-      expect(readSettings(stage, folder)).toEqual({ ...parse({}), runningCap: 1 });
+      expect(readStackSettings(stage, folder)).toEqual({ ...parse({}), runningCap: 1 });
   });
 
   it('must exist and be JSON; the error lists the existing stages', () => {
     const missing = `${join(folder, 'prdo.json')} does not exist. The stages in ${folder} are: broken, default, prod.`;
-    expect(() => readSettings('prdo', folder)).toThrow(missing);
-    expect(() => readSettings('broken', folder)).toThrow(/broken\.json is not JSON: /);
+    expect(() => readStackSettings('prdo', folder)).toThrow(missing);
+    expect(() => readStackSettings('broken', folder)).toThrow(/broken\.json is not JSON: /);
   });
 
   it.each(['Prod', 'a b', '../prod', ''])('cannot have the stage %j', (stage) => {
-    expect(() => readSettings(stage, folder)).toThrow('use lower-case letters, digits and hyphens');
+    expect(() => readStackSettings(stage, folder)).toThrow('use lower-case letters, digits and hyphens');
   });
 
   it.each(readdirSync('settings'))('settings/%s of the repository is valid', (name) => {
-    expect(readSettings(name.replace('.json', ''))).toHaveProperty('runningCap');
+    expect(readStackSettings(name.replace('.json', ''))).toHaveProperty('runningCap');
   });
 
   it('settings/production-example.json has only what works on a first deploy', () => {
@@ -173,7 +173,7 @@ describe('the settings file of a stage', () => {
     // Clients must know the domain before the URL of API Gateway is disabled. Only a deployed table or key can be replaced.
     for (const later of ['customDomain', 'replacedTable', 'replacedKey']) expect(example).not.toHaveProperty(later);
     // An account has this quota without a request.
-    const { lambdaConcurrency, queues, runningCap, ephemeral, emulator } = readSettings('production-example');
+    const { lambdaConcurrency, queues, runningCap, ephemeral, emulator } = readStackSettings('production-example');
     expect([lambdaConcurrency, ephemeral, emulator]).toEqual([usualLambdaConcurrency, false, false]);
     const concurrency = pollingOf(lambdaConcurrency, queues);
     const all = Object.values(concurrency).reduce((sum, one) => sum + one.concurrency, 0);

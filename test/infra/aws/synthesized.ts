@@ -53,7 +53,7 @@ export function synthesized(context: Record<string, unknown> = {}) {
     ) as string;
   const functionOf = (id: string) => functions[logicalId(id)]?.Properties;
 
-  /** The statements of every role, inline ones and those of policies, by the logical id of the role. */
+  /** The statements of every role, inline ones and statements of policies, by the logical id of the role. */
   const attached = propertiesOf('AWS::IAM::Policy');
   const statementsByRole = new Map(
     Object.entries(resources('AWS::IAM::Role')).map(([id, { Properties }]) => {

@@ -1,9 +1,9 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { operatorErrorText } from '../../../infra/cli/operator-errors.ts';
 import { runProgram } from '../../../infra/cli/run-program.ts';
-import { runWithRequest } from '../../../lib/request-context.ts';
-import { transact } from '../../../lib/table/transact.ts';
-import { unavailable } from '../../../lib/table/unavailable.ts';
+import { runWithRequest } from '../../../lib/table/access/current-request.ts';
+import { transact } from '../../../lib/table/access/transact.ts';
+import { unavailable } from '../../../lib/table/access/unavailable.ts';
 import { mockTable } from '../../table/fixtures/mock-table.ts';
 
 afterEach(() => {

@@ -11,7 +11,7 @@ type Program = { parseAsync: (args: string[], options: { from: 'user' }) => Prom
  * Runs a command in the process of the test.
  *
  * @param messageOf returns the message of an error that users can correct
- * @param variables the environment of the command, besides that of the test; `undefined` unsets a variable
+ * @param variables the environment of the command, besides the environment of the test; `undefined` unsets a variable
  */
 export async function runInProcess(
   program: Program,

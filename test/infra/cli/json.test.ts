@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { printJson } from '../../../infra/cli/json.ts';
 import { operatorErrorText } from '../../../infra/cli/operator-errors.ts';
 import { program } from '../../../infra/cli/program.ts';
-import { sendMessages } from '../../../infra/local/queues/memory-queue.ts';
+import { enqueueMessages } from '../../../infra/local/queues/memory-queue.ts';
 import { createQueues } from '../../../infra/local/queues/queues.ts';
 import { startDeployment } from '../../journeys/deployment.ts';
 import { openService } from '../../service.ts';
@@ -47,7 +47,7 @@ it('dead-letters list and show print the dead letters as JSON', async () => {
   const { app: context } = await openService();
   const queues = createQueues();
   const body = JSON.stringify({ organization: 'local', executionId: 'ex_01K00000000000000000000000' });
-  sendMessages(queues.deadLetters, [{ body, delaySeconds: 0 }]);
+  enqueueMessages(queues.deadLetters, [{ body, delaySeconds: 0 }]);
   const dataIn = async (command: string, ...args: string[]) => {
     const { code, stdout } = await runServed({ context, queues }, command, ...args, '--json');
     return [code, JSON.parse(stdout).data];

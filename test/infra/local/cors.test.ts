@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { isAllowedHost, readCorsOrigins } from '../../../infra/local/cors.ts';
 import { startGateway } from '../../../infra/local/gateway.ts';
-import { Problem } from '../../../infra/local/problem.ts';
+import { Problem } from '../../../infra/problem.ts';
 
 describe('CORS_ORIGINS', () => {
   it.each([

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, statSync
 import { join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { closeDataFolder, dataPath, openDataFolder, readData, writeData } from '../../../infra/local/data-folder.ts';
-import { Problem } from '../../../infra/local/problem.ts';
+import { Problem } from '../../../infra/problem.ts';
 import { createTemporaryFolder } from '../../temporary-files.ts';
 
 const root = createTemporaryFolder();

@@ -4,8 +4,8 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { afterAll, expect, it, vi } from 'vitest';
 import * as functions from '../../../infra/local/functions.ts';
 import { startGateway } from '../../../infra/local/gateway.ts';
-import { Problem } from '../../../infra/local/problem.ts';
 import { requestsInTurn } from '../../../infra/local/request-turns.ts';
+import { Problem } from '../../../infra/problem.ts';
 
 /** Returns a handler that returns its event and context. */
 async function loadTestHandler(folder: string, file: string): Promise<functions.Handler> {

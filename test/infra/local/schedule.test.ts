@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { StepListeners } from '../../../infra/local/clock-watch.ts';
 import { startSchedule } from '../../../infra/local/schedule.ts';
-import type { Job } from '../../../lib/deployment/consumers.ts';
+import type { Job } from '../../../lib/names/consumers.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

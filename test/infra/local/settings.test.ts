@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import type { DataFolder } from '../../../infra/local/data-folder.ts';
 import { functionEnvironment } from '../../../infra/local/function-environment.ts';
-import { Problem } from '../../../infra/local/problem.ts';
-import { readSettings } from '../../../infra/local/settings.ts';
-import { standardModel } from '../../../lib/contract/models.ts';
-import { numberSettings } from '../../../lib/deployment/number-settings.ts';
+import { readLocalSettings } from '../../../infra/local/settings.ts';
+import { Problem } from '../../../infra/problem.ts';
+import { standardModel } from '../../../lib/contract/agents/models.ts';
+import { numberSettings } from '../../../lib/settings/number-settings.ts';
 
 const defaults = {
   port: 3000,
@@ -53,11 +53,11 @@ it.each<[Record<string, string>, object]>([
   [{ LOG: 'text' }, { log: 'text' }],
   [{ LOG: 'json' }, { log: 'json' }],
 ])('reads %o', (variables, settings) => {
-  expect(readSettings(variables)).toEqual({ ...defaults, ...settings });
+  expect(readLocalSettings(variables)).toEqual({ ...defaults, ...settings });
 });
 
 it.each([[['--port', '4000']], [['--port=4000']]])('reads the port from the arguments %j', (args) => {
-  expect(readSettings({ PORT: '1' }, args)).toEqual({ ...defaults, port: 4_000 });
+  expect(readLocalSettings({ PORT: '1' }, args)).toEqual({ ...defaults, port: 4_000 });
 });
 
 it.each([
@@ -65,7 +65,7 @@ it.each([
   [['--port'], '"--port" has no effect; there is only --port,'],
   [['4000'], '"4000" has no effect; there is only --port,'],
 ])('reports the invalid arguments %j', (args, message) => {
-  expect(() => readSettings({}, args)).toThrow(message);
+  expect(() => readLocalSettings({}, args)).toThrow(message);
 });
 
 const perMinute = { values: ['0', '-1', '1.5', '1000001', 'many'], todo: 'set it to a whole number from 1 to 1000000' };
@@ -112,12 +112,14 @@ const invalid = {
 it.each(
   Object.entries(invalid).flatMap(([name, { values, todo }]) => values.map((value) => [name, value, todo] as const)),
 )('rejects %s=%j in one sentence', (name, value, todo) => {
-  expect(() => readSettings({ [name]: value })).toThrow(new Problem(`${name} is ${JSON.stringify(value)}; ${todo}.`));
+  expect(() => readLocalSettings({ [name]: value })).toThrow(
+    new Problem(`${name} is ${JSON.stringify(value)}; ${todo}.`),
+  );
 });
 
 it('gives each setting that is a number to the functions', () => {
   const variables = Object.fromEntries(
     Object.values(numberSettings).map(({ variable, most }) => [variable, String(most)]),
   );
-  expect(functionEnvironment(readSettings(variables), { folder: 'data' } as DataFolder)).toMatchObject(variables);
+  expect(functionEnvironment(readLocalSettings(variables), { folder: 'data' } as DataFolder)).toMatchObject(variables);
 });

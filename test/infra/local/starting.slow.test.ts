@@ -30,7 +30,7 @@ it.concurrent('prints its URL and where its token is', async () => {
 
 it.concurrent('rejects other arguments than the port, which would have no effect', async () => {
   const dataFolder = newFolder();
-  const { code, stderr } = await run(['infra/local/main.ts', '--host', '0.0.0.0'], {
+  const { code, stderr } = await run(['infra/main.ts', '--host', '0.0.0.0'], {
     CREWBOARD_DATA: dataFolder,
     PORT: '0',
   });
@@ -42,7 +42,7 @@ it.concurrent('prints its address and where its token is before the lines of its
   const port = await freePort();
   const dataFolder = newFolder();
   // Schedules write their lines during the start.
-  const started = start(['infra/local/main.ts', '--port', String(port)], { CREWBOARD_DATA: dataFolder, PORT: '1' });
+  const started = start(['infra/main.ts', '--port', String(port)], { CREWBOARD_DATA: dataFolder, PORT: '1' });
   await until('the log has a line', () => started.output.stdout.includes('{"level":'));
   const { stdout } = started.output;
   const file = join(dataFolder, 'token');

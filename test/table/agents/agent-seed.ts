@@ -1,9 +1,9 @@
 import { ulid } from 'ulid';
-import { standardConduct } from '../../../lib/contract/agents.ts';
+import { standardConduct } from '../../../lib/contract/agents/agents.ts';
 import { timeOf, timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
+import type { Table } from '../../../lib/table/access/client.ts';
 import { agentItem, headOf, type StoredAgent, textItems } from '../../../lib/table/agents/agent-items.ts';
-import type { Table } from '../../../lib/table/client.ts';
 import { writeItems } from '../tasks/seed.ts';
 
 /** Returns an agent as a creation would have stored it, with default values for absent fields. */

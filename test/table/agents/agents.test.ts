@@ -2,6 +2,8 @@ import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { getAgent, updateAgent } from '../../../lib/agents/agents.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { Conflict, transact } from '../../../lib/table/access/transact.ts';
 import { headOf, type StoredAgent, textItems } from '../../../lib/table/agents/agent-items.ts';
 import {
   changeAgent,
@@ -18,9 +20,7 @@ import {
 import { findUsersOfModel } from '../../../lib/table/agents/model-users.ts';
 import { readPreparedAgent } from '../../../lib/table/agents/prepared-agents.ts';
 import { idempotencyRecordWrites, type RecordResponse } from '../../../lib/table/idempotency.ts';
-import { keys } from '../../../lib/table/keys.ts';
 import { changeSettings } from '../../../lib/table/organizations/settings.ts';
-import { Conflict, transact } from '../../../lib/table/transact.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { sendTransactionsTogether } from '../fixtures/concurrent-transactions.ts';
@@ -212,7 +212,7 @@ describe('readPreparedAgent', () => {
 });
 
 it('an agent of a version without models has the default model and can be changed', async () => {
-  const { model: _, capabilities: __, createdAt: ___, ...old } = headOf(storedAgent({ name: 'old', description: '' }));
+  const { model, capabilities, createdAt, ...old } = headOf(storedAgent({ name: 'old', description: '' }));
   const Item = { pk: `O#${organization}#A`, sk: 'old', kind: 'agent', ...old };
   await table.client.send(new PutCommand({ TableName: table.name, Item }));
   const { data } = await getAgent(context, organization, 'old');

@@ -1,8 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp, ulidFrom, ulidOf } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import type { DeliveryRecord } from '../../../lib/contract/webhooks.ts';
-import type { TableContext } from '../../../lib/table/client.ts';
+import type { DeliveryRecord } from '../../../lib/contract/webhooks/webhooks.ts';
+import type { TableContext } from '../../../lib/table/access/client.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { getItem } from '../../../lib/table/access/reads.ts';
+import { transact } from '../../../lib/table/access/transact.ts';
 import {
   closeAttemptCounts,
   closedAfterMs,
@@ -14,11 +17,8 @@ import type { HourCounts } from '../../../lib/table/deliveries/attempt-hours.ts'
 import { attemptOrder } from '../../../lib/table/deliveries/attempt-items.ts';
 import { insertAttempt, placeOf } from '../../../lib/table/deliveries/attempt-log.ts';
 import { readAttemptPage } from '../../../lib/table/deliveries/history.ts';
-import { dayAfter, firstKeptDay, historyExpiry } from '../../../lib/table/deliveries/history-days.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { dayAfter, firstKeptDay, historyExpiry } from '../../../lib/table/lists/history-days.ts';
 import { everything } from '../../../lib/table/lists/listing.ts';
-import { getItem } from '../../../lib/table/reads.ts';
-import { transact } from '../../../lib/table/transact.ts';
 import { fc } from '../../seeded.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
@@ -38,7 +38,7 @@ const opening = Date.parse('2026-03-01T12:00:00.000Z');
 const ageMs = 2 * dayMs;
 const webhookId = `wh_${ulidFrom(opening - ageMs, new Uint8Array(10))}`;
 let organization: Organization;
-/** All written attempts, also those that have left the history. */
+/** All written attempts, also attempts that have left the history. */
 let written: { order: string; id: string; time: number; isOld?: boolean; status: number }[];
 let now: number;
 
@@ -346,7 +346,7 @@ describe('numbers of days without hours, which an earlier version stored', () =>
     now += 5 * minuteMs;
     await close();
     // It takes all other attributes for days, and leaves out the days before the first day of the history.
-    const { pk: _, sk: __, through: ___, expiresAt: ____, ...days } = await closed();
+    const { pk, sk, through, expiresAt, ...days } = await closed();
     const counted = Object.entries(days).filter(([day]) => day >= firstKeptDay(now));
     expect(Object.keys(days)).toEqual(expect.arrayContaining(['#hours', '2026-03-01']));
     expect(counted).toEqual([['2026-03-01', 1]]);

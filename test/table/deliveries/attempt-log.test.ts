@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp, ulidFrom, ulidOf } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { getItem } from '../../../lib/table/access/reads.ts';
+import { transact } from '../../../lib/table/access/transact.ts';
 import { type AttemptPlace, attemptKey, retryOf } from '../../../lib/table/deliveries/attempt-items.ts';
 import {
   beginAttempt,
@@ -12,13 +15,10 @@ import {
   readNextAttempt,
   unlistAttempt,
 } from '../../../lib/table/deliveries/attempt-log.ts';
-import { deliveryPartitions } from '../../../lib/table/deliveries/delivery-partitions.ts';
-import { appendEvent } from '../../../lib/table/deliveries/event-log.ts';
-import { insertWebhook } from '../../../lib/table/deliveries/webhooks.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { appendEvent } from '../../../lib/table/events/event-log.ts';
+import { deliveryPartitions } from '../../../lib/table/lists/delivery-partitions.ts';
 import { dueEntry, postponeDue, readDue } from '../../../lib/table/lists/due.ts';
-import { getItem } from '../../../lib/table/reads.ts';
-import { transact } from '../../../lib/table/transact.ts';
+import { insertWebhook } from '../../../lib/table/webhooks/webhooks.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { createTestTable, newOrganization } from '../tasks/test-table.ts';
@@ -117,7 +117,7 @@ it('unlistAttempt removes the failed attempt before from the list, and keeps its
   const row = (await rowAt(placeOf(first))) ?? {};
   await unlistAttempt(context, retryOf(row) as DeliveryMessage);
   expect(await due(at(1e9))).toEqual([]);
-  const { due: _, dueAt: __, ...rest } = row;
+  const { due: entry, dueAt: listedAt, ...rest } = row;
   expect(await rowAt(placeOf(first))).toEqual(rest);
 });
 

@@ -1,5 +1,5 @@
 import type { Organization } from '../../../lib/contract/organization.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
 import { type Attempt, attemptIdOf } from '../../../lib/table/deliveries/attempt-items.ts';
 import { placeOf } from '../../../lib/table/deliveries/attempt-log.ts';
 

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
 import { deliveryStateOf, readDeliveryAttempts } from '../../../lib/table/deliveries/delivery-state.ts';
-import type { Pause } from '../../../lib/table/deliveries/pauses.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import type { Pause } from '../../../lib/table/webhooks/pauses.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
 import {

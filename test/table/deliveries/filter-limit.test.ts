@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ApiError } from '../../../lib/contract/errors.ts';
 import { timestamp, ulidFrom } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { type AttemptFilter, maxFilteredAttempts } from '../../../lib/contract/webhooks.ts';
+import { type AttemptFilter, maxFilteredAttempts } from '../../../lib/contract/webhooks/webhooks.ts';
 import { insertAttempt } from '../../../lib/table/deliveries/attempt-log.ts';
 import { readFilteredAttempts } from '../../../lib/table/deliveries/filtered-history.ts';
 import { meter } from '../fixtures/capacity.ts';

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type EventName, eventNames } from '../../../lib/contract/events.ts';
 import { timestamp, ulidFrom, ulidOf } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { type AttemptFilter, attemptStatuses, type DeliveryRecord } from '../../../lib/contract/webhooks.ts';
+import { type EventName, eventNames } from '../../../lib/contract/webhooks/events.ts';
+import { type AttemptFilter, attemptStatuses, type DeliveryRecord } from '../../../lib/contract/webhooks/webhooks.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { transact } from '../../../lib/table/access/transact.ts';
 import { attemptItem, attemptOrder } from '../../../lib/table/deliveries/attempt-items.ts';
 import { placeOf } from '../../../lib/table/deliveries/attempt-log.ts';
 import { readFilteredAttempts } from '../../../lib/table/deliveries/filtered-history.ts';
-import { keys } from '../../../lib/table/keys.ts';
 import { everything } from '../../../lib/table/lists/listing.ts';
-import { transact } from '../../../lib/table/transact.ts';
 import { fc } from '../../seeded.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { createTestTable, newOrganization } from '../tasks/test-table.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { maxEventsRead } from '../../../lib/contract/event-log.ts';
 import { ulidFrom } from '../../../lib/contract/ids.ts';
-import { appendEvent } from '../../../lib/table/deliveries/event-log.ts';
+import { maxEventsRead } from '../../../lib/contract/webhooks/event-log.ts';
 import { followEvents, readNewestEvents } from '../../../lib/table/events/event-feed.ts';
+import { appendEvent } from '../../../lib/table/events/event-log.ts';
 import { listLateEvent } from '../../../lib/table/events/late-events.ts';
 import { clockAt } from '../../service.ts';
 import { meter } from '../fixtures/capacity.ts';

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { EventName } from '../../../lib/contract/events.ts';
 import { ulidFrom, ulidOf } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { appendEvent, type LoggedEvent } from '../../../lib/table/deliveries/event-log.ts';
+import type { EventName } from '../../../lib/contract/webhooks/events.ts';
 import { type EventFilter, followEvents, readNewestEvents } from '../../../lib/table/events/event-feed.ts';
+import { appendEvent, type LoggedEvent } from '../../../lib/table/events/event-log.ts';
 import { listLateEvent } from '../../../lib/table/events/late-events.ts';
 import { followDelayMs } from '../../../lib/table/events/positions.ts';
 import { type Clock, clockAt } from '../../service.ts';

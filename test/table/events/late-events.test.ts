@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timeOf, ulidFrom } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { queryItems } from '../../../lib/table/access/reads.ts';
 import { isLate, listLateEvent } from '../../../lib/table/events/late-events.ts';
 import { type LateItem, lateEventsOf, writtenWithinMs } from '../../../lib/table/events/positions.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { queryItems } from '../../../lib/table/reads.ts';
 import { type Clock, clockAt } from '../../service.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { interceptTable } from '../fixtures/intercepted-table.ts';

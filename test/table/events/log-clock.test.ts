@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Context, createContext } from '../../../lib/context.ts';
+import { type Context, createContext } from '../../../lib/context/context.ts';
 import { timeOf, ulidFrom } from '../../../lib/contract/ids.ts';
-import { appendEvent } from '../../../lib/table/deliveries/event-log.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { transact } from '../../../lib/table/access/transact.ts';
+import { appendEvent } from '../../../lib/table/events/event-log.ts';
 import { logTime, logTimeOf, storeStepsBeforeWrites } from '../../../lib/table/events/log-clock.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { transact } from '../../../lib/table/transact.ts';
 import { type Clock, clockAt } from '../../service.ts';
 import { createTestTable, newOrganization } from '../tasks/test-table.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { timeOf, ulidFrom } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
 import {
   firstUlid,
   justAfter,
@@ -10,7 +11,6 @@ import {
   lastUlid,
   lateEventsOf,
 } from '../../../lib/table/events/positions.ts';
-import { keys } from '../../../lib/table/keys.ts';
 import { fc } from '../../seeded.ts';
 
 const time = Date.parse('2026-03-01T12:00:00.000Z');

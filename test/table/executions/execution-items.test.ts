@@ -20,7 +20,7 @@ const dueAt = '2026-01-02T18:38:22.304Z';
 
 /** Returns the items of an execution that ended with an output. */
 const itemsOf = (output: string, ending = completed()) => {
-  const { due: _, dueAt: __, ...head } = executionItem(running, dueAt);
+  const { due, dueAt: listedAt, ...head } = executionItem(running, dueAt);
   return [{ ...head, ...ending }, inputItem(running, { input: 'Do it.' }), ...outputItems(running, output)];
 };
 

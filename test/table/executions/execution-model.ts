@@ -1,4 +1,4 @@
-import type { ExecutionStatus } from '../../../lib/contract/executions.ts';
+import type { ExecutionStatus } from '../../../lib/contract/executions/executions.ts';
 import type { ExecutionHead } from '../../../lib/table/executions/execution-items.ts';
 import { readExecutionPage } from '../../../lib/table/executions/execution-lists.ts';
 import type { ExpectedList } from '../lists/model.ts';

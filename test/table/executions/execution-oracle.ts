@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import type { Item } from '../../../lib/table/access/write.ts';
 import { type ExecutionHead, executionFrom, executionKind } from '../../../lib/table/executions/execution-items.ts';
-import { keys } from '../../../lib/table/keys.ts';
 import { purgeFrom, purgeKind } from '../../../lib/table/purges/purge-items.ts';
-import type { Item } from '../../../lib/table/write.ts';
 import { nameOf } from '../tasks/seed.ts';
 
 /** All items of an organization by key. */
@@ -46,8 +46,8 @@ function bucketOf(durationMs: number): string {
 }
 
 /**
- * Returns the metrics that are not the sums of the ended executions of their day, and of their agent. Those of the
- * organization may be greater: executions of deleted agents stay in them.
+ * Returns the metrics that are not the sums of the ended executions of their day, and of their agent. The metrics of
+ * the organization may be greater: executions of deleted agents stay in them.
  */
 export function wrongMetrics(organization: Organization, dump: Dump): string[] {
   const ended = executionsAmong(dump).filter(({ status }) => status !== 'running');
@@ -61,7 +61,7 @@ export function wrongMetrics(organization: Organization, dump: Dump): string[] {
 
 function isCounted(organization: Organization, stored: Item = {}, expected: Item = {}): boolean {
   if ((stored.pk ?? expected.pk) !== keys.metrics(organization)) return isDeepStrictEqual(stored, expected);
-  const { pk: _, sk: __, ...numbers } = expected;
+  const { pk, sk, ...numbers } = expected;
   return Object.entries(numbers).every(([name, number]) => ((stored[name] as number) ?? 0) >= (number as number));
 }
 

@@ -1,8 +1,9 @@
 import { ulid } from 'ulid';
 import { timeOf, timestamp, ulidOf } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
+import type { Table } from '../../../lib/table/access/client.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
 import type { StoredAgent } from '../../../lib/table/agents/agent-items.ts';
-import type { Table } from '../../../lib/table/client.ts';
 import {
   type ExecutionHead,
   executionItem,
@@ -11,7 +12,6 @@ import {
   type RunningExecution,
 } from '../../../lib/table/executions/execution-items.ts';
 import { listedWrites } from '../../../lib/table/executions/execution-lists.ts';
-import { keys } from '../../../lib/table/keys.ts';
 import { itemsAfter, writeItems } from '../tasks/seed.ts';
 import { countsOf } from './execution-oracle.ts';
 import { completed, failed, runningExecution } from './execution-table.ts';

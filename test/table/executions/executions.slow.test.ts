@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { deleteAgent } from '../../../lib/agents/agents.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import { moveOnEnd } from '../../../lib/executions/task-moves.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { getItem } from '../../../lib/table/access/reads.ts';
+import { purgeAgent } from '../../../lib/table/executions/agent-purge.ts';
 import { ulidPeriods } from '../../../lib/table/lists/listing.ts';
-import { purgeAgent } from '../../../lib/table/purges/purges.ts';
-import { getItem } from '../../../lib/table/reads.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { deepOffsets, idsOnPages, limit, wrongPages } from '../lists/list-costs.ts';
 import { differences, type ExpectedList } from '../lists/model.ts';
@@ -25,7 +25,7 @@ describe('of 20,000 executions over a year', () => {
     const executions = executionsOfAYear(board.organization, agents, { count: 20_000, running: 50 });
     const agentIds = agents.map(({ id }) => id);
     lists = executionLists(board, executions, agentIds);
-    // A list reads no other periods than those that its page is in.
+    // A list reads only the periods that its page is in.
     const periodOf = (id: string) => ulidPeriods.of(ulidOf(id));
     const read = new Set([...idsOnPages(lists)].map(periodOf));
     await seedLists(board.table, executions, (id) => read.has(periodOf(id)));

@@ -3,8 +3,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { deleteAgent } from '../../../lib/agents/agents.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import { moveOnStart } from '../../../lib/executions/task-moves.ts';
+import type { Table } from '../../../lib/table/access/client.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { AlreadyDone, Conflict, transactionLimit } from '../../../lib/table/access/transact.ts';
+import type { Item } from '../../../lib/table/access/write.ts';
 import { changeAgent, insertAgent } from '../../../lib/table/agents/agents.ts';
-import type { Table } from '../../../lib/table/client.ts';
 import {
   type Ending,
   executionFrom,
@@ -21,10 +24,7 @@ import {
 } from '../../../lib/table/executions/executions.ts';
 import { LeaseLost } from '../../../lib/table/executions/lease-writes.ts';
 import { idempotencyRecordWrites, readIdempotencyRecord } from '../../../lib/table/idempotency.ts';
-import { keys } from '../../../lib/table/keys.ts';
 import { postponeDue, readDue } from '../../../lib/table/lists/due.ts';
-import { AlreadyDone, Conflict, transactionLimit } from '../../../lib/table/transact.ts';
-import type { Item } from '../../../lib/table/write.ts';
 import { storedAgent } from '../agents/agent-seed.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { interceptTable } from '../fixtures/intercepted-table.ts';
@@ -162,7 +162,7 @@ describe('an end', () => {
       const execution = await board.leased();
       await endExecution(board, execution, ending, { output });
 
-      const { claim: __, leaseUntil: ___, ...kept } = execution;
+      const { claim, leaseUntil, ...kept } = execution;
       const head = await readExecutionHead(board, execution);
       expect(head).toMatchObject({ ...kept, ...ending });
       expect(['claim', 'leaseUntil'].filter((field) => field in (head ?? {}))).toEqual([]);

@@ -2,20 +2,20 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { deleteAgent } from '../../../lib/agents/agents.ts';
 import { cancelExecution } from '../../../lib/executions/execution-control.ts';
 import { runPurge } from '../../../lib/executions/purges.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { getItem } from '../../../lib/table/access/reads.ts';
+import { Conflict } from '../../../lib/table/access/transact.ts';
+import type { Item } from '../../../lib/table/access/write.ts';
 import { noProgress, type RunningExecution } from '../../../lib/table/executions/execution-items.ts';
 import {
   endExecution,
   leaseExecution,
   readExecutionHead,
-  storeProgress,
+  storeExecutionProgress,
 } from '../../../lib/table/executions/executions.ts';
 import { countLateTokens } from '../../../lib/table/executions/late-tokens.ts';
 import { AgentChanged } from '../../../lib/table/executions/lease-writes.ts';
 import { markExecutions } from '../../../lib/table/executions/running-executions.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { getItem } from '../../../lib/table/reads.ts';
-import { Conflict } from '../../../lib/table/transact.ts';
-import type { Item } from '../../../lib/table/write.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
 import { faultsOf } from '../tasks/oracle.ts';
 import { always } from '../tasks/test-table.ts';
@@ -35,7 +35,7 @@ beforeEach(async () => {
 const head = async () => readExecutionHead(board, first);
 const late = { tokens: 900, stored: 0 };
 
-/** Returns the tokens of both days: that of the late count, and the next, on which executions end. */
+/** Returns the tokens of both days: the day of the late count, and the next, on which executions end. */
 async function tokensOfDays(): Promise<unknown[]> {
   const item = await getItem(board.table, keys.running(board.organization));
   return [item?.['tokens2026-01-01'], item?.['tokens2026-01-02']];
@@ -89,7 +89,7 @@ describe('tokens of a worker that has lost its lease', () => {
 
   it('count in the metrics of the organization if the execution is deleted, before or after', async () => {
     await countLateTokens(board, first, late, at(40));
-    await storeProgress(board, second, { ...noProgress, tokens: 7 });
+    await storeExecutionProgress(board, second, { ...noProgress, tokens: 7 });
     await deleteAgent(board.app, board.organization, board.agent.name, always);
     await runPurge(
       { table: board.table, clock: board.clock },
@@ -102,7 +102,7 @@ describe('tokens of a worker that has lost its lease', () => {
   });
 
   it('do not count again if the response to the write that stored them is lost', async () => {
-    await storeProgress(board, second, { ...noProgress, tokens: 900 });
+    await storeExecutionProgress(board, second, { ...noProgress, tokens: 900 });
     await countLateTokens(board, second, late, at(40));
     expect(await tokensOfDays()).toEqual([undefined, undefined]);
     await endExecution(board, (await head()) as RunningExecution, completed({ tokensUsed: 900 }), {});
@@ -138,7 +138,7 @@ it('tokens of a lease holder that fails become part of the progress, and its cal
 
 it.each([3, 4])('a purge counts the tokens that the worker stores at its request %i', async (moment) => {
   await deleteAgent(board.app, board.organization, board.agent.name, always);
-  const store = () => storeProgress(board, second, { ...noProgress, tokens: 900 });
+  const store = () => storeExecutionProgress(board, second, { ...noProgress, tokens: 900 });
   const purge = { organization: board.organization, agentId: first.agentId };
   const { table } = watchedTable(board.table, ({ nth }) => nth === moment && store());
   await runPurge({ table, clock: board.clock }, purge);

@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { deleteAgent } from '../../../lib/agents/agents.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import { runPurge } from '../../../lib/executions/purges.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { transact } from '../../../lib/table/access/transact.ts';
 import {
   executionItem,
   executionPartition,
@@ -14,9 +16,7 @@ import {
   renewLease,
 } from '../../../lib/table/executions/executions.ts';
 import { LeaseLost } from '../../../lib/table/executions/lease-writes.ts';
-import { keys } from '../../../lib/table/keys.ts';
 import { readDue } from '../../../lib/table/lists/due.ts';
-import { transact } from '../../../lib/table/transact.ts';
 import { conditionFailed } from '../fixtures/dynamodb-errors.ts';
 import { mockTable } from '../fixtures/mock-table.ts';
 import { always } from '../tasks/test-table.ts';

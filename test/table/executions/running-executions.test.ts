@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { updateAgent } from '../../../lib/agents/agents.ts';
+import { Conflict } from '../../../lib/table/access/transact.ts';
+import { unavailable } from '../../../lib/table/access/unavailable.ts';
 import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
 import {
   endExecution,
@@ -11,8 +13,6 @@ import {
 import { AgentChanged, LeaseLost } from '../../../lib/table/executions/lease-writes.ts';
 import { markExecutions } from '../../../lib/table/executions/running-executions.ts';
 import { type Step, writeSteps } from '../../../lib/table/executions/steps.ts';
-import { Conflict } from '../../../lib/table/transact.ts';
-import { unavailable } from '../../../lib/table/unavailable.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
 import { always } from '../tasks/test-table.ts';
 import { seedExecutions, seedLists } from './execution-seed.ts';

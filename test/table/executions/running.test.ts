@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { findDifferences, repairDifferences } from '../../../infra/cli/reconcile/differences.ts';
 import type { ApiError } from '../../../lib/contract/errors.ts';
 import { timestamp, ulidFrom } from '../../../lib/contract/ids.ts';
-import { findDifferences, repairDifferences } from '../../../lib/reconcile/differences.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { getItem } from '../../../lib/table/access/reads.ts';
+import { retryOnConflict, transact } from '../../../lib/table/access/transact.ts';
 import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
 import { endExecution, insertExecution } from '../../../lib/table/executions/executions.ts';
 import { readTokensToday, type StartContext } from '../../../lib/table/executions/running.ts';
-import { keys } from '../../../lib/table/keys.ts';
 import { changeSettings } from '../../../lib/table/organizations/settings.ts';
-import { getItem } from '../../../lib/table/reads.ts';
-import { retryOnConflict, transact } from '../../../lib/table/transact.ts';
 import { errorOf } from '../tasks/test-table.ts';
 import { executionsAmong } from './execution-oracle.ts';
 import { at, completed, createExecutionTable, type ExecutionTable } from './execution-table.ts';
@@ -40,7 +40,7 @@ const startError = async (context: StartContext, milliseconds: number) =>
   (await errorOf(start(context, milliseconds))) as ApiError;
 
 const counts = async () => {
-  const { pk: _, sk: __, ...rest } = (await getItem(board.table, keys.running(board.organization))) ?? {};
+  const { pk, sk, ...rest } = (await getItem(board.table, keys.running(board.organization))) ?? {};
   return rest;
 };
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Item } from '../../../lib/table/access/write.ts';
 import { noProgress, type RunningExecution } from '../../../lib/table/executions/execution-items.ts';
 import { cancelRunning, readExecutionHead } from '../../../lib/table/executions/executions.ts';
 import { readStepPage } from '../../../lib/table/executions/step-list.ts';
@@ -9,7 +10,6 @@ import {
   toolStepOf,
   writeSteps,
 } from '../../../lib/table/executions/steps.ts';
-import type { Item } from '../../../lib/table/write.ts';
 import { at, createExecutionTable, type ExecutionTable, failed } from './execution-table.ts';
 
 let board: ExecutionTable;

@@ -1,10 +1,10 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, expect, it } from 'vitest';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { deliveryPartition, deliveryPartitions } from '../../../lib/table/deliveries/delivery-partitions.ts';
-import type { Key } from '../../../lib/table/keys.ts';
+import type { Key } from '../../../lib/table/access/keys.ts';
+import { transact } from '../../../lib/table/access/transact.ts';
+import { deliveryPartition, deliveryPartitions } from '../../../lib/table/lists/delivery-partitions.ts';
 import { dueEntry, type Overdue, readDue } from '../../../lib/table/lists/due.ts';
-import { transact } from '../../../lib/table/transact.ts';
 import { mockTable, queriesOf, returnPages } from '../fixtures/mock-table.ts';
 import { createTestTable, newOrganization } from '../tasks/test-table.ts';
 

@@ -1,6 +1,6 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
-import { keys, organizationOf } from '../../../lib/table/keys.ts';
+import { keys, organizationOf } from '../../../lib/table/access/keys.ts';
 import { createTask, deleteTask, updateTask } from '../../../lib/tasks/tasks.ts';
 import { answersOf } from '../../infra/local/upgrade/former-folders.ts';
 import { taskLists } from '../tasks/model.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
 import { counterOf, everything, type ListMembership, listingWrites } from '../../../lib/table/lists/listing.ts';
 
 const organization = 'org' as Organization;

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ulidOf } from '../../../lib/contract/ids.ts';
-import { taskStatuses } from '../../../lib/contract/tasks.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { taskStatuses } from '../../../lib/contract/tasks/tasks.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { transact } from '../../../lib/table/access/transact.ts';
 import { everything } from '../../../lib/table/lists/listing.ts';
 import type { TaskFilter } from '../../../lib/table/tasks/task-items.ts';
-import { transact } from '../../../lib/table/transact.ts';
 import { listTasks } from '../../../lib/tasks/tasks.ts';
 import { fc } from '../../seeded.ts';
 import { taskLists } from '../tasks/model.ts';

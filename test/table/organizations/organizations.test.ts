@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { listOrganizations } from '../../../lib/table/organizations/organizations.ts';
-import { changeSettings, readSettings, replaceDefaultModel } from '../../../lib/table/organizations/settings.ts';
+import {
+  changeSettings,
+  readOrganizationSettings,
+  replaceDefaultModel,
+} from '../../../lib/table/organizations/settings.ts';
 import { insertToken } from '../../../lib/table/organizations/token-writes.ts';
 import {
   readStoredToken,
@@ -72,21 +76,21 @@ it('settings have their last value, in their own organization only; those that a
   await changeSettings({ table }, one, { defaultModel: 'first.model', requestsPerMinute: 5 });
   await changeSettings({ table }, one, { defaultModel: 'second.model', executionsPerMinute: 7 });
   const limits = { requestsPerMinute: 5, executionsPerMinute: 7 };
-  expect(await readSettings({ table }, one)).toEqual({ defaultModel: 'second.model', ...limits });
+  expect(await readOrganizationSettings({ table }, one)).toEqual({ defaultModel: 'second.model', ...limits });
   await changeSettings({ table }, one, { defaultModel: undefined });
-  expect(await readSettings({ table }, one)).toEqual(limits);
-  expect(await readSettings({ table }, other)).toEqual({});
+  expect(await readOrganizationSettings({ table }, one)).toEqual(limits);
+  expect(await readOrganizationSettings({ table }, other)).toEqual({});
 });
 
 it('the default model is replaced only if it is the given one', async () => {
   const organization = newOrganization();
   const move = (from: string, to: string) => replaceDefaultModel({ table }, organization, { from, to });
   expect(await move('old.model', 'new.model')).toBe(false);
-  expect(await readSettings({ table }, organization)).toEqual({});
+  expect(await readOrganizationSettings({ table }, organization)).toEqual({});
   await changeSettings({ table }, organization, { defaultModel: 'old.model' });
   expect(await move('another.model', 'new.model')).toBe(false);
   expect(await move('old.model', 'new.model')).toBe(true);
-  expect(await readSettings({ table }, organization)).toEqual({ defaultModel: 'new.model' });
+  expect(await readOrganizationSettings({ table }, organization)).toEqual({ defaultModel: 'new.model' });
 });
 
 it('removed settings leave no item', async () => {

@@ -1,9 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import { moveOnEnd } from '../../../lib/executions/task-moves.ts';
+import type { Table } from '../../../lib/table/access/client.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { getItem } from '../../../lib/table/access/reads.ts';
 import { headOf } from '../../../lib/table/agents/agent-items.ts';
 import { insertAgentSkill, removeAgent } from '../../../lib/table/agents/agents.ts';
-import type { Table } from '../../../lib/table/client.ts';
+import { purgeAgent } from '../../../lib/table/executions/agent-purge.ts';
 import { unlistExecutions } from '../../../lib/table/executions/execution-removal.ts';
 import {
   endExecution,
@@ -13,9 +16,6 @@ import {
   renewLease,
 } from '../../../lib/table/executions/executions.ts';
 import { LeaseLost } from '../../../lib/table/executions/lease-writes.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { purgeAgent } from '../../../lib/table/purges/purges.ts';
-import { getItem } from '../../../lib/table/reads.ts';
 import { readTask } from '../../../lib/table/tasks/tasks.ts';
 import { deleteTask, updateTask } from '../../../lib/tasks/tasks.ts';
 import { dumpOf } from '../../table-dump.ts';

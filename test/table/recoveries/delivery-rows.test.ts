@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { timestamp } from '../../../lib/contract/ids.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
 import { readDelivery, readDeliveryRows } from '../../../lib/table/recoveries/delivery-rows.ts';
 import { failed, notingSender, prepareTestWebhooks, type TestWebhooks } from '../../webhooks/test-webhooks.ts';
 

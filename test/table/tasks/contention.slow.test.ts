@@ -1,8 +1,8 @@
 import { ulid } from 'ulid';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { NewTask } from '../../../lib/contract/tasks.ts';
-import { openTable } from '../../../lib/table/client.ts';
-import { maxShards, shardsAfterConflict } from '../../../lib/table/lists/shards.ts';
+import type { NewTask } from '../../../lib/contract/tasks/tasks.ts';
+import { openTable } from '../../../lib/table/access/client.ts';
+import { maxShards, shardsAfterConflict } from '../../../lib/table/access/shards.ts';
 import { createTask, updateTask } from '../../../lib/tasks/tasks.ts';
 import { lockWindowMs, startConflictingTable } from '../../bench/conflicting-table.ts';
 import { type Random, randomFrom } from '../../soak/random.ts';

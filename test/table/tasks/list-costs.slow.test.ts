@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { taskPriorities, taskStatuses } from '../../../lib/contract/tasks.ts';
+import { taskPriorities, taskStatuses } from '../../../lib/contract/tasks/tasks.ts';
 import type { StoredTask } from '../../../lib/table/tasks/task-items.ts';
 import { listLimits } from '../../costs/endpoint-budgets.ts';
 import { meter } from '../fixtures/capacity.ts';

@@ -1,4 +1,4 @@
-import { type Task, taskPriorities, taskStatuses } from '../../../lib/contract/tasks.ts';
+import { type Task, taskPriorities, taskStatuses } from '../../../lib/contract/tasks/tasks.ts';
 import type { TaskFilter } from '../../../lib/table/tasks/task-items.ts';
 import { listTasks } from '../../../lib/tasks/tasks.ts';
 import type { ExpectedList } from '../lists/model.ts';

@@ -1,11 +1,11 @@
+import { findDifferences } from '../../../infra/cli/reconcile/differences.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { findDifferences } from '../../../lib/reconcile/differences.ts';
-import type { Table } from '../../../lib/table/client.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import type { Table } from '../../../lib/table/access/client.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import type { Item } from '../../../lib/table/access/write.ts';
 import { purgeFrom, purgeKind } from '../../../lib/table/purges/purge-items.ts';
 import { type StoredTask, taskFrom } from '../../../lib/table/tasks/task-items.ts';
-import type { Item } from '../../../lib/table/write.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { tornExecutions, wrongMetrics } from '../executions/execution-oracle.ts';
 
@@ -16,7 +16,7 @@ export async function tasksOf(table: Table, organization: Organization): Promise
 
 /**
  * Returns what is wrong in the items of an organization, also what reconciling would not repair. The stream writes the search
- * entries, so those that are missing here are not wrong.
+ * entries, so entries that are missing here are not wrong.
  */
 export async function faultsOf(table: Table, organization: Organization): Promise<string[]> {
   const found = await findDifferences(table, organization, timestamp(0));
@@ -48,7 +48,7 @@ function tasksAmong(dump: Record<string, unknown>): StoredTask[] {
   return (Object.values(dump) as Item[]).filter(({ kind }) => kind === 'task').map(taskFrom);
 }
 
-/** Returns the dependencies on tasks that do not exist, without those that the purge of the task will remove. */
+/** Returns the dependencies on tasks that do not exist, without dependencies that the purge of the task will remove. */
 function missingDependencies(dump: Record<string, unknown>): string[] {
   const tasks = tasksAmong(dump);
   const existing = new Set(tasks.map(({ id }) => id));

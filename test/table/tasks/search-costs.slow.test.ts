@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { maxTasksSearched } from '../../../lib/contract/task-search.ts';
+import { maxTasksSearched } from '../../../lib/contract/tasks/task-search.ts';
 import { searchEntry } from '../../../lib/table/tasks/search-entries.ts';
 import { searchTasks } from '../../../lib/tasks/search-tasks.ts';
 import { meter } from '../fixtures/capacity.ts';

@@ -1,11 +1,11 @@
 import { ulid } from 'ulid';
 import { timeOf, timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { batchWriteLimit, writeBatch } from '../../../lib/table/batch-writes.ts';
-import type { Table } from '../../../lib/table/client.ts';
+import { batchWriteLimit, writeBatch } from '../../../lib/table/access/batch-writes.ts';
+import type { Table } from '../../../lib/table/access/client.ts';
+import type { Item, Write } from '../../../lib/table/access/write.ts';
 import { type ListMembership, listingWrites } from '../../../lib/table/lists/listing.ts';
 import { type StoredTask, taskItem, taskMembership } from '../../../lib/table/tasks/task-items.ts';
-import type { Item, Write } from '../../../lib/table/write.ts';
 
 /** Returns the key of an item in one string. */
 export const nameOf = ({ pk, sk }: Item) => `${pk} ${sk}`;

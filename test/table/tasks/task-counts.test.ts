@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
-import { type TaskGroup, type TaskGrouping, taskPriorities, taskStatuses } from '../../../lib/contract/tasks.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { type TaskGroup, type TaskGrouping, taskPriorities, taskStatuses } from '../../../lib/contract/tasks/tasks.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { transact } from '../../../lib/table/access/transact.ts';
 import type { TaskFilter } from '../../../lib/table/tasks/task-items.ts';
-import { transact } from '../../../lib/table/transact.ts';
 import { countTasks } from '../../../lib/tasks/task-counts.ts';
 import { fc } from '../../seeded.ts';
 import { type Known, taskLists } from './model.ts';

@@ -1,7 +1,7 @@
 import { ulid } from 'ulid';
 import { ApiError } from '../../../lib/contract/errors.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import type { NewTask, TaskPatch } from '../../../lib/contract/tasks.ts';
+import type { NewTask, TaskPatch } from '../../../lib/contract/tasks/tasks.ts';
 import type { RecordResponse } from '../../../lib/table/idempotency.ts';
 import { followTask } from '../../../lib/table/tasks/search-entries.ts';
 import { createTask, deleteTask, updateTask } from '../../../lib/tasks/tasks.ts';

@@ -1,4 +1,4 @@
-import { type TaskPatch, taskPriorities, taskStatuses } from '../../../lib/contract/tasks.ts';
+import { type TaskPatch, taskPriorities, taskStatuses } from '../../../lib/contract/tasks/tasks.ts';
 import { listTasks } from '../../../lib/tasks/tasks.ts';
 import { fc } from '../../seeded.ts';
 import { type Known, projects } from './model.ts';

@@ -1,9 +1,9 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ulidOf } from '../../../lib/contract/ids.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { transact } from '../../../lib/table/transact.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { transact } from '../../../lib/table/access/transact.ts';
 import { getWebhook, listWebhooks } from '../../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from '../test-webhooks.ts';
 

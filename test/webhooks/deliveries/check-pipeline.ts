@@ -1,11 +1,11 @@
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import type { DeliveryRecord } from '../../../lib/contract/webhooks.ts';
-import type { Table } from '../../../lib/table/client.ts';
+import type { DeliveryRecord } from '../../../lib/contract/webhooks/webhooks.ts';
+import type { RetrySchedule } from '../../../lib/settings/retry-schedule.ts';
+import type { Table } from '../../../lib/table/access/client.ts';
+import { type Key, webhookOf } from '../../../lib/table/access/keys.ts';
+import type { Item } from '../../../lib/table/access/write.ts';
 import { readAttemptCounts } from '../../../lib/table/deliveries/attempt-counts.ts';
-import { type Key, webhookOf } from '../../../lib/table/keys.ts';
-import type { Item } from '../../../lib/table/write.ts';
-import type { RetrySchedule } from '../../../lib/webhooks/deliveries/retry-schedule.ts';
 import { dumpOf } from '../../table-dump.ts';
 
 export type LoggedAttempt = DeliveryRecord & Key & { nextAttemptAt?: string; dueAt?: string };

@@ -1,21 +1,21 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Context } from '../../../lib/context.ts';
+import type { Context } from '../../../lib/context/context.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
-import type { NewWebhook, WebhookPatch } from '../../../lib/contract/webhooks.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
-import { type LoggedEvent, readEvent, subscribedTimeOf } from '../../../lib/table/deliveries/event-log.ts';
-import { storeFailing } from '../../../lib/table/deliveries/failing.ts';
-import { writeHeartbeat } from '../../../lib/table/deliveries/heartbeat.ts';
-import { leaseSlowAttempt, markWebhookSlow, takePermits } from '../../../lib/table/deliveries/webhook-attempts.ts';
-import { readTarget, readWebhook, type StoredWebhook, type Target } from '../../../lib/table/deliveries/webhooks.ts';
+import type { NewWebhook, WebhookPatch } from '../../../lib/contract/webhooks/webhooks.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { transact } from '../../../lib/table/access/transact.ts';
+import { type LoggedEvent, readEvent, subscribedTimeOf } from '../../../lib/table/events/event-log.ts';
 import { listLateEvent } from '../../../lib/table/events/late-events.ts';
 import { createLogClock, storeStepsBeforeWrites } from '../../../lib/table/events/log-clock.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { transact } from '../../../lib/table/transact.ts';
+import { writeHeartbeat } from '../../../lib/table/organizations/heartbeat.ts';
+import { storeFailing } from '../../../lib/table/webhooks/failing.ts';
+import { leaseSlowAttempt, markWebhookSlow, takePermits } from '../../../lib/table/webhooks/webhook-attempts.ts';
+import { readTarget, readWebhook, type StoredWebhook, type Target } from '../../../lib/table/webhooks/webhooks.ts';
 import { noteSuccess } from '../../../lib/webhooks/announce-failures.ts';
+import { eventIdOf } from '../../../lib/webhooks/attempts/derived-ids.ts';
+import { isSkipped } from '../../../lib/webhooks/attempts/paused-attempts.ts';
 import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
-import { eventIdOf } from '../../../lib/webhooks/deliveries/derived-ids.ts';
-import { isSkipped } from '../../../lib/webhooks/deliveries/paused-attempts.ts';
 import { type Change, publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { getDelivery } from '../../../lib/webhooks/delivery-details.ts';
@@ -39,7 +39,7 @@ let after: string;
 
 beforeEach(async () => {
   webhooks = createWebhooks();
-  // The organizations of all tests share a table, as those of one machine.
+  // The organizations of all tests share a table, as the organizations of one machine do.
   await transact(webhooks.table, [{ Delete: { Key: keys.logClock() } }]);
   monotonic = clockAt(1_000);
   machine = start();
@@ -547,10 +547,7 @@ describe('times that a clock an hour ahead has booked', () => {
   it.each([
     ['the attempts themselves', () => attemptAll(booked)],
     ['a new event', async () => attemptAll(await publishEach(1))],
-    [
-      'copies of the messages from before',
-      () => attemptAll(booked.map(({ bookedAt: _, paceVersion: __, ...copy }) => copy)),
-    ],
+    ['copies of the messages from before', () => attemptAll(booked.map(({ bookedAt, paceVersion, ...copy }) => copy))],
     [
       'a restart',
       async () => {

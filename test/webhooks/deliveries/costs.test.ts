@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
+import type { Outcome } from '../../../lib/sender/sender.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
 import { isTurnToCount } from '../../../lib/table/deliveries/attempt-counts.ts';
-import { leaseSlowAttempt, markWebhookSlow, takePermits } from '../../../lib/table/deliveries/webhook-attempts.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { releaseParked, skippedAfterMs } from '../../../lib/webhooks/deliveries/paused-attempts.ts';
+import { leaseSlowAttempt, markWebhookSlow, takePermits } from '../../../lib/table/webhooks/webhook-attempts.ts';
+import { releaseParked, skippedAfterMs } from '../../../lib/webhooks/attempts/paused-attempts.ts';
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
-import type { Outcome } from '../../../lib/webhooks/sender/sender.ts';
 import { updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { meter } from '../../table/fixtures/capacity.ts';
 import { expectAtMost } from '../../table/fixtures/cost-limits.ts';

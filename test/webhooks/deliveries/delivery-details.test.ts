@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
-import type { AttemptDetail, Delivery } from '../../../lib/contract/webhooks.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import type { AttemptDetail, Delivery } from '../../../lib/contract/webhooks/webhooks.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { getDelivery } from '../../../lib/webhooks/delivery-details.ts';
@@ -12,7 +12,7 @@ import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
 import { rotateWebhookSecret } from '../../../lib/webhooks/secret-rotation.ts';
 import { testWebhook } from '../../../lib/webhooks/test-delivery.ts';
 import { deleteWebhook } from '../../../lib/webhooks/webhooks.ts';
-import { closedPort, type Receiver, startReceiver, startSocket } from '../sender/receiver.ts';
+import { closedPort, type Receiver, startReceiver, startSocket } from '../../sender/receiver.ts';
 import { prepareTestWebhooks, startTime, type TestWebhooks } from '../test-webhooks.ts';
 
 const dayMs = 24 * 60 * 60_000;
@@ -35,7 +35,7 @@ async function attempt(message: DeliveryMessage): Promise<DeliveryMessage | unde
   return webhooks.queue.sent[before]?.message;
 }
 
-/** Makes the first attempt to deliver to a receiver, and returns its details and those of the delivery. */
+/** Makes the first attempt to deliver to a receiver, and returns its details and the details of the delivery. */
 async function attempted(url: string): Promise<Delivery & { attempt: AttemptDetail }> {
   const message = await messageFor(url);
   await attempt(message);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp } from '../../../lib/contract/ids.ts';
-import type { Webhook } from '../../../lib/contract/webhooks.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import type { Webhook } from '../../../lib/contract/webhooks/webhooks.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
 import { isTurnToCount } from '../../../lib/table/deliveries/attempt-counts.ts';
 import { testWebhook } from '../../../lib/webhooks/test-delivery.ts';
 import { getWebhook, updateWebhook } from '../../../lib/webhooks/webhooks.ts';

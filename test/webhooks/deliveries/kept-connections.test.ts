@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Context } from '../../../lib/context.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import type { Context } from '../../../lib/context/context.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
+import { idleMs } from '../../../lib/sender/kept-connections.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
 import { getDelivery } from '../../../lib/webhooks/delivery-details.ts';
-import { idleMs } from '../../../lib/webhooks/sender/kept-connections.ts';
+import { expectClosed, openedSockets, startReceiver } from '../../sender/receiver.ts';
 import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
-import { expectClosed, openedSockets, startReceiver } from '../sender/receiver.ts';
 import { prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';
 
 const createTestWebhooks = await prepareTestWebhooks();

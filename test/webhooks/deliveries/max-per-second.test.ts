@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp } from '../../../lib/contract/ids.ts';
-import type { WebhookPatch } from '../../../lib/contract/webhooks.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import type { WebhookPatch } from '../../../lib/contract/webhooks/webhooks.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
 import {
   bookTimes,
   leaseSlowAttempt,
   markWebhookSlow,
   takePermits,
-} from '../../../lib/table/deliveries/webhook-attempts.ts';
-import { readTarget } from '../../../lib/table/deliveries/webhooks.ts';
+} from '../../../lib/table/webhooks/webhook-attempts.ts';
+import { readTarget } from '../../../lib/table/webhooks/webhooks.ts';
 import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { updateWebhook } from '../../../lib/webhooks/webhooks.ts';
@@ -246,7 +246,7 @@ describe('an attempt that has booked a time', () => {
 
   it('keeps it when copies of its message arrive, and they book nothing', async () => {
     const seconds = await bookedSeconds();
-    const copies = booked.map(({ bookedAt: _, paceVersion: __, parked: ___, ...copy }) => copy);
+    const copies = booked.map(({ bookedAt, paceVersion, parked, ...copy }) => copy);
     expect((await attemptEach(copies)).again).toEqual(booked);
     expect((await attemptEach(booked)).again).toEqual(booked);
     expect(await bookedSeconds()).toBe(seconds);
@@ -278,7 +278,7 @@ describe('an attempt that has booked a time', () => {
     expect(await bookedSeconds()).toBe(7.08);
     // The item of the attempt is due a minute after the new time.
     expect(await sweepAfter(60)).not.toContainEqual(expect.objectContaining({ bookedAt }));
-    const { slow: _, ...sent } = again[0] as DeliveryMessage;
+    const { slow, ...sent } = again[0] as DeliveryMessage;
     expect(await sweepAfter(7)).toContainEqual(sent);
   });
 
@@ -390,7 +390,7 @@ describe('an attempt to a slow receiver that waits for a lease after its booked 
       expect(await sweepAfter(0)).toEqual([]);
     }
     expect(again).toEqual(booked);
-    const { slow: _, ...message } = booked;
+    const { slow, ...message } = booked;
     expect(await sweepAfter(15 * 60)).toEqual([message]);
   });
 
@@ -405,7 +405,7 @@ describe('an attempt to a slow receiver that waits for a lease after its booked 
   it('is sent again soon after a change of the maximum, and is looked for a minute later', async () => {
     const again = await tryAfter(100, booked);
     await edit(id, { maxPerSecond: 2 });
-    const { slow: _, bookedAt: __, ...message } = again;
+    const { slow, bookedAt, ...message } = again;
     expect(await sweepAfter(1)).toEqual([message]);
     expect(await sweepAfter(50)).toEqual([]);
     expect(await sweepAfter(11)).toEqual([message]);
@@ -416,7 +416,7 @@ describe('an attempt to a slow receiver that waits for a lease after its booked 
   it('waits without its time when there is no maximum any more', async () => {
     await edit(id, { maxPerSecond: null });
     await sweepAfter(1);
-    const { bookedAt: _, paceVersion: __, ...message } = booked;
+    const { bookedAt, paceVersion, ...message } = booked;
     expect(await tryAfter(100, booked)).toEqual(message);
     expect(await sweepAfter(9 * 60)).toEqual([]);
   });

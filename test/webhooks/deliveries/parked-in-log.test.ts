@@ -1,12 +1,12 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
-import type { WebhookPatch } from '../../../lib/contract/webhooks.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import type { WebhookPatch } from '../../../lib/contract/webhooks/webhooks.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { getItem } from '../../../lib/table/access/reads.ts';
 import { readParkedAttempts } from '../../../lib/table/deliveries/parked-attempts.ts';
-import { takePermits } from '../../../lib/table/deliveries/webhook-attempts.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { getItem } from '../../../lib/table/reads.ts';
+import { takePermits } from '../../../lib/table/webhooks/webhook-attempts.ts';
 import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { deleteWebhook, updateWebhook } from '../../../lib/webhooks/webhooks.ts';

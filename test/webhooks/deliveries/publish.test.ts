@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { TaskEvent } from '../../../lib/contract/events.ts';
+import type { TaskEvent } from '../../../lib/contract/webhooks/events.ts';
 import { deleteWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
-import { markWebhookSlow } from '../../../lib/table/deliveries/webhook-attempts.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
+import { markWebhookSlow } from '../../../lib/table/webhooks/webhook-attempts.ts';
 import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { getDelivery } from '../../../lib/webhooks/delivery-details.ts';

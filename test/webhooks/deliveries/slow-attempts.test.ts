@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Context } from '../../../lib/context.ts';
+import type { Context } from '../../../lib/context/context.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
-import { leaseSlowAttempt, markWebhookSlow } from '../../../lib/table/deliveries/webhook-attempts.ts';
-import { readTarget } from '../../../lib/table/deliveries/webhooks.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
+import { leaseSlowAttempt, markWebhookSlow } from '../../../lib/table/webhooks/webhook-attempts.ts';
+import { readTarget } from '../../../lib/table/webhooks/webhooks.ts';
 import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
@@ -180,7 +180,7 @@ describe('attempts from the queue of slow webhooks', () => {
   });
 
   it('go to their own queue when the webhook is quick again', async () => {
-    const { slow: _, ...message } = await slowed(await webhooks.message());
+    const { slow, ...message } = await slowed(await webhooks.message());
     await webhooks.attempt({ ...(await webhooks.nextMessage()), slow: true });
     const sent = [{ to: 'deliveries', message, delaySeconds: 0 }];
     expect(await webhooks.attempt({ ...message, slow: true })).toEqual({ posts: 0, sent });
@@ -273,7 +273,7 @@ describe('an attempt that waits for a lease for half a minute', () => {
     const { deliveryId } = message;
     const redelivered = redeliverDelivery(webhooks, webhooks.organization, { webhookId: id, deliveryId }, undefined);
     await expect(redelivered).rejects.toMatchObject({ code: 'delivery_in_progress' });
-    const { slow: _, ...lostMessage } = later.message;
+    const { slow, ...lostMessage } = later.message;
     expect(await sweepAfter(2 * 60)).toEqual([lostMessage]);
   });
 

@@ -1,9 +1,9 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
-import { markWebhookSlow } from '../../../lib/table/deliveries/webhook-attempts.ts';
-import { type Key, keys } from '../../../lib/table/keys.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
+import { type Key, keys } from '../../../lib/table/access/keys.ts';
+import { markWebhookSlow } from '../../../lib/table/webhooks/webhook-attempts.ts';
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { deleteWebhook, updateWebhook } from '../../../lib/webhooks/webhooks.ts';

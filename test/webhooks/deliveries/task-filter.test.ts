@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { PublicEvent } from '../../../lib/contract/events.ts';
+import { findDifferences, repairDifferences } from '../../../infra/cli/reconcile/differences.ts';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
-import type { WebhookPatch } from '../../../lib/contract/webhooks.ts';
+import type { PublicEvent } from '../../../lib/contract/webhooks/events.ts';
+import type { WebhookPatch } from '../../../lib/contract/webhooks/webhooks.ts';
 import { executionEvents } from '../../../lib/executions/execution-events.ts';
-import { findDifferences, repairDifferences } from '../../../lib/reconcile/differences.ts';
-import type { TaskFields } from '../../../lib/table/deliveries/task-filters.ts';
+import type { TaskFields } from '../../../lib/table/webhooks/task-filters.ts';
 import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
 import type { Change } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
@@ -28,7 +28,7 @@ function taskChange(fields: TaskFields): Change {
   return { ...change, events: [{ event, data: { ...data, task: { ...data.task, ...fields } } } as PublicEvent] };
 }
 
-/** Returns the change that starts an execution now; `taskFields` are those of its task. */
+/** Returns the change that starts an execution now; `taskFields` are the fields of its task. */
 function executionChange(taskFields?: TaskFields): Change {
   const { organization, clock, ulid } = webhooks;
   const [id, startedAt] = [`ex_${ulid()}`, timestamp(clock())];
@@ -187,7 +187,7 @@ it('reconcile repairs a subscription that has another filter than its webhook', 
   const row = Object.values(stored).find(
     (item) => (item as { pk: string; sk: string }).pk.includes('#S#') && (item as { sk: string }).sk === ulidOf(id),
   ) as Record<string, unknown>;
-  const { taskFilters: _, ...withoutFilter } = row;
+  const { taskFilters, ...withoutFilter } = row;
   await repairDifferences(table, [{ of: 'item', key: row as never, stored: row, expected: withoutFilter }]);
   const found = await findDifferences(table, organization, '2026-03-01T12:00:00.000Z');
   expect(found).toMatchObject([{ of: 'item', stored: withoutFilter, expected: row }]);

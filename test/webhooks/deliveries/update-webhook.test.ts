@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { EventName } from '../../../lib/contract/events.ts';
-import type { WebhookPatch } from '../../../lib/contract/webhooks.ts';
-import { findDifferences } from '../../../lib/reconcile/differences.ts';
+import { findDifferences } from '../../../infra/cli/reconcile/differences.ts';
+import type { EventName } from '../../../lib/contract/webhooks/events.ts';
+import type { WebhookPatch } from '../../../lib/contract/webhooks/webhooks.ts';
 import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
 import { updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { dynamodbError } from '../../table/fixtures/dynamodb-errors.ts';

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Table } from '../../../lib/table/client.ts';
-import { createShards } from '../../../lib/table/lists/shards.ts';
+import type { Table } from '../../../lib/table/access/client.ts';
+import { createShards } from '../../../lib/table/access/shards.ts';
 import { type Ended, type KillableWorker, runKillable } from '../../killable.ts';
 import type { Clock } from '../../service.ts';
 import { dynamodbError } from '../../table/fixtures/dynamodb-errors.ts';

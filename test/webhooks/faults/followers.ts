@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { Context } from '../../../lib/context.ts';
-import type { TaskEvent } from '../../../lib/contract/events.ts';
+import type { Context } from '../../../lib/context/context.ts';
 import { ulidFrom } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import type { LoggedEvent } from '../../../lib/table/deliveries/event-log.ts';
+import type { TaskEvent } from '../../../lib/contract/webhooks/events.ts';
 import { type EventFilter, followEvents } from '../../../lib/table/events/event-feed.ts';
+import type { LoggedEvent } from '../../../lib/table/events/event-log.ts';
 import { createLogClock } from '../../../lib/table/events/log-clock.ts';
-import { eventIdOf } from '../../../lib/webhooks/deliveries/derived-ids.ts';
+import { eventIdOf } from '../../../lib/webhooks/attempts/derived-ids.ts';
 import { type Change, publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { fc, testSeed } from '../../seeded.ts';
 import type { Service } from '../../service.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { Webhook } from '../../../lib/contract/webhooks.ts';
-import { readWebhook } from '../../../lib/table/deliveries/webhooks.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import type { Webhook } from '../../../lib/contract/webhooks/webhooks.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { readWebhook } from '../../../lib/table/webhooks/webhooks.ts';
 import { fc } from '../../seeded.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { failed } from '../test-webhooks.ts';

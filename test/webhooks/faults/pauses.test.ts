@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ulidOf } from '../../../lib/contract/ids.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { type Fault, fault } from './faults.ts';
 import { failing, type Pipeline, preparePipelines } from './pipeline.ts';

@@ -4,24 +4,25 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { ulid as ulidAt } from 'ulid';
 import * as v from 'valibot';
 import { expect } from 'vitest';
-import { createContext } from '../../../lib/context.ts';
-import type { TaskEvent } from '../../../lib/contract/events.ts';
+import { createContext } from '../../../lib/context/context.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { missedKinds } from '../../../lib/contract/recoveries.ts';
-import type { Webhook, WebhookPatch } from '../../../lib/contract/webhooks.ts';
-import { environment } from '../../../lib/deployment/environment.ts';
-import { DeliveryOrOrder, type Order } from '../../../lib/deployment/messages.ts';
-import { tableSchema } from '../../../lib/deployment/table-schema.ts';
-import { isPaused } from '../../../lib/table/deliveries/pauses.ts';
-import { readWebhook } from '../../../lib/table/deliveries/webhooks.ts';
+import type { TaskEvent } from '../../../lib/contract/webhooks/events.ts';
+import { missedKinds } from '../../../lib/contract/webhooks/recoveries.ts';
+import type { Webhook, WebhookPatch } from '../../../lib/contract/webhooks/webhooks.ts';
+import { environment } from '../../../lib/names/environment.ts';
+import { DeliveryOrOrder, type Order } from '../../../lib/names/messages.ts';
+import { tableSchema } from '../../../lib/names/table-schema.ts';
+import type { Outcome, Sender } from '../../../lib/sender/sender.ts';
+import { readRetrySchedule } from '../../../lib/settings/retry-schedule.ts';
+import { organizationOf, webhookOf } from '../../../lib/table/access/keys.ts';
+import type { Item } from '../../../lib/table/access/write.ts';
 import type { RecordResponse } from '../../../lib/table/idempotency.ts';
-import { organizationOf, webhookOf } from '../../../lib/table/keys.ts';
 import { recoveryPartition } from '../../../lib/table/recoveries/recoveries.ts';
-import type { Item } from '../../../lib/table/write.ts';
+import { isPaused } from '../../../lib/table/webhooks/pauses.ts';
+import { readWebhook } from '../../../lib/table/webhooks/webhooks.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
 import { type Change, publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
-import { readRetrySchedule } from '../../../lib/webhooks/deliveries/retry-schedule.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { carryOut } from '../../../lib/webhooks/orders/carry-out.ts';
 import { recoverWebhook } from '../../../lib/webhooks/recoveries/recovery.ts';
@@ -29,7 +30,6 @@ import { sweepRecoveries } from '../../../lib/webhooks/recoveries/sweep.ts';
 import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
 import { registerWebhook } from '../../../lib/webhooks/registration.ts';
 import { rotateWebhookSecret } from '../../../lib/webhooks/secret-rotation.ts';
-import type { Outcome, Sender } from '../../../lib/webhooks/sender/sender.ts';
 import { deleteWebhook, updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import type { Ended } from '../../killable.ts';
 import { clockAt, openService, type Service } from '../../service.ts';
@@ -44,7 +44,7 @@ const minuteMs = 60_000;
 /** Returns how long it takes until a batch of the stream comes again after some failures. */
 const streamAgainMs = (failures: number) => Math.min(minuteMs, 1_000 * 2 ** (failures - 1));
 
-/** Returns the outcome of the nth post to a receiver, from 1; by default that of a quick success. */
+/** Returns the outcome of the nth post to a receiver, from 1; by default the outcome of a quick success. */
 export type Answers = (nth: number) => Partial<Outcome>;
 
 export const failing =

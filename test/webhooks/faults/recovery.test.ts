@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RecoveryStarted } from '../../../lib/contract/recoveries.ts';
+import type { RecoveryStarted } from '../../../lib/contract/webhooks/recoveries.ts';
 import { createLogClock } from '../../../lib/table/events/log-clock.ts';
 import { idempotencyRecordWrites, readIdempotencyRecord } from '../../../lib/table/idempotency.ts';
 import { getRecovery } from '../../../lib/webhooks/recoveries/recovery.ts';
@@ -20,7 +20,7 @@ const ownClock = (clock: () => number) => ({
 });
 /** The number of events that the webhook has missed. */
 const missed = 12;
-/** A sweep reads this number of lists for its deliveries before it reads that of recoveries. */
+/** A sweep reads this number of lists for its deliveries before it reads the list of recoveries. */
 const otherLists = 13;
 const request = { key: 'key', operation: 'POST', path: '/recover', body: undefined };
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ulidOf } from '../../../lib/contract/ids.ts';
+import { keys } from '../../../lib/table/access/keys.ts';
+import { countItems } from '../../../lib/table/access/reads.ts';
 import { idempotencyRecordWrites, readIdempotencyRecord } from '../../../lib/table/idempotency.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { countItems } from '../../../lib/table/reads.ts';
 import { type Fault, fault } from './faults.ts';
 import { failing, type Pipeline, preparePipelines } from './pipeline.ts';
 

@@ -1,7 +1,7 @@
 import type { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { maxReceiveCount, queues as rows } from '../../../lib/deployment/queues.ts';
-import { createQueueSender } from '../../../lib/sqs/queue.ts';
-import { type DeliveryQueue, deliveryQueues as names } from '../../../lib/webhooks/deliveries/attempt-messages.ts';
+import { createQueueSender } from '../../../lib/aws/queue.ts';
+import { maxReceiveCount, queues as rows } from '../../../lib/names/queues.ts';
+import { type DeliveryQueue, deliveryQueues as names } from '../../../lib/webhooks/attempts/attempt-messages.ts';
 import type { Clock } from '../../service.ts';
 import type { Faults } from './faults.ts';
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { Context } from '../../../lib/context.ts';
+import type { QueueSender } from '../../../lib/aws/queue.ts';
+import type { Context } from '../../../lib/context/context.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import type { QueueSender } from '../../../lib/sqs/queue.ts';
-import { insertWebhook } from '../../../lib/table/deliveries/webhooks.ts';
-import { deliveryQueues } from '../../../lib/webhooks/deliveries/attempt-messages.ts';
+import { insertWebhook } from '../../../lib/table/webhooks/webhooks.ts';
+import { deliveryQueues } from '../../../lib/webhooks/attempts/attempt-messages.ts';
 import { compareDeliveries } from '../../../lib/webhooks/deliveries/compare-deliveries.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { createProcess } from '../sequences/calls.ts';

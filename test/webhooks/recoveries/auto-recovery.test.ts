@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
 import { readAutoRecovery } from '../../../lib/table/recoveries/auto-recoveries.ts';
 import { carryOut } from '../../../lib/webhooks/orders/carry-out.ts';
 import { listRecoveries } from '../../../lib/webhooks/recoveries/recovery.ts';

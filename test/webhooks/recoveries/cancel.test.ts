@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
 import { readRecovery } from '../../../lib/table/recoveries/recoveries.ts';
 import { cancelRecovery } from '../../../lib/webhooks/recoveries/recovery.ts';
 import { continueRecovery } from '../../../lib/webhooks/recoveries/walk.ts';

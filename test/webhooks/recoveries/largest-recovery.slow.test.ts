@@ -1,14 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { QueueSender } from '../../../lib/aws/queue.ts';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
-import { maxRecoveredEvents, maxRecoveryRange } from '../../../lib/contract/recoveries.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
-import type { QueueSender } from '../../../lib/sqs/queue.ts';
-import { writeBatch } from '../../../lib/table/batch-writes.ts';
+import { maxRecoveredEvents, maxRecoveryRange } from '../../../lib/contract/webhooks/recoveries.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
+import { writeBatch } from '../../../lib/table/access/batch-writes.ts';
 import { attemptItem } from '../../../lib/table/deliveries/attempt-items.ts';
-import { eventItem } from '../../../lib/table/deliveries/event-log.ts';
-import { deliveryIdOf, eventIdOf } from '../../../lib/webhooks/deliveries/derived-ids.ts';
+import { eventItem } from '../../../lib/table/events/event-log.ts';
+import { deliveryIdOf, eventIdOf } from '../../../lib/webhooks/attempts/derived-ids.ts';
 import { carryOut } from '../../../lib/webhooks/orders/carry-out.ts';
 import { sweepRecoveries } from '../../../lib/webhooks/recoveries/sweep.ts';
 import { percentile } from '../../bench/figures.ts';
@@ -51,8 +51,8 @@ async function seedExhausted({ table, organization, clock }: TestWebhooks, webho
       const next = { dueAt: timestamp(dueAt), listedFrom: timestamp(dueAt) };
       // The rows are in no index, as after their retries.
       const {
-        due: _,
-        dueAt: __,
+        due,
+        dueAt: listedAt,
         ...row
       } = attemptItem(attemptFor(message, { error: failed.error, ...(wait !== undefined && { retry: next }) }));
       items.push(row);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Order } from '../../../lib/deployment/messages.ts';
+import type { Order } from '../../../lib/names/messages.ts';
 import { carryOut } from '../../../lib/webhooks/orders/carry-out.ts';
 import { updateWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';

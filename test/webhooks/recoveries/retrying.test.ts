@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { NewRecovery } from '../../../lib/contract/recoveries.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import { NewRecovery } from '../../../lib/contract/webhooks/recoveries.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
 import { getDelivery } from '../../../lib/webhooks/delivery-details.ts';
 import { failed, prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';
 import { exhaust, recover, runToEnd, sweep } from './test-recoveries.ts';

@@ -1,5 +1,5 @@
-import type { NewRecovery } from '../../../lib/contract/recoveries.ts';
-import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import type { NewRecovery } from '../../../lib/contract/webhooks/recoveries.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { carryOut } from '../../../lib/webhooks/orders/carry-out.ts';
 import { getRecovery, recoverWebhook } from '../../../lib/webhooks/recoveries/recovery.ts';

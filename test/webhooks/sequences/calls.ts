@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { noteLostResponse } from '../../../lib/table/lost-responses.ts';
+import { noteLostResponse } from '../../../lib/table/access/lost-responses.ts';
 import { between, randomFrom } from '../../soak/random.ts';
 import { dynamodbError } from '../../table/fixtures/dynamodb-errors.ts';
 

@@ -1,10 +1,10 @@
 import { ulidOf } from '../../../lib/contract/ids.ts';
-import type { Delivery } from '../../../lib/contract/webhooks.ts';
-import { longestDelaySeconds } from '../../../lib/deployment/queues.ts';
-import { clocksDifferMs } from '../../../lib/table/clocks.ts';
-import { activeSince, isPausedAt, type Pause } from '../../../lib/table/deliveries/pauses.ts';
-import { readWebhook } from '../../../lib/table/deliveries/webhooks.ts';
-import { readRetrySchedule } from '../../../lib/webhooks/deliveries/retry-schedule.ts';
+import type { Delivery } from '../../../lib/contract/webhooks/webhooks.ts';
+import { longestDelaySeconds } from '../../../lib/names/queues.ts';
+import { readRetrySchedule } from '../../../lib/settings/retry-schedule.ts';
+import { clocksDifferMs } from '../../../lib/table/access/clocks.ts';
+import { activeSince, isPausedAt, type Pause } from '../../../lib/table/webhooks/pauses.ts';
+import { readWebhook } from '../../../lib/table/webhooks/webhooks.ts';
 import { getDelivery } from '../../../lib/webhooks/delivery-details.ts';
 import { listDeliveries } from '../../../lib/webhooks/webhooks.ts';
 import { startTime } from '../test-webhooks.ts';
@@ -133,7 +133,7 @@ export async function checkEnd(world: World, sequence: Sequence, healedAt: numbe
   ]);
 }
 
-/** Returns the deliveries that have not arrived after a recovery of everything, and those that are wrong otherwise. */
+/** Returns the deliveries that have not arrived after a recovery of everything, and deliveries that are wrong otherwise. */
 export async function checkRecovered(world: World): Promise<string[]> {
   return checkDeliveries(world, ({ delivery: { state }, posts }) => [
     ...(state === 'delivered' ? [] : [`is ${state} after a recovery`]),

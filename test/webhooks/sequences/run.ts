@@ -1,10 +1,10 @@
 import { vi } from 'vitest';
 import { ApiError } from '../../../lib/contract/errors.ts';
 import { timestamp, ulidOf } from '../../../lib/contract/ids.ts';
-import { missedKinds } from '../../../lib/contract/recoveries.ts';
-import type { WebhookPatch } from '../../../lib/contract/webhooks.ts';
-import { insertWebhook, readWebhook } from '../../../lib/table/deliveries/webhooks.ts';
+import { missedKinds } from '../../../lib/contract/webhooks/recoveries.ts';
+import type { WebhookPatch } from '../../../lib/contract/webhooks/webhooks.ts';
 import { readRecoveryLock } from '../../../lib/table/recoveries/recoveries.ts';
+import { insertWebhook, readWebhook } from '../../../lib/table/webhooks/webhooks.ts';
 import { cancelRecovery, recoverWebhook } from '../../../lib/webhooks/recoveries/recovery.ts';
 import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
 import { rotateWebhookSecret } from '../../../lib/webhooks/secret-rotation.ts';

@@ -28,7 +28,7 @@ export type Step = { after: number | 'at once' | 'answer' } & (
   | { does: 'lose' | 'duplicate' | 'redrive' }
   /** The sweeper runs now, and not only at its next regular time. */
   | { does: 'sweep' }
-  /** The clock of the local service is set. Those of AWS do not step. */
+  /** The clock of the local service is set. The clocks of AWS do not step. */
   | { does: 'step clock'; seconds: number }
 );
 

@@ -1,6 +1,6 @@
 import type { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSEvent } from 'aws-lambda';
-import { type MemoryQueue, sendMessages } from '../../../infra/local/queues/memory-queue.ts';
+import { enqueueMessages, type MemoryQueue } from '../../../infra/local/queues/memory-queue.ts';
 import { pollQueue, type Stop } from '../../../infra/local/queues/queue-poller.ts';
 import { createQueues, type Queues, sendersOf } from '../../../infra/local/queues/queues.ts';
 import {
@@ -9,10 +9,10 @@ import {
   removeFinished,
   runForBatches,
 } from '../../../infra/local/queues/record-batches.ts';
-import type { Context } from '../../../lib/context.ts';
-import { pollingOf } from '../../../lib/deployment/polling.ts';
-import { createQueueSender } from '../../../lib/sqs/queue.ts';
-import { deliveryQueues } from '../../../lib/webhooks/deliveries/attempt-messages.ts';
+import { createQueueSender } from '../../../lib/aws/queue.ts';
+import type { Context } from '../../../lib/context/context.ts';
+import { pollingOf } from '../../../lib/settings/polling.ts';
+import { deliveryQueues } from '../../../lib/webhooks/attempts/attempt-messages.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/deliveries/sweep.ts';
 import { sweepRecoveries } from '../../../lib/webhooks/recoveries/sweep.ts';
 import { createProcess, type Process } from './calls.ts';
@@ -194,7 +194,7 @@ export function startAwsService(world: World): Service {
           for (const { MessageBody: body = '', DelaySeconds: delaySeconds = 0 } of accepted) {
             const fate = fates.shift() ?? 'once';
             if (fate === 'lost') deadLetters.push({ queue, body });
-            else sendMessages(queue, Array(fate === 'twice' ? 2 : 1).fill({ body, delaySeconds }));
+            else enqueueMessages(queue, Array(fate === 'twice' ? 2 : 1).fill({ body, delaySeconds }));
           }
           return {};
         });
@@ -265,7 +265,7 @@ export function startAwsService(world: World): Service {
       fates.push('twice');
     },
     redrive: () => {
-      for (const { queue, body } of deadLetters.splice(0)) sendMessages(queue, [{ body, delaySeconds: 0 }]);
+      for (const { queue, body } of deadLetters.splice(0)) enqueueMessages(queue, [{ body, delaySeconds: 0 }]);
     },
     isIdle: () => contentOf(queues).length === 0 && position === world.changes.length,
     describe: () => contentOf(queues).join(', '),

@@ -3,23 +3,23 @@ import { createHmac } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { SQSBatchResponse } from 'aws-lambda';
 import * as v from 'valibot';
-import { type Context, createContext } from '../../../lib/context.ts';
-import type { TaskEvent } from '../../../lib/contract/events.ts';
+import type { QueueSender } from '../../../lib/aws/queue.ts';
+import { type Context, createContext } from '../../../lib/context/context.ts';
 import { ulidFrom } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import { environment } from '../../../lib/deployment/environment.ts';
-import { type DeliveryMessage, DeliveryOrOrder, type Order } from '../../../lib/deployment/messages.ts';
-import type { QueueName } from '../../../lib/deployment/queues.ts';
-import type { QueueSender } from '../../../lib/sqs/queue.ts';
+import type { TaskEvent } from '../../../lib/contract/webhooks/events.ts';
+import { environment } from '../../../lib/names/environment.ts';
+import { type DeliveryMessage, DeliveryOrOrder, type Order } from '../../../lib/names/messages.ts';
+import type { QueueName } from '../../../lib/names/queues.ts';
+import type { Outcome, Post } from '../../../lib/sender/sender.ts';
+import { createShards } from '../../../lib/table/access/shards.ts';
+import type { Item } from '../../../lib/table/access/write.ts';
 import { storeStepsBeforeWrites } from '../../../lib/table/events/log-clock.ts';
-import { createShards } from '../../../lib/table/lists/shards.ts';
-import type { Item } from '../../../lib/table/write.ts';
+import { deliveryIdOf, eventIdOf } from '../../../lib/webhooks/attempts/derived-ids.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
-import { deliveryIdOf, eventIdOf } from '../../../lib/webhooks/deliveries/derived-ids.ts';
 import { type Change, publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { carryOut } from '../../../lib/webhooks/orders/carry-out.ts';
 import { isAwaited, startAwaited } from '../../../lib/webhooks/orders/start-awaited.ts';
-import type { Outcome, Post } from '../../../lib/webhooks/sender/sender.ts';
 import { createMemoryTable, type MemoryTable } from '../../table/fixtures/memory-table.ts';
 import { createChange, failed } from '../test-webhooks.ts';
 import { type Calls, createCalls, never, type Process } from './calls.ts';
@@ -71,7 +71,7 @@ export type Received = {
   slowSince: number | undefined;
 };
 
-/** An event that was committed; `time` is that of its id. */
+/** An event that was committed; `time` is the time of its id. */
 export type TestEvent = { id: string; event: TaskEvent['event']; item: string; at: number; time: number };
 
 /** Returns the function by which a world sends commands to its table. */

@@ -1,6 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import type { AgentMetrics, DailyMetrics, ExecutionMetrics } from '../../../../lib/client/operations.ts';
-import { Period } from '../../../../lib/contract/agent-metrics.ts';
+import { Period } from '../../../../lib/contract/agents/agent-metrics.ts';
 import { AgentName, PromptHash } from '../../../../lib/contract/shapes.ts';
 import { durationText } from '../../../texts.ts';
 import { readBy } from '../../command.ts';

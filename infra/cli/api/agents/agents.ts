@@ -1,19 +1,19 @@
 import { Option } from '@commander-js/extra-typings';
 import { everyItem } from '../../../../lib/client/client.ts';
 import type { AgentListItem } from '../../../../lib/client/operations.ts';
-import { AgentCategory, AgentStatus } from '../../../../lib/contract/agents.ts';
+import { AgentCategory, AgentStatus } from '../../../../lib/contract/agents/agents.ts';
 import { AgentName } from '../../../../lib/contract/shapes.ts';
 import { readBy } from '../../command.ts';
 import { allOption, apiCommand, apiGroup, limitOption } from '../api-command.ts';
 import { confirmDeletion, printDeleted, yesOption } from '../confirmation.ts';
 import { connect } from '../connection.ts';
 import { printDetail } from '../detail.ts';
-import { printPage, readPage, type Shape } from '../pages.ts';
+import { printPage, requestPage, type Shape } from '../pages.ts';
 import { historyShape } from '../tasks/history.ts';
 import { metrics } from './agent-metrics.ts';
-import { create, edit, rowsOfFields } from './edit-agent.ts';
+import { create, editAgent, rowsOfFields } from './edit-agent.ts';
 import { improve, improvements } from './improve.ts';
-import { prompt, prompts, restorePrompt } from './prompts.ts';
+import { prompt, prompts, restorePromptCommand } from './prompts.ts';
 import { delegate, run } from './run-agent.ts';
 
 const agentShape: Shape<AgentListItem> = {
@@ -41,7 +41,7 @@ const list = apiCommand(
   .action(async ({ status, category, search, ...options }, command) => {
     const client = connect(options, command);
     const query = { status, category, search };
-    const page = await readPage(
+    const page = await requestPage(
       options,
       (limit) => client.listAgents({ query: { ...query, limit } }),
       () => everyItem(client.listAgents, { query }),
@@ -100,7 +100,7 @@ const history = apiCommand(
   .addOption(allOption())
   .action(async (name, options, command) => {
     const client = connect(options, command);
-    const page = await readPage(
+    const page = await requestPage(
       options,
       (limit) => client.getAgentHistory({ params: { name }, query: { limit } }),
       () => everyItem(client.getAgentHistory, { params: { name } }),
@@ -117,7 +117,7 @@ export const agents = apiGroup(
   .addCommand(list)
   .addCommand(show)
   .addCommand(create)
-  .addCommand(edit)
+  .addCommand(editAgent)
   .addCommand(run)
   .addCommand(delegate)
   .addCommand(metrics)
@@ -125,6 +125,6 @@ export const agents = apiGroup(
   .addCommand(improvements)
   .addCommand(prompts)
   .addCommand(prompt)
-  .addCommand(restorePrompt)
+  .addCommand(restorePromptCommand)
   .addCommand(history)
   .addCommand(remove);

@@ -1,13 +1,18 @@
 import { Option } from '@commander-js/extra-typings';
 import type { Agent, AgentPatch } from '../../../../lib/client/operations.ts';
-import { AgentCategory, AgentStatus, highestConduct, highestStepLimits } from '../../../../lib/contract/agents.ts';
+import {
+  AgentCategory,
+  AgentStatus,
+  highestConduct,
+  highestStepLimits,
+} from '../../../../lib/contract/agents/agents.ts';
 import { AgentName } from '../../../../lib/contract/shapes.ts';
 import { readBy, wholeNumber } from '../../command.ts';
 import { printJson } from '../../json.ts';
 import { apiCommand } from '../api-command.ts';
 import { connect } from '../connection.ts';
 import { printDetail } from '../detail.ts';
-import { cleared, orEmpty, readText } from '../given-values.ts';
+import { cleared, givenText, orEmpty } from '../given-values.ts';
 
 /** Creates a command with the fields of an agent as its options. */
 function agentCommand(name: string, summary: string, ...examples: string[]) {
@@ -68,8 +73,8 @@ export const create = agentCommand(
     ...{ name, displayName, category, capabilities, status, autoRun, maxRunning, autoRetry, autoAccept },
     ...{ dependencyResults, description },
     model: model || undefined,
-    systemPrompt: await readText(systemPrompt),
-    soul: await readText(soul),
+    systemPrompt: await givenText(systemPrompt),
+    soul: await givenText(soul),
     maxSteps: maxSteps || undefined,
     maxTokens: maxTokens || undefined,
   };
@@ -79,7 +84,7 @@ export const create = agentCommand(
 });
 
 /** `crewboard agents edit`: changes any fields of an agent. */
-export const edit = agentCommand(
+export const editAgent = agentCommand(
   'edit',
   'Change the fields of an agent',
   'agents edit builder --status inactive --max-steps 20',
@@ -97,8 +102,8 @@ export const edit = agentCommand(
       dependencyResults,
       description: cleared(description),
       model: cleared(model),
-      systemPrompt: cleared(await readText(systemPrompt)),
-      soul: cleared(await readText(soul)),
+      systemPrompt: cleared(await givenText(systemPrompt)),
+      soul: cleared(await givenText(soul)),
       maxSteps: cleared(maxSteps),
       maxTokens: cleared(maxTokens),
     };

@@ -5,7 +5,7 @@ import { readBy, wholeNumber } from '../../command.ts';
 import { allOption, apiCommand, limitOption } from '../api-command.ts';
 import { connect } from '../connection.ts';
 import { printDetail } from '../detail.ts';
-import { printPage, readPage, type Shape } from '../pages.ts';
+import { printPage, requestPage, type Shape } from '../pages.ts';
 
 /** The largest number of executions that a pass reviews. */
 const mostReviewed = 100;
@@ -65,7 +65,7 @@ export const improvements = apiCommand(
   .addOption(allOption())
   .action(async (name, options, command) => {
     const client = connect(options, command);
-    const page = await readPage(
+    const page = await requestPage(
       options,
       (limit) => client.listImprovements({ params: { name }, query: { limit } }),
       () => everyItem(client.listImprovements, { params: { name } }),

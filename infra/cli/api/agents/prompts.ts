@@ -6,7 +6,7 @@ import { printJson } from '../../json.ts';
 import { allOption, apiCommand, limitOption } from '../api-command.ts';
 import { connect } from '../connection.ts';
 import { printDetail } from '../detail.ts';
-import { printPage, readPage, type Shape } from '../pages.ts';
+import { printPage, requestPage, type Shape } from '../pages.ts';
 
 const exampleHash = `sha256:${'0'.repeat(64)}`;
 
@@ -32,7 +32,7 @@ export const prompts = apiCommand(
   .addOption(allOption())
   .action(async (name, options, command) => {
     const client = connect(options, command);
-    const page = await readPage(
+    const page = await requestPage(
       options,
       (limit) => client.listPrompts({ params: { name }, query: { limit } }),
       () => everyItem(client.listPrompts, { params: { name } }),
@@ -61,7 +61,7 @@ export const prompt = apiCommand(
   });
 
 /** `crewboard agents restore-prompt`: makes a former system prompt the current one. */
-export const restorePrompt = apiCommand(
+export const restorePromptCommand = apiCommand(
   'restore-prompt',
   'Make a former system prompt of an agent the current one',
   `agents restore-prompt builder ${exampleHash}`,

@@ -1,11 +1,11 @@
 import { AgentName } from '../../../../lib/contract/shapes.ts';
-import { TaskId } from '../../../../lib/contract/tasks.ts';
+import { TaskId } from '../../../../lib/contract/tasks/tasks.ts';
 import { readBy } from '../../command.ts';
 import { printJson } from '../../json.ts';
 import { apiCommand, waitOption } from '../api-command.ts';
 import { connect } from '../connection.ts';
 import { reportStart } from '../executions/follow.ts';
-import { contextOption, readText } from '../given-values.ts';
+import { contextOption, givenText } from '../given-values.ts';
 
 /** `crewboard agents run`: starts an execution. */
 export const run = apiCommand(
@@ -21,7 +21,7 @@ export const run = apiCommand(
   .addOption(waitOption())
   .action(async (name, input, { task: taskId, context, ...options }, command) => {
     const client = connect(options, command);
-    const body = { input: await readText(input), taskId, context };
+    const body = { input: await givenText(input), taskId, context };
     const { data: started } = await client.executeAgent({ params: { name }, body });
     await reportStart(client, started, options);
   });
@@ -43,7 +43,7 @@ export const delegate = apiCommand(
   .addOption(contextOption())
   .action(async (name, toAgent, instruction, { task: taskId, context, ...options }, command) => {
     const client = connect(options, command);
-    const body = { toAgent, instruction: await readText(instruction), taskId, context };
+    const body = { toAgent, instruction: await givenText(instruction), taskId, context };
     const { data } = await client.delegateTask({ params: { name }, body });
     if (options.json) return printJson({ data });
     console.log(data.delegationId);

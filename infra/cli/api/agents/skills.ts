@@ -1,6 +1,6 @@
 import type { AssignedSkill, Skill } from '../../../../lib/client/operations.ts';
+import { SkillId } from '../../../../lib/contract/agents/skills.ts';
 import { AgentName } from '../../../../lib/contract/shapes.ts';
-import { SkillId } from '../../../../lib/contract/skills.ts';
 import { readBy } from '../../command.ts';
 import { printJson } from '../../json.ts';
 import { apiCommand, apiGroup } from '../api-command.ts';

@@ -1,17 +1,17 @@
 import { Option } from '@commander-js/extra-typings';
 import { type Client, everyItem } from '../../../../lib/client/client.ts';
 import type { ExecutionListItem, Operations } from '../../../../lib/client/operations.ts';
-import { ExecutionId, ExecutionStatus } from '../../../../lib/contract/executions.ts';
+import { ExecutionId, ExecutionStatus } from '../../../../lib/contract/executions/executions.ts';
 import { timeOf, ulidOf } from '../../../../lib/contract/ids.ts';
 import { AgentName } from '../../../../lib/contract/shapes.ts';
 import { durationText, executionStateText, tokensText } from '../../../texts.ts';
 import { readBy } from '../../command.ts';
 import { printJson } from '../../json.ts';
-import { Failure } from '../../run-program.ts';
+import { CommandFailure } from '../../run-program.ts';
 import { allOption, apiCommand, apiGroup, limitOption, waitOption } from '../api-command.ts';
 import { connect } from '../connection.ts';
 import { printDetail } from '../detail.ts';
-import { printPage, readPage, type Shape } from '../pages.ts';
+import { printPage, requestPage, type Shape } from '../pages.ts';
 import { followExecution, gatesText, reportEnd, reportStart } from './follow.ts';
 
 const exampleId = 'ex_01K00000000000000000000000';
@@ -41,7 +41,7 @@ const list = apiCommand(
   .action(async ({ status, agent, ...options }, command) => {
     const client = connect(options, command);
     const query = { status, agentName: agent, include: ['results' as const] };
-    const page = await readPage(
+    const page = await requestPage(
       options,
       (limit) => client.listExecutions({ query: { ...query, limit } }),
       () => everyItem(client.listExecutions, { query }),
@@ -108,7 +108,7 @@ const steps = apiCommand(
   .action(async (id, { agent, ...options }, command) => {
     const client = connect(options, command);
     const params = { name: agent ?? (await findAgentOf(client, id)), id };
-    const page = await readPage(
+    const page = await requestPage(
       options,
       (limit) => client.listSteps({ params, query: { limit } }),
       () => everyItem(client.listSteps, { params }),
@@ -197,7 +197,7 @@ const longestSearch = 1000;
 /**
  * Returns the name of the agent of an execution, which the API needs. Reads the list of executions, newest first.
  *
- * @throws `Failure` if the execution is not among the newest ones
+ * @throws `CommandFailure` if the execution is not among the newest ones
  */
 async function findAgentOf(client: Client, id: string): Promise<string> {
   let searched = 0;
@@ -206,7 +206,9 @@ async function findAgentOf(client: Client, id: string): Promise<string> {
     const isOlder = Date.parse(execution.startedAt) < timeOf(ulidOf(id));
     if (isOlder) break;
     if (++searched === longestSearch)
-      throw new Failure(`${id} is not among the newest ${longestSearch} executions; name its agent with --agent.`);
+      throw new CommandFailure(
+        `${id} is not among the newest ${longestSearch} executions; name its agent with --agent.`,
+      );
   }
-  throw new Failure(`There is no execution ${id}; list executions with: executions list.`);
+  throw new CommandFailure(`There is no execution ${id}; list executions with: executions list.`);
 }

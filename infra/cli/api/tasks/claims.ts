@@ -1,20 +1,20 @@
 import { Option } from '@commander-js/extra-typings';
 import type { ClaimedTask } from '../../../../lib/client/operations.ts';
-import { ClaimNote, claimSeconds, WorkerName } from '../../../../lib/contract/claims.ts';
 import { AgentName, ProjectId } from '../../../../lib/contract/shapes.ts';
-import { TaskId, taskStatuses } from '../../../../lib/contract/tasks.ts';
+import { ClaimNote, claimSeconds, WorkerName } from '../../../../lib/contract/tasks/claims.ts';
+import { TaskId, taskStatuses } from '../../../../lib/contract/tasks/tasks.ts';
 import { readBy, wholeNumber } from '../../command.ts';
 import { printJson } from '../../json.ts';
 import { singleLine } from '../../printable.ts';
 import { apiCommand } from '../api-command.ts';
 import { connect } from '../connection.ts';
 import { printDetail } from '../detail.ts';
-import { claimIdOption, exampleId, printStatus } from './task-status.ts';
+import { claimIdOption, exampleTaskId, printStatus } from './task-status.ts';
 
 const exampleClaim = '--claim-id cl_01K00000000000000000000000';
 
 /** `crewboard next`: takes the next ready task. */
-export const next = apiCommand(
+export const nextTask = apiCommand(
   'next',
   'Claim the next ready task and show it',
   'next --worker builder-1',
@@ -36,7 +36,7 @@ export const next = apiCommand(
   });
 
 /** `crewboard claim`: takes a task. */
-export const claim = apiCommand('claim', 'Claim a task and show it', `claim ${exampleId} --worker builder-1`)
+export const claim = apiCommand('claim', 'Claim a task and show it', `claim ${exampleTaskId} --worker builder-1`)
   .argument('<task>', 'the id of the task', readBy(TaskId))
   .addOption(workerOption())
   .addOption(leaseOption())
@@ -51,7 +51,7 @@ export const claim = apiCommand('claim', 'Claim a task and show it', `claim ${ex
 export const renew = apiCommand(
   'renew',
   'Renew the claim on a task',
-  `renew ${exampleId} ${exampleClaim} --note "The header is done."`,
+  `renew ${exampleTaskId} ${exampleClaim} --note "The header is done."`,
 )
   .argument('<task>', 'the id of the task', readBy(TaskId))
   .addOption(claimIdOption().makeOptionMandatory())
@@ -68,8 +68,8 @@ export const renew = apiCommand(
 export const release = apiCommand(
   'release',
   'Release a claimed task, with its next status',
-  `release ${exampleId} ${exampleClaim} --status up_for_review`,
-  `release ${exampleId} ${exampleClaim} --failed --note "The build fails."`,
+  `release ${exampleTaskId} ${exampleClaim} --status up_for_review`,
+  `release ${exampleTaskId} ${exampleClaim} --failed --note "The build fails."`,
 )
   .argument('<task>', 'the id of the task', readBy(TaskId))
   .addOption(claimIdOption().makeOptionMandatory())

@@ -1,6 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import type { TaskGroup } from '../../../../lib/client/operations.ts';
-import { TaskGrouping } from '../../../../lib/contract/tasks.ts';
+import { TaskGrouping } from '../../../../lib/contract/tasks/tasks.ts';
 import { apiCommand } from '../api-command.ts';
 import { connect } from '../connection.ts';
 import { printTable, type Shape } from '../pages.ts';

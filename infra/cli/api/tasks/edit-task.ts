@@ -1,22 +1,22 @@
 import { Option } from '@commander-js/extra-typings';
 import { AgentName, ProjectId } from '../../../../lib/contract/shapes.ts';
-import { TaskId, taskPriorities, taskStatuses } from '../../../../lib/contract/tasks.ts';
+import { TaskId, taskPriorities, taskStatuses } from '../../../../lib/contract/tasks/tasks.ts';
 import { readBy } from '../../command.ts';
 import { apiCommand } from '../api-command.ts';
 import { confirmDeletion, printDeleted, yesOption } from '../confirmation.ts';
 import { connect } from '../connection.ts';
 import { printDetail } from '../detail.ts';
-import { cleared, orEmpty, readText } from '../given-values.ts';
-import { claimIdOption, exampleId } from './task-status.ts';
+import { cleared, givenText, orEmpty } from '../given-values.ts';
+import { claimIdOption, exampleTaskId } from './task-status.ts';
 
 const readTaskId = readBy(TaskId);
 
 /** `crewboard tasks edit`: changes any fields of a task. */
-export const edit = apiCommand(
+export const editTask = apiCommand(
   'edit',
   'Change the fields of a task',
-  `tasks edit ${exampleId} --title "Draw the landing page" --priority high`,
-  `tasks edit ${exampleId} --agent builder --project ''`,
+  `tasks edit ${exampleTaskId} --title "Draw the landing page" --priority high`,
+  `tasks edit ${exampleTaskId} --agent builder --project ''`,
 )
   .description('Change the fields of a task. Leave out what stays; an empty text clears a field.')
   .argument('<id>', 'the id of the task', readTaskId)
@@ -32,7 +32,7 @@ export const edit = apiCommand(
     const { claimId, ...options } = rest;
     const changes = {
       ...{ title, status, priority, dependsOn },
-      description: cleared(await readText(description)),
+      description: cleared(await givenText(description)),
       assignedAgent: cleared(agent),
       projectId: cleared(project),
     };
@@ -59,8 +59,8 @@ export const edit = apiCommand(
 export const remove = apiCommand(
   'delete',
   'Delete a task',
-  `tasks delete ${exampleId}`,
-  `tasks delete ${exampleId} --yes`,
+  `tasks delete ${exampleTaskId}`,
+  `tasks delete ${exampleTaskId} --yes`,
 )
   .description('Delete a task permanently. Tasks that are not done must not depend on it.')
   .argument('<id>', 'the id of the task', readTaskId)

@@ -1,12 +1,12 @@
 import { everyItem } from '../../../../lib/client/client.ts';
 import type { FieldChange, HistoryEntry } from '../../../../lib/client/operations.ts';
-import { TaskId } from '../../../../lib/contract/tasks.ts';
+import { TaskId } from '../../../../lib/contract/tasks/tasks.ts';
 import { readBy } from '../../command.ts';
 import { allOption, apiCommand, limitOption } from '../api-command.ts';
 import { connect } from '../connection.ts';
-import { printPage, readPage, type Shape } from '../pages.ts';
+import { printPage, requestPage, type Shape } from '../pages.ts';
 import { actorText } from './reviews.ts';
-import { exampleId } from './task-status.ts';
+import { exampleTaskId } from './task-status.ts';
 
 /** What the table of a history shows. */
 export const historyShape: Shape<HistoryEntry> = {
@@ -23,8 +23,8 @@ export const historyShape: Shape<HistoryEntry> = {
 export const history = apiCommand(
   'history',
   'List what has happened to a task and who has done it, newest first',
-  `tasks history ${exampleId}`,
-  `tasks history ${exampleId} --all --json`,
+  `tasks history ${exampleTaskId}`,
+  `tasks history ${exampleTaskId} --all --json`,
 )
   .description(
     'List what has happened to a task and who has done it, newest first. An entry appears about a second after its change.',
@@ -34,7 +34,7 @@ export const history = apiCommand(
   .addOption(allOption())
   .action(async (id, options, command) => {
     const client = connect(options, command);
-    const page = await readPage(
+    const page = await requestPage(
       options,
       (limit) => client.getTaskHistory({ params: { id }, query: { limit } }),
       () => everyItem(client.getTaskHistory, { params: { id } }),

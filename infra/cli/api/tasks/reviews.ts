@@ -1,23 +1,23 @@
 import { Option } from '@commander-js/extra-typings';
 import { everyItem } from '../../../../lib/client/client.ts';
 import type { Actor, Comment } from '../../../../lib/client/operations.ts';
-import { CommentId } from '../../../../lib/contract/comments.ts';
-import { TaskId } from '../../../../lib/contract/tasks.ts';
+import { CommentId } from '../../../../lib/contract/tasks/comments.ts';
+import { TaskId } from '../../../../lib/contract/tasks/tasks.ts';
 import { readBy } from '../../command.ts';
 import { printJson } from '../../json.ts';
 import { allOption, apiCommand, limitOption } from '../api-command.ts';
 import { confirmDeletion, printDeleted, yesOption } from '../confirmation.ts';
 import { connect } from '../connection.ts';
-import { readText } from '../given-values.ts';
-import { printTexts, readPage } from '../pages.ts';
-import { exampleId, printStatus } from './task-status.ts';
+import { givenText } from '../given-values.ts';
+import { printTexts, requestPage } from '../pages.ts';
+import { exampleTaskId, printStatus } from './task-status.ts';
 
 /** `crewboard tasks review`: accepts the work on a task, or sends it back. */
 export const review = apiCommand(
   'review',
   'Accept the work on a task, or send it back with a comment',
-  `tasks review ${exampleId} --accept`,
-  `tasks review ${exampleId} --send-back --comment "The page is wider than a phone."`,
+  `tasks review ${exampleTaskId} --accept`,
+  `tasks review ${exampleTaskId} --send-back --comment "The page is wider than a phone."`,
 )
   .description(
     'Accept the work on a task in qa_review or up_for_review, or send it back to its agent. Further work on the task gets the comment.',
@@ -33,7 +33,7 @@ export const review = apiCommand(
     const client = connect(options, command);
     const body = {
       decision: accept ? ('accept' as const) : ('send_back' as const),
-      comment: await readText(given),
+      comment: await givenText(given),
     };
     const { data: task } = await client.reviewTask({ params: { id }, body });
     printStatus(task, options);
@@ -43,14 +43,14 @@ export const review = apiCommand(
 export const comment = apiCommand(
   'comment',
   'Comment on a task and print the id of the comment',
-  `tasks comment ${exampleId} "Which logo is it?"`,
-  `tasks comment ${exampleId} "The result is in the branch landing-page." --json`,
+  `tasks comment ${exampleTaskId} "Which logo is it?"`,
+  `tasks comment ${exampleTaskId} "The result is in the branch landing-page." --json`,
 )
   .argument('<id>', 'the id of the task', readBy(TaskId))
   .argument('<text>', 'the comment in Markdown; - reads it from standard input')
   .action(async (id, given, options, command) => {
     const client = connect(options, command);
-    const { data } = await client.commentOnTask({ params: { id }, body: { text: await readText(given) } });
+    const { data } = await client.commentOnTask({ params: { id }, body: { text: await givenText(given) } });
     if (options.json) return printJson({ data });
     console.log(data.id);
   });
@@ -61,23 +61,23 @@ const readCommentId = readBy(CommentId);
 export const editComment = apiCommand(
   'edit-comment',
   'Change the text of your comment on a task',
-  `tasks edit-comment ${exampleId} cm_01K00000000000000000000000 "Which logo is it, and where?"`,
+  `tasks edit-comment ${exampleTaskId} cm_01K00000000000000000000000 "Which logo is it, and where?"`,
 )
   .argument('<id>', 'the id of the task', readBy(TaskId))
   .argument('<comment>', 'the id of the comment, as tasks comments lists it', readCommentId)
   .argument('<text>', 'the new text in Markdown; - reads it from standard input')
   .action(async (id, commentId, given, options, command) => {
     const client = connect(options, command);
-    const { data } = await client.updateComment({ params: { id, commentId }, body: { text: await readText(given) } });
+    const { data } = await client.updateComment({ params: { id, commentId }, body: { text: await givenText(given) } });
     if (options.json) return printJson({ data });
     console.log(`Changed the comment ${commentId}.`);
   });
 
 /** `crewboard tasks delete-comment`: deletes a comment. */
-export const deleteComment = apiCommand(
+export const deleteCommentCommand = apiCommand(
   'delete-comment',
   'Delete your comment on a task',
-  `tasks delete-comment ${exampleId} cm_01K00000000000000000000000 --yes`,
+  `tasks delete-comment ${exampleTaskId} cm_01K00000000000000000000000 --yes`,
 )
   .argument('<id>', 'the id of the task', readBy(TaskId))
   .argument('<comment>', 'the id of the comment, as tasks comments lists it', readCommentId)
@@ -92,15 +92,15 @@ export const deleteComment = apiCommand(
 export const comments = apiCommand(
   'comments',
   'List the comments of a task, oldest first',
-  `tasks comments ${exampleId}`,
-  `tasks comments ${exampleId} --all --json`,
+  `tasks comments ${exampleTaskId}`,
+  `tasks comments ${exampleTaskId} --all --json`,
 )
   .argument('<id>', 'the id of the task', readBy(TaskId))
   .addOption(limitOption())
   .addOption(allOption())
   .action(async (id, options, command) => {
     const client = connect(options, command);
-    const page = await readPage(
+    const page = await requestPage(
       options,
       (limit) => client.listComments({ params: { id }, query: { limit } }),
       () => everyItem(client.listComments, { params: { id } }),

@@ -1,6 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import { AgentName, ProjectId } from '../../../../lib/contract/shapes.ts';
-import { taskPriorities, taskStatuses } from '../../../../lib/contract/tasks.ts';
+import { taskPriorities, taskStatuses } from '../../../../lib/contract/tasks/tasks.ts';
 import { readBy } from '../../command.ts';
 
 /** The options of commands that list or count the tasks with a value. */

@@ -1,12 +1,12 @@
 import { Option } from '@commander-js/extra-typings';
 import type { Task } from '../../../../lib/client/operations.ts';
-import { ClaimId } from '../../../../lib/contract/claims.ts';
+import { ClaimId } from '../../../../lib/contract/tasks/claims.ts';
 import { readBy } from '../../command.ts';
 import { printJson } from '../../json.ts';
 import { singleLine } from '../../printable.ts';
 
 /** The id of a task in examples of commands. */
-export const exampleId = 'tk_01K00000000000000000000000';
+export const exampleTaskId = 'tk_01K00000000000000000000000';
 
 /** Returns the option `--claim-id` of commands that change a task. */
 export function claimIdOption(description = 'your claim on the task, as next and claim print it') {

@@ -3,7 +3,7 @@ import { everyItem } from '../../../../lib/client/client.ts';
 import type { Task, TaskDetail, TaskReference, TaskResult, TaskStatus } from '../../../../lib/client/operations.ts';
 import { codePoints } from '../../../../lib/contract/code-points.ts';
 import { AgentName, ProjectId } from '../../../../lib/contract/shapes.ts';
-import { TaskId, taskPriorities, taskStatuses } from '../../../../lib/contract/tasks.ts';
+import { TaskId, taskPriorities, taskStatuses } from '../../../../lib/contract/tasks/tasks.ts';
 import { executionStateText, tokensText } from '../../../texts.ts';
 import { readBy } from '../../command.ts';
 import { printJson } from '../../json.ts';
@@ -12,13 +12,13 @@ import { allOption, apiCommand, apiGroup, limitOption } from '../api-command.ts'
 import { type ConnectionOptions, connect, type Reporter } from '../connection.ts';
 import { printDetail } from '../detail.ts';
 import { gatesText } from '../executions/follow.ts';
-import { printCursorPage, printList, printPage, readByCursor, readPage, type Shape } from '../pages.ts';
+import { printCursorPage, printList, printPage, readByCursor, requestPage, type Shape } from '../pages.ts';
 import { count } from './count-tasks.ts';
-import { edit, remove } from './edit-task.ts';
+import { editTask, remove } from './edit-task.ts';
 import { history } from './history.ts';
-import { comment, comments, deleteComment, editComment, review } from './reviews.ts';
+import { comment, comments, deleteCommentCommand, editComment, review } from './reviews.ts';
 import { agentFilter, priorityFilter, projectFilter, statusFilter, waitingForFilter } from './task-filters.ts';
-import { claimIdOption, exampleId, printStatus } from './task-status.ts';
+import { claimIdOption, exampleTaskId, printStatus } from './task-status.ts';
 
 const taskShape: Shape<Task> = {
   columns: {
@@ -49,7 +49,7 @@ const list = apiCommand(
   .action(async ({ status, priority, agent, project, waitingFor, ...options }, command) => {
     const client = connect(options, command);
     const query = { status, priority, assigned_agent: agent, project_id: project, waiting_for: waitingFor };
-    const page = await readPage(
+    const page = await requestPage(
       options,
       (limit) => client.listTasks({ query: { ...query, limit } }),
       () => everyItem(client.listTasks, { query }),
@@ -102,7 +102,7 @@ const add = apiCommand(
   'add',
   'Create a task and print its id',
   'tasks add "Draw the landing page" --priority high',
-  `tasks add "Build it" --agent builder --depends-on ${exampleId}`,
+  `tasks add "Build it" --agent builder --depends-on ${exampleTaskId}`,
 )
   .argument('<title>', 'a short summary of the task')
   .option('--description <text>', 'details or acceptance criteria')
@@ -118,7 +118,7 @@ const add = apiCommand(
     console.log(data.id);
   });
 
-const show = apiCommand('show', 'Show a task', `tasks show ${exampleId}`, `tasks show ${exampleId} --result`)
+const show = apiCommand('show', 'Show a task', `tasks show ${exampleTaskId}`, `tasks show ${exampleTaskId} --result`)
   .argument('<id>', 'the id of the task', readBy(TaskId))
   .option('--result', 'also the newest ended execution on it: its output, and what the quality gates answered')
   .action(async (id, { result: withResult, ...options }, command) => {
@@ -164,13 +164,13 @@ function resultRows(result: TaskResult | undefined): (readonly [string, string |
   ];
 }
 
-const move = apiCommand('move', 'Change the status of a task', `tasks move ${exampleId} in_progress`)
+const move = apiCommand('move', 'Change the status of a task', `tasks move ${exampleTaskId} in_progress`)
   .argument('<id>', 'the id of the task', readBy(TaskId))
   .addArgument(new Argument('<status>', 'the new status').choices(taskStatuses))
   .addOption(claimIdOption())
   .action((id, status, options, command) => moveTask(id, status, options, command));
 
-const done = apiCommand('done', 'Change the status of a task to done', `tasks done ${exampleId}`)
+const done = apiCommand('done', 'Change the status of a task to done', `tasks done ${exampleTaskId}`)
   .argument('<id>', 'the id of the task', readBy(TaskId))
   .addOption(claimIdOption())
   .action((id, options, command) => moveTask(id, 'done', options, command));
@@ -178,7 +178,7 @@ const done = apiCommand('done', 'Change the status of a task to done', `tasks do
 const takeBack = apiCommand(
   'take-back',
   'Take a claimed task back from its worker, or free a stopped task',
-  `tasks take-back ${exampleId}`,
+  `tasks take-back ${exampleTaskId}`,
 )
   .argument('<id>', 'the id of the task', readBy(TaskId))
   .action(async (id, options, command) => {
@@ -198,14 +198,14 @@ export const tasks = apiGroup(
   .addCommand(count)
   .addCommand(add)
   .addCommand(show)
-  .addCommand(edit)
+  .addCommand(editTask)
   .addCommand(move)
   .addCommand(done)
   .addCommand(review)
   .addCommand(comment)
   .addCommand(comments)
   .addCommand(editComment)
-  .addCommand(deleteComment)
+  .addCommand(deleteCommentCommand)
   .addCommand(history)
   .addCommand(takeBack)
   .addCommand(remove);

@@ -1,16 +1,16 @@
 import { Option } from '@commander-js/extra-typings';
 import { everyItem } from '../../../../lib/client/client.ts';
 import type { DeliveryRecord } from '../../../../lib/client/operations.ts';
-import { eventNames } from '../../../../lib/contract/events.ts';
 import { WebhookId } from '../../../../lib/contract/shapes.ts';
-import { attemptStatuses } from '../../../../lib/contract/webhooks.ts';
+import { eventNames } from '../../../../lib/contract/webhooks/events.ts';
+import { attemptStatuses } from '../../../../lib/contract/webhooks/webhooks.ts';
 import { durationText } from '../../../texts.ts';
 import { readBy } from '../../command.ts';
 import { allOption, apiCommand, limitOption } from '../api-command.ts';
 import { connect } from '../connection.ts';
-import { printPage, readPage, type Shape } from '../pages.ts';
+import { printPage, requestPage, type Shape } from '../pages.ts';
 import { readTime } from '../times.ts';
-import { exampleId } from './webhook-id.ts';
+import { exampleWebhookId } from './webhook-id.ts';
 
 const deliveryShape: Shape<DeliveryRecord> = {
   columns: {
@@ -29,9 +29,9 @@ const deliveryShape: Shape<DeliveryRecord> = {
 export const deliveries = apiCommand(
   'deliveries',
   'List the delivery attempts of a webhook, newest first',
-  `webhooks deliveries ${exampleId}`,
-  `webhooks deliveries ${exampleId} --status failed --since 1h`,
-  `webhooks deliveries ${exampleId} --all --json`,
+  `webhooks deliveries ${exampleWebhookId}`,
+  `webhooks deliveries ${exampleWebhookId} --status failed --since 1h`,
+  `webhooks deliveries ${exampleWebhookId} --all --json`,
 )
   .description(
     [
@@ -53,7 +53,7 @@ export const deliveries = apiCommand(
   .action(async (id, { status, event, since, until, ...options }, command) => {
     const client = connect(options, command);
     const query = { status, event, since, until };
-    const page = await readPage(
+    const page = await requestPage(
       options,
       (limit) => client.listDeliveries({ params: { id }, query: { ...query, limit } }),
       () => everyItem(client.listDeliveries, { params: { id }, query }),

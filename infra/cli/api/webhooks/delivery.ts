@@ -1,13 +1,13 @@
 import type { AttemptDetail } from '../../../../lib/client/operations.ts';
 import { WebhookId } from '../../../../lib/contract/shapes.ts';
-import { DeliveryId } from '../../../../lib/contract/webhooks.ts';
+import { DeliveryId } from '../../../../lib/contract/webhooks/webhooks.ts';
 import { durationText } from '../../../texts.ts';
 import { readBy } from '../../command.ts';
 import { printJson } from '../../json.ts';
 import { apiCommand } from '../api-command.ts';
 import { connect } from '../connection.ts';
 import { printDetail } from '../detail.ts';
-import { exampleId } from './webhook-id.ts';
+import { exampleWebhookId } from './webhook-id.ts';
 
 const exampleDelivery = 'dlv_01K00000000000000000000000';
 
@@ -15,8 +15,8 @@ const exampleDelivery = 'dlv_01K00000000000000000000000';
 export const delivery = apiCommand(
   'delivery',
   'Show what was sent and received in each attempt of a delivery',
-  `webhooks delivery ${exampleId} ${exampleDelivery}`,
-  `webhooks delivery ${exampleId} ${exampleDelivery} --json`,
+  `webhooks delivery ${exampleWebhookId} ${exampleDelivery}`,
+  `webhooks delivery ${exampleWebhookId} ${exampleDelivery} --json`,
 )
   .argument('<id>', 'the id of the webhook', readBy(WebhookId))
   .argument('<delivery>', 'the id of the delivery, as webhooks deliveries lists it', readBy(DeliveryId))
@@ -42,7 +42,7 @@ export const delivery = apiCommand(
 export const redeliver = apiCommand(
   'redeliver',
   'Send a delivery again',
-  `webhooks redeliver ${exampleId} ${exampleDelivery}`,
+  `webhooks redeliver ${exampleWebhookId} ${exampleDelivery}`,
 )
   .description(
     'Send a delivery of the last 90 days again, whether it succeeded or failed. The attempt begins within two seconds.',

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import ora from 'ora';
 import type { Client } from '../../../../lib/client/client.ts';
-import type { Recovery } from '../../../../lib/contract/recoveries.ts';
+import type { Recovery } from '../../../../lib/contract/webhooks/recoveries.ts';
 
 /** How often the progress of a recovery is read, in milliseconds. */
 const readAgainMs = 1_000;
@@ -35,7 +35,6 @@ export async function followRecovery(
   }
 }
 
-/** Returns the progress of a recovery as a line. */
 function progressText({ id, state, matched, sent, delivered, failed }: Recovery): string {
   return `${id} ${state}: ${sent} of ${matched} sent, ${delivered} delivered, ${failed} failed`;
 }

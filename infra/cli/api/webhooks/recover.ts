@@ -1,5 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import { everyItem } from '../../../../lib/client/client.ts';
+import { WebhookId } from '../../../../lib/contract/shapes.ts';
 import {
   type MissedKind,
   missedKinds,
@@ -7,26 +8,25 @@ import {
   RecoveryId,
   recoveryRates,
   usualKinds,
-} from '../../../../lib/contract/recoveries.ts';
-import { WebhookId } from '../../../../lib/contract/shapes.ts';
+} from '../../../../lib/contract/webhooks/recoveries.ts';
 import { readBy, wholeNumber } from '../../command.ts';
 import { printJson } from '../../json.ts';
 import { exitCodes } from '../../run-program.ts';
 import { allOption, apiCommand, limitOption } from '../api-command.ts';
 import { connect } from '../connection.ts';
 import { printDetail } from '../detail.ts';
-import { readEvents, readKinds } from '../names.ts';
-import { printPage, readPage, type Shape } from '../pages.ts';
+import { readEventNames, readKinds } from '../names.ts';
+import { printPage, requestPage, type Shape } from '../pages.ts';
 import { readTime } from '../times.ts';
 import { followRecovery } from './follow-recovery.ts';
-import { exampleId } from './webhook-id.ts';
+import { exampleWebhookId } from './webhook-id.ts';
 
 /** `crewboard webhooks recover`: sends missed events. */
 export const recover = apiCommand(
   'recover',
   'Send the events that a webhook has missed, and show the progress',
-  `webhooks recover ${exampleId} --since 1h --dry-run`,
-  `webhooks recover ${exampleId} --since 2026-11-22T00:00:00Z --include exhausted`,
+  `webhooks recover ${exampleWebhookId} --since 1h --dry-run`,
+  `webhooks recover ${exampleWebhookId} --since 2026-11-22T00:00:00Z --include exhausted`,
 )
   .description(
     [
@@ -37,7 +37,7 @@ export const recover = apiCommand(
   .argument('<id>', 'the id of the webhook', readBy(WebhookId))
   .requiredOption('--since <time>', 'the time of the first event, such as 1h (ago) or 2026-11-22T00:00:00Z', readTime)
   .option('--until <time>', 'the time of the last event (default: now)', readTime)
-  .addOption(new Option('--events <list>', 'only these events, separated by commas').argParser(readEvents))
+  .addOption(new Option('--events <list>', 'only these events, separated by commas').argParser(readEventNames))
   .addOption(
     new Option('--include <list>', `the kinds of events, separated by commas: ${missedKinds.join(', ')}`)
       .argParser(readKinds)
@@ -98,14 +98,14 @@ const recoveryShape: Shape<Recovery> = {
 export const recoveries = apiCommand(
   'recoveries',
   'List the recoveries of a webhook, newest first',
-  `webhooks recoveries ${exampleId}`,
+  `webhooks recoveries ${exampleWebhookId}`,
 )
   .argument('<id>', 'the id of the webhook', readBy(WebhookId))
   .addOption(limitOption())
   .addOption(allOption())
   .action(async (id, options, command) => {
     const client = connect(options, command);
-    const page = await readPage(
+    const page = await requestPage(
       options,
       (limit) => client.listRecoveries({ params: { id }, query: { limit } }),
       () => everyItem(client.listRecoveries, { params: { id } }),
@@ -114,10 +114,10 @@ export const recoveries = apiCommand(
   });
 
 /** `crewboard webhooks cancel-recovery`: stops a recovery. */
-export const cancelRecovery = apiCommand(
+export const cancelRecoveryCommand = apiCommand(
   'cancel-recovery',
   'Stop a recovery: no further attempt of it is made',
-  `webhooks cancel-recovery ${exampleId} rc_01K00000000000000000000000`,
+  `webhooks cancel-recovery ${exampleWebhookId} rc_01K00000000000000000000000`,
 )
   .argument('<id>', 'the id of the webhook', readBy(WebhookId))
   .argument('<recovery>', 'the id of the recovery', readBy(RecoveryId))

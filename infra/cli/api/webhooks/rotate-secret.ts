@@ -5,14 +5,14 @@ import { apiCommand } from '../api-command.ts';
 import { connect } from '../connection.ts';
 import { newSecret, secretOption } from '../secrets.ts';
 import { readDuration } from '../times.ts';
-import { exampleId } from './webhook-id.ts';
+import { exampleWebhookId } from './webhook-id.ts';
 
 /** `crewboard webhooks rotate-secret`: replaces the secret that signs deliveries. */
 export const rotateSecret = apiCommand(
   'rotate-secret',
   'Replace the secret that signs the deliveries of a webhook',
-  `webhooks rotate-secret ${exampleId}`,
-  `webhooks rotate-secret ${exampleId} --overlap 1h`,
+  `webhooks rotate-secret ${exampleWebhookId}`,
+  `webhooks rotate-secret ${exampleWebhookId} --overlap 1h`,
 )
   .description(
     [

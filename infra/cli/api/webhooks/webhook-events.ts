@@ -1,15 +1,15 @@
 import { Option } from '@commander-js/extra-typings';
 import type { EventOfWebhook } from '../../../../lib/client/operations.ts';
-import { eventNames } from '../../../../lib/contract/events.ts';
 import { WebhookId } from '../../../../lib/contract/shapes.ts';
-import { TaskId } from '../../../../lib/contract/tasks.ts';
-import { DeliveryState } from '../../../../lib/contract/webhooks.ts';
+import { TaskId } from '../../../../lib/contract/tasks/tasks.ts';
+import { eventNames } from '../../../../lib/contract/webhooks/events.ts';
+import { DeliveryState } from '../../../../lib/contract/webhooks/webhooks.ts';
 import { readBy } from '../../command.ts';
 import { allOption, apiCommand, limitOption } from '../api-command.ts';
 import { connect } from '../connection.ts';
 import { printCursorPage, readByCursor, type Shape } from '../pages.ts';
 import { readTime } from '../times.ts';
-import { exampleId } from './webhook-id.ts';
+import { exampleWebhookId } from './webhook-id.ts';
 
 const eventShape: Shape<EventOfWebhook> = {
   columns: {
@@ -26,12 +26,12 @@ const eventShape: Shape<EventOfWebhook> = {
 };
 
 /** `crewboard webhooks events`: the events of a webhook, each with the state of its delivery. */
-export const webhookEvents = apiCommand(
+export const webhookEventsCommand = apiCommand(
   'events',
   'List the events of a webhook, newest first, with the states of their deliveries',
-  `webhooks events ${exampleId}`,
-  `webhooks events ${exampleId} --state exhausted --since 1h`,
-  `webhooks events ${exampleId} --all --json`,
+  `webhooks events ${exampleWebhookId}`,
+  `webhooks events ${exampleWebhookId} --state exhausted --since 1h`,
+  `webhooks events ${exampleWebhookId} --all --json`,
 )
   .argument('<id>', 'the id of the webhook', readBy(WebhookId))
   .addOption(new Option('--state <state>', 'only events whose delivery has this state').choices(DeliveryState.options))

@@ -1,2 +1,2 @@
 /** The id of a webhook in examples of commands. */
-export const exampleId = 'wh_01K00000000000000000000000';
+export const exampleWebhookId = 'wh_01K00000000000000000000000';

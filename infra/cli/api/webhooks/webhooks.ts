@@ -1,8 +1,8 @@
 import { Option } from '@commander-js/extra-typings';
 import type { AttemptHour, Webhook } from '../../../../lib/client/operations.ts';
-import { type EventName, eventNames } from '../../../../lib/contract/events.ts';
 import { WebhookId } from '../../../../lib/contract/shapes.ts';
-import { maxPerSecondLimit } from '../../../../lib/contract/webhooks.ts';
+import { type EventName, eventNames } from '../../../../lib/contract/webhooks/events.ts';
+import { maxPerSecondLimit } from '../../../../lib/contract/webhooks/webhooks.ts';
 import { durationText } from '../../../texts.ts';
 import { readBy, wholeNumber } from '../../command.ts';
 import { printJson } from '../../json.ts';
@@ -11,15 +11,15 @@ import { apiCommand, apiGroup } from '../api-command.ts';
 import { confirmDeletion, printDeleted, yesOption } from '../confirmation.ts';
 import { type ConnectionOptions, connect, type Reporter } from '../connection.ts';
 import { printDetail } from '../detail.ts';
-import { readEvents } from '../names.ts';
+import { readEventNames } from '../names.ts';
 import { printList, type Shape } from '../pages.ts';
 import { secretOption } from '../secrets.ts';
 import { deliveries } from './deliveries.ts';
 import { delivery, redeliver } from './delivery.ts';
-import { cancelRecovery, recover, recoveries } from './recover.ts';
+import { cancelRecoveryCommand, recover, recoveries } from './recover.ts';
 import { rotateSecret } from './rotate-secret.ts';
-import { webhookEvents } from './webhook-events.ts';
-import { exampleId } from './webhook-id.ts';
+import { webhookEventsCommand } from './webhook-events.ts';
+import { exampleWebhookId } from './webhook-id.ts';
 
 const readMaximum = wholeNumber(maxPerSecondLimit);
 
@@ -50,7 +50,7 @@ const add = apiCommand(
   .argument('<url>', 'the URL of the receiver')
   .addOption(
     new Option('--events <list>', `the events, separated by commas: ${eventNames.join(', ')}`)
-      .argParser(readEvents)
+      .argParser(readEventNames)
       .default([...eventNames] as EventName[], 'all events'),
   )
   .option('--project <id>', 'send only events of tasks of this project')
@@ -78,14 +78,16 @@ function filterOf(project: string | undefined, agent: string | undefined) {
 const edit = apiCommand(
   'edit',
   'Change the URL, the events, the description, the filter, the maximum or the recovery of a webhook',
-  `webhooks edit ${exampleId} https://example.com/crewboard`,
-  `webhooks edit ${exampleId} --events task.created --description ''`,
-  `webhooks edit ${exampleId} --project proj_website`,
+  `webhooks edit ${exampleWebhookId} https://example.com/crewboard`,
+  `webhooks edit ${exampleWebhookId} --events task.created --description ''`,
+  `webhooks edit ${exampleWebhookId} --project proj_website`,
 )
   .argument('<id>', 'the id of the webhook', readBy(WebhookId))
   .argument('[url]', 'the new URL of the receiver; waiting retries go to it too')
   .addOption(
-    new Option('--events <list>', `all events, separated by commas: ${eventNames.join(', ')}`).argParser(readEvents),
+    new Option('--events <list>', `all events, separated by commas: ${eventNames.join(', ')}`).argParser(
+      readEventNames,
+    ),
   )
   .option('--description <text>', 'the purpose of the webhook; an empty text removes it')
   .option('--project <id>', 'send only events of tasks of this project; --project and --agent replace the whole filter')
@@ -120,8 +122,8 @@ const edit = apiCommand(
 const show = apiCommand(
   'show',
   'Show a webhook, and whether its deliveries arrive',
-  `webhooks show ${exampleId}`,
-  `webhooks show ${exampleId} --hours`,
+  `webhooks show ${exampleWebhookId}`,
+  `webhooks show ${exampleWebhookId} --hours`,
 )
   .argument('<id>', 'the id of the webhook', readBy(WebhookId))
   .option('--hours', 'also the number of attempts in each of the last 24 hours')
@@ -183,8 +185,8 @@ function signedText({ signed, secretChangedAt }: Webhook): string {
 const remove = apiCommand(
   'delete',
   'Delete a webhook',
-  `webhooks delete ${exampleId}`,
-  `webhooks delete ${exampleId} --yes`,
+  `webhooks delete ${exampleWebhookId}`,
+  `webhooks delete ${exampleWebhookId} --yes`,
 )
   .description('Delete a webhook with its history. Its scheduled retries are not sent.')
   .argument('<id>', 'the id of the webhook', readBy(WebhookId))
@@ -199,12 +201,12 @@ const remove = apiCommand(
     printDeleted(`the webhook ${id}`, { id }, options);
   });
 
-const pause = apiCommand('pause', 'Pause a webhook: nothing is sent to it', `webhooks pause ${exampleId}`)
+const pause = apiCommand('pause', 'Pause a webhook: nothing is sent to it', `webhooks pause ${exampleWebhookId}`)
   .description('Pause a webhook. Events of the pause are never sent to it; retries wait until it is resumed.')
   .argument('<id>', 'the id of the webhook', readBy(WebhookId))
   .action((id, options, command) => setActive(id, false, options, command));
 
-const resume = apiCommand('resume', 'Resume a paused webhook', `webhooks resume ${exampleId}`)
+const resume = apiCommand('resume', 'Resume a paused webhook', `webhooks resume ${exampleWebhookId}`)
   .description('Resume a paused webhook. Retries that waited are sent right away.')
   .argument('<id>', 'the id of the webhook', readBy(WebhookId))
   .action((id, options, command) => setActive(id, true, options, command));
@@ -228,8 +230,8 @@ async function setActive(
 const test = apiCommand(
   'test',
   'Send a test event to a webhook',
-  `webhooks test ${exampleId}`,
-  `webhooks test ${exampleId} --event agent.completed`,
+  `webhooks test ${exampleWebhookId}`,
+  `webhooks test ${exampleWebhookId} --event agent.completed`,
 )
   .description(
     'Send a test event to a webhook, once, and show what the receiver responds. The exit code is 1 if the attempt fails.',
@@ -264,11 +266,11 @@ export const webhooks = apiGroup(
   .addCommand(pause)
   .addCommand(resume)
   .addCommand(test)
-  .addCommand(webhookEvents)
+  .addCommand(webhookEventsCommand)
   .addCommand(deliveries)
   .addCommand(delivery)
   .addCommand(redeliver)
   .addCommand(recover)
   .addCommand(recoveries)
-  .addCommand(cancelRecovery)
+  .addCommand(cancelRecoveryCommand)
   .addCommand(remove);

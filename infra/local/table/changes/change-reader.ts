@@ -87,7 +87,7 @@ export function readChanges(mapping: ChangeMapping, waitFor: Wait = waited): Sto
     return firstFailed < 0;
   }
 
-  /** Gives records to the handler. Returns the sequence numbers of those that failed. */
+  /** Gives records to the handler. Returns the sequence numbers of the records that failed. */
   async function callHandler(Records: DynamoDBRecord[]): Promise<Set<string>> {
     const event: DynamoDBStreamEvent = { Records };
     const context = contextOf(mapping.name, mapping.timeoutSeconds);

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
-import { tableSchema } from '../../../../lib/deployment/table-schema.ts';
+import { tableSchema } from '../../../../lib/names/table-schema.ts';
 import { decodeItem } from '../values/encoding.ts';
 import { marshalledItem } from '../values/native.ts';
 

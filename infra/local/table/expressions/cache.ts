@@ -1,3 +1,5 @@
+import { setBounded } from '../../../../lib/contract/bounded-map.ts';
+
 /** How many parsed expressions a cache keeps. The stores have about a hundred texts, some of them with varying numbers of parts. */
 const mostTexts = 1_000;
 
@@ -8,8 +10,7 @@ export function createCache<Result>(): (text: string, create: () => Result) => R
     const found = known.get(text);
     if (found !== undefined) return found;
     const created = create();
-    if (known.size >= mostTexts) known.delete(known.keys().next().value as string);
-    known.set(text, created);
+    setBounded(known, text, created, mostTexts);
     return created;
   };
 }

@@ -1,6 +1,6 @@
 import { Invalid, Unsupported } from '../errors.ts';
 import { attributeOf, type TableItem, type Value, ValueSet } from '../values/values.ts';
-import { expectToken, next, peek, syntaxError, type Tokens, take } from './tokens.ts';
+import { expectToken, nextToken, peek, syntaxError, type Tokens, take } from './tokens.ts';
 
 /** The names and values of the placeholders of an expression. */
 export type Placeholders = { names: Readonly<Record<string, string>>; values: Readonly<Record<string, Value>> };
@@ -24,7 +24,7 @@ export function parsePath(tokens: Tokens): Path {
   for (;;) {
     if (take(tokens, '.')) parts.push(parseName(tokens));
     else if (take(tokens, '[')) {
-      const index = next(tokens);
+      const index = nextToken(tokens);
       if (!/^\d{1,9}$/.test(index)) throw syntaxError({ ...tokens, at: tokens.at - 1 });
       parts.push(Number(index));
       expectToken(tokens, ']');
@@ -108,7 +108,7 @@ function sizeOf(value: Value | undefined): Value | undefined {
 }
 
 /**
- * Checks that the placeholders of expressions are those of the request: each is defined and used.
+ * Checks that expressions use exactly the placeholders of the request: each is defined and used.
  *
  * @param expressions the parsed expressions of a request
  */

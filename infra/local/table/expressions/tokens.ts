@@ -37,7 +37,7 @@ export function tokensOf(kind: string, text: string): Tokens {
 export const peek = ({ all, at }: Tokens): string => all[at] ?? '';
 
 /** Takes the next token. */
-export function next(tokens: Tokens): string {
+export function nextToken(tokens: Tokens): string {
   const taken = peek(tokens);
   tokens.at += 1;
   return taken;

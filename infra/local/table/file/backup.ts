@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { codeOf, Problem } from '../../problem.ts';
-import { problemOf } from './open-database.ts';
+import { codeOf, Problem } from '../../../problem.ts';
+import { databaseProblem } from './open-database.ts';
 
 /** The result code of SQLite for a full disk. */
 const diskFull = 13;
@@ -31,7 +31,7 @@ export async function backUp(from: string, to: string): Promise<void> {
     for (const end of ['', '-journal']) rmSync(incomplete + end, { force: true });
     if (((error as { errcode?: number }).errcode ?? 0) % 256 === diskFull)
       throw new Problem(`The disk of ${to} is full; free some space, or name a file on another disk.`);
-    throw problemOf(error, from) ?? error;
+    throw databaseProblem(error, from) ?? error;
   }
 }
 

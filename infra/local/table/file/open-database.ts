@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Problem } from '../../problem.ts';
+import { Problem } from '../../../problem.ts';
 import { schema } from './database.ts';
 
 /** Marks the file as a table of this service: the letters `Crwb`. */
@@ -48,7 +48,7 @@ export function openDatabaseFile(path: string): DatabaseSync {
     if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
     return prepareFile(new DatabaseSync(path), path, wasEndedUncleanly);
   } catch (error) {
-    throw error instanceof Problem ? error : (problemOf(error, path) ?? error);
+    throw error instanceof Problem ? error : (databaseProblem(error, path) ?? error);
   }
 }
 
@@ -130,7 +130,7 @@ function freeBytesOf(folder: string): number {
 }
 
 /** Returns what the user can do about an error of SQLite or of the file system; `undefined` for any other error. */
-export function problemOf(error: unknown, path: string, freeBytes = freeBytesOf): Problem | undefined {
+export function databaseProblem(error: unknown, path: string, freeBytes = freeBytesOf): Problem | undefined {
   const { errcode, code, message } = error as Error & { errcode?: number; code?: string };
   // The lower byte is the result code; the others say more.
   const result = (errcode ?? 0) & 0xff;

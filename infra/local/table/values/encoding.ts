@@ -172,7 +172,7 @@ function checkedNumber(number: number): number {
     const is = number > 0 ? 'greater than Number.MAX_SAFE_INTEGER' : 'lesser than Number.MIN_SAFE_INTEGER';
     throw new Error(`Number ${number} is ${is}. Use NumberValue from @aws-sdk/lib-dynamodb.`);
   }
-  // The texts of fractions may be beyond the limits of DynamoDB; those of integers are not.
+  // The texts of fractions may be beyond the limits of DynamoDB; the texts of integers are not.
   if (!Number.isInteger(number)) return parseNumber(String(number)) as number;
   return number + 0;
 }

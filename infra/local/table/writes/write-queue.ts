@@ -8,14 +8,14 @@ import {
   type BatchResult,
   CommitFailed,
   createWriter,
-  type Job,
   type JobResult,
-  type Recorded,
+  type RecordedKinds,
+  type WriteJob,
 } from './writer.ts';
 
 /**
- * The writes of a process. All jobs that are queued in one turn of the event loop, and those that are queued while a commit
- * runs, are committed together: one wait for the disk for all.
+ * The writes of a process. All jobs that are queued in one turn of the event loop, and jobs that are queued while a
+ * commit runs, are committed together: one wait for the disk for all.
  */
 export type WriteQueue = {
   /**
@@ -23,7 +23,7 @@ export type WriteQueue = {
    *
    * @throws `CommitFailed` if its batch is not committed; `TableClosed` after `close`; `WriterEnded` if the thread ends
    */
-  write: (job: Job) => Promise<JobResult>;
+  write: (job: WriteJob) => Promise<JobResult>;
   /** Deletes the recorded changes up to a number with the next commit, at the latest after `forgetWithinMs`. */
   forgetChanges: (upTo: number) => void;
   /** Commits what is queued and closes the connection. */
@@ -49,7 +49,7 @@ type Committer = {
   ended: Promise<void>;
 };
 
-type Queued = { job: Job; resolve: (result: JobResult) => void; reject: (error: unknown) => void };
+type Queued = { job: WriteJob; resolve: (result: JobResult) => void; reject: (error: unknown) => void };
 
 /** How long the deletion of handled changes waits for a write with which it is committed. */
 const forgetWithinMs = 1_000;
@@ -188,7 +188,11 @@ export function createThreadCommitter(data: WriteThreadData): Committer {
 }
 
 /** Creates a committer in this thread, for a database in memory and for commands that write little. */
-export function createInlineCommitter(database: DatabaseSync, durability: Durability, recorded: Recorded): Committer {
+export function createInlineCommitter(
+  database: DatabaseSync,
+  durability: Durability,
+  recorded: RecordedKinds,
+): Committer {
   prepareWriter(database, durability);
   const writer = createWriter(database, recorded);
   return {

@@ -7,11 +7,11 @@ import {
   CommitFailed,
   type CommitFailure,
   createWriter,
-  type Recorded,
+  type RecordedKinds,
 } from './writer.ts';
 
 /** What the main thread starts the thread with. */
-export type WriteThreadData = Recorded & { path: string; durability: Durability };
+export type WriteThreadData = RecordedKinds & { path: string; durability: Durability };
 
 /** What the thread sends for a batch. */
 export type WriteThreadAnswer = { result: BatchResult } | { failed: CommitFailure };

@@ -1,11 +1,11 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import type { QuietChange } from '../../../../lib/deployment/consumers.ts';
+import type { QuietChange } from '../../../../lib/names/consumers.ts';
 import { type CancellationReason, Invalid, type StoredItem, type TableFailure } from '../errors.ts';
 import { fulfils, parseCondition } from '../expressions/conditions.ts';
 import type { Placeholders } from '../expressions/operands.ts';
 import { projected } from '../expressions/projections.ts';
 import { parseUpdate, updated } from '../expressions/updates.ts';
-import { type ItemKey, indexEntrySize, type Row, rowOf } from '../rows.ts';
+import { type ItemKey, indexEntrySize, rowOf, type TableRow } from '../rows.ts';
 import { decode, decodeItem, encodeItem, type Stored } from '../values/encoding.ts';
 import type { TableItem, Value } from '../values/values.ts';
 
@@ -13,7 +13,7 @@ import type { TableItem, Value } from '../values/values.ts';
 export type PreparedWrite = ItemKey & {
   action: 'put' | 'update' | 'delete' | 'check';
   /** The item of a put. */
-  row?: Row;
+  row?: TableRow;
   condition?: string;
   update?: string;
   names?: Readonly<Record<string, string>>;
@@ -27,14 +27,14 @@ export type PreparedWrite = ItemKey & {
 };
 
 /** What the writer does in one step, all or nothing: the writes of a command, or the deletion of expired items. */
-export type Job =
+export type WriteJob =
   | { is: 'single'; writes: readonly [PreparedWrite] }
-  /** Writes of different items; those of a batch have no conditions. */
+  /** Writes of different items; the writes of a batch have no conditions. */
   | { is: 'transaction' | 'batch'; writes: readonly PreparedWrite[] }
   /** Deletes at most `limit` items that have expired before a time, in seconds. */
   | { is: 'expiry'; before: number; limit: number };
 
-/** The write units of a job, and those of the index, without the factor of transactions. */
+/** The write units of a job for the table and for the index, without the factor of transactions. */
 export type WriteUnits = { table: number; index: number };
 
 /** The result of a job. `count` is the number of expired items that were deleted. */
@@ -42,7 +42,7 @@ export type JobResult = { attributes?: StoredItem; units: WriteUnits; count?: nu
 
 /** Jobs that are committed together. */
 export type Batch = {
-  jobs: readonly Job[];
+  jobs: readonly WriteJob[];
   /** Unix time, in ms. */
   now: number;
   /** Deletes the changes up to this number, which were handled. */
@@ -52,8 +52,8 @@ export type Batch = {
 /** The result of a committed batch. `changes` is the number of changes that it has recorded. */
 export type BatchResult = { results: JobResult[]; changes: number };
 
-/** The kinds of items whose changes are recorded, those of which only new items are, and the changes that are not. */
-export type Recorded = {
+/** The kinds of items whose changes are recorded, the kinds of which only new items are recorded, and the changes that are not. */
+export type RecordedKinds = {
   kinds: readonly string[];
   onlyNew?: readonly string[] | undefined;
   quiet?: QuietChange | undefined;
@@ -84,10 +84,10 @@ export type CommitFailure = { message: string; code: number; isRolledBack: boole
 export const diskFull = 13;
 
 /** A stored item, and its value when it is first needed. */
-type Found = Row & { item?: TableItem };
+type Found = TableRow & { item?: TableItem };
 
 /** What a write does, decided before anything is written. */
-type Plan = { write: PreparedWrite; old: Found | undefined; new: Row | undefined; changed?: readonly string[] };
+type Plan = { write: PreparedWrite; old: Found | undefined; new: TableRow | undefined; changed?: readonly string[] };
 
 type Columns = [string, number, number, string | null, string | null, number | null, string | null];
 
@@ -100,7 +100,7 @@ type Columns = [string, number, number, string | null, string | null, number | n
  *
  * @param recorded the changes that are recorded
  */
-export function createWriter(database: DatabaseSync, { kinds, onlyNew = [], quiet }: Recorded): Writer {
+export function createWriter(database: DatabaseSync, { kinds, onlyNew = [], quiet }: RecordedKinds): Writer {
   const select = database.prepare(
     'SELECT item, coded, size, due, dueAt, expiresAt, kind FROM items WHERE pk = ? AND sk = ?',
   );
@@ -128,15 +128,15 @@ export function createWriter(database: DatabaseSync, { kinds, onlyNew = [], quie
     return { pk, sk, text, coded: coded === 1, size, due, dueAt, expiresAt, kind };
   }
 
-  const isOfKind = (row: Row | undefined) => row !== undefined && row.kind !== null && kinds.includes(row.kind);
-  const isQuiet = (row: Row | undefined) =>
+  const isOfKind = (row: TableRow | undefined) => row !== undefined && row.kind !== null && kinds.includes(row.kind);
+  const isQuiet = (row: TableRow | undefined) =>
     quiet !== undefined && row?.kind === quiet.kind && decodeItem(row)[quiet.attribute] === quiet.value;
 
-  const isNew = (old: Row | undefined, row: Row | undefined) =>
+  const isNew = (old: TableRow | undefined, row: TableRow | undefined) =>
     !old && row !== undefined && row.kind !== null && onlyNew.includes(row.kind);
 
   /** DynamoDB records no change of an item that stays the same. */
-  const isRecorded = (old: Row | undefined, row: Row | undefined) =>
+  const isRecorded = (old: TableRow | undefined, row: TableRow | undefined) =>
     (isOfKind(old) || isOfKind(row) || isNew(old, row)) && old?.text !== row?.text && !(old && isQuiet(row));
 
   /** Makes a planned write, and returns its units. */
@@ -153,14 +153,14 @@ export function createWriter(database: DatabaseSync, { kinds, onlyNew = [], quie
       else replaceListed.run(text, coded, size, kind, due, dueAt, expiresAt, pk, sk);
     }
     if (isRecorded(old, row)) {
-      const coded = (one: Row | undefined) => Number(one?.coded ?? false);
+      const coded = (one: TableRow | undefined) => Number(one?.coded ?? false);
       record.run(now, pk, sk, old?.text ?? null, coded(old), row?.text ?? null, coded(row));
       changes += 1;
     }
     return units;
   }
 
-  function run(job: Job, now: number): JobResult {
+  function run(job: WriteJob, now: number): JobResult {
     if (job.is === 'expiry') return deleteExpired(job, now);
     const planned = planAll(job.writes);
     if (!Array.isArray(planned)) return { failure: planned };
@@ -265,7 +265,6 @@ function plan(write: PreparedWrite, old: Found | undefined): Plan | Cancellation
   }
 }
 
-/** Returns the item of a row. */
 function itemOf(found: Found): TableItem {
   found.item ??= decodeItem(found);
   return found.item;
@@ -279,14 +278,14 @@ function placeholdersOf({ names = {}, values = {} }: PreparedWrite): Placeholder
 
 /** Returns what a single write returns; `undefined` if nothing. */
 function attributesOf({ write, old, new: row, changed = [] }: Plan): StoredItem | undefined {
-  const text = (one: Row | undefined) => one && { text: one.text, coded: one.coded };
+  const text = (one: TableRow | undefined) => one && { text: one.text, coded: one.coded };
   switch (write.returns) {
     case 'ALL_OLD':
       return text(old);
     case 'ALL_NEW':
       return text(row);
     case 'UPDATED_NEW': {
-      const part = projected(decodeItem(row as Row), changed);
+      const part = projected(decodeItem(row as TableRow), changed);
       return Object.keys(part).length === 0 ? undefined : encodeItem(part);
     }
   }
@@ -294,7 +293,7 @@ function attributesOf({ write, old, new: row, changed = [] }: Plan): StoredItem 
 }
 
 /** Returns the error of a job that cannot be made. */
-function failureOf(job: Job, planned: readonly (Plan | CancellationReason)[]): TableFailure {
+function failureOf(job: WriteJob, planned: readonly (Plan | CancellationReason)[]): TableFailure {
   const reasons = planned.map((one): CancellationReason => ('code' in one ? one : { code: 'None' }));
   if (job.is === 'transaction')
     return {
@@ -311,8 +310,8 @@ function failureOf(job: Job, planned: readonly (Plan | CancellationReason)[]): T
 /** The bytes that one write unit writes. */
 const writeUnit = 1024;
 
-/** Returns the units of a write: those of the larger of both items, and those of each entry of the index that changes. */
-function unitsOf(old: Row | undefined, row: Row | undefined): WriteUnits {
+/** Returns the units of a write: the units of the larger of both items, and the units of each changed entry of the index. */
+function unitsOf(old: TableRow | undefined, row: TableRow | undefined): WriteUnits {
   const table = Math.max(1, Math.ceil(Math.max(old?.size ?? 0, row?.size ?? 0) / writeUnit));
   const [before, after] = [old ? indexEntrySize(old) : 0, row ? indexEntrySize(row) : 0];
   const isSame = before === after && old?.due === row?.due && old?.dueAt === row?.dueAt;

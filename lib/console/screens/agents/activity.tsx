@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { AgentMetrics } from '../../../client/operations.ts';
-import { atMost } from '../../components/at-most.ts';
+import { atMost } from '../../components/format/at-most.ts';
 import { RunStatus } from '../../components/page.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useClient } from '../../session.ts';

@@ -3,7 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Agent } from '../../../client/operations.ts';
 import { ActionMenu } from '../../components/action-menu.tsx';
-import { ConfirmDialog } from '../../components/confirm.tsx';
+import { ConfirmDialog } from '../../components/dialogs/confirm.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { useClient, useScope } from '../../session.ts';
 

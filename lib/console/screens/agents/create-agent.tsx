@@ -2,11 +2,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import type { NewAgent } from '../../../client/operations.ts';
-import { Modal } from '../../components/dialog.tsx';
-import { FormEnd } from '../../components/form-end.tsx';
-import { MissingDialog } from '../../components/missing-scope.tsx';
+import { Modal } from '../../components/dialogs/dialog.tsx';
+import { FormEnd } from '../../components/dialogs/form-end.tsx';
+import { MissingDialog } from '../../components/dialogs/missing-scope.tsx';
+import { useDraft } from '../../components/hooks/use-draft.ts';
 import { useNotices } from '../../components/notices.tsx';
-import { useDraft } from '../../components/use-draft.ts';
 import { useClient, useScope } from '../../session.ts';
 import { agentCategories } from './agent-fields.ts';
 

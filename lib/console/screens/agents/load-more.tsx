@@ -1,4 +1,4 @@
-import { MoreButton } from '../../components/more-button.tsx';
+import { MoreButton } from '../../components/filters/more-button.tsx';
 
 /** The state of a list that is loaded page by page. */
 type PagedQuery = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };

@@ -1,9 +1,9 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import type { Agent, AgentMetrics, DailyMetrics, Period } from '../../../client/operations.ts';
 import { Failure } from '../../components/failure.tsx';
+import { durationText } from '../../components/format/time-text.ts';
 import { Empty, Skeleton, Status } from '../../components/page.tsx';
 import { Ago } from '../../components/time.tsx';
-import { durationText } from '../../components/time-text.ts';
 import { useScope } from '../../session.ts';
 import { successText } from './activity.tsx';
 import { editedFields } from './agent-fields.ts';

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { PromptListItem, PromptSource } from '../../../client/operations.ts';
-import { ConfirmAction } from '../../components/confirm.tsx';
+import { ConfirmAction } from '../../components/dialogs/confirm.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { Skeleton } from '../../components/page.tsx';

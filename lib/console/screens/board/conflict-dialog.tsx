@@ -1,4 +1,4 @@
-import { Modal } from '../../components/dialog.tsx';
+import { Modal } from '../../components/dialogs/dialog.tsx';
 import type { Conflict } from './change-task.ts';
 import { type SeenTask, statusLabels } from './tasks.ts';
 

@@ -1,6 +1,6 @@
 import type { FormEvent } from 'react';
 import { ProjectField } from './choices/project-field.tsx';
-import { AgentField } from './fields.tsx';
+import { AgentField } from './form/fields.tsx';
 import { priorities } from './tasks.ts';
 
 /** The filters of the board as they are in the URL. */

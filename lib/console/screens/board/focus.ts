@@ -12,8 +12,8 @@ const settlingMs = 50;
 export function focusCard(id: string | undefined, column?: TaskStatus): () => void {
   if (id === undefined) return () => {};
   const timer = setTimeout(() => {
-    // A dialog has the focus while it is open.
-    if (document.querySelector('[role=dialog]:not(.beside)')) return;
+    // A dialog has the focus while it is open, and a panel once the user has gone on to it.
+    if (document.querySelector('[role=dialog]:not(.beside)') || document.activeElement?.closest('.beside')) return;
     const card = document.querySelector<HTMLElement>(`[data-card="${CSS.escape(id)}"] button`);
     const rest = ':is(.column-cards:not([hidden]), [aria-expanded="false"])';
     (card ?? document.querySelector<HTMLElement>(`[data-status="${column}"] ${rest}`))?.focus();

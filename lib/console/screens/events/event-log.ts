@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Event, EventName } from '../../../client/operations.ts';
-import { timesOf } from '../../components/time-range.ts';
+import { timesOf } from '../../components/filters/time-range.ts';
 import { type Position, readAfter, readPosition } from '../../live/follow-events.ts';
 import { useClient } from '../../session.ts';
 

@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import type { Event } from '../../../client/operations.ts';
-import { claimText } from '../../components/claim-text.ts';
 import { Failure } from '../../components/failure.tsx';
+import { claimText } from '../../components/format/claim-text.ts';
+import { statusText } from '../../components/format/status-text.ts';
+import { useWebhookName } from '../../components/hooks/webhook-name.ts';
 import { Skeleton, Status } from '../../components/page.tsx';
-import { statusText } from '../../components/status-text.ts';
 import { TextBlock } from '../../components/text-block.tsx';
 import { Ago } from '../../components/time.tsx';
-import { useWebhookName } from '../../components/webhook-name.ts';
 import { useScope } from '../../session.ts';
 import { useEvent } from './event-log.ts';
 

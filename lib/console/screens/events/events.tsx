@@ -2,13 +2,13 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { EventName } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
-import { EventFilter } from '../../components/event-filter.tsx';
-import { eventNameOf } from '../../components/event-names.ts';
 import { Failure } from '../../components/failure.tsx';
-import { FilterInput } from '../../components/filter-input.tsx';
-import { MoreButton } from '../../components/more-button.tsx';
+import { EventFilter } from '../../components/filters/event-filter.tsx';
+import { FilterInput } from '../../components/filters/filter-input.tsx';
+import { MoreButton } from '../../components/filters/more-button.tsx';
+import { TimeRangeFilter } from '../../components/filters/time-range-filter.tsx';
+import { eventNameOf } from '../../components/format/event-names.ts';
 import { Empty, PageHead, Skeleton } from '../../components/page.tsx';
-import { TimeRangeFilter } from '../../components/time-range-filter.tsx';
 import { type EventFilters, requestOf, useEvent, useEventLog } from './event-log.ts';
 import { EventRow } from './event-row.tsx';
 

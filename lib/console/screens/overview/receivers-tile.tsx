@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Client } from '../../../client/client.ts';
 import type { Webhook } from '../../../client/operations.ts';
+import { webhookName } from '../../components/hooks/webhook-name.ts';
 import { Ago } from '../../components/time.tsx';
-import { webhookName } from '../../components/webhook-name.ts';
 import { useClient } from '../../session.ts';
 import { counted, Tile } from './tile.tsx';
 

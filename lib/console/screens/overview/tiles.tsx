@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Operations } from '../../../client/operations.ts';
+import { statusText } from '../../components/format/status-text.ts';
 import { RunTime } from '../../components/run-time.tsx';
-import { statusText } from '../../components/status-text.ts';
 import { useClient } from '../../session.ts';
 import { runningExecutions, taskCounts, weekMetrics } from './queries.ts';
 import { counted, Tile } from './tile.tsx';

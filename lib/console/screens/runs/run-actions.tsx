@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Execution } from '../../../client/operations.ts';
-import { ConfirmAction } from '../../components/confirm.tsx';
+import { ConfirmAction } from '../../components/dialogs/confirm.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { useClient, useScope } from '../../session.ts';
 

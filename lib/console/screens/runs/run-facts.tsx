@@ -3,10 +3,10 @@ import { Link } from '@tanstack/react-router';
 import type { Execution } from '../../../client/operations.ts';
 import { CopyableId } from '../../components/copyable-id.tsx';
 import { Fact, FactBar } from '../../components/fact-bar.tsx';
-import { oneTask } from '../../components/one-task.ts';
+import { tokensText } from '../../components/format/tokens-text.ts';
+import { oneTask } from '../../components/hooks/one-task.ts';
 import { RunTime } from '../../components/run-time.tsx';
 import { Ago } from '../../components/time.tsx';
-import { tokensText } from '../../components/tokens-text.ts';
 import { useClient, useScope } from '../../session.ts';
 
 /** The facts of an execution, as names and values. */

@@ -4,10 +4,10 @@ import type { ExecutionStatus } from '../../../client/operations.ts';
 import { CopyAsCurl } from '../../components/copy-as-curl.tsx';
 import { ExecutionsTable } from '../../components/executions-table.tsx';
 import { Failure } from '../../components/failure.tsx';
-import { MoreButton } from '../../components/more-button.tsx';
+import { MoreButton } from '../../components/filters/more-button.tsx';
+import { unique } from '../../components/format/unique.ts';
+import { useAgentNames } from '../../components/hooks/use-agent-names.ts';
 import { Empty, PageHead, Skeleton } from '../../components/page.tsx';
-import { unique } from '../../components/unique.ts';
-import { useAgentNames } from '../../components/use-agent-names.ts';
 import { useClient } from '../../session.ts';
 
 const statuses = ['running', 'completed', 'failed'] as const satisfies readonly ExecutionStatus[];

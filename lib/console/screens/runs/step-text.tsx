@@ -1,5 +1,5 @@
 import type { Operations } from '../../../client/operations.ts';
-import { indented } from '../../components/indented.ts';
+import { indented } from '../../components/format/indented.ts';
 
 /** A step of an execution. */
 export type ExecutionStep = Operations['listSteps']['data'][number];

@@ -1,7 +1,7 @@
 import type { Execution } from '../../../client/operations.ts';
-import { gateNames, isGate } from '../../components/gate-names.ts';
+import { gateNames, isGate } from '../../components/format/gate-names.ts';
+import { durationText } from '../../components/format/time-text.ts';
 import { useKnownNow } from '../../components/time.tsx';
-import { durationText } from '../../components/time-text.ts';
 import { StepMessages } from './step-messages.tsx';
 import { type ExecutionStep, StepText } from './step-text.tsx';
 import { waitsOf } from './step-waits.ts';

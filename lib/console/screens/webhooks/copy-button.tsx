@@ -1,4 +1,4 @@
-import { useCopy } from '../../components/use-copy.ts';
+import { useCopy } from '../../components/hooks/use-copy.ts';
 
 /** A button that copies a text. */
 export function CopyButton({ label, text }: { label: string; text: string }) {

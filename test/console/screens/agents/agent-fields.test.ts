@@ -8,8 +8,13 @@ import {
   textOf,
   valuesOf,
 } from '../../../../lib/console/screens/agents/agent-fields.ts';
-import { exampleAgent, highestConduct, highestStepLimits, standardConduct } from '../../../../lib/contract/agents.ts';
-import { numberSettings } from '../../../../lib/deployment/number-settings.ts';
+import {
+  exampleAgent,
+  highestConduct,
+  highestStepLimits,
+  standardConduct,
+} from '../../../../lib/contract/agents/agents.ts';
+import { numberSettings } from '../../../../lib/settings/number-settings.ts';
 
 const agent = { ...exampleAgent, capabilities: [...exampleAgent.capabilities], maxSteps: 9 } satisfies Agent;
 

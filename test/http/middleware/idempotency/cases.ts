@@ -1,19 +1,19 @@
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { processContext } from '../../../../lib/context.ts';
-import type { Agent } from '../../../../lib/contract/agents.ts';
+import { processContext } from '../../../../lib/context/context.ts';
+import type { Agent } from '../../../../lib/contract/agents/agents.ts';
 import type { Scope } from '../../../../lib/contract/endpoint.ts';
 import type { endpoints } from '../../../../lib/contract/endpoints.ts';
 import type { ErrorCode } from '../../../../lib/contract/errors.ts';
 import { ulidOf } from '../../../../lib/contract/ids.ts';
-import type { RecoveryStarted } from '../../../../lib/contract/recoveries.ts';
 import type { Operation } from '../../../../lib/contract/routes.ts';
-import type { Task } from '../../../../lib/contract/tasks.ts';
+import type { Task } from '../../../../lib/contract/tasks/tasks.ts';
+import type { RecoveryStarted } from '../../../../lib/contract/webhooks/recoveries.ts';
+import { keys } from '../../../../lib/table/access/keys.ts';
+import { getItem, queryItems } from '../../../../lib/table/access/reads.ts';
 import { hashOf } from '../../../../lib/table/agents/agent-items.ts';
 import { insertAttempt } from '../../../../lib/table/deliveries/attempt-log.ts';
-import { appendEvent } from '../../../../lib/table/deliveries/event-log.ts';
-import { webhooksLimit } from '../../../../lib/table/deliveries/webhooks.ts';
-import { keys } from '../../../../lib/table/keys.ts';
-import { getItem, queryItems } from '../../../../lib/table/reads.ts';
+import { appendEvent } from '../../../../lib/table/events/event-log.ts';
+import { webhooksLimit } from '../../../../lib/table/webhooks/webhooks.ts';
 import { firstAttemptOf } from '../../../../lib/webhooks/deliveries/first-attempts.ts';
 import { dataOf, paginationOf, versionOf } from '../../../api.ts';
 import { newAgent } from '../../../functions/agents/test-agents.ts';
@@ -268,7 +268,7 @@ export const cases: Record<Post, Case> = {
       const { systemPrompt } = dataOf<Agent>(await agents.get('qa-reviewer'));
       return { name: 'qa-reviewer', hash: hashOf(systemPrompt) };
     },
-    // The first change is the one that the restoration takes back.
+    // The first change is the change that the restoration takes back.
     counts: async (tenant) => [(await changes(tenant)) - 1],
     close: (tenant) => withoutItem(tenant, keys.agent(tenant.organization, 'writer')),
     refused: 'not_found',

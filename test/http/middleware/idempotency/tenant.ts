@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import { afterEach, vi } from 'vitest';
-import { processContext } from '../../../../lib/context.ts';
+import { processContext } from '../../../../lib/context/context.ts';
 import { type Scope, scopes } from '../../../../lib/contract/endpoint.ts';
 import type { Operation } from '../../../../lib/contract/routes.ts';
-import { environment } from '../../../../lib/deployment/environment.ts';
 import { issueToken } from '../../../../lib/http/issue-token.ts';
-import { openTable } from '../../../../lib/table/client.ts';
+import { environment } from '../../../../lib/names/environment.ts';
+import { openTable } from '../../../../lib/table/access/client.ts';
 import { createApi } from '../../../api.ts';
 import { createTestImprovements } from '../../../functions/agents/test-improvements.ts';
 import { usual } from '../../../improvements/learning-model.ts';
+import { startReceiver } from '../../../sender/receiver.ts';
 import { type Answer, pointFunctionsAt } from '../../../service.ts';
 import { startTableServer, type TableServer } from '../../../table-server.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
-import { startReceiver } from '../../../webhooks/sender/receiver.ts';
 
 export type Request = { params?: Record<string, string>; body?: unknown };
 

@@ -13,7 +13,7 @@ import { eventOf } from '../../../service.ts';
 import { type Answer, bundleAll } from './bundles.ts';
 import { importCpuRatios } from './import-cpu.ts';
 
-/** The AWS clients of functions that have others than that of DynamoDB alone; of the open functions only `health` has one. */
+/** The AWS clients of functions that have other clients than the client of DynamoDB; of the open functions only `health` has one. */
 const clients: Record<string, string[]> = {
   'functions/agents/self-improve-agent.ts': ['dynamodb', 'bedrock-runtime'],
   'functions/deployment/check-functions.ts': ['lambda'],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
 import type { SecretsUse } from '../../../../lib/contract/endpoint.ts';
 import { functionNameOf, routes } from '../../../../lib/contract/routes.ts';
-import { type Consumer, consumers } from '../../../../lib/deployment/consumers.ts';
+import { type Consumer, consumers } from '../../../../lib/names/consumers.ts';
 import { synthesized } from '../synthesized.ts';
 
 const { template, resources, functionOf } = synthesized();

@@ -1,9 +1,9 @@
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { checkPartition, requestBuckets, tokenPartitions } from '../../../../infra/aws/data/table.ts';
+import { absentPartition, requestBuckets, tokenPartitions } from '../../../../infra/aws/data/table.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
-import { environment } from '../../../../lib/deployment/environment.ts';
-import { keys } from '../../../../lib/table/keys.ts';
+import { environment } from '../../../../lib/names/environment.ts';
+import { keys } from '../../../../lib/table/access/keys.ts';
 import { stackOf, synthesized, writes } from '../synthesized.ts';
 
 const { template, resources, statementsByRole, statementsOf } = synthesized();
@@ -81,7 +81,7 @@ it('tokens can be written by none of the functions that write the table', () => 
 
 it('the health check may read no other item than the one that is always absent', () => {
   const reads = statementsOf('Health').filter(({ Action }) => String(Action).startsWith('dynamodb:'));
-  const Condition = { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [checkPartition] } };
+  const Condition = { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [absentPartition] } };
   expect(reads).toMatchObject([{ Effect: 'Allow', Action: 'dynamodb:GetItem', Condition }]);
 });
 
@@ -92,7 +92,7 @@ const matches = (patterns: readonly string[], pk: string) =>
 
 it.each([
   ['tokens', tokenPartitions, [keys.token('0123456789ab').pk, keys.tokens(organization)], 'tok'],
-  ['the check of the table', [checkPartition], [keys.check().pk], 'check'],
+  ['the check of the table', [absentPartition], [keys.check().pk], 'check'],
   ['counts of requests', [requestBuckets], [keys.requestBucket(organization).pk], 'rl'],
 ])(
   'partitions of the policies of %s contain no other items, whatever the names in their keys',

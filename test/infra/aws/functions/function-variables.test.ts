@@ -4,9 +4,9 @@ import { functionVariables } from '../../../../infra/aws/functions/function-vari
 import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
 import { parseSettings, variablesOf, withDefaultModel } from '../../../../infra/aws/settings.ts';
 import { fileNameOf } from '../../../../lib/contract/routes.ts';
-import { type Consumer, consumers } from '../../../../lib/deployment/consumers.ts';
-import { environment } from '../../../../lib/deployment/environment.ts';
-import { queues } from '../../../../lib/deployment/queues.ts';
+import { type Consumer, consumers } from '../../../../lib/names/consumers.ts';
+import { environment } from '../../../../lib/names/environment.ts';
+import { queues } from '../../../../lib/names/queues.ts';
 import { synthesized } from '../synthesized.ts';
 
 /** The most bytes of environment variables of a function (AWS Lambda Developer Guide, "Lambda quotas"). */

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
 import type { Endpoint, SecretsUse } from '../../../../lib/contract/endpoint.ts';
 import { functionNameOf, routes } from '../../../../lib/contract/routes.ts';
-import { type Consumer, consumers } from '../../../../lib/deployment/consumers.ts';
+import { type Consumer, consumers } from '../../../../lib/names/consumers.ts';
 import { allOptions } from '../all-options.ts';
 import { reads, type Statement, synthesized, writes } from '../synthesized.ts';
 

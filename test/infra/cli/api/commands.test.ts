@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { eventNames } from '../../../../lib/contract/events.ts';
+import { eventNames } from '../../../../lib/contract/webhooks/events.ts';
 import { startDeployment } from '../../../journeys/deployment.ts';
 import { createAgent, createTask, newScript } from '../../../journeys/requests.ts';
-import { startReceiver } from '../../../webhooks/sender/receiver.ts';
+import { startReceiver } from '../../../sender/receiver.ts';
 import type { Result } from '../in-process.ts';
 import { crewboard } from './crewboard.ts';
 

@@ -68,7 +68,7 @@ it('says how to get a token if the local service has none', async () => {
   const { code, stdout, stderr } = await crewboard(['agents', 'list'], { CREWBOARD_DATA });
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toContain(`The local service writes its token to ${join(CREWBOARD_DATA, 'token')};`);
-  expect(stderr).toContain('npm run --silent token -- create --org NAME');
+  expect(stderr).toContain('npm run --silent crewboard -- token create --org NAME');
 });
 
 it.each(['crew_secret\u0007', 'crew secret', 'crew_geheim…'])(

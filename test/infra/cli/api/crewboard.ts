@@ -15,7 +15,7 @@ const unset = {
 /**
  * Runs a command that calls the API in the process of the test.
  *
- * @param variables the environment of the command, besides that of the test
+ * @param variables the environment of the command, besides the environment of the test
  */
 export function crewboard(args: string[], variables: Record<string, string> = {}): Promise<Result> {
   const program = createApiProgram('Use Crewboard', 'npx crewboard tasks list');

@@ -1,10 +1,10 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { expect, it } from 'vitest';
-import { type MemoryQueue, receiveMessages, sendMessages } from '../../../../infra/local/queues/memory-queue.ts';
+import { enqueueMessages, type MemoryQueue, receiveMessages } from '../../../../infra/local/queues/memory-queue.ts';
 import { createQueues, sendersOf } from '../../../../infra/local/queues/queues.ts';
-import { processContext, setProcessContext } from '../../../../lib/context.ts';
+import { processContext, setProcessContext } from '../../../../lib/context/context.ts';
 import { timestamp } from '../../../../lib/contract/ids.ts';
-import { environment } from '../../../../lib/deployment/environment.ts';
+import { environment } from '../../../../lib/names/environment.ts';
 import { searchTasks } from '../../../../lib/tasks/search-tasks.ts';
 import { createTask, updateTask } from '../../../../lib/tasks/tasks.ts';
 import { registerWebhook } from '../../../../lib/webhooks/registration.ts';
@@ -22,7 +22,7 @@ const { organization } = await newCaller(context);
 const deadLetters = (command: string) => runServed({ context, queues }, `dead-letters ${command}`);
 
 const put = (...bodies: string[]) =>
-  sendMessages(
+  enqueueMessages(
     queues.deadLetters,
     bodies.map((body) => ({ body, delaySeconds: 0 })),
   );

@@ -3,9 +3,9 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import { beforeEach, expect, it } from 'vitest';
 import { handler as publish } from '../../../../functions/pipeline/publish-events.ts';
 import { contextOf } from '../../../../infra/local/functions.ts';
-import { processContext } from '../../../../lib/context.ts';
-import { environment } from '../../../../lib/deployment/environment.ts';
-import type { QueueName } from '../../../../lib/deployment/queues.ts';
+import { processContext } from '../../../../lib/context/context.ts';
+import { environment } from '../../../../lib/names/environment.ts';
+import type { QueueName } from '../../../../lib/names/queues.ts';
 import { createTask } from '../../../../lib/tasks/tasks.ts';
 import { messagesIn } from '../../../functions/pipeline/delivery-queues.ts';
 import { createTestPipeline, messageOf } from '../../../functions/pipeline/test-pipeline.ts';
@@ -107,7 +107,7 @@ it('publishes a change that was set aside, and keeps unreadable dead letters and
   const { code, stdout, stderr } = await deadLetters('redrive');
   expect([code, stderr]).toEqual([1, '']);
   expect(stdout).toMatch(/^2 redriven \(executions 1, changes 1\), 1 set aside again, 3 failed\.\n/);
-  expect(stdout).toContain(`npm run trace -- ${failing.eventID} for the error`);
+  expect(stdout).toContain(`npm run crewboard -- trace ${failing.eventID} for the error`);
   expect(stdout).toContain('Task timed out');
   expect(stdout).toContain('it is unreadable');
   expect((await pipeline.receive('deadLetters')).sort()).toEqual(left.sort());
@@ -147,7 +147,7 @@ it.each([
 });
 
 it('reports errors of AWS, and a missing configuration of the shell', async () => {
-  const { AWS_REGION: _, ...nowhere } = shell;
+  const { AWS_REGION, ...nowhere } = shell;
   const unread = 'The stack Crewboard cannot be read:';
   expect(errorOf(await runAs(nowhere, 'list'))).toBe(`${unread} this shell has no AWS region; set AWS_REGION.\n`);
   const denying = await startAws({

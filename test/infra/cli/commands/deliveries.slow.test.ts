@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { timestamp, ulidFrom } from '../../../../lib/contract/ids.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
-import type { Table } from '../../../../lib/table/client.ts';
-import { appendEvent } from '../../../../lib/table/deliveries/event-log.ts';
-import { insertWebhook } from '../../../../lib/table/deliveries/webhooks.ts';
-import { deliveryIdOf, eventIdOf } from '../../../../lib/webhooks/deliveries/derived-ids.ts';
+import type { Table } from '../../../../lib/table/access/client.ts';
+import { appendEvent } from '../../../../lib/table/events/event-log.ts';
+import { insertWebhook } from '../../../../lib/table/webhooks/webhooks.ts';
+import { deliveryIdOf, eventIdOf } from '../../../../lib/webhooks/attempts/derived-ids.ts';
 import { until } from '../../../journeys/deployment.ts';
-import { startReceiver } from '../../../webhooks/sender/receiver.ts';
+import { startReceiver } from '../../../sender/receiver.ts';
 import { errorOf } from '../aws.ts';
 import { crewboardIn, startLocalService } from './local-service.ts';
 

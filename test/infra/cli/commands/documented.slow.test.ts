@@ -3,26 +3,19 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { servedNames } from '../../../../infra/cli/served-commands.ts';
 import { closeDataFolder, openDataFolder } from '../../../../infra/local/data-folder.ts';
-import manifest from '../../../../package.json' with { type: 'json' };
 import { launch, newFolder, startDeployment } from '../../../journeys/deployment.ts';
 import { newToken, tokenCommand } from '../../../journeys/requests.ts';
 import { crewboardIn } from './local-service.ts';
 
-/** The scripts of commands that are not for operators, or for stacks in AWS only. */
-const others = ['start', 'demo', 'generate', 'trace', 'preflight', 'protect'];
-
-/** Commands that call the API, by their first words. `agents move-model` is for operators. */
-const ofApi = /^(tasks|executions|webhooks|listen|trigger|agents(?! move-model))\b/;
+/** Commands that work with stacks in AWS only, and those that call the API. `agents move-model` is for operators. */
+const others = /^(trace|preflight|protect|tasks|executions|webhooks|listen|trigger|agents(?! move-model))\b/;
 
 /** Returns the command lines for operators in a document, such as `token list --org ORG`, without `--stack`. */
 function commandsIn(file: string): string[] {
   const text = readFileSync(file, 'utf8').replaceAll(/\\\n\s*/g, '');
-  const lines = [...text.matchAll(/npm run (?:--silent )?([\w:-]+)(?: -- ([^`#|\n]*))?/g)];
-  return lines
-    .filter(([, script = '']) => script in manifest.scripts && !others.includes(script))
-    .map(([, script = '', args = '']) => (script === 'crewboard' ? args : `${script} ${args}`))
-    .map((line) => line.replace(/--stack \S+/, '').trim())
-    .filter((line) => !ofApi.test(line));
+  return [...text.matchAll(/npm run (?:--silent )?crewboard -- ([^`#|\n]*)/g)]
+    .map(([, line = '']) => line.replace(/--stack \S+/, '').trim())
+    .filter((line) => !others.test(line));
 }
 
 const documented = [...new Set(['docs/local-service.md', 'docs/runbook.md'].flatMap(commandsIn))].sort();

@@ -1,9 +1,9 @@
 import { tableName } from '../../../../infra/local/running.ts';
 import { openLocalTable } from '../../../../infra/local/table/local-table.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
-import { published } from '../../../../lib/deployment/consumers.ts';
-import { keys } from '../../../../lib/table/keys.ts';
-import { transact } from '../../../../lib/table/transact.ts';
+import { published } from '../../../../lib/names/consumers.ts';
+import { keys } from '../../../../lib/table/access/keys.ts';
+import { transact } from '../../../../lib/table/access/transact.ts';
 import { run, startDeployment } from '../../../journeys/deployment.ts';
 import { createTask } from '../../../journeys/requests.ts';
 import type { Ended } from '../../../service-process.ts';

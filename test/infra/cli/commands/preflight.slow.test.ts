@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { standardProfileIn } from '../../../../lib/contract/models.ts';
+import { standardProfileIn } from '../../../../lib/contract/agents/models.ts';
 import { run } from '../../../journeys/deployment.ts';
 import { startAws, xmlError } from '../aws.ts';
 

@@ -2,7 +2,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
 import { tableName } from '../../../../infra/local/running.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
-import { keys } from '../../../../lib/table/keys.ts';
+import { keys } from '../../../../lib/table/access/keys.ts';
 import { dataOf } from '../../../api.ts';
 import { createTask, newToken } from '../../../journeys/requests.ts';
 import { describedStack, errorOf, startAws, xmlError } from '../aws.ts';

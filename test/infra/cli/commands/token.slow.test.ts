@@ -14,7 +14,7 @@ const service = await startDeployment();
 it.concurrent('prints the new token and nothing else, also through npm', async () => {
   const { code, stdout, stderr } = await tokenCommand(service, 'create', '--org', 'printers');
   expect([code, stderr]).toEqual([0, '']);
-  const script = ['run', '--silent', 'token', '--', 'create', '--org', 'printers'];
+  const script = ['run', '--silent', 'crewboard', '--', 'token', 'create', '--org', 'printers'];
   const env = { ...process.env, CREWBOARD_DATA: service.dataFolder };
   const byNpm = await promisify(execFile)('npm', script, { env });
   for (const text of [stdout, byNpm.stdout]) expect(text).toMatch(/^crew_[0-9A-Za-z]{50}\n$/);

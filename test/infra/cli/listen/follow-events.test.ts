@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type Following, followEvents } from '../../../../infra/cli/listen/follow-events.ts';
-import { Failure } from '../../../../infra/cli/run-program.ts';
+import { type Following, followByRequests } from '../../../../infra/cli/listen/follow-events.ts';
+import { CommandFailure } from '../../../../infra/cli/run-program.ts';
 import { type Client, CrewboardError } from '../../../../lib/client/client.ts';
 import type { Event } from '../../../../lib/client/operations.ts';
-import type { EventName } from '../../../../lib/contract/events.ts';
 import { timestamp, ulidFrom } from '../../../../lib/contract/ids.ts';
+import type { EventName } from '../../../../lib/contract/webhooks/events.ts';
 
 const opening = Date.parse('2026-03-01T12:00:00.000Z');
 
@@ -34,7 +34,7 @@ async function follow(replies: Reply[], options: Partial<Following> = {}) {
     return { data: reply, pagination, etag: undefined, replayed: false, requestId: undefined };
   };
   const seen: Event[] = [];
-  const following = followEvents({
+  const following = followByRequests({
     connect: () => {
       notes.push('connect');
       return { listEvents };
@@ -89,7 +89,7 @@ describe('a follower of the log', () => {
 
   it('requests the same page again after a lost connection, with a new client, and says so once', async () => {
     const [one, two] = [eventAt(1), eventAt(2)];
-    const replies = [[one], lost(0), new Failure('unreachable'), lost(503), lost(429), [two]];
+    const replies = [[one], lost(0), new CommandFailure('unreachable'), lost(503), lost(429), [two]];
     const { seen, queries, notes } = await follow(replies);
     expect(seen).toEqual(idsOf(one, two));
     expect(queries.slice(1, 6).map(({ after }) => after)).toEqual(Array(5).fill('next-1'));
@@ -106,7 +106,7 @@ describe('a follower of the log', () => {
 
   it('ends when it is stopped, also within a page', async () => {
     const stopping = new AbortController();
-    const events = followEvents({
+    const events = followByRequests({
       connect: () => ({
         listEvents: async () => ({
           ...{ data: [eventAt(1), eventAt(2)], pagination: { limit: 100, next: 'next' } },

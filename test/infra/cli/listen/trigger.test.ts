@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { verifyWebhook } from '../../../../lib/client/verify-webhook.ts';
-import { eventNames } from '../../../../lib/contract/events.ts';
+import { eventNames } from '../../../../lib/contract/webhooks/events.ts';
+import { closedPort, startReceiver, startSocket } from '../../../sender/receiver.ts';
 import { unknownEvent } from '../../../unknown-event.ts';
-import { closedPort, startReceiver, startSocket } from '../../../webhooks/sender/receiver.ts';
 import { crewboard } from '../api/crewboard.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { parseSettings } from '../../../../infra/aws/settings.ts';
 import { checkModels } from '../../../../infra/cli/preflight/model-checks.ts';
 import { checkModelQuota } from '../../../../infra/cli/preflight/model-quota.ts';
-import { geographicProfiles, globalProfile, standardModel } from '../../../../lib/contract/models.ts';
+import { geographicProfiles, globalProfile, standardModel } from '../../../../lib/contract/agents/models.ts';
 import { type Answers, type AwsAnswer, useAws } from '../aws.ts';
 
 const [inAmerica = ''] = geographicProfiles;
@@ -21,7 +21,7 @@ const quota = (QuotaName: string, Value: number, QuotaCode = 'L-ABCDEF12') => ({
 const perMinute = (kind: string, model = 'Anthropic Claude Sonnet 5.5') =>
   `${kind} model inference tokens per minute for ${model}`;
 
-/** Quotas that must not be taken for that of the model: of other kinds, units, models and versions. */
+/** Quotas that must not be taken for the quota of the model: of other kinds, units, models and versions. */
 const others = [
   quota('Cross-region model inference requests per minute for Anthropic Claude Sonnet 5.5', 10_000),
   quota(perMinute('Cross-region', 'Anthropic Claude Sonnet 5'), 1),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseSettings } from '../../../../infra/aws/settings.ts';
 import { checkModelsInUse } from '../../../../infra/cli/preflight/models-in-use.ts';
-import { geographicProfiles } from '../../../../lib/contract/models.ts';
+import { geographicProfiles } from '../../../../lib/contract/agents/models.ts';
 import { type AwsAnswer, describedStack, stackResources, useAws } from '../aws.ts';
 
 const action = 'monitoring:ListMetrics';

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseSettings, type Settings } from '../../../../infra/aws/settings.ts';
+import { type DeploySettings, parseSettings } from '../../../../infra/aws/settings.ts';
 import { checkAccount, checkBootstrap, checkStack } from '../../../../infra/cli/preflight/account-checks.ts';
 import { callModel, checkModel } from '../../../../infra/cli/preflight/model-checks.ts';
 import { checkConcurrency } from '../../../../infra/cli/preflight/quota-check.ts';
 import { checkSettingsFile, settingsWarnings } from '../../../../infra/cli/preflight/settings-checks.ts';
-import { standardModel } from '../../../../lib/contract/models.ts';
+import { standardModel } from '../../../../lib/contract/agents/models.ts';
 import { newFolder } from '../../../journeys/deployment.ts';
 import { type AwsAnswer, describedStack, useAws, xmlError, xmlResult } from '../aws.ts';
 
@@ -47,7 +47,9 @@ describe('settings', () => {
   ])('%o cause this warning, if any: %s', (content, warning) => {
     const todo = expect.stringContaining('settings/prod.json');
     const expected = warning ? [{ state: 'warning', what: expect.stringMatching(warning), todo }] : [];
-    expect(settingsWarnings(check({ alarmEmail, dailyTokens: 1, ...content }).settings as Settings)).toEqual(expected);
+    expect(settingsWarnings(check({ alarmEmail, dailyTokens: 1, ...content }).settings as DeploySettings)).toEqual(
+      expected,
+    );
   });
 });
 

@@ -4,10 +4,9 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { listenForCommands, removeFormerAddresses } from '../../../../infra/local/commands/command-address.ts';
 import { connectToService } from '../../../../infra/local/commands/command-client.ts';
 import { closeDataFolder, type DataFolder, openDataFolder, writeData } from '../../../../infra/local/data-folder.ts';
-import { Problem } from '../../../../infra/local/problem.ts';
+import { Problem } from '../../../../infra/problem.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
 
-/** Opens a new data folder. */
 function newDataFolder(name = 'data'): DataFolder {
   const data = openDataFolder(join(createTemporaryFolder(), name));
   onTestFinished(() => closeDataFolder(data));

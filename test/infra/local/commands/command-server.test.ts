@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { runInService } from '../../../../infra/local/commands/command-client.ts';
 import { type RunCommand, startCommandServer } from '../../../../infra/local/commands/command-server.ts';
-import { Problem } from '../../../../infra/local/problem.ts';
+import { Problem } from '../../../../infra/problem.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
 import { recordingTerminal } from '../../cli/served.ts';
 

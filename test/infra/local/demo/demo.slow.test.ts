@@ -7,7 +7,7 @@ import { createTask } from '../../../journeys/requests.ts';
 
 /** Runs the demo with a data folder, on which a service may run. */
 const demoOn = (dataFolder: string, environment: Record<string, string> = {}, args: string[] = []) =>
-  run(['infra/local/demo.ts', ...args], { CREWBOARD_DATA: dataFolder, ...environment });
+  run(['infra/local/demo/demo.ts', ...args], { CREWBOARD_DATA: dataFolder, ...environment });
 
 async function listed({ api }: Deployment): Promise<unknown[]> {
   const lists = ['listTasks', 'listAgents', 'listExecutions', 'listWebhooks'] as const;
@@ -113,7 +113,7 @@ it.concurrent.each<[string, Record<string, string>, object[], RegExp]>([
 it.concurrent('deletes its resources also if it is interrupted during an execution', async () => {
   const service = await startDeployment({ environment: { MODEL_LATENCY_MS: '600000' } });
   const before = await listed(service);
-  const demo = start(['infra/local/demo.ts'], { CREWBOARD_DATA: service.dataFolder });
+  const demo = start(['infra/local/demo/demo.ts'], { CREWBOARD_DATA: service.dataFolder });
   await until('an execution runs', () => / is running\.$/m.test(demo.output.stdout));
   demo.child.kill('SIGINT');
   const { code, stderr } = await demo.ended;

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createChatModel, type ChatServer as Options } from '../../../../infra/local/model/chat-model.ts';
 import { converseClient } from '../../../../infra/local/model/converse-client.ts';
-import { formerStandardModels, standardModel } from '../../../../lib/contract/models.ts';
-import { type Answer, createConverseModel, type Question, type Turn } from '../../../../lib/model/converse.ts';
+import { formerStandardModels, standardModel } from '../../../../lib/contract/agents/models.ts';
+import { createConverseModel, type ModelAnswer, type Question, type Turn } from '../../../../lib/model/converse.ts';
 import { closedEndpoint } from '../../../model/bedrock-server.ts';
 import { type ChatServer, completion, json, startChatServer } from './chat-server.ts';
 
@@ -24,12 +24,12 @@ beforeEach(async () => {
   failures = [];
 });
 
-function ask(asked: Partial<Question> = {}, options: Partial<Options> = {}): Promise<Answer> {
+function ask(asked: Partial<Question> = {}, options: Partial<Options> = {}): Promise<ModelAnswer> {
   return openModel(options)(asked);
 }
 
 /** Returns a function that asks the same model again and again, as a process does. */
-function openModel(options: Partial<Options> = {}): (asked?: Partial<Question>) => Promise<Answer> {
+function openModel(options: Partial<Options> = {}): (asked?: Partial<Question>) => Promise<ModelAnswer> {
   const server = { defaultModel: 'the-default', baseUrl: chat.baseUrl, apiKey: key, name: 'llama', ...options };
   const { signal } = new AbortController();
   const question = { model: 'the-default', system: 'Be brief.', user: 'Say hello.', maxTokens: 100, signal };
@@ -373,9 +373,9 @@ describe('a model with tools', () => {
     json(
       completion(content, reason, { choices: [{ message: { content, tool_calls: calls }, finish_reason: reason }] }),
     );
-  const callsOf = (answer: Answer) => (answer.kind === 'tools' ? answer.calls : answer);
+  const callsOf = (answer: ModelAnswer) => (answer.kind === 'tools' ? answer.calls : answer);
   const messagesOf = ({ received }: ChatServer): unknown[] => Object(received.at(-1)?.body).messages;
-  const idsOf = (answer: Answer) => (answer.kind === 'tools' ? answer.calls.map(({ id }) => id) : answer);
+  const idsOf = (answer: ModelAnswer) => (answer.kind === 'tools' ? answer.calls.map(({ id }) => id) : answer);
 
   /** Asks for calls, and returns their turn. */
   async function turnOf(calls: unknown, content?: string): Promise<Turn> {
@@ -495,7 +495,7 @@ describe('a model with tools', () => {
       results: answer.calls.map(({ id }) => ({ id, output: '1', isError: false })),
     };
     await ask({ tools, turns: [turn] });
-    const { refusal: _, ...sent } = message;
+    const { refusal, ...sent } = message;
     expect(messagesOf(chat)[2]).toEqual(sent);
     const other = await startChatServer();
     await ask({ tools, turns: [turn] }, { baseUrl: other.baseUrl });

@@ -1,9 +1,9 @@
 import { ConverseCommand, type ConverseCommandInput } from '@aws-sdk/client-bedrock-runtime';
 import { expect, it } from 'vitest';
-import { converseClient, type Reply, type Request } from '../../../../infra/local/model/converse-client.ts';
-import { standardModel } from '../../../../lib/contract/models.ts';
+import { converseClient, type ModelRequest, type Reply } from '../../../../infra/local/model/converse-client.ts';
+import { standardModel } from '../../../../lib/contract/agents/models.ts';
 
-const asked: Request[] = [];
+const asked: ModelRequest[] = [];
 let reply: Reply = { kind: 'answer', text: 'Yes.', stopReason: 'end_turn', tokens: { input: 2, output: 1 } };
 const client = converseClient(async (request) => {
   asked.push(request);

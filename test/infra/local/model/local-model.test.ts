@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createLocalModel } from '../../../../infra/local/model/local-model.ts';
 import { readModelSettings } from '../../../../infra/local/model/model-settings.ts';
-import { standardModel } from '../../../../lib/contract/models.ts';
+import { standardModel } from '../../../../lib/contract/agents/models.ts';
 import { type ConverseClient, createConverseModel } from '../../../../lib/model/converse.ts';
 import { closedEndpoint } from '../../../model/bedrock-server.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readScript } from '../../../../infra/local/model/model-script.ts';
-import { Problem } from '../../../../infra/local/problem.ts';
+import { Problem } from '../../../../infra/problem.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
 
 const folder = createTemporaryFolder();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readModelSettings } from '../../../../infra/local/model/model-settings.ts';
-import { Problem } from '../../../../infra/local/problem.ts';
-import { globalProfile, standardModel, standardModelName } from '../../../../lib/contract/models.ts';
+import { Problem } from '../../../../infra/problem.ts';
+import { globalProfile, standardModel, standardModelName } from '../../../../lib/contract/agents/models.ts';
 
 const url = 'http://127.0.0.1:11434/v1';
 const simulator = { kind: 'simulator', defaultModel: standardModel, latencyMs: 0, script: undefined };

@@ -2,8 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { converseClient } from '../../../../infra/local/model/converse-client.ts';
 import type { Rule } from '../../../../infra/local/model/model-script.ts';
 import { createSimulator, type SimulatorOptions } from '../../../../infra/local/model/simulator.ts';
-import { namedModels } from '../../../../lib/contract/models.ts';
-import { type Answer, createConverseModel, type Question, type Turn } from '../../../../lib/model/converse.ts';
+import { namedModels } from '../../../../lib/contract/agents/models.ts';
+import { createConverseModel, type ModelAnswer, type Question, type Turn } from '../../../../lib/model/converse.ts';
 
 /** Returns a function that sends a prompt to a simulator through the model client. */
 function simulate(rules: Rule[] = [], options: Partial<SimulatorOptions> = {}) {
@@ -100,7 +100,7 @@ describe('a conversation with tools', () => {
   /** Asks until the model answers without calls, and returns its answers. `output` is the result of each call. */
   async function converse(ask: ReturnType<typeof simulate>, output: (nth: number) => string, most = 9) {
     const turns: Turn[] = [];
-    const answers: Answer[] = [];
+    const answers: ModelAnswer[] = [];
     for (let nth = 0; answers.length < most; ) {
       const answer = await ask('tea', { tools, turns: [...turns] });
       answers.push(answer);
@@ -110,7 +110,7 @@ describe('a conversation with tools', () => {
     }
     return answers;
   }
-  const callsOf = (answers: Answer[]) =>
+  const callsOf = (answers: ModelAnswer[]) =>
     answers.flatMap((answer) =>
       answer.kind === 'tools' ? [answer.calls.map(({ name, input }) => ({ name, input }))] : [],
     );
@@ -139,7 +139,7 @@ describe('a conversation with tools', () => {
       ],
       [{ name: 'get_task', input: { id: 'tk_1', deep: [{ all: { id: 'tk_0', tags: [{ a: 1 }] } }], n: 1 } }],
     ]);
-    expect(textOf(answers.at(-1) as Answer)).toBe('Created tk_0 and {"a":1}, read.');
+    expect(textOf(answers.at(-1) as ModelAnswer)).toBe('Created tk_0 and {"a":1}, read.');
   });
 
   it('uses groups of the regular expression that matched the first user message, with and without tools', async () => {
@@ -175,7 +175,7 @@ describe('a conversation with tools', () => {
       { ...isTea, text: `${reference} or ${reference}` },
     ];
     const answers = await converse(simulate(rules), () => '{"id":"tk_1"}');
-    expect(textOf(answers[1] as Answer)).toBe(`${reference} or ${reference}`);
+    expect(textOf(answers[1] as ModelAnswer)).toBe(`${reference} or ${reference}`);
   });
 
   it('follows rules for the tool and the results before it', async () => {
@@ -193,7 +193,7 @@ describe('a conversation with tools', () => {
       'Created.',
     ]);
     const found = await converse(simulate(rules), () => '{"id":"tk_1"}');
-    expect(textOf(found.at(-1) as Answer)).toBe('Found.');
+    expect(textOf(found.at(-1) as ModelAnswer)).toBe('Found.');
   });
 
   it('can go on without end, and each call has an id of its own', async () => {
@@ -224,7 +224,7 @@ describe('a conversation with tools', () => {
         { name: 'get_task', input: undefined },
       ],
     ]);
-    expect(textOf(answers.at(-1) as Answer)).toBe('Done.');
+    expect(textOf(answers.at(-1) as ModelAnswer)).toBe('Done.');
   });
 
   it('is needed for a rule about tools: other questions, such as those of gates, do not match it', async () => {

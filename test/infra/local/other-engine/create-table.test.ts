@@ -8,7 +8,7 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { expect, it, onTestFinished } from 'vitest';
 import { createTable } from '../../../../infra/local/other-engine/create-table.ts';
-import { Problem } from '../../../../infra/local/problem.ts';
+import { Problem } from '../../../../infra/problem.ts';
 
 function mockEngine() {
   const engine = mockClient(DynamoDBClient);

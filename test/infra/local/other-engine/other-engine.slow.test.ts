@@ -4,12 +4,12 @@ import { expect, it } from 'vitest';
 import { dataFiles } from '../../../../infra/local/data-folder.ts';
 import { tableName } from '../../../../infra/local/running.ts';
 import { openLocalTable } from '../../../../infra/local/table/local-table.ts';
-import { published } from '../../../../lib/deployment/consumers.ts';
+import { published } from '../../../../lib/names/consumers.ts';
 import { paginationOf } from '../../../api.ts';
 import { startDeployment } from '../../../journeys/deployment.ts';
 import { attemptsOf, createTask, newToken, register } from '../../../journeys/requests.ts';
+import { startReceiver } from '../../../sender/receiver.ts';
 import { startTableServer } from '../../../table-server.ts';
-import { startReceiver } from '../../../webhooks/sender/receiver.ts';
 
 it('the service uses the engine that DYNAMODB_ENDPOINT names, and has no table of its own', async () => {
   const { table, changes } = openLocalTable({ path: ':memory:', tableName, kinds: published.kinds });

@@ -3,10 +3,10 @@ import {
   changeVisibility,
   createMemoryQueue,
   deleteMessage,
+  enqueueMessages,
   type MemoryQueue,
   onVisible,
   receiveMessages,
-  sendMessages,
 } from '../../../../infra/local/queues/memory-queue.ts';
 import { type RecordBatch, runForBatches } from '../../../../infra/local/queues/record-batches.ts';
 
@@ -23,7 +23,7 @@ function newQueue() {
 }
 
 const send = (queue: MemoryQueue, bodies: Iterable<string>, delaySeconds = 0) =>
-  sendMessages(
+  enqueueMessages(
     queue,
     [...bodies].map((body) => ({ body, delaySeconds })),
   );
@@ -68,7 +68,7 @@ describe('a queue in memory', () => {
   it.each([-1, 901, 0.5, Number.NaN])('rejects all messages if one has a delay of %d s', (delaySeconds) => {
     const { queue } = newQueue();
     const messages = [0, delaySeconds].map((delay) => ({ body: 'a', delaySeconds: delay }));
-    expect(() => sendMessages(queue, messages)).toThrow('from 0 to 900');
+    expect(() => enqueueMessages(queue, messages)).toThrow('from 0 to 900');
     expect(bodiesIn(queue)).toEqual([]);
   });
 

@@ -9,7 +9,7 @@ import {
 import { expect, it } from 'vitest';
 import { createQueueClient } from '../../../../infra/local/queues/queue-client.ts';
 import { createQueues } from '../../../../infra/local/queues/queues.ts';
-import { createQueueSender } from '../../../../lib/sqs/queue.ts';
+import { createQueueSender } from '../../../../lib/aws/queue.ts';
 
 const { sqs, urls } = createQueueClient(createQueues());
 

@@ -1,6 +1,6 @@
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createMemoryQueue, type MemoryQueue, sendMessages } from '../../../../infra/local/queues/memory-queue.ts';
+import { createMemoryQueue, enqueueMessages, type MemoryQueue } from '../../../../infra/local/queues/memory-queue.ts';
 import { pollQueue, type Wait } from '../../../../infra/local/queues/queue-poller.ts';
 import { type RecordBatch, runForBatches } from '../../../../infra/local/queues/record-batches.ts';
 
@@ -11,7 +11,7 @@ afterEach(() => void vi.useRealTimers());
 type Handling = (records: SQSRecord[], call: number) => string[] | undefined | Promise<string[] | undefined>;
 
 const send = (queue: MemoryQueue, bodies: Iterable<string>) =>
-  sendMessages(
+  enqueueMessages(
     queue,
     [...bodies].map((body) => ({ body, delaySeconds: 0 })),
   );

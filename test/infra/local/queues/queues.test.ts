@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { receiveMessages } from '../../../../infra/local/queues/memory-queue.ts';
 import { createQueues, sendersOf } from '../../../../infra/local/queues/queues.ts';
-import { queues as contractQueues, maxReceiveCount, workQueues } from '../../../../lib/deployment/queues.ts';
+import { queues as contractQueues, maxReceiveCount, workQueues } from '../../../../lib/names/queues.ts';
 
 it('creates all queues with their visibility timeouts and the dead-letter queue', () => {
   const queues = createQueues();

@@ -8,9 +8,9 @@ import {
   runForBatches,
 } from '../../../../infra/local/queues/record-batches.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
-import type { DeliveryMessage } from '../../../../lib/deployment/messages.ts';
-import { sendAttemptMessages } from '../../../../lib/webhooks/deliveries/attempt-messages.ts';
-import { readRetrySchedule } from '../../../../lib/webhooks/deliveries/retry-schedule.ts';
+import type { DeliveryMessage } from '../../../../lib/names/messages.ts';
+import { readRetrySchedule } from '../../../../lib/settings/retry-schedule.ts';
+import { sendAttemptMessages } from '../../../../lib/webhooks/attempts/attempt-messages.ts';
 
 const newBatch = (number = 0, messages = 0, shard = '0'): RecordBatch => ({ shard, number, messages });
 const batch = (position: string, messages: number): HandledBatch => ({

@@ -16,8 +16,8 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { LocalTable } from '../../../../infra/local/table/local-table.ts';
-import { isHopeless } from '../../../../lib/queue/hopeless.ts';
-import { isOutage, mayBeProcessed } from '../../../../lib/table/lost-responses.ts';
+import { isOutage, mayBeProcessed } from '../../../../lib/table/access/lost-responses.ts';
+import { isHopeless } from '../../../../lib/workers/hopeless.ts';
 import { openTestTable, tableName as TableName } from './test-table.ts';
 
 const key = (sk: string, pk = 'p') => ({ pk, sk });

@@ -1,6 +1,6 @@
 /** Returns the output of a command in a form that can be compared: sets as sorted lists, without metadata. */
 export function comparableOutput(output: object, tableName: string): unknown {
-  const { $metadata: _, ...rest } = output as Record<string, unknown>;
+  const { $metadata, ...rest } = output as Record<string, unknown>;
   return comparable(rest, tableName);
 }
 
@@ -26,7 +26,7 @@ function comparable(value: unknown, tableName: string): unknown {
 const sortedSet = (name: string, value: unknown) =>
   (name === 'SS' || name === 'NS') && Array.isArray(value) ? [...value].sort() : value;
 
-/** Returns a whole page of a scan with its items by key: the order of a scan is that of the engine. */
+/** Returns a whole page of a scan with its items by key: the engine decides the order of a scan. */
 export function inKeyOrder(output: object): object {
   const order = ({ pk, sk }: Record<string, unknown>) => JSON.stringify([pk, sk]);
   const { Items: found } = output as { Items?: Record<string, unknown>[] };

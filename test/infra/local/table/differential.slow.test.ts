@@ -5,7 +5,7 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import { expect, it, onTestFinished } from 'vitest';
 import { createTable } from '../../../../infra/local/other-engine/create-table.ts';
 import { openLocalTable } from '../../../../infra/local/table/local-table.ts';
-import { openTable, type Table } from '../../../../lib/table/client.ts';
+import { openTable, type Table } from '../../../../lib/table/access/client.ts';
 import { testSeed } from '../../../seeded.ts';
 import { randomFrom } from '../../../soak/random.ts';
 import { comparableError, comparableOutput, inKeyOrder } from './comparable.ts';

@@ -10,7 +10,7 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { Item } from '../../../../lib/table/write.ts';
+import type { Item } from '../../../../lib/table/access/write.ts';
 import { oneOf, type Random } from '../../../soak/random.ts';
 
 /** A command of the document client for a table of a name. */
@@ -290,7 +290,7 @@ function generateQuery(random: Random): GeneratedCommand {
       ...(only && { ProjectionExpression: only.text }),
       ...(isCount && { Select: 'COUNT' as const }),
     };
-    // The order of a scan is that of the engine, so only whole scans can be compared.
+    // The engine decides the order of a scan, so only whole scans can be compared.
     if (scans) return new ScanCommand({ ...read, ...placeholders(filter, only) });
     const ofRange = { ...range, values: { ...range.values, ...(range.text.includes(':from') && bounds) } };
     return new QueryCommand({

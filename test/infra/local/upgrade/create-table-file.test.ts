@@ -11,12 +11,12 @@ import { openLocalTable } from '../../../../infra/local/table/local-table.ts';
 import { largestItem } from '../../../../infra/local/table/rows.ts';
 import { tableFiles } from '../../../../infra/local/upgrade/create-table-file.ts';
 import { takeOverFormerTable } from '../../../../infra/local/upgrade/take-over.ts';
-import { setProcessContext } from '../../../../lib/context.ts';
-import { consumers } from '../../../../lib/deployment/consumers.ts';
-import { environment } from '../../../../lib/deployment/environment.ts';
+import { setProcessContext } from '../../../../lib/context/context.ts';
 import { readToken } from '../../../../lib/http/token.ts';
+import { consumers } from '../../../../lib/names/consumers.ts';
+import { environment } from '../../../../lib/names/environment.ts';
+import type { Item } from '../../../../lib/table/access/write.ts';
 import { readStoredToken } from '../../../../lib/table/organizations/tokens.ts';
-import type { Item } from '../../../../lib/table/write.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
 import { answersOf, createFormerFolder, formerVersions } from './former-folders.ts';
 

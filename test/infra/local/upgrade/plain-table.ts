@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import type { FormerChange } from '../../../../infra/local/upgrade/former-table.ts';
 import type { CreateTableFile } from '../../../../infra/local/upgrade/take-over.ts';
-import type { Item } from '../../../../lib/table/write.ts';
+import type { Item } from '../../../../lib/table/access/write.ts';
 
 /** Returns a function that creates table files of a simple format. `mostPages` is the room on the disk, in pages. */
 export function plainTables(mostPages = 2 ** 31): CreateTableFile {

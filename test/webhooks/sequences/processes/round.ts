@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { TaskDetail } from '../../../../lib/contract/tasks.ts';
-import type { Delivery, DeliveryRecord } from '../../../../lib/contract/webhooks.ts';
-import { deliveryIdOf } from '../../../../lib/webhooks/deliveries/derived-ids.ts';
+import type { TaskDetail } from '../../../../lib/contract/tasks/tasks.ts';
+import type { Delivery, DeliveryRecord } from '../../../../lib/contract/webhooks/webhooks.ts';
+import { deliveryIdOf } from '../../../../lib/webhooks/attempts/derived-ids.ts';
 import { type Api, dataOf, errorOf, paginationOf, successOf } from '../../../api.ts';
 import type { Answer } from '../../../service.ts';
 import type { ReceiverMode } from '../sequence.ts';

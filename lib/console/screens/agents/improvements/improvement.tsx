@@ -5,8 +5,8 @@ import type {
   ImprovementProposal,
   ImprovementTrial,
 } from '../../../../client/operations.ts';
+import { durationText } from '../../../components/format/time-text.ts';
 import { Ago } from '../../../components/time.tsx';
-import { durationText } from '../../../components/time-text.ts';
 import { Side } from '../side.tsx';
 import { WordDiff } from '../word-diff.tsx';
 

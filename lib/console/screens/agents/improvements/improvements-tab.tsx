@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Modal } from '../../../components/dialog.tsx';
+import { Modal } from '../../../components/dialogs/dialog.tsx';
+import { FormEnd } from '../../../components/dialogs/form-end.tsx';
 import { Failure } from '../../../components/failure.tsx';
-import { FormEnd } from '../../../components/form-end.tsx';
 import { Empty, Skeleton } from '../../../components/page.tsx';
 import { useClient, useScope } from '../../../session.ts';
 import { useImprovements } from '../agent-queries.ts';

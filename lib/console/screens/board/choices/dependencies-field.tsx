@@ -1,9 +1,9 @@
 import { Combobox } from '@base-ui/react/combobox';
 import { useState } from 'react';
 import type { TaskReference } from '../../../../client/operations.ts';
-import { messageOf } from '../../../components/message-of.ts';
+import { messageOf } from '../../../components/format/message-of.ts';
+import { useTaskSearch } from '../../../components/hooks/use-task-search.ts';
 import { Status } from '../../../components/page.tsx';
-import { useTaskSearch } from '../../../components/use-task-search.ts';
 
 type Props = {
   value: readonly TaskReference[];

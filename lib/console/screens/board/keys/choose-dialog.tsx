@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { TaskPatch } from '../../../../client/operations.ts';
-import { SearchDialog } from '../../../components/search-dialog.tsx';
-import { useAgentNames } from '../../../components/use-agent-names.ts';
+import { SearchDialog } from '../../../components/dialogs/search-dialog.tsx';
+import { useAgentNames } from '../../../components/hooks/use-agent-names.ts';
 import { priorities, type SeenTask, statuses, statusLabels } from '../tasks.ts';
 
 /** A field of a task that has a list of choices. */

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useTaskWithResult } from '../../../components/one-task.ts';
-import { useHasDraft } from '../../../components/use-draft.ts';
+import { useTaskWithResult } from '../../../components/hooks/one-task.ts';
+import { useHasDraft } from '../../../components/hooks/use-draft.ts';
 import { useKey } from '../../../keys/use-key.ts';
 import { useScope } from '../../../session.ts';
 import { cachedTask } from '../cached-tasks.ts';

@@ -1,6 +1,6 @@
 import { type Client, CrewboardError } from '../../../../client/client.ts';
 import type { TaskDetail, TaskListItem, TaskPatch } from '../../../../client/operations.ts';
-import { messageOf } from '../../../components/message-of.ts';
+import { messageOf } from '../../../components/format/message-of.ts';
 import { statusLabels } from '../tasks.ts';
 import { type Gate, waitFor } from './run-many.ts';
 

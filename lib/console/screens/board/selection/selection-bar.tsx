@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { ConfirmDialog } from '../../../components/confirm.tsx';
+import { ConfirmDialog } from '../../../components/dialogs/confirm.tsx';
 import { useScope } from '../../../session.ts';
 import { focusIfLost } from '../focus.ts';
 import type { ChosenField } from '../keys/choose-dialog.tsx';

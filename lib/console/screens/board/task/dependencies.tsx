@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { Answer } from '../../../../client/client.ts';
 import type { TaskDetail } from '../../../../client/operations.ts';
 import { Failure } from '../../../components/failure.tsx';
-import { oneTask } from '../../../components/one-task.ts';
+import { oneTask } from '../../../components/hooks/one-task.ts';
 import { Skeleton, Status } from '../../../components/page.tsx';
 import { useClient } from '../../../session.ts';
 import { type Graph, type GraphEdge, type GraphNode, graphOf, shownOf } from './dependency-graph.ts';

@@ -2,10 +2,10 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { CrewboardError } from '../../../../client/client.ts';
 import type { TaskDetail } from '../../../../client/operations.ts';
-import { type Checkbox, withCheckbox } from '../../../components/checkboxes.ts';
 import { Failure } from '../../../components/failure.tsx';
-import { Markdown } from '../../../components/markdown.tsx';
-import { useTaskWithResult } from '../../../components/one-task.ts';
+import { useTaskWithResult } from '../../../components/hooks/one-task.ts';
+import { type Checkbox, withCheckbox } from '../../../components/markdown/checkboxes.ts';
+import { Markdown } from '../../../components/markdown/markdown.tsx';
 import { useClient, useScope } from '../../../session.ts';
 import { isOfEndedClaim } from './task-claim.tsx';
 

@@ -1,11 +1,11 @@
 import { type FormEvent, useState } from 'react';
 import type { TaskDetail } from '../../../../client/operations.ts';
-import { FormEnd } from '../../../components/form-end.tsx';
-import { useDraft } from '../../../components/use-draft.ts';
+import { FormEnd } from '../../../components/dialogs/form-end.tsx';
+import { useDraft } from '../../../components/hooks/use-draft.ts';
 import { useTaskChanges } from '../change-task.ts';
 import { ConflictDialog } from '../conflict-dialog.tsx';
-import { TaskFields } from '../fields.tsx';
-import { changesOf, patchOf, type TaskValues, valuesOf } from '../task-values.ts';
+import { TaskFields } from '../form/fields.tsx';
+import { changesOf, patchOf, type TaskValues, valuesOf } from '../form/task-values.ts';
 import { isOfEndedClaim } from './task-claim.tsx';
 
 /** The changes that are not saved, and the task that they began with. */

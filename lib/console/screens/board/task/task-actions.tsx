@@ -2,12 +2,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { TaskDetail } from '../../../../client/operations.ts';
 import { ActionMenu } from '../../../components/action-menu.tsx';
-import { ConfirmDialog } from '../../../components/confirm.tsx';
 import { useCopyAsCurl } from '../../../components/copy-as-curl.tsx';
-import { Modal } from '../../../components/dialog.tsx';
-import { FormEnd } from '../../../components/form-end.tsx';
+import { ConfirmDialog } from '../../../components/dialogs/confirm.tsx';
+import { Modal } from '../../../components/dialogs/dialog.tsx';
+import { FormEnd } from '../../../components/dialogs/form-end.tsx';
+import { oneTask } from '../../../components/hooks/one-task.ts';
 import { useNotices } from '../../../components/notices.tsx';
-import { oneTask } from '../../../components/one-task.ts';
 import { useClient, useScope } from '../../../session.ts';
 
 type TaskMenuProps = { task: TaskDetail; etag: string | undefined; onDeleted: () => void };

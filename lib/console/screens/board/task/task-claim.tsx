@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { CrewboardError } from '../../../../client/client.ts';
 import type { TaskDetail } from '../../../../client/operations.ts';
-import { ConfirmAction } from '../../../components/confirm.tsx';
+import { ConfirmAction } from '../../../components/dialogs/confirm.tsx';
 import { Failure } from '../../../components/failure.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { Ago, useNow } from '../../../components/time.tsx';

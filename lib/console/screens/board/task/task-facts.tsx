@@ -4,13 +4,13 @@ import { type ReactNode, useRef, useState } from 'react';
 import type { TaskDetail, TaskPatch, TaskPriority, TaskStatus } from '../../../../client/operations.ts';
 import { CopyableId } from '../../../components/copyable-id.tsx';
 import { Failure } from '../../../components/failure.tsx';
-import { useTaskWithResult } from '../../../components/one-task.ts';
+import { useTaskWithResult } from '../../../components/hooks/one-task.ts';
 import { Status } from '../../../components/page.tsx';
 import { Ago } from '../../../components/time.tsx';
 import { useScope } from '../../../session.ts';
 import { useTaskChanges } from '../change-task.ts';
 import { ConflictDialog } from '../conflict-dialog.tsx';
-import { AgentField } from '../fields.tsx';
+import { AgentField } from '../form/fields.tsx';
 import { priorities, statuses, statusLabels } from '../tasks.ts';
 import { isOfEndedClaim } from './task-claim.tsx';
 

@@ -1,10 +1,10 @@
 import type { AttemptDetail } from '../../../../client/operations.ts';
-import { indented } from '../../../components/indented.ts';
+import { indented } from '../../../components/format/indented.ts';
+import { printable } from '../../../components/format/printable.ts';
+import { durationText } from '../../../components/format/time-text.ts';
 import { Status } from '../../../components/page.tsx';
-import { printable } from '../../../components/printable.ts';
 import { TextBlock } from '../../../components/text-block.tsx';
 import { Ago } from '../../../components/time.tsx';
-import { durationText } from '../../../components/time-text.ts';
 
 const phases = [
   ['dns', 'DNS'],

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { DeliveryRecord } from '../../../../client/operations.ts';
+import { durationText } from '../../../components/format/time-text.ts';
 import { Status } from '../../../components/page.tsx';
 import { Ago } from '../../../components/time.tsx';
-import { durationText } from '../../../components/time-text.ts';
 
 /** Attempts, one a row, which is a link to the delivery. */
 export function Attempts({ id, attempts }: { id: string; attempts: readonly DeliveryRecord[] }) {

@@ -1,12 +1,12 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { EventFilter } from '../../../components/event-filter.tsx';
-import { eventNameOf } from '../../../components/event-names.ts';
 import { Failure } from '../../../components/failure.tsx';
-import { MoreButton } from '../../../components/more-button.tsx';
+import { EventFilter } from '../../../components/filters/event-filter.tsx';
+import { MoreButton } from '../../../components/filters/more-button.tsx';
+import { timesOf } from '../../../components/filters/time-range.ts';
+import { TimeRangeFilter } from '../../../components/filters/time-range-filter.tsx';
+import { eventNameOf } from '../../../components/format/event-names.ts';
 import { Empty, Skeleton } from '../../../components/page.tsx';
-import { timesOf } from '../../../components/time-range.ts';
-import { TimeRangeFilter } from '../../../components/time-range-filter.tsx';
 import { useClient } from '../../../session.ts';
 import { attemptsIntervalMs } from '../webhook-state.ts';
 import { EventTable } from './event-table.tsx';

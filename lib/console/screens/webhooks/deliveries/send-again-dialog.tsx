@@ -1,4 +1,4 @@
-import { ConfirmDialog } from '../../../components/confirm.tsx';
+import { ConfirmDialog } from '../../../components/dialogs/confirm.tsx';
 import type { Sendable } from './use-send-again.ts';
 
 type Props = {

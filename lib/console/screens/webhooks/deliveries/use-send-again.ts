@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { CrewboardError } from '../../../../client/client.ts';
 import type { DeliveryState, EventOfWebhook } from '../../../../client/operations.ts';
-import { messageOf } from '../../../components/message-of.ts';
+import { messageOf } from '../../../components/format/message-of.ts';
 import { useNotices } from '../../../components/notices.tsx';
 import { useClient } from '../../../session.ts';
 

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { Webhook } from '../../../../client/operations.ts';
-import { ConfirmDialog } from '../../../components/confirm.tsx';
+import { ConfirmDialog } from '../../../components/dialogs/confirm.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { useClient } from '../../../session.ts';
 

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Webhook } from '../../../../client/operations.ts';
-import { Modal } from '../../../components/dialog.tsx';
+import { Modal } from '../../../components/dialogs/dialog.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { useClient } from '../../../session.ts';
 import { type WebhookFields, WebhookForm } from './webhook-form.tsx';

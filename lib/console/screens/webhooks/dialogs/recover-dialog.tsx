@@ -1,10 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import type { Operations, Webhook } from '../../../../client/operations.ts';
-import { Modal } from '../../../components/dialog.tsx';
-import { FormEnd } from '../../../components/form-end.tsx';
-import { type TimeRange, timesOf } from '../../../components/time-range.ts';
-import { TimeRangeFilter } from '../../../components/time-range-filter.tsx';
+import { Modal } from '../../../components/dialogs/dialog.tsx';
+import { FormEnd } from '../../../components/dialogs/form-end.tsx';
+import { type TimeRange, timesOf } from '../../../components/filters/time-range.ts';
+import { TimeRangeFilter } from '../../../components/filters/time-range-filter.tsx';
 import { useClient } from '../../../session.ts';
 import { missedSince } from '../webhook-state.ts';
 

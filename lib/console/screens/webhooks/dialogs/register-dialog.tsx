@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Modal } from '../../../components/dialog.tsx';
-import { useKeptDialog } from '../../../components/kept-dialog.tsx';
+import { Modal } from '../../../components/dialogs/dialog.tsx';
+import { useKeptDialog } from '../../../components/dialogs/kept-dialog.tsx';
 import { useClient } from '../../../session.ts';
 import { createSecret, SecretDialog } from './secret.tsx';
 import { type WebhookFields, WebhookForm } from './webhook-form.tsx';

@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { Modal } from '../../../components/dialog.tsx';
-import { FormEnd } from '../../../components/form-end.tsx';
-import { useKeptDialog } from '../../../components/kept-dialog.tsx';
+import { Modal } from '../../../components/dialogs/dialog.tsx';
+import { FormEnd } from '../../../components/dialogs/form-end.tsx';
+import { useKeptDialog } from '../../../components/dialogs/kept-dialog.tsx';
 import { Ago } from '../../../components/time.tsx';
 import { useClient } from '../../../session.ts';
 import { createSecret, SecretDialog } from './secret.tsx';

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import { Modal } from '../../../components/dialog.tsx';
+import { Modal } from '../../../components/dialogs/dialog.tsx';
 import { CopyButton } from '../copy-button.tsx';
 
 const prefix = 'whsec_';

@@ -2,10 +2,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { type EventName, eventNames, type Webhook } from '../../../../client/operations.ts';
-import { Modal } from '../../../components/dialog.tsx';
+import { Modal } from '../../../components/dialogs/dialog.tsx';
 import { Failure } from '../../../components/failure.tsx';
+import { durationText } from '../../../components/format/time-text.ts';
 import { Status } from '../../../components/page.tsx';
-import { durationText } from '../../../components/time-text.ts';
 import { useClient } from '../../../session.ts';
 
 type Props = { webhook: Webhook; open: boolean; onClose: () => void };

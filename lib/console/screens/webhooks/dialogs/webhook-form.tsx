@@ -1,6 +1,6 @@
 import { type FormEvent, type ReactNode, useId } from 'react';
 import { type EventName, eventNames, type Webhook } from '../../../../client/operations.ts';
-import { FormEnd } from '../../../components/form-end.tsx';
+import { FormEnd } from '../../../components/dialogs/form-end.tsx';
 import { highestRate } from '../webhook-state.ts';
 
 /** What a form of a webhook has: all fields that a registration and an update share. Empty fields are absent. */

@@ -102,7 +102,7 @@ describe('many items', () => {
     );
     await settle();
     await run.end(0, 1);
-    // Those that were under way end; no other begins.
+    // The requests that were under way end; no other begins.
     expect(run.underWay()).toEqual([2, 3, 4, 5]);
     await run.end();
     expect(run.underWay()).toEqual([]);

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { startDeployment } from '../../../../journeys/deployment.ts';
 import { createTask } from '../../../../journeys/requests.ts';
-import { startReceiver } from '../../../../webhooks/sender/receiver.ts';
+import { startReceiver } from '../../../../sender/receiver.ts';
 import { commandsOf, crewboard, onTerminal } from '../crewboard.ts';
 
 const service = await startDeployment();

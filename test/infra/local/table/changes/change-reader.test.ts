@@ -108,7 +108,7 @@ async function readAttempts() {
   const local = openTestTable();
   const queue = queues.createMemoryQueue({ visibilitySeconds: 30, holdsPosition: true });
   await put(local, letters);
-  const send: Handling = ([body = '']) => void queues.sendMessages(queue, [{ body, delaySeconds: 0 }]);
+  const send: Handling = ([body = '']) => void queues.enqueueMessages(queue, [{ body, delaySeconds: 0 }]);
   const { received, stop } = read(local, send, 1);
   await received('j');
   /** Deletes the messages of these changes, as after their attempts. */

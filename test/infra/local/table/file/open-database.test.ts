@@ -4,9 +4,9 @@ import { DeleteCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it, vi } from 'vitest';
 import { prepareReader, prepareWriter } from '../../../../../infra/local/table/file/database.ts';
 import {
+  databaseProblem,
   networkFileSystemOf,
   openDatabaseFile,
-  problemOf,
 } from '../../../../../infra/local/table/file/open-database.ts';
 import { openLocalTable } from '../../../../../infra/local/table/local-table.ts';
 import { newFile, openTestTable, tableName } from '../test-table.ts';
@@ -141,19 +141,19 @@ describe('the problem of a table says what to do', () => {
     ['a failing disk', { errcode: 10 | (3 << 8) }, 'cannot be read or written (it failed); check its disk.'],
     ['a file that cannot be opened', { errcode: 14 }, 'cannot be read or written (it failed); check its disk.'],
   ])('%s', (_, fields, message) =>
-    expect(problemOf(Object.assign(new Error('it failed'), fields), 'items.db')?.message).toContain(message),
+    expect(databaseProblem(Object.assign(new Error('it failed'), fields), 'items.db')?.message).toContain(message),
   );
 
   it('an I/O error on a disk without free space', () => {
     const error = Object.assign(new Error('disk I/O error'), { errcode: 10 | (19 << 8) });
-    const messages = [32_768, 1_000_000].map((free) => problemOf(error, '/data/items.db', () => free)?.message);
+    const messages = [32_768, 1_000_000].map((free) => databaseProblem(error, '/data/items.db', () => free)?.message);
     expect(messages).toEqual([
       'The disk of /data/items.db is full; free some space and start again.',
       'The file /data/items.db cannot be read or written (disk I/O error); check its disk.',
     ]);
   });
 
-  it('but not of other errors', () => expect(problemOf(new TypeError('a bug'), 'items.db')).toBeUndefined());
+  it('but not of other errors', () => expect(databaseProblem(new TypeError('a bug'), 'items.db')).toBeUndefined());
 
   it('for a file that cannot be written', async () => {
     const path = await newTableFile();

@@ -14,9 +14,9 @@ import {
   type Batch,
   type BatchResult,
   CommitFailed,
-  type Job,
+  type WriteJob,
 } from '../../../../../infra/local/table/writes/writer.ts';
-import { isOutage, mayBeProcessed } from '../../../../../lib/table/lost-responses.ts';
+import { isOutage, mayBeProcessed } from '../../../../../lib/table/access/lost-responses.ts';
 import { newFile, openTestTable, tableName as TableName } from '../test-table.ts';
 
 const key = (sk: string) => ({ pk: 'p', sk });
@@ -99,7 +99,7 @@ it('a table in a file has its items after it is opened again', async () => {
   expect(Items).toEqual([{ ...key('a'), labels: new Set(['x']) }, key('b')]);
 });
 
-const putJob = (sk: string, more: object = {}): Job => {
+const putJob = (sk: string, more: object = {}): WriteJob => {
   const row = rowOf({ ...key(sk), ...more });
   return { is: 'single', writes: [{ action: 'put', pk: row.pk, sk: row.sk, row }] };
 };

@@ -1,5 +1,5 @@
 import type { FormEvent } from 'react';
-import { FormEnd } from '../../../../components/form-end.tsx';
+import { FormEnd } from '../../../../components/dialogs/form-end.tsx';
 
 type Props = {
   /** The label of the field. */

@@ -1,9 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { Client } from '../../../../../client/client.ts';
 import { Failure } from '../../../../components/failure.tsx';
-import { oneTask } from '../../../../components/one-task.ts';
+import { unique } from '../../../../components/format/unique.ts';
+import { oneTask } from '../../../../components/hooks/one-task.ts';
 import { Skeleton } from '../../../../components/page.tsx';
-import { unique } from '../../../../components/unique.ts';
 import { useClient, useScope } from '../../../../session.ts';
 import { Comment } from './comment.tsx';
 import { NewComment } from './new-comment.tsx';

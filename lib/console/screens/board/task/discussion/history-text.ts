@@ -1,5 +1,5 @@
 import type { FieldChange, HistoryEntry } from '../../../../../client/operations.ts';
-import { statusText } from '../../../../components/status-text.ts';
+import { statusText } from '../../../../components/format/status-text.ts';
 
 /** The names of fields for people. */
 const fieldNames: Readonly<Record<string, string>> = {

@@ -3,11 +3,11 @@ import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import type { HistoryEntry } from '../../../../../client/operations.ts';
 import { Failure } from '../../../../components/failure.tsx';
-import { MoreButton } from '../../../../components/more-button.tsx';
-import { oneTask } from '../../../../components/one-task.ts';
+import { MoreButton } from '../../../../components/filters/more-button.tsx';
+import { unique } from '../../../../components/format/unique.ts';
+import { oneTask } from '../../../../components/hooks/one-task.ts';
 import { Skeleton } from '../../../../components/page.tsx';
 import { Ago } from '../../../../components/time.tsx';
-import { unique } from '../../../../components/unique.ts';
 import { useClient, useScope } from '../../../../session.ts';
 import { historyText } from './history-text.ts';
 

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { useDraft } from '../../../../components/use-draft.ts';
+import { useDraft } from '../../../../components/hooks/use-draft.ts';
 import { useClient } from '../../../../session.ts';
 import { CommentForm } from './comment-form.tsx';
 import { useDiscussionChanged } from './use-discussion-changed.ts';

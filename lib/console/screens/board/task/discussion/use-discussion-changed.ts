@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { oneTask } from '../../../../components/one-task.ts';
+import { oneTask } from '../../../../components/hooks/one-task.ts';
 import { useClient } from '../../../../session.ts';
 
 /** Returns the function that reads a task, its comments and its history again, and waits until they are shown. */

@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReviewDecision, TaskDetail } from '../../../../../client/operations.ts';
 import { Failure } from '../../../../components/failure.tsx';
+import { useDraft } from '../../../../components/hooks/use-draft.ts';
 import { useNotices } from '../../../../components/notices.tsx';
-import { useDraft } from '../../../../components/use-draft.ts';
 import { useClient, useScope } from '../../../../session.ts';
 import { useFocusOfPanel } from '../../focus.ts';
 import { statusLabels } from '../../tasks.ts';

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { TaskResult as Result } from '../../../../../client/operations.ts';
 import { Judgements } from '../../../../components/judgements.tsx';
-import { Markdown } from '../../../../components/markdown.tsx';
+import { Markdown } from '../../../../components/markdown/markdown.tsx';
 import { RunStatus } from '../../../../components/page.tsx';
 import { Ago } from '../../../../components/time.tsx';
 import { cutNote } from './cut-note.ts';
