@@ -64,6 +64,6 @@ export const importTable: Readonly<Record<string, string>> = {
   // What reads the bundles and the templates of the stack.
   'scripts/function-variables.ts': 'infra/aws/bundle.ts lib/context/context.ts lib/names lib/settings node:* esbuild',
   'scripts/stack-sizes.ts': 'infra/aws/settings.ts infra/cli/columns.ts scripts node:*',
-  scripts: 'lib/client lib/contract lib/openapi package.json valibot node:* esbuild oxc-parser vitest (computed)',
+  scripts: 'lib/client lib/contract lib/openapi package.json valibot node:* esbuild oxc-parser (computed)',
   'docs/examples/*': 'lib/client node:* @aws-sdk/* aws-lambda express hono @hono/node-server',
 };
