@@ -35,21 +35,24 @@ const common = {
   expect: { poll: { timeout: 15_000 } },
 };
 
+/** The tests of `npm test`. */
+export const quickTests = {
+  ...common,
+  name: 'quick',
+  // Most of a short file's time is loading the modules that all files use, so the files of a worker share them.
+  isolate: false,
+  include: ['test/**/*.test.ts'],
+  exclude: ['test/**/*.slow.test.ts', deployed, upgraded, running, byPython, ...inBrowser],
+  testTimeout: guardMs,
+  hookTimeout: guardMs,
+};
+
 export default defineConfig({
   test: {
     reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
     projects: [
       {
-        test: {
-          ...common,
-          name: 'quick',
-          // Most of a short file's time is loading the modules that all files use, so the files of a worker share them.
-          isolate: false,
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.slow.test.ts', deployed, upgraded, running, byPython, ...inBrowser],
-          testTimeout: guardMs,
-          hookTimeout: guardMs,
-        },
+        test: quickTests,
       },
       {
         test: {

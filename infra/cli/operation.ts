@@ -8,7 +8,8 @@ import { type LocalContext, openLocalContext } from '../local/local-context.ts';
 import { readLocalSettings } from '../local/settings.ts';
 import { Problem } from '../problem.ts';
 import { findStackTargets, type RedriveTargets } from './dead-letters/redrive-targets.ts';
-import { processTerminal } from './terminal.ts';
+import { startProgress } from './progress.ts';
+import { processOutput } from './run-program.ts';
 
 /** What a command of operators gets: the terminal of the operator, and the deployment that it works on. */
 export type OperatorOperation = {
@@ -81,6 +82,9 @@ export function operate<Args extends unknown[]>(
     }
   };
 }
+
+/** The terminal of this process. */
+const processTerminal: Terminal = { ...processOutput, print: (text) => console.log(text), startProgress };
 
 /** The terminal and the working folder of this process. npm starts scripts in the folder of the project. */
 const here = () => ({ terminal: processTerminal, folder: process.env.INIT_CWD ?? process.cwd() });

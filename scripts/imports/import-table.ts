@@ -57,13 +57,13 @@ export const importTable: Readonly<Record<string, string>> = {
     'lib/agents/skill-catalogue.ts lib/contract lib/http/console/console-files.ts lib/http/docs/guides.ts lib/names lib/settings lib/tools/tool-list.ts node:* aws-cdk-lib cdk-nag constructs esbuild valibot',
   'infra/aws/deployed': 'infra/aws/settings.ts infra/problem.ts lib/context lib/names node:* @aws-sdk/*',
   'infra/cli':
-    'infra/aws/deployed infra/aws/settings.ts infra/local infra/problem.ts infra/terminal lib/agents lib/aws lib/client lib/context lib/contract lib/executions/run/generate-output.ts lib/http lib/model lib/names lib/sender lib/settings lib/table lib/webhooks package.json node:* @aws-sdk/* @commander-js/extra-typings @smithy/node-http-handler commander ora string-width valibot',
+    'infra/aws/deployed infra/aws/settings.ts infra/local infra/problem.ts infra/terminal lib/agents lib/aws lib/client lib/context lib/contract lib/executions/run/generate-output.ts lib/http lib/model lib/names lib/sender lib/settings lib/table lib/webhooks node:* @aws-sdk/* @commander-js/extra-typings @smithy/node-http-handler commander ora string-width valibot',
   // Bundled for the package: without what needs a deployment.
   'infra/cli/api':
-    'infra/cli/columns.ts infra/cli/command.ts infra/cli/json.ts infra/cli/listen infra/cli/printable.ts infra/cli/run-program.ts infra/cli/version.ts infra/texts.ts lib/client lib/contract node:* @commander-js/extra-typings ora',
+    'infra/cli/columns.ts infra/cli/command.ts infra/cli/json.ts infra/cli/listen infra/cli/printable.ts infra/cli/run-program.ts infra/texts.ts lib/client lib/contract package.json node:* @commander-js/extra-typings ora',
   // What reads the bundles and the templates of the stack.
   'scripts/function-variables.ts': 'infra/aws/bundle.ts lib/context/context.ts lib/names lib/settings node:* esbuild',
   'scripts/stack-sizes.ts': 'infra/aws/settings.ts infra/cli/columns.ts scripts node:*',
-  scripts: 'lib/client lib/contract lib/openapi package.json valibot node:* esbuild oxc-parser vitest (computed)',
+  scripts: 'lib/client lib/contract lib/openapi package.json valibot node:* esbuild oxc-parser (computed)',
   'docs/examples/*': 'lib/client node:* @aws-sdk/* aws-lambda express hono @hono/node-server',
 };

@@ -203,13 +203,4 @@ describe.runIf(program)('the list of agents', () => {
       expect([tab, await isWide()]).toEqual([tab, false]);
     }
   });
-
-  it('has no accessibility problems', async () => {
-    const { page } = await open('/agents');
-    await page.getByRole('table', { name: 'Agents' }).waitFor();
-    expect(await accessibilityProblems(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Create agent' }).click();
-    await page.getByRole('dialog').waitFor();
-    expect(await accessibilityProblems(page)).toEqual([]);
-  });
 });

@@ -490,25 +490,4 @@ describe.runIf(program)('the board', () => {
     }
     expect(await accessibilityProblems(page)).toEqual([]);
   });
-
-  it.each(['light', 'dark'] as const)('has no accessibility problems in %s', async (colorScheme) => {
-    const projectId = `proj_axe_${colorScheme}`;
-    const first = await create({ projectId, status: 'done', priority: 'low' });
-    const task = await create({
-      projectId,
-      dependsOn: [first.id],
-      assignedAgent: 'writer',
-      description: '# Goal\n\n`code`',
-    });
-    const { page } = await openBoard(projectId, '', { viewport: screens.desktop, colorScheme });
-    await cardIn(page, 'Backlog', task.title).waitFor();
-    await columnOf(page, 'Done').getByRole('link').waitFor();
-    expect(await accessibilityProblems(page)).toEqual([]);
-    await page.getByRole('link', { name: task.title }).click();
-    await page.getByRole('dialog').getByText('created the task').waitFor();
-    expect(await accessibilityProblems(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Edit' }).click();
-    await page.getByRole('textbox', { name: 'Title' }).waitFor();
-    expect(await accessibilityProblems(page)).toEqual([]);
-  });
 });

@@ -6,7 +6,7 @@ import { Problem } from '../../infra/problem.ts';
 import { freePort } from '../free-port.ts';
 import { type Leashed, startLeashed } from './leash.ts';
 
-const certificates = join(import.meta.dirname, '..', 'webhooks', 'sender', 'certificates');
+const certificates = join(import.meta.dirname, '..', 'sender', 'certificates');
 const authority = join(certificates, 'authority.pem');
 
 /** Environment variables with which the SDK, the CDK and `fetch` of Node.js use the emulator, as its root user. */

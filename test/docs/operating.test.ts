@@ -8,7 +8,7 @@ import { monthAtRest, resourcesAtRest } from '../costs/workflows.ts';
 import { synthesized } from '../infra/aws/synthesized.ts';
 
 const pages = Object.fromEntries(
-  ['README.md', ...['agents', 'contributing', 'deploying', 'runbook'].map((name) => `docs/${name}.md`)].map((page) => [
+  ['README.md', 'CONTRIBUTING.md', 'docs/agents.md', 'docs/deploying.md', 'docs/runbook.md'].map((page) => [
     page,
     readFileSync(page, 'utf8'),
   ]),

@@ -1,8 +1,8 @@
 import type { Command } from '@commander-js/extra-typings';
+import manifest from '../../../package.json' with { type: 'json' };
 import { command } from '../command.ts';
 import { listen } from '../listen/listen.ts';
 import { trigger } from '../listen/trigger.ts';
-import { version } from '../version.ts';
 import { agents } from './agents/agents.ts';
 import { skills } from './agents/skills.ts';
 import { completion } from './completion/completion.ts';
@@ -26,7 +26,7 @@ Exit codes:
  */
 export function createApiProgram(summary: string, ...examples: string[]): Command {
   return command('crewboard', summary, ...examples)
-    .version(version, '-V, --version', 'print the version')
+    .version(manifest.version, '-V, --version', 'print the version')
     .addHelpText('after', exitCodesText)
     .commandsGroup('Commands that call the API:')
     .addCommand(tasks)
