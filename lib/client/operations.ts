@@ -1665,7 +1665,7 @@ export type Operations = {
   /**
    * Delete a task.
    *
-   * Permanently deletes the task. Fails with `has_dependents` while tasks that are not `done` depend on it; `details` names them. The task is removed from `dependsOn` of dependent tasks that are `done`. Publishes no event.
+   * Permanently deletes the task. Fails with `has_dependents` while tasks that are not `done` depend on it; `details` names them. The task is removed from `dependsOn` of dependent tasks that are `done`. Publishes `task.deleted`.
    *
    * Required scope: `tasks:write`.
    */

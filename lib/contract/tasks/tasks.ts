@@ -381,5 +381,5 @@ export const deleteTask = endpoint({
 
 export const deleteTaskReference = (): ApiReference<typeof deleteTask> => ({
   description:
-    'Permanently deletes the task. Fails with `has_dependents` while tasks that are not `done` depend on it; `details` names them. The task is removed from `dependsOn` of dependent tasks that are `done`. Publishes no event.',
+    'Permanently deletes the task. Fails with `has_dependents` while tasks that are not `done` depend on it; `details` names them. The task is removed from `dependsOn` of dependent tasks that are `done`. Publishes `task.deleted`.',
 });
