@@ -81,9 +81,11 @@ describe.runIf(program)('the webhooks in the console', () => {
       if (status === undefined) release = respond;
       else respond(status);
     });
-    const task = await createTask(consoles.service(), 'A task');
-    const { page } = await consoles.open({ token: consoles.service().token, path: `/events?task=${task}` });
-    await page.getByRole('button', { name: /task.created/ }).click();
+    // Before the event: the receiver holds its request for as long as the service waits for a response.
+    const { page } = await consoles.open({ token: consoles.service().token, path: '/events' });
+    await page.getByRole('heading', { name: 'Events' }).waitFor();
+    await createTask(consoles.service(), 'A held task');
+    await page.getByRole('button', { name: 'A held task' }).click();
     await receiver.next(1);
     // The webhooks of other tests are subscribed too.
     await page.locator(`a[href*="${id}"]`).click();
@@ -108,7 +110,7 @@ describe.runIf(program)('the webhooks in the console', () => {
 
     status = undefined;
     await page.getByRole('link', { name: receiver.url }).click();
-    const row = page.getByRole('row', { name: /task.created A task 503 4/ });
+    const row = page.getByRole('row', { name: /task.created A held task 503 4/ });
     await row.getByText('exhausted').waitFor();
     await row.getByRole('button', { name: 'Send again' }).click();
     await page.getByText('The delivery is sent again').waitFor();

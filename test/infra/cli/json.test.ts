@@ -15,6 +15,8 @@ const service = await startDeployment();
 /** Runs a command of operators that prints JSON, and returns its exit code and the data. */
 async function dataOf(args: string, variables: Record<string, string> = { CREWBOARD_DATA: service.dataFolder }) {
   const ended = await runInProcess(program, operatorErrorText, [...args.split(' '), '--json'], variables);
+  // The parser would not say why there is no output.
+  if (ended.stdout === '') throw new Error(`${args} ended with ${ended.code}: ${ended.stderr}`);
   return [ended.code, JSON.parse(ended.stdout).data];
 }
 
