@@ -1,3 +1,4 @@
+import { shortened } from '../../../lib/contract/code-points.ts';
 import type { Conversation } from './conversation.ts';
 import type { ModelRequest } from './converse-client.ts';
 
@@ -147,8 +148,7 @@ function workReport(user: string): string {
 
 /** Returns the start of a text in one line, in whole characters. */
 function startOf(text: string): string {
-  const characters = [...text.replace(/\s+/g, ' ').trim()];
-  return `${characters.slice(0, quotedLength).join('')}${characters.length > quotedLength ? '…' : ''}`;
+  return shortened(text.replace(/\s+/g, ' ').trim(), quotedLength);
 }
 
 /** Returns the text of the last section of a prompt with this name. */
