@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { atMost } from '../../../../lib/console/components/format/at-most.ts';
+import { atMost } from '../../../lib/console/screens/at-most.ts';
 
 it('calls at most so many functions at the same time, in their order, also after one that fails', async () => {
   const limited = atMost(2);

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { AgentMetrics } from '../../../client/operations.ts';
-import { atMost } from '../../components/format/at-most.ts';
 import { RunStatus } from '../../components/page.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useClient } from '../../session.ts';
+import { atMost } from '../at-most.ts';
 
 /** Returns the success rate of executions, such as `91.7 %` or `100 %`, or `–` if none has ended. */
 export function successText({ completed, failed, successRate }: AgentMetrics['executions']): string {

@@ -23,10 +23,12 @@ export function cachedTasks(
     .findAll({ queryKey: ['tasks', 'column', ...(of.status ? [of.status] : [])], type: of.type ?? 'all' })
     .filter(({ queryKey }) => hashKey([queryKey[3]]) === hash)
     .sort((one, other) => other.state.dataUpdatedAt - one.state.dataUpdatedAt)
-    .flatMap(({ state }) => {
-      const page = state.data as Answer<'listTasks'> | undefined;
-      return page?.data.map((task, at) => ({ place: page.pagination.offset + at, task })) ?? [];
-    });
+    .flatMap(({ state }) => (state.data ? placedTasks(state.data as Answer<'listTasks'>) : []));
+}
+
+/** Returns the tasks on a page of a column with their places. */
+export function placedTasks({ data, pagination }: Answer<'listTasks'>): readonly PlacedTask[] {
+  return data.map((task, at) => ({ place: pagination.offset + at, task }));
 }
 
 /** Returns a task as the board has read it last. */

@@ -1,3 +1,5 @@
+import { atMost } from '../../at-most.ts';
+
 /** The number of items that are worked on at the same time, each with one request after another. */
 export const atOnce = 6;
 
@@ -51,27 +53,25 @@ export async function runMany<Item>(gate: Gate, items: readonly Item[], work: Wo
   const done: Item[] = [];
   const failed: { item: Item; error: unknown }[] = [];
   const left: Item[] = [];
-  const waiting = [...items];
 
-  async function next(): Promise<void> {
-    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
-      try {
-        await waitFor(gate);
-        await tryItem(gate, item, work);
-        done.push(item);
-        work.onEnd(item);
-      } catch (error) {
-        if (gate.stopped.aborted && error === gate.stopped.reason) {
-          left.push(item);
-        } else {
-          failed.push({ item, error });
-          work.onEnd(item, error);
-        }
+  async function end(item: Item): Promise<void> {
+    try {
+      await waitFor(gate);
+      await tryItem(gate, item, work);
+      done.push(item);
+      work.onEnd(item);
+    } catch (error) {
+      if (gate.stopped.aborted && error === gate.stopped.reason) {
+        left.push(item);
+      } else {
+        failed.push({ item, error });
+        work.onEnd(item, error);
       }
     }
   }
 
-  await Promise.all(Array.from({ length: atOnce }, next));
+  const inTurn = atMost(atOnce);
+  await Promise.all(items.map((item) => inTurn(() => end(item))));
   return { done, failed, left };
 }
 

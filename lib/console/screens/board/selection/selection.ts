@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { TaskListItem } from '../../../../client/operations.ts';
 import { useNotices } from '../../../components/notices.tsx';
 import { useClient } from '../../../session.ts';
-import { cachedTasks } from '../cached-tasks.ts';
+import { cachedTasks, placedTasks } from '../cached-tasks.ts';
 import { pagesAround } from '../slots.ts';
 import type { Filters } from '../tasks.ts';
 import { columnPage } from '../use-column-pages.ts';
@@ -70,9 +70,7 @@ export function useSelection(filters: Filters): Selection {
       const pages = await Promise.all(
         pagesAround(start, end).map((offset) => queries.fetchQuery(columnPage(client, status, filters, offset))),
       );
-      const tasks = pages.flatMap(({ data, pagination }) =>
-        data.map((task, at) => ({ place: pagination.offset + at, task })),
-      );
+      const tasks = pages.flatMap(placedTasks);
       return tasks.filter(({ place }) => place >= start && place <= end).map(({ task }) => task);
     }
 
