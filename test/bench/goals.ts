@@ -31,7 +31,7 @@ const figures = {
 
 const whole = {
   ...{ earlierEvents: 30_000, runs: 5, idleSeconds: 5, warmUpEvents: 300, burstEvents: 2_000, seconds: 8 },
-  ...{ singleExecutions: 15, executions: 200 },
+  ...{ singleExecutions: 15, executions: 1_000 },
 };
 type Size = typeof whole;
 const quick: Size = {
