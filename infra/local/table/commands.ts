@@ -8,7 +8,7 @@ import {
   namedAttributes,
   parseCondition,
 } from './expressions/conditions.ts';
-import { keyRangeOf } from './expressions/key-conditions.ts';
+import { isWithin, type KeyRange, keyRangeOf } from './expressions/key-conditions.ts';
 import { checkPlaceholders, type Placeholders } from './expressions/operands.ts';
 import { parseProjection, projected, projectedNames } from './expressions/projections.ts';
 import { checkUpdate, parseUpdate } from './expressions/updates.ts';
@@ -172,7 +172,7 @@ export function queryPage(
     hash: keyRange?.hash,
     bounds: keyRange?.bounds ?? [],
     descending: input.ScanIndexForward === false,
-    after: input.ExclusiveStartKey ? startKeyOf(input.ExclusiveStartKey as Input, inIndex, keyRange?.hash) : undefined,
+    after: input.ExclusiveStartKey ? startKeyOf(input.ExclusiveStartKey as Input, inIndex, keyRange) : undefined,
     limit,
     withItems: !isCount || filter !== undefined,
   };
@@ -210,13 +210,16 @@ function selected(
   return { items: found, count };
 }
 
-function startKeyOf(key: Input, inIndex: boolean, hash: string | undefined): StartKey {
+function startKeyOf(key: Input, inIndex: boolean, range: KeyRange | undefined): StartKey {
   const wanted = [...keyNames, ...(inIndex ? [dueIndex.partitionKey, dueIndex.sortKey] : [])];
   const names = Object.keys(key).filter((name) => key[name] !== undefined);
   if (names.length !== wanted.length || wanted.some((name) => typeof key[name] !== 'string'))
     throw new Invalid('The provided starting key is invalid: The provided key element does not match the schema');
-  if (hash !== undefined && key[inIndex ? dueIndex.partitionKey : partitionKey] !== hash)
+  const { partitionKey: hashName, sortKey: sortName } = inIndex ? dueIndex : tableSchema;
+  if (range && key[hashName] !== range.hash)
     throw new Invalid('The provided starting key is outside query boundaries based on provided conditions');
+  if (range && !isWithin(key[sortName] as string, range.bounds))
+    throw new Invalid('The provided starting key does not match the range key predicate');
   const [pk, sk] = [key[partitionKey] as string, key[sortKey] as string];
   return inIndex
     ? { pk, sk, due: key[dueIndex.partitionKey] as string, dueAt: key[dueIndex.sortKey] as string }

@@ -38,6 +38,14 @@ export function keyRangeOf(
   return { hash, bounds: bounds ?? [] };
 }
 
+/** Returns whether a sort key is between the ends of a range. Texts are compared by their bytes, as SQLite does. */
+export function isWithin(sortKey: string, bounds: readonly Bound[]): boolean {
+  return bounds.every(({ operator, value }) => {
+    const order = Buffer.compare(Buffer.from(sortKey), Buffer.from(value));
+    return order === 0 ? operator.endsWith('=') : operator.startsWith(order < 0 ? '<' : '>');
+  });
+}
+
 const notSupported = () => new Invalid('Query key condition not supported');
 
 /** Returns the name of the attribute that a part of the condition compares. */

@@ -235,6 +235,39 @@ describe('a request beyond the limits of DynamoDB is rejected:', () => {
         }),
       'outside query boundaries',
     ],
+    [
+      'a start before the range',
+      () =>
+        new QueryCommand({
+          TableName,
+          KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+          ExpressionAttributeValues: { ':pk': 'p', ':from': 'b', ':to': 'c' },
+          ExclusiveStartKey: key('a'),
+        }),
+      'does not match the range key predicate',
+    ],
+    [
+      'a start at a bound that the range leaves out',
+      () =>
+        new QueryCommand({
+          TableName,
+          KeyConditionExpression: 'pk = :pk AND sk < :to',
+          ExpressionAttributeValues: { ':pk': 'p', ':to': 'b' },
+          ExclusiveStartKey: key('b'),
+        }),
+      'does not match the range key predicate',
+    ],
+    [
+      'a start beyond a text of 16-bit units that UTF-8 orders before',
+      () =>
+        new QueryCommand({
+          TableName,
+          KeyConditionExpression: 'pk = :pk AND sk <= :to',
+          ExpressionAttributeValues: { ':pk': 'p', ':to': '\uffee' },
+          ExclusiveStartKey: key('🙂'),
+        }),
+      'does not match the range key predicate',
+    ],
   ])('%s', async (_, create, message) => {
     const local = openTestTable();
     const error = await failureOf(send(local, create()));
