@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { contextOf } from '../infra/local/functions.ts';
-import type { LocalChanges } from '../infra/local/table/changes/changes.ts';
+import { createTable } from '../infra/local/other-engine/create-table.ts';
+import { createStreamChanges } from '../infra/local/other-engine/stream-changes.ts';
+import type { Changes } from '../infra/local/table/changes/changes.ts';
 import { openLocalTable } from '../infra/local/table/local-table.ts';
 import { type Context, createContext, setProcessContext } from '../lib/context/context.ts';
 import { type Scope, scopes, templateOf } from '../lib/contract/endpoint.ts';
@@ -10,7 +12,7 @@ import type { ApiEvent, ApiResult } from '../lib/http/api-event.ts';
 import { issueToken } from '../lib/http/issue-token.ts';
 import { published } from '../lib/names/consumers.ts';
 import { environment } from '../lib/names/environment.ts';
-import type { Table } from '../lib/table/access/client.ts';
+import { openTable, type Table } from '../lib/table/access/client.ts';
 import { createTemporaryFolder } from './temporary-files.ts';
 
 /** A clock that stands still until it is moved. */
@@ -24,21 +26,27 @@ export function clockAt(now: number): Clock {
 }
 
 /** The service over a table of its own in memory, without a gateway or a process of its own. */
-export type Service = { app: Context; table: Table; changes: LocalChanges; tableName: string };
+export type Service = { app: Context; table: Table; changes: Changes; tableName: string };
 
 /** The kinds of items in the stream. After an upgrade, Lambda still sends changes of purges, which version 0.1.0 published. */
 const streamKinds = [...published.kinds, 'purge'];
 
+/** The address of DynamoDB Local, where `npm run test:dynamodb-local` runs tests. By default a table is in memory. */
+const dynamodbLocal = process.env.DYNAMODB_LOCAL_ENDPOINT;
+
+async function openNewTable(tableName: string, clock: () => number): Promise<Pick<Service, 'table' | 'changes'>> {
+  const recorded = { tableName, kinds: streamKinds, onlyNew: published.onlyNew };
+  if (!dynamodbLocal) return openLocalTable({ path: ':memory:', ...recorded, clock });
+  await createTable(dynamodbLocal, tableName);
+  const positions = { read: () => ({}), write: () => {} };
+  const changes = createStreamChanges({ endpoint: dynamodbLocal, ...recorded, positions });
+  return { table: openTable(tableName, dynamodbLocal), changes };
+}
+
 /** Opens a service on a new, empty table. `more` are further environment variables. */
 export async function openService(clock: () => number = Date.now, more: Record<string, string> = {}): Promise<Service> {
   const tableName = `test-${randomUUID()}`;
-  const { table, changes } = openLocalTable({
-    path: ':memory:',
-    tableName,
-    kinds: streamKinds,
-    onlyNew: published.onlyNew,
-    clock,
-  });
+  const { table, changes } = await openNewTable(tableName, clock);
   const app = createContext({
     environment: {
       [environment.tableName]: tableName,

@@ -3,5 +3,5 @@ import type { Service } from './service.ts';
 
 /** Returns the records of a kind in the table's stream. */
 export async function streamed({ changes }: Pick<Service, 'changes'>, kind: string): Promise<DynamoDBRecord[]> {
-  return changes.after(undefined, 10_000).filter(({ dynamodb }) => dynamodb?.NewImage?.kind?.S === kind);
+  return (await changes.after(undefined, 10_000)).filter(({ dynamodb }) => dynamodb?.NewImage?.kind?.S === kind);
 }

@@ -102,7 +102,7 @@ it('the history of a task is exactly what was done with it, in order, each once,
         const context = processContext();
         const { organization, token } = await newCaller(context);
         const agent = dataOf<{ id: string }>(await createApi(token).createAgent({ body: newAgent }));
-        const position = service.changes.after(undefined, 1_000_000).at(-1)?.dynamodb?.SequenceNumber;
+        const position = (await service.changes.after(undefined, 1_000_000)).at(-1)?.dynamodb?.SequenceNumber;
 
         const expected: Expected[] = [];
         const snapshots: { entries: number; fields: ReturnType<typeof shown> }[] = [];
@@ -260,8 +260,7 @@ it('the history of a task is exactly what was done with it, in order, each once,
         if (isDeleted) expected.push({ kind: 'deleted', by: deleter, requestId: `request-${number}` });
 
         // Records come in batches and in any order, and a batch comes again from one of its records on.
-        const records = service.changes
-          .after(position, 100_000)
+        const records = (await service.changes.after(position, 100_000))
           .map((record) => ({ record, place: order.next().value as number }))
           .sort((left, right) => left.place - right.place)
           .map(({ record }) => record);

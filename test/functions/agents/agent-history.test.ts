@@ -142,7 +142,7 @@ describe('the history of an agent', () => {
   it('is newest first, in pages, with the exact total, and the same after repeated records', async () => {
     for (const displayName of ['One', 'Two', 'Three']) await update({ displayName });
     const before = await entries();
-    await publish(...service.changes.after(undefined, 10_000).toReversed());
+    await publish(...(await service.changes.after(undefined, 10_000)).toReversed());
     expect(await entries()).toEqual(before);
     const page = await history('limit=2&offset=1');
     expect(dataOf<HistoryEntry[]>(page).map(({ changes }) => changes?.[0]?.to)).toEqual(['Two', 'One']);

@@ -16,7 +16,7 @@ let position: string | undefined;
 
 /** Publishes the changes that were not published yet. */
 async function follow(): Promise<void> {
-  const records = service.changes.after(position, 10_000);
+  const records = await service.changes.after(position, 10_000);
   position = records.at(-1)?.dynamodb?.SequenceNumber ?? position;
   expect(await publish(...records)).toEqual([]);
 }

@@ -117,7 +117,7 @@ describe('an entry', () => {
     await caller.takeBackTask({ params: params() });
     const before = await entries();
     expect(new Set(before.map((entry) => entry.id)).size).toBe(4);
-    const records = service.changes.after(undefined, 10_000);
+    const records = await service.changes.after(undefined, 10_000);
     await publish(...records.toReversed());
     await publish(...records);
     expect(await entries()).toEqual(before);

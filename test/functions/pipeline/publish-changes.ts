@@ -6,7 +6,7 @@ import { publish } from './call-functions.ts';
 export function createPublisher({ changes }: Pick<Service, 'changes'>): () => Promise<void> {
   let position: string | undefined;
   return async () => {
-    const records = changes.after(position, 10_000);
+    const records = await changes.after(position, 10_000);
     position = records.at(-1)?.dynamodb?.SequenceNumber ?? position;
     expect(await publish(...records)).toEqual([]);
   };

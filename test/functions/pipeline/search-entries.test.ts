@@ -29,8 +29,8 @@ const entryOf = (id: string) => getItem(table, keys.searchEntry(organization, ul
 let position: string | undefined;
 
 /** Returns the records of the changes since the last call. */
-function newRecords(): DynamoDBRecord[] {
-  const records = service.changes.after(position, 10_000);
+async function newRecords(): Promise<DynamoDBRecord[]> {
+  const records = await service.changes.after(position, 10_000);
   position = records.at(-1)?.dynamodb?.SequenceNumber ?? position;
   return records;
 }
@@ -65,7 +65,7 @@ describe('the search entry of a task', () => {
       undefined,
     );
     const bare = await addTask('Build it');
-    await follow(newRecords());
+    await follow(await newRecords());
     const key = (of: string) => keys.searchEntry(organization, ulidOf(of));
     const entry = { title: 'Draw it', facet: 'bh', agent: 'qa-reviewer', project: 'proj_1' };
     expect(await entryOf(id)).toEqual({ ...key(id), ...entry });
@@ -74,11 +74,11 @@ describe('the search entry of a task', () => {
 
   it('is written again only for a change of one of these fields', async () => {
     const id = await addTask();
-    await follow(newRecords());
+    await follow(await newRecords());
     const writes = vi.spyOn(table.client, 'send');
     const written = () => writes.mock.calls.filter(([command]) => writesEntries(command)).length;
     await change(id, { description: 'Longer.' });
-    await follow(newRecords());
+    await follow(await newRecords());
     expect(written()).toBe(0);
     for (const fields of [
       { title: 'Other' },
@@ -88,7 +88,7 @@ describe('the search entry of a task', () => {
     ] as const) {
       await change(id, fields);
       const before = written();
-      await follow(newRecords());
+      await follow(await newRecords());
       expect([fields, written() - before]).toEqual([fields, 1]);
       expect((await expectedAndStored())[1]).toContainEqual(
         searchEntry(organization, (await readTask(service, organization, id)) as never),
@@ -122,7 +122,7 @@ describe('the search entry of a task', () => {
               ids.splice(ids.indexOf(id), 1);
             }
           }
-          const records = newRecords();
+          const records = await newRecords();
           let at = 0;
           for (const { size, back } of batches) {
             const end = Math.min(records.length, at + size);
@@ -142,27 +142,27 @@ describe('the search entry of a task', () => {
 describe('a change that was a dead letter and is redriven', () => {
   it('leaves the entry of a later title, and brings back none of a deleted task', async () => {
     const [id, gone] = [await addTask('Former'), await addTask('Gone')];
-    const created = newRecords();
+    const created = await newRecords();
     await follow(created);
     await change(id, { title: 'Latter' });
     await remove(gone);
-    await follow(newRecords());
+    await follow(await newRecords());
     await follow(created, { redriven: true });
     expect([(await entryOf(id))?.title, await entryOf(gone)]).toEqual(['Latter', undefined]);
   });
 
   it('writes the entry that was not written', async () => {
     const id = await addTask('Former');
-    const created = newRecords();
+    const created = await newRecords();
     await change(id, { title: 'Latter' });
-    newRecords();
+    await newRecords();
     await follow(created, { redriven: true });
     expect(await entryOf(id)).toMatchObject({ title: 'Latter' });
   });
 
   it('leaves the entry of a title that is set and followed at the same time', async () => {
     const id = await addTask('Former');
-    const created = newRecords();
+    const created = await newRecords();
     const { client } = table;
     const send = client.send.bind(client) as (command: unknown) => Promise<unknown>;
     let isChanged = false;

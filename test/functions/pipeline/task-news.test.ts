@@ -94,7 +94,7 @@ describe('the event of a comment', () => {
   it('is there once, however often the stream has its record', async () => {
     await comment('Hello.');
     const before = await events();
-    const records = service.changes.after(undefined, 10_000);
+    const records = await service.changes.after(undefined, 10_000);
     for (let times = 0; times < 2; times++) expect(await publish(...records)).toEqual([]);
     expect(await events()).toEqual(before);
   });
@@ -156,7 +156,7 @@ describe('the event of a deletion', () => {
     await remove();
     expect((await sentTo()).filter((webhookId) => webhookId === matching)).toEqual([matching]);
     const before = await events();
-    await publish(...service.changes.after(undefined, 10_000));
+    await publish(...(await service.changes.after(undefined, 10_000)));
     expect(await events()).toEqual(before);
   });
 

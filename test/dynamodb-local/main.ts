@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Problem } from '../../infra/problem.ts';
+import { freePort } from '../free-port.ts';
+import { runToEnd } from '../python.ts';
+
+/** The exit code for "skipped" of test runners (Automake, Meson). */
+const skipped = 77;
+
+const here = import.meta.dirname;
+const root = join(here, '..', '..');
+const folder = join(root, '.dynamodb-local');
+
+/** A part of a class path that each version of the program has. */
+const mainClass = 'software.amazon.dynamodb.services.local.main.ServerRunner';
+
+/** The comparison of the local table with DynamoDB Local, and the suites that run on any table. */
+const suites = {
+  compare: ['--project', 'slow', 'test/infra/local/table/differential.slow.test.ts'],
+  quick: ['--project', 'quick', 'test/functions', 'test/webhooks', 'test/tasks', 'test/table', 'test/executions'],
+} as const;
+
+/** A program that is needed is not installed. */
+class NotInstalled extends Problem {}
+
+/**
+ * `npm run test:dynamodb-local [compare | quick]`: fetches DynamoDB Local by Maven, starts it, and runs tests on it: by
+ * default all. Exits with 1 if a test fails, with 77 if Java or Maven is missing.
+ */
+async function main(names: readonly string[]): Promise<void> {
+  const unknown = names.find((name) => !(name in suites));
+  if (unknown !== undefined)
+    throw new Problem(`There are no tests ${JSON.stringify(unknown)}; name ${Object.keys(suites).join(' or ')}.`);
+  await fetchProgram();
+  const { endpoint, stop } = await startDynamoDbLocal();
+  try {
+    for (const [name, args] of Object.entries(suites))
+      if (names.length === 0 || names.includes(name)) await runTests(args, endpoint);
+  } finally {
+    await stop();
+  }
+}
+
+/** Fetches the program and its libraries, unless they are there. */
+async function fetchProgram(): Promise<void> {
+  if ((await runToEnd('java', ['-version'])).code !== 0)
+    throw new NotInstalled('DynamoDB Local needs Java 17 or later, and there is none on the PATH.');
+  if (existsSync(folder)) return;
+  if ((await runToEnd('mvn', ['-version'])).code !== 0)
+    throw new NotInstalled('Maven fetches DynamoDB Local, and there is no mvn on the PATH.');
+  console.log('Fetching DynamoDB Local, which has a license of its own: Amazon DynamoDB Local License Agreement.');
+  const fetched = `-DoutputDirectory=${folder}`;
+  const args = ['--quiet', '--batch-mode', '--file', join(here, 'pom.xml'), 'dependency:copy-dependencies', fetched];
+  const { code, output } = await runToEnd('mvn', args);
+  if (code !== 0) throw new NotInstalled(`Maven cannot fetch DynamoDB Local:\n${output}`);
+}
+
+/** Starts the program on a free port of this machine, with its data in memory. */
+async function startDynamoDbLocal(): Promise<{ endpoint: string; stop: () => Promise<void> }> {
+  const port = await freePort();
+  const libraries = [`-Djava.library.path=${folder}`, '-classpath', join(folder, '*')];
+  const args = [...libraries, mainClass, '-inMemory', '-disableTelemetry', '-port', String(port)];
+  const child = spawn('java', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  const stop = () => stopProgram(child);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop());
+  const endpoint = `http://127.0.0.1:${port}`;
+  while (!(await isAnswering(endpoint))) {
+    if (child.exitCode !== null) throw new Problem(`DynamoDB Local ended with code ${child.exitCode}.`);
+    await pause(100);
+  }
+  return { endpoint, stop };
+}
+
+async function stopProgram(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null && child.kill()) await once(child, 'exit');
+}
+
+const isAnswering = (endpoint: string) =>
+  fetch(endpoint).then(
+    () => true,
+    () => false,
+  );
+
+async function runTests(args: readonly string[], endpoint: string): Promise<void> {
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+  const env = { ...process.env, DYNAMODB_LOCAL_ENDPOINT: endpoint };
+  const child = spawn(process.execPath, [vitest, 'run', ...args], { cwd: root, env, stdio: 'inherit' });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Problem('Tests on DynamoDB Local have failed.');
+}
+
+main(process.argv.slice(2)).then(
+  () => process.exit(0),
+  (error: unknown) => {
+    if (error instanceof NotInstalled) console.error(`Skipped. ${error.message}`);
+    else console.error(error instanceof Problem ? error.message : error);
+    process.exit(error instanceof NotInstalled ? skipped : 1);
+  },
+);
