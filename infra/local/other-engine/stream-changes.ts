@@ -113,7 +113,7 @@ export function createStreamChanges({
       if (next().length === 0) await readAll();
       return next()
         .slice(0, limit)
-        .map(({ record }) => ({ ...record, eventSource: 'aws:dynamodb' }));
+        .map(({ record }) => asSentToLambda(record));
     },
     forget: (upTo) => {
       const done = known.findIndex(({ number }) => number === upTo) + 1;
@@ -126,6 +126,13 @@ export function createStreamChanges({
       return () => clearInterval(timer);
     },
   };
+}
+
+/** Returns a record as Lambda gets it: with the time in seconds, which the SDK reads as a date. */
+function asSentToLambda({ dynamodb, ...record }: DynamoDBRecord): DynamoDBRecord {
+  const { ApproximateCreationDateTime: madeAt, ...change } = dynamodb ?? {};
+  const seconds = madeAt && { ApproximateCreationDateTime: Number(madeAt) / 1000 };
+  return { ...record, eventSource: 'aws:dynamodb', dynamodb: { ...change, ...seconds } };
 }
 
 function isOfKind({ dynamodb }: DynamoDBRecord, kinds: readonly string[]): boolean {

@@ -38,7 +38,11 @@ function readStream(shards: Shards, stored: Positions = {}) {
     return {
       Records: page.map(([SequenceNumber, kind, status]) => ({
         eventName: status === undefined ? 'INSERT' : 'MODIFY',
-        dynamodb: { SequenceNumber, NewImage: { kind: { S: kind }, ...(status && { status: { S: status } }) } },
+        dynamodb: {
+          ApproximateCreationDateTime: new Date(1_700_000_000_500),
+          SequenceNumber,
+          NewImage: { kind: { S: kind }, ...(status && { status: { S: status } }) },
+        },
       })),
       ...(!(closed && next === records.length) && { NextShardIterator: `${id} ${next}` }),
     };
@@ -52,6 +56,21 @@ function readStream(shards: Shards, stored: Positions = {}) {
     (await changes.after(position, limit)).map(({ dynamodb }) => dynamodb?.SequenceNumber);
   return { changes, after, written, failures };
 }
+
+it('returns records as Lambda gets them, with their time in seconds', async () => {
+  const { changes } = readStream({ shard: { records: [['1', 'task']] } });
+  expect(await changes.after(undefined, 1)).toEqual([
+    {
+      eventName: 'INSERT',
+      eventSource: 'aws:dynamodb',
+      dynamodb: {
+        ApproximateCreationDateTime: 1_700_000_000.5,
+        SequenceNumber: '1',
+        NewImage: { kind: { S: 'task' } },
+      },
+    },
+  ]);
+});
 
 it('returns the records of the wanted kinds after a position, over pages without any', async () => {
   const records: [string, string][] = [
