@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import type { DynamoDBRecord } from 'aws-lambda';
 import { contextOf } from '../infra/local/functions.ts';
 import { createTable } from '../infra/local/other-engine/create-table.ts';
-import { createStreamChanges } from '../infra/local/other-engine/stream-changes.ts';
+import { createStreamChanges, type OtherStream } from '../infra/local/other-engine/stream-changes.ts';
 import type { Changes } from '../infra/local/table/changes/changes.ts';
 import { openLocalTable } from '../infra/local/table/local-table.ts';
 import { type Context, createContext, setProcessContext } from '../lib/context/context.ts';
@@ -38,9 +39,25 @@ async function openNewTable(tableName: string, clock: () => number): Promise<Pic
   const recorded = { tableName, kinds: streamKinds, onlyNew: published.onlyNew };
   if (!dynamodbLocal) return openLocalTable({ path: ':memory:', ...recorded, clock });
   await createTable(dynamodbLocal, tableName);
+  return { table: openTable(tableName, dynamodbLocal), changes: changesOf({ endpoint: dynamodbLocal, ...recorded }) };
+}
+
+/** The changes of a table of another engine since its creation. Nobody is told of new ones, and none is forgotten. */
+function changesOf(stream: Omit<OtherStream, 'positions'>): Changes {
   const positions = { read: () => ({}), write: () => {} };
-  const changes = createStreamChanges({ endpoint: dynamodbLocal, ...recorded, positions });
-  return { table: openTable(tableName, dynamodbLocal), changes };
+  const numberOf = (record: DynamoDBRecord | undefined) => record?.dynamodb?.SequenceNumber;
+  return {
+    after: async (position, limit) => {
+      const pages = createStreamChanges({ ...stream, positions });
+      const records: DynamoDBRecord[] = [];
+      for (let page: DynamoDBRecord[] | undefined; page?.length !== 0; records.push(...page))
+        page = await pages.after(numberOf(records.at(-1)), 1_000);
+      const from = records.findIndex((record) => numberOf(record) === position) + 1;
+      return records.slice(from, from + limit);
+    },
+    forget: () => {},
+    onRecorded: () => () => {},
+  };
 }
 
 /** Opens a service on a new, empty table. `more` are further environment variables. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Problem } from '../../infra/problem.ts';
@@ -14,21 +14,24 @@ const here = import.meta.dirname;
 const root = join(here, '..', '..');
 const folder = join(root, '.dynamodb-local');
 
-/** A part of a class path that each version of the program has. */
 const mainClass = 'software.amazon.dynamodb.services.local.main.ServerRunner';
 
-/** The comparison of the local table with DynamoDB Local, and the suites that run on any table. */
+/** How long a test may take there, in milliseconds: a command takes about five, and there are thousands in some tests. */
+const guardMs = 3_600_000;
+
+/** The comparison of the local table with DynamoDB Local; the functions; and the behaviours with their faults and models. */
 const suites = {
   compare: ['--project', 'slow', 'test/infra/local/table/differential.slow.test.ts'],
-  quick: ['--project', 'quick', 'test/functions', 'test/webhooks', 'test/tasks', 'test/table', 'test/executions'],
+  functions: ['--project', 'quick', 'test/functions'],
+  behaviours: ['--project', 'quick', 'test/webhooks', 'test/tasks', 'test/table', 'test/executions'],
 } as const;
 
 /** A program that is needed is not installed. */
 class NotInstalled extends Problem {}
 
 /**
- * `npm run test:dynamodb-local [compare | quick]`: fetches DynamoDB Local by Maven, starts it, and runs tests on it: by
- * default all. Exits with 1 if a test fails, with 77 if Java or Maven is missing.
+ * `npm run test:dynamodb-local -- [compare] [functions] [behaviours]`: fetches DynamoDB Local by Maven, starts it, and runs tests on it: by
+ * default all of them. Exits with 1 if a test fails, with 77 if Java or Maven is missing.
  */
 async function main(names: readonly string[]): Promise<void> {
   const unknown = names.find((name) => !(name in suites));
@@ -55,7 +58,9 @@ async function fetchProgram(): Promise<void> {
   const fetched = `-DoutputDirectory=${folder}`;
   const args = ['--quiet', '--batch-mode', '--file', join(here, 'pom.xml'), 'dependency:copy-dependencies', fetched];
   const { code, output } = await runToEnd('mvn', args);
-  if (code !== 0) throw new NotInstalled(`Maven cannot fetch DynamoDB Local:\n${output}`);
+  if (code === 0) return;
+  rmSync(folder, { recursive: true, force: true });
+  throw new NotInstalled(`Maven cannot fetch DynamoDB Local:\n${output}`);
 }
 
 /** Starts the program on a free port of this machine, with its data in memory. */
@@ -87,7 +92,11 @@ const isAnswering = (endpoint: string) =>
 async function runTests(args: readonly string[], endpoint: string): Promise<void> {
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const env = { ...process.env, DYNAMODB_LOCAL_ENDPOINT: endpoint };
-  const child = spawn(process.execPath, [vitest, 'run', ...args], { cwd: root, env, stdio: 'inherit' });
+  const child = spawn(process.execPath, [vitest, 'run', '--testTimeout', String(guardMs), ...args], {
+    cwd: root,
+    env,
+    stdio: 'inherit',
+  });
   const [code] = await once(child, 'exit');
   if (code !== 0) throw new Problem('Tests on DynamoDB Local have failed.');
 }
