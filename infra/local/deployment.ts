@@ -4,7 +4,7 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
 import { readToken } from '../../lib/http/token.ts';
 import { setConverseClient } from '../../lib/model/bedrock.ts';
-import { storeStepsBeforeWrites } from '../../lib/table/events/log-clock.ts';
+import { storeStepsBeforeWrites } from '../../lib/table/events/log-times.ts';
 import { readStoredToken } from '../../lib/table/organizations/tokens.ts';
 import { listenForCommands, removeFormerAddresses } from './commands/command-address.ts';
 import type { CommandRequest, Terminal } from './commands/messages.ts';

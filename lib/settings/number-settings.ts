@@ -1,4 +1,4 @@
-import { highestStepLimits } from '../contract/agents/agents.ts';
+import { highestStepLimits } from '../contract/agents/step-limits.ts';
 import { environment } from '../names/environment.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { Organization } from '../contract/organization.ts';
 import type { TableContext } from '../table/access/client.ts';
 import { ignoreConflict, retryOnConflict } from '../table/access/transact.ts';
 import { readOutcomesBack } from '../table/deliveries/outcomes.ts';
-import { logTimeOf } from '../table/events/log-clock.ts';
+import { logTimeOf } from '../table/events/log-times.ts';
 import { announce, announcedFailure } from '../table/webhooks/own-events.ts';
 import { lastResume, openPauseOf, withoutPause } from '../table/webhooks/pauses.ts';
 import { changeWebhook, readWebhook, type StoredWebhook } from '../table/webhooks/webhooks.ts';

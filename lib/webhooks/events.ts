@@ -7,7 +7,8 @@ import type { Event, EventDelivery, EventDetail, EventQuery } from '../contract/
 import { deliveryStateOf, isBegun, readDeliveryAttempts } from '../table/deliveries/delivery-state.ts';
 import { type EventFilter, followEvents, readNewestEvents } from '../table/events/event-feed.ts';
 import { type LoggedEvent, readEvent, subscribedTimeOf } from '../table/events/event-log.ts';
-import { followTime, openLog } from '../table/events/log-clock.ts';
+import { followTime } from '../table/events/log-clock.ts';
+import { openLog } from '../table/events/log-times.ts';
 import { readWebhooks } from '../table/webhooks/webhooks.ts';
 import { firstAttemptOf, readFirstAttempts } from './deliveries/first-attempts.ts';
 

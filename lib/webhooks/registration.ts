@@ -4,7 +4,8 @@ import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { NewWebhook, Webhook } from '../contract/webhooks/webhooks.ts';
 import { rejectUrl } from '../sender/receivers.ts';
-import { type LogClockContext, logTimeOf } from '../table/events/log-clock.ts';
+import type { LogClockContext } from '../table/events/log-clock.ts';
+import { logTimeOf } from '../table/events/log-times.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { insertWebhook } from '../table/webhooks/webhooks.ts';
 

@@ -20,7 +20,8 @@ import type { HourCounts } from '../table/deliveries/attempt-hours.ts';
 import { readFilteredAttempts } from '../table/deliveries/filtered-history.ts';
 import { readAttemptPage, readLastAttemptEnd } from '../table/deliveries/history.ts';
 import { type AttemptOutcome, readNewestOutcomes } from '../table/deliveries/outcomes.ts';
-import { type LogClockContext, logTimeOf } from '../table/events/log-clock.ts';
+import type { LogClockContext } from '../table/events/log-clock.ts';
+import { logTimeOf } from '../table/events/log-times.ts';
 import { autoRecoveryWrite } from '../table/recoveries/auto-recoveries.ts';
 import { openPauseOf, withoutPause, withPause } from '../table/webhooks/pauses.ts';
 import {

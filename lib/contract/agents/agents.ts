@@ -15,6 +15,7 @@ import {
   text,
 } from '../shapes.ts';
 import { exampleSkill, Skill, SkillId } from './skills.ts';
+import { highestStepLimits } from './step-limits.ts';
 
 const AgentId = id('ag', 'an agent');
 
@@ -65,9 +66,6 @@ const capabilities = described(
   listOf(Capability, { max: 50 }),
   `Identifiers of the capabilities of the agent. ${toolCapabilities.map((one) => `\`${one}\``).join(', ')} let its model call tools; others are labels.`,
 );
-
-/** The highest numbers of steps and of tokens that a deployment or an agent can allow its executions. */
-export const highestStepLimits = { steps: 200, tokens: 10_000_000 };
 
 /** Returns the schema of a whole number. */
 const wholeNumber = (least: number, highest: number) =>

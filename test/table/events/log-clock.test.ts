@@ -5,7 +5,8 @@ import { timeOf, ulidFrom } from '../../../lib/contract/ids.ts';
 import { keys } from '../../../lib/table/access/keys.ts';
 import { transact } from '../../../lib/table/access/transact.ts';
 import { appendEvent } from '../../../lib/table/events/event-log.ts';
-import { logTime, logTimeOf, storeStepsBeforeWrites } from '../../../lib/table/events/log-clock.ts';
+import { logTime } from '../../../lib/table/events/log-clock.ts';
+import { logTimeOf, storeStepsBeforeWrites } from '../../../lib/table/events/log-times.ts';
 import { type Clock, clockAt } from '../../service.ts';
 import { createTestTable, newOrganization } from '../tasks/test-table.ts';
 

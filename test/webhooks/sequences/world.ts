@@ -14,7 +14,7 @@ import type { QueueName } from '../../../lib/names/queues.ts';
 import type { Outcome, Post } from '../../../lib/sender/sender.ts';
 import { createShards } from '../../../lib/table/access/shards.ts';
 import type { Item } from '../../../lib/table/access/write.ts';
-import { storeStepsBeforeWrites } from '../../../lib/table/events/log-clock.ts';
+import { storeStepsBeforeWrites } from '../../../lib/table/events/log-times.ts';
 import { deliveryIdOf, eventIdOf } from '../../../lib/webhooks/attempts/derived-ids.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
 import { type Change, publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';

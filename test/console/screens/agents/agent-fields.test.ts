@@ -8,12 +8,8 @@ import {
   textOf,
   valuesOf,
 } from '../../../../lib/console/screens/agents/agent-fields.ts';
-import {
-  exampleAgent,
-  highestConduct,
-  highestStepLimits,
-  standardConduct,
-} from '../../../../lib/contract/agents/agents.ts';
+import { exampleAgent, highestConduct, standardConduct } from '../../../../lib/contract/agents/agents.ts';
+import { highestStepLimits } from '../../../../lib/contract/agents/step-limits.ts';
 import { numberSettings } from '../../../../lib/settings/number-settings.ts';
 
 const agent = { ...exampleAgent, capabilities: [...exampleAgent.capabilities], maxSteps: 9 } satisfies Agent;
