@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { ascending } from '../lib/contract/order.ts';
 
 /** The files of endpoints in the order in which the OpenAPI document lists them. Other files follow. */
 const order = [
@@ -52,7 +53,7 @@ export function endpointListSource(sources: Readonly<Record<string, string>>): s
   const files = Object.entries(sources)
     .map(([file, source]) => ({ file, rows: rowsOf(source) }))
     .filter(({ rows }) => rows.length > 0)
-    .sort((a, b) => placeOf(a.file) - placeOf(b.file) || (basename(a.file) < basename(b.file) ? -1 : 1));
+    .sort((a, b) => placeOf(a.file) - placeOf(b.file) || ascending(basename(a.file), basename(b.file)));
   const imports = [
     ...files.map(({ file }) => `import * as ${identifierOf(file)} from './${file}';`),
     "import type { Endpoint } from './endpoint.ts';",
@@ -62,7 +63,7 @@ export function endpointListSource(sources: Readonly<Record<string, string>>): s
     files.flatMap(({ file, rows }) => rows.map((row) => `  ${row}: ${identifierOf(file)}.${row}${suffix},`)).join('\n');
   return `// Generated from the files of this folder by \`npm run generate\`. Change them, not this file.
 
-${imports.sort((a, b) => (path(a) < path(b) ? -1 : 1)).join('\n')}
+${imports.sort((a, b) => ascending(path(a), path(b))).join('\n')}
 
 /** All endpoints by their operation ids, in the order of the OpenAPI document. */
 export const endpoints = {

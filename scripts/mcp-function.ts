@@ -1,4 +1,5 @@
 import { isOfferedAsTool } from '../lib/contract/open/mcp.ts';
+import { ascending } from '../lib/contract/order.ts';
 import { familyOf, fileNameOf, functionNameOf, routes } from '../lib/contract/routes.ts';
 
 /** Returns the source of `functions/mcp/mcp.ts`: the function with the handlers of all operations that are offered as tools. */
@@ -10,7 +11,7 @@ export function mcpFunctionSource(): string {
   );
   // Without the extension, as Biome sorts: `get-execution` before `get-execution-metrics`.
   const path = (line: string) => line.split("'")[1]?.replace('.ts', '') as string;
-  imports.sort((a, b) => (path(a) < path(b) ? -1 : 1));
+  imports.sort((a, b) => ascending(path(a), path(b)));
   return `// Generated from lib/contract by \`npm run generate\`. Change the rows, not this file.
 
 import { mcp } from '../../lib/contract/open/mcp.ts';

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { type CloudWatchLogsClient, GetQueryResultsCommand, StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { ascending } from '../../../lib/contract/order.ts';
 import { Problem } from '../../problem.ts';
 
 /** A line of a log: its time (UTC), log group, log stream and text. */
@@ -36,7 +37,7 @@ export async function findLines(
     });
     lines.push(...(await resultsOf(client, (await client.send(query)).queryId)));
   }
-  return lines.sort((a, b) => (a.at < b.at ? -1 : 1));
+  return lines.sort((a, b) => ascending(a.at, b.at));
 }
 
 async function resultsOf(client: CloudWatchLogsClient, queryId: string | undefined): Promise<LogLine[]> {

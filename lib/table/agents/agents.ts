@@ -1,6 +1,7 @@
 import type { AgentListItem } from '../../contract/agents/agents.ts';
 import { ApiError, notFound } from '../../contract/errors.ts';
 import { ulidOf } from '../../contract/ids.ts';
+import { ascending, descending } from '../../contract/order.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { TableContext } from '../access/client.ts';
 import { authorship, noAuthorship } from '../access/current-request.ts';
@@ -72,7 +73,7 @@ export async function readAgents(
   organization: Organization,
 ): Promise<AgentListItem[]> {
   const items = await readRange(table, { pk: keys.agents(organization) });
-  return items.map((item) => agentFrom(item, defaultModel)).sort((a, b) => (a.id < b.id ? 1 : -1));
+  return items.map((item) => agentFrom(item, defaultModel)).sort((a, b) => descending(a.id, b.id));
 }
 
 /**
@@ -191,7 +192,7 @@ export async function readAgentSkills(
   const order = ({ id, assignedAt }: Assignment) => `${assignedAt} ${id}`;
   return items
     .map(({ sk, assignedAt }) => ({ id: sk as string, assignedAt: assignedAt as string }))
-    .sort((a, b) => (order(a) < order(b) ? -1 : 1));
+    .sort((a, b) => ascending(order(a), order(b)));
 }
 
 /** Returns whether a skill is assigned to an agent, strongly consistent. */

@@ -1,4 +1,5 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
+import { ascending } from '../../contract/order.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { Table } from '../access/client.ts';
 import { keys, organizationOf } from '../access/keys.ts';
@@ -31,7 +32,7 @@ export async function findUsersOfModel(
       organization: organizationOf(pk as string),
       agent: kind === 'agent' ? (sk as string) : undefined,
     }))
-    .sort((a, b) => (name(a) < name(b) ? -1 : 1));
+    .sort((a, b) => ascending(name(a), name(b)));
 }
 
 async function readOrganization(table: Table, organization: Organization): Promise<Item[]> {

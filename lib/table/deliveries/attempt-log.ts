@@ -1,4 +1,5 @@
 import { timestamp, ulidOf } from '../../contract/ids.ts';
+import { ascending } from '../../contract/order.ts';
 import type { DeliveryMessage } from '../../names/messages.ts';
 import { tableSchema } from '../../names/table-schema.ts';
 import { type BatchingContext, putInBatch, readInBatch } from '../access/batchers.ts';
@@ -182,7 +183,7 @@ export async function readUnmade(
   messages: readonly DeliveryMessage[],
 ): Promise<DeliveryMessage[]> {
   const wanted = messages.map((message) => attemptKey(placeOf(message)));
-  const inOrder = wanted.toSorted((a, b) => (a.sk < b.sk ? -1 : 1));
+  const inOrder = wanted.toSorted((a, b) => ascending(a.sk, b.sk));
   const [first, last] = [inOrder[0], inOrder.at(-1)];
   if (!first || !last) return [];
   const rowsBetween = await readRange(context.table, { pk: first.pk, from: first.sk, to: last.sk, only: [] });

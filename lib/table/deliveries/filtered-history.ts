@@ -1,6 +1,7 @@
 import type { Page } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
+import { descending } from '../../contract/order.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { grouped } from '../../contract/shapes.ts';
 import { type AttemptFilter, type DeliveryRecord, maxFilteredAttempts } from '../../contract/webhooks/webhooks.ts';
@@ -57,7 +58,7 @@ export async function readFilteredAttempts(
     remaining -= read;
     if (remaining === 0 && since === undefined) break;
   }
-  const newestFirst = found.sort((a, b) => (a.order < b.order ? 1 : -1));
+  const newestFirst = found.sort((a, b) => descending(a.order, b.order));
   const page = newestFirst.slice(offset, offset + limit);
   return { items: page.map(({ row }) => recordFrom(row)), total: newestFirst.length };
 }

@@ -1,5 +1,6 @@
 import type { Page } from '../../contract/endpoint.ts';
 import { ulidOf } from '../../contract/ids.ts';
+import { descending } from '../../contract/order.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { DeliveryRecord } from '../../contract/webhooks/webhooks.ts';
 import type { TableContext } from '../access/client.ts';
@@ -44,7 +45,7 @@ export async function readAttemptPage(
       first: utcDays.first(day),
       last: utcDays.last(day),
     }));
-    const newestFirst = closed.sort((a, b) => (a.first < b.first ? 1 : -1));
+    const newestFirst = closed.sort((a, b) => descending(a.first, b.first));
     return [{ number: open, first: utcDays.first(openDay), last }, ...newestFirst];
   };
   const { rows, total } = await readPage(table, {

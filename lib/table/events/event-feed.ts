@@ -1,5 +1,6 @@
 import type { CursorPage } from '../../contract/endpoint.ts';
 import { timeOf, ulidOf } from '../../contract/ids.ts';
+import { ascending } from '../../contract/order.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { type EventQuery, maxEventsRead } from '../../contract/webhooks/event-log.ts';
 import type { TableContext } from '../access/client.ts';
@@ -172,7 +173,7 @@ async function readPart(
   ))
     events.set(item.sk as string, eventFrom(item));
   const inOrder = [...places, ...late.events].filter((place) => place.position <= late.end);
-  inOrder.sort((a, b) => (a.position < b.position ? -1 : 1));
+  inOrder.sort((a, b) => ascending(a.position, b.position));
   return {
     // A late event can be older than the log.
     events: inOrder.flatMap(({ position, ulid }) => {

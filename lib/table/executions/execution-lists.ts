@@ -1,6 +1,7 @@
 import type { Page } from '../../contract/endpoint.ts';
 import type { ExecutionListItem, ExecutionStatus } from '../../contract/executions/executions.ts';
 import { ulidOf } from '../../contract/ids.ts';
+import { descending } from '../../contract/order.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { TableContext } from '../access/client.ts';
 import { type Key, keys, type ListScope } from '../access/keys.ts';
@@ -137,7 +138,7 @@ export async function readRunningRows(
   if (agentId === undefined) return (await read(all)) as RunningRow[];
   const [rows, own] = await Promise.all([read(all), read(keys.executionScope(organization, ulidOf(agentId)))]);
   const found = [...rows.filter((row) => row.agentId === agentId), ...own] as RunningRow[];
-  return [...new Map(found.map((row) => [row.id, row])).values()].sort((a, b) => (a.id < b.id ? 1 : -1));
+  return [...new Map(found.map((row) => [row.id, row])).values()].sort((a, b) => descending(a.id, b.id));
 }
 
 /**

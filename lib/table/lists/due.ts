@@ -1,6 +1,7 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { inGroups } from '../../aws/in-groups.ts';
 import { timestamp } from '../../contract/ids.ts';
+import { ascending } from '../../contract/order.ts';
 import { tableSchema } from '../../names/table-schema.ts';
 import type { Table, TableContext } from '../access/client.ts';
 import type { Key } from '../access/keys.ts';
@@ -33,7 +34,7 @@ export async function* readDue(
   let reading: Reading[] = partitions.map((partition) => ({ partition, start: undefined }));
   while (reading.length > 0) {
     const pages = await Promise.all(reading.map((one) => readPage(table, one, until, from)));
-    yield* pages.flatMap(({ overdue }) => overdue).sort((a, b) => compare(a.dueAt, b.dueAt));
+    yield* pages.flatMap(({ overdue }) => overdue).sort((a, b) => ascending(a.dueAt, b.dueAt));
     reading = pages.flatMap(({ next }) => next ?? []);
   }
 }
@@ -91,8 +92,6 @@ async function readPage(
   const overdue = Items.map(({ pk, sk, [sortKey]: dueAt }) => ({ key: { pk, sk } as Key, dueAt: dueAt as string }));
   return { overdue, next: LastEvaluatedKey && { partition, start: LastEvaluatedKey } };
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /** An item is overdue this time after it was due, in milliseconds: its message was lost. */
 export const graceMs = 60_000;

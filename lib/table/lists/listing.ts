@@ -1,3 +1,4 @@
+import { descending } from '../../contract/order.ts';
 import { tableSchema } from '../../names/table-schema.ts';
 import type { Table } from '../access/client.ts';
 import { keys, type ListScope } from '../access/keys.ts';
@@ -181,7 +182,7 @@ function withOthers(counts: PeriodCount[], others: readonly Row[]): PeriodCount[
     const [first, last] = [ulidPeriods.first(period), ulidPeriods.last(period)];
     periods.set(first, { first, last, number: (periods.get(first)?.number ?? 0) + 1 });
   }
-  return [...periods.values()].sort((a, b) => (a.first < b.first ? 1 : -1));
+  return [...periods.values()].sort((a, b) => descending(a.first, b.first));
 }
 
 /**
@@ -273,5 +274,5 @@ async function readRows(table: Table, query: ListQuery, from: string | undefined
 /** Returns rows without duplicates, newest first. */
 function newestOf(rows: readonly Row[]): Row[] {
   const unique = new Map(rows.map((row) => [row.ulid, row]));
-  return [...unique.values()].sort((a, b) => (a.ulid < b.ulid ? 1 : -1));
+  return [...unique.values()].sort((a, b) => descending(a.ulid, b.ulid));
 }

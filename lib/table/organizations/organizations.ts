@@ -1,4 +1,5 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
+import { ascending } from '../../contract/order.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { Table } from '../access/client.ts';
 import { keys } from '../access/keys.ts';
@@ -50,7 +51,7 @@ export async function listOrganizations(
     scanned += ScannedCount;
     onScan(scanned);
   }
-  return [...found.values()].sort((one, other) => (one.organization < other.organization ? -1 : 1));
+  return [...found.values()].sort((one, other) => ascending(one.organization, other.organization));
 }
 
 function isActive({ expires, revokedAt }: StoredToken, now: number): boolean {

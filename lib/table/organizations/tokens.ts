@@ -1,5 +1,6 @@
 import type { Scope } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
+import { ascending } from '../../contract/order.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { TableContext } from '../access/client.ts';
 import { keys } from '../access/keys.ts';
@@ -40,7 +41,7 @@ export async function readStoredTokens({ table }: TableContext, organization: Or
     table,
     rows.map((row) => keys.token(row.sk as string)),
   );
-  return tokens.map(tokenFrom).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+  return tokens.map(tokenFrom).sort((a, b) => ascending(a.createdAt, b.createdAt));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { timeOf, ulidOf } from '../../contract/ids.ts';
+import { ascending } from '../../contract/order.ts';
 import type { DeliveryMessage } from '../../names/messages.ts';
 import type { BatchingContext } from '../../table/access/batchers.ts';
 import { readEvent } from '../../table/events/event-log.ts';
@@ -30,7 +31,7 @@ export async function readMade(
     .filter((item) => isRecoveredBy(recovery, item))
     .map((item) => ({ message: recoveredMessage(item), slotAt: slotOf(item) }))
     .filter(({ message }) => eventOf(message) > confirmed && eventOf(message) <= position)
-    .sort((a, b) => (eventOf(a.message) < eventOf(b.message) ? -1 : 1));
+    .sort((a, b) => ascending(eventOf(a.message), eventOf(b.message)));
   const messages = stored.map(({ message }) => message);
   const rows = await Promise.all(messages.map((message) => findRowOf(context, found, message)));
   const overdue = messages.filter((_, at) => !rows[at] && (stored[at]?.slotAt ?? 0) + graceMs <= until);
