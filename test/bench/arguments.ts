@@ -5,17 +5,18 @@ import type { Part } from './bench.ts';
 import { goals } from './goals.ts';
 import { lists } from './lists.ts';
 import { peers } from './peers/peers.ts';
+import { steady } from './steady.ts';
 import { writers } from './writers.ts';
 
 /** The parts that are measured without arguments. */
 export const defaultParts: readonly Part[] = [goals, lists, writers];
 
-const parts: readonly Part[] = [...defaultParts, peers];
+const parts: readonly Part[] = [...defaultParts, peers, steady];
 
 const usage = `Usage: npm run bench -- [--quick] [${parts.map(({ name }) => name).join('] [')}]
        npm run bench -- goals --beside FOLDER
-Without arguments all parts but peers are measured, and docs/benchmarks.md is written except for the section of peers, which
-the part peers writes. --beside measures the goals of the service of another checkout as well, in turns with this one.`;
+Without arguments all parts but peers and steady are measured, and docs/benchmarks.md is written except for the section of
+peers, which the part peers writes. steady takes half an hour. --beside measures the goals of the service of another checkout as well, in turns with this one.`;
 
 /** The arguments of the command: the parts to measure, whether in a quick run, and another checkout for the goals. */
 export type BenchArguments = { quick: boolean; beside: string | undefined; chosen: readonly Part[] };

@@ -6,11 +6,12 @@ import { type Bench, createEnd, type Part } from './bench.ts';
 import { circumstances } from './machine.ts';
 import { fillIn, pageOf, sectionOf, type Table, tableOf } from './page.ts';
 import { peers, sectionText } from './peers/peers.ts';
+import { steady } from './steady.ts';
 
 const page = 'docs/benchmarks.md';
 
-/** The longest time of all parts, of the peers or with them, and of a quick run, in seconds. */
-const boundSeconds = { whole: 1_800, peers: 3_600, quick: 300 };
+/** The longest time of all parts, of a long part or with it, and of a quick run, in seconds. */
+const boundSeconds = { whole: 1_800, long: 3_600, quick: 300 };
 
 /** `npm run bench`: measures the parts that are named, or all of them, which writes the page of benchmarks. */
 async function main(args: string[]): Promise<void> {
@@ -24,7 +25,8 @@ async function main(args: string[]): Promise<void> {
       process.exit(1);
     });
   const bench: Omit<Bench, 'say'> = { quick, ...(beside && { beside }), atEnd };
-  const bound = boundSeconds[quick ? 'quick' : chosen.includes(peers) ? 'peers' : 'whole'];
+  const isLong = chosen.includes(peers) || chosen.includes(steady);
+  const bound = boundSeconds[quick ? 'quick' : isLong ? 'long' : 'whole'];
   const late = pause(bound * 1000, undefined, { ref: false }).then(() => {
     throw new Error(`The benchmark took longer than ${bound} s.`);
   });
