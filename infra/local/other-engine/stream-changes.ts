@@ -5,7 +5,7 @@ import {
   GetShardIteratorCommand,
   ListStreamsCommand,
 } from '@aws-sdk/client-dynamodb-streams';
-import type { DynamoDBRecord } from 'aws-lambda';
+import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import { clientConfig } from '../../../lib/aws/client-config.ts';
 import type { QuietChange } from '../../../lib/names/consumers.ts';
 import type { Changes } from '../table/changes/changes.ts';
@@ -128,11 +128,32 @@ export function createStreamChanges({
   };
 }
 
-/** Returns a record as Lambda gets it: with the time in seconds, which the SDK reads as a date. */
+type Image = Record<string, AttributeValue>;
+
+/** Returns a record as Lambda gets it: with the time in seconds, which the SDK reads as a date, and with all types. */
 function asSentToLambda({ dynamodb, ...record }: DynamoDBRecord): DynamoDBRecord {
-  const { ApproximateCreationDateTime: madeAt, ...change } = dynamodb ?? {};
-  const seconds = madeAt && { ApproximateCreationDateTime: Number(madeAt) / 1000 };
-  return { ...record, eventSource: 'aws:dynamodb', dynamodb: { ...change, ...seconds } };
+  const { ApproximateCreationDateTime: madeAt, OldImage, NewImage, ...change } = dynamodb ?? {};
+  return {
+    ...record,
+    eventSource: 'aws:dynamodb',
+    dynamodb: {
+      ...change,
+      ...(madeAt && { ApproximateCreationDateTime: Number(madeAt) / 1000 }),
+      ...(OldImage && { OldImage: withTypes(OldImage) }),
+      ...(NewImage && { NewImage: withTypes(NewImage) }),
+    },
+  };
+}
+
+/** Returns an image with the type of each value. DynamoDB Local leaves out the type of an empty map. */
+function withTypes(image: Image): Image {
+  return Object.fromEntries(Object.entries(image).map(([name, value]) => [name, typed(value)]));
+}
+
+function typed(value: AttributeValue): AttributeValue {
+  if (value.M) return { M: withTypes(value.M) };
+  if (value.L) return { L: value.L.map(typed) };
+  return Object.keys(value).length === 0 ? { M: {} } : value;
 }
 
 function isOfKind({ dynamodb }: DynamoDBRecord, kinds: readonly string[]): boolean {

@@ -13,6 +13,9 @@ import type { Positions } from '../../../../infra/local/other-engine/stream-posi
 /** The records of each shard of a simulated stream, by shard id: the sequence number and the kind of the item. */
 type Shards = Record<string, { records: [number: string, kind: string, status?: string][]; closed?: boolean }>;
 
+/** Attributes with empty maps, as DynamoDB Local has them in its stream. */
+const untyped = { empty: {}, list: { L: [{}, { S: 'a' }] }, map: { M: { inner: {} } } };
+
 /** Reads a simulated stream, in pages of two records, from the stored positions. */
 function readStream(shards: Shards, stored: Positions = {}) {
   const streams = mockClient(DynamoDBStreamsClient);
@@ -41,7 +44,8 @@ function readStream(shards: Shards, stored: Positions = {}) {
         dynamodb: {
           ApproximateCreationDateTime: new Date(1_700_000_000_500),
           SequenceNumber,
-          NewImage: { kind: { S: kind }, ...(status && { status: { S: status } }) },
+          NewImage: { kind: { S: kind }, ...(status && { status: { S: status } }), ...untyped },
+          ...(status && { OldImage: untyped }),
         },
       })),
       ...(!(closed && next === records.length) && { NextShardIterator: `${id} ${next}` }),
@@ -57,16 +61,18 @@ function readStream(shards: Shards, stored: Positions = {}) {
   return { changes, after, written, failures };
 }
 
-it('returns records as Lambda gets them, with their time in seconds', async () => {
-  const { changes } = readStream({ shard: { records: [['1', 'task']] } });
+it('returns records as Lambda gets them: their time in seconds, and a type for the empty maps of DynamoDB Local', async () => {
+  const { changes } = readStream({ shard: { records: [['1', 'task', 'open']] } });
+  const of = { empty: { M: {} }, list: { L: [{ M: {} }, { S: 'a' }] }, map: { M: { inner: { M: {} } } } };
   expect(await changes.after(undefined, 1)).toEqual([
     {
-      eventName: 'INSERT',
+      eventName: 'MODIFY',
       eventSource: 'aws:dynamodb',
       dynamodb: {
         ApproximateCreationDateTime: 1_700_000_000.5,
         SequenceNumber: '1',
-        NewImage: { kind: { S: 'task' } },
+        NewImage: { kind: { S: 'task' }, status: { S: 'open' }, ...of },
+        OldImage: of,
       },
     },
   ]);
