@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { contextOf } from '../infra/local/functions.ts';
 import { createTable } from '../infra/local/other-engine/create-table.ts';
@@ -14,6 +15,7 @@ import { issueToken } from '../lib/http/issue-token.ts';
 import { published } from '../lib/names/consumers.ts';
 import { environment } from '../lib/names/environment.ts';
 import { openTable, type Table } from '../lib/table/access/client.ts';
+import { atEndOfFile } from './end-of-file.ts';
 import { createTemporaryFolder } from './temporary-files.ts';
 
 /** A clock that stands still until it is moved. */
@@ -39,7 +41,10 @@ async function openNewTable(tableName: string, clock: () => number): Promise<Pic
   const recorded = { tableName, kinds: streamKinds, onlyNew: published.onlyNew };
   if (!dynamodbLocal) return openLocalTable({ path: ':memory:', ...recorded, clock });
   await createTable(dynamodbLocal, tableName);
-  return { table: openTable(tableName, dynamodbLocal), changes: changesOf({ endpoint: dynamodbLocal, ...recorded }) };
+  const table = openTable(tableName, dynamodbLocal);
+  // DynamoDB Local gets slower with each table that it has.
+  atEndOfFile(() => table.client.send(new DeleteTableCommand({ TableName: tableName })));
+  return { table, changes: changesOf({ endpoint: dynamodbLocal, ...recorded }) };
 }
 
 /** The changes of a table of another engine since its creation. Nobody is told of new ones, and none is forgotten. */
