@@ -1,13 +1,13 @@
 import { isOfferedAsTool } from '../lib/contract/open/mcp.ts';
 import { ascending } from '../lib/contract/order.ts';
-import { familyOf, fileNameOf, functionNameOf, routes } from '../lib/contract/routes.ts';
+import { fileNameOf, functionFolderOf, functionNameOf, routes } from '../lib/contract/routes.ts';
 
 /** Returns the source of `functions/mcp/mcp.ts`: the function with the handlers of all operations that are offered as tools. */
 export function mcpFunctionSource(): string {
   const offered = routes.filter(([, row]) => isOfferedAsTool(row));
-  const functions = new Map(offered.map(([operation, row]) => [functionNameOf(operation, row), familyOf(row)]));
+  const functions = new Map(offered.map(([operation, row]) => [functionNameOf(operation, row), functionFolderOf(row)]));
   const imports = [...functions].map(
-    ([name, family]) => `import { handler as ${name} } from '../${family}/${fileNameOf(name)}.ts';`,
+    ([name, folder]) => `import { handler as ${name} } from '../${folder}/${fileNameOf(name)}.ts';`,
   );
   // Without the extension, as Biome sorts: `get-execution` before `get-execution-metrics`.
   const path = (line: string) => line.split("'")[1]?.replace('.ts', '') as string;

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../lib/contract/endpoint.ts';
-import { familyOf, fileNameOf, functionNameOf } from '../lib/contract/routes.ts';
+import { fileNameOf, functionFolderOf, functionNameOf } from '../lib/contract/routes.ts';
 
 /** Function files without an endpoint: of the `$default` route, of the pipeline, and of the check of a deploy. */
 const withoutRow = /^functions\/(open\/unmatched|pipeline\/[\w-]+|deployment\/check-functions)\.ts$/;
@@ -8,7 +8,7 @@ const withoutRow = /^functions\/(open\/unmatched|pipeline\/[\w-]+|deployment\/ch
  * Returns an error message for each endpoint without a function and each function without an endpoint.
  *
  * @param rows all endpoints by their operation ids
- * @param functionFiles all files below `functions`, as `functions/<family>/<file>.ts`
+ * @param functionFiles all files below `functions`, as `functions/<folder>/<file>.ts`
  */
 export function unmatchedFunctions(
   rows: Readonly<Record<string, Pick<Endpoint, 'path' | 'servedBy'>>>,
@@ -16,7 +16,7 @@ export function unmatchedFunctions(
 ): string[] {
   const expected = Object.entries(rows).map(([operation, row]) => ({
     operation,
-    file: `functions/${familyOf(row)}/${fileNameOf(functionNameOf(operation, row))}.ts`,
+    file: `functions/${functionFolderOf(row)}/${fileNameOf(functionNameOf(operation, row))}.ts`,
   }));
   const missing = expected.filter(({ file }) => !functionFiles.includes(file));
   const known = new Set(expected.map(({ file }) => file));

@@ -1,7 +1,7 @@
 import { loadHandler } from '../infra/local/functions.ts';
 import { endpoints } from '../lib/contract/endpoints.ts';
 import type { ErrorDetail } from '../lib/contract/errors.ts';
-import { familyOf, fileNameOf, functionNameOf, type Operation, routes } from '../lib/contract/routes.ts';
+import { fileNameOf, functionFolderOf, functionNameOf, type Operation, routes } from '../lib/contract/routes.ts';
 import type { Task } from '../lib/contract/tasks/tasks.ts';
 import { etagOf } from '../lib/http/preconditions.ts';
 import { type Answer, call, type Sent } from './service.ts';
@@ -20,9 +20,10 @@ export type Api = Readonly<Record<Operation, (request?: Request) => Promise<Answ
  */
 export function createApi(token: string): Api {
   return createOperations(token, async (operation, sent) => {
+    const row = endpoints[operation];
     const handler = (await loadHandler(
-      familyOf(sent),
-      fileNameOf(functionNameOf(operation, endpoints[operation])),
+      functionFolderOf(row),
+      fileNameOf(functionNameOf(operation, row)),
     )) as Parameters<typeof call>[0];
     return call(handler, sent);
   });

@@ -91,7 +91,7 @@ export const asFunctions = {
 /** The folder of each bundled function, by the path of its source from the repository's root. */
 export type Bundles = ReadonlyMap<string, string>;
 
-/** Returns the source of every function, as `functions/<family>/<file>.ts`. */
+/** Returns the source of every function, as `functions/<folder>/<file>.ts`. */
 export function functionSources(): string[] {
   return globSync('functions/*/*.ts', { cwd: root })
     .map((source) => source.replaceAll(sep, '/'))

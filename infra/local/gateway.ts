@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { methodsOf, templateOf } from '../../lib/contract/endpoint.ts';
-import { familyOf, fileNameOf, functionNameOf, matchPath, routes } from '../../lib/contract/routes.ts';
+import { fileNameOf, functionFolderOf, functionNameOf, matchPath, routes } from '../../lib/contract/routes.ts';
 import { isPassedOn } from '../../lib/http/middleware/payload.ts';
 import type { AllowedOrigins } from '../../lib/settings/cors.ts';
 import { codeOf, Problem } from '../problem.ts';
@@ -36,7 +36,10 @@ export async function startGateway(port: number, isAllowed: AllowedOrigins = () 
   const handlers = new Map<string, Handler>(
     await Promise.all(
       routes.map(async ([operation, row]) => {
-        return [operation, await loadHandler(familyOf(row), fileNameOf(functionNameOf(operation, row)))] as const;
+        return [
+          operation,
+          await loadHandler(functionFolderOf(row), fileNameOf(functionNameOf(operation, row))),
+        ] as const;
       }),
     ),
   );

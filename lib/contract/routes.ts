@@ -7,13 +7,18 @@ export type Operation = keyof typeof endpoints;
 /** All endpoints with their operation ids, typed as `Endpoint`. */
 export const routes: readonly (readonly [Operation, Endpoint])[] = Object.entries(endpoints) as [Operation, Endpoint][];
 
-/**
- * Returns the path family of an endpoint (`kanban-tasks`, `agents`, `webhooks`, `me`, `mcp` or `open`): its function folder and
- * its tag.
- */
+/** Returns the path family of an endpoint, which decides its tag: `kanban-tasks`, `agents`, `webhooks`, `me`, `mcp` or `open`. */
 export function familyOf(row: Pick<Endpoint, 'path'>): string {
   if (row.path === '/mcp') return 'mcp';
   return /^\/api\/([^/]+)/.exec(row.path)?.[1] ?? 'open';
+}
+
+/** The paths that start, read and control executions. They belong to the family of agents. */
+const ofExecutions = /^\/api\/agents\/(:name\/(execute|delegate)$|(:name\/)?executions(?!\/metrics)(\/|$))/;
+
+/** Returns the folder in `functions` of an endpoint's function: `executions` for a path about executions, else its family. */
+export function functionFolderOf(row: Pick<Endpoint, 'path'>): string {
+  return ofExecutions.test(row.path) ? 'executions' : familyOf(row);
 }
 
 /** Returns the file name of a function without its extension: `create-task` for `createTask`. */

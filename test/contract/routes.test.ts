@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { pathParameters, scopes } from '../../lib/contract/endpoint.ts';
 import { requiredScopes } from '../../lib/contract/required-scopes.ts';
-import { familyOf, fileNameOf, matchPath, routes } from '../../lib/contract/routes.ts';
+import { familyOf, fileNameOf, functionFolderOf, matchPath, routes } from '../../lib/contract/routes.ts';
 
 const operationsAt = (path: string) => matchPath(path).map(({ operation }) => operation);
 
@@ -113,5 +113,19 @@ describe('the name', () => {
     ['/docs/script.js', 'open'],
   ] as const)('of the family of %s is %s', (path, family) => {
     expect(familyOf({ path })).toBe(family);
+  });
+
+  it.each([
+    ['/api/agents/:name', 'agents'],
+    ['/api/agents/:name/execute', 'executions'],
+    ['/api/agents/:name/delegate', 'executions'],
+    ['/api/agents/executions', 'executions'],
+    ['/api/agents/:name/executions', 'executions'],
+    ['/api/agents/:name/executions/:id/steps', 'executions'],
+    ['/api/agents/executions/metrics', 'agents'],
+    ['/api/kanban-tasks/:id', 'kanban-tasks'],
+    ['/health', 'open'],
+  ] as const)('of the folder of the function of %s is %s', (path, folder) => {
+    expect(functionFolderOf({ path })).toBe(folder);
   });
 });

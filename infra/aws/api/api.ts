@@ -15,7 +15,7 @@ import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { CfnVersion, Version } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type Endpoint, methodsOf, templateOf } from '../../../lib/contract/endpoint.ts';
-import { familyOf, functionNameOf, routes } from '../../../lib/contract/routes.ts';
+import { functionFolderOf, functionNameOf, routes } from '../../../lib/contract/routes.ts';
 import { cors } from '../../../lib/settings/cors.ts';
 import { ServiceFunction, type SharedProps } from '../functions/service-function.ts';
 import { ServiceLog } from '../functions/service-log.ts';
@@ -127,7 +127,7 @@ export class Api extends Construct {
         const handler = new ServiceFunction(this, name, {
           ...shared,
           role: roles.of(row),
-          folder: familyOf(row),
+          folder: functionFolderOf(row),
           description: row.summary,
           timeoutSeconds,
         });

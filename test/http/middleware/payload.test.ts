@@ -7,7 +7,7 @@ import { NewAgent } from '../../../lib/contract/agents/agents.ts';
 import { type Endpoint, scopes } from '../../../lib/contract/endpoint.ts';
 import { endpoints } from '../../../lib/contract/endpoints.ts';
 import { NewExecution } from '../../../lib/contract/executions/executions.ts';
-import { familyOf, fileNameOf, functionNameOf, type Operation, routes } from '../../../lib/contract/routes.ts';
+import { fileNameOf, functionFolderOf, functionNameOf, type Operation, routes } from '../../../lib/contract/routes.ts';
 import { NewTask } from '../../../lib/contract/tasks/tasks.ts';
 import { eventNames } from '../../../lib/contract/webhooks/events.ts';
 import { NewWebhook } from '../../../lib/contract/webhooks/webhooks.ts';
@@ -264,7 +264,7 @@ it('an execution with an output from before the output limit is gzipped if the c
 it.each(routes.filter(([, row]) => !row.scope))(
   'the response of %s is within the limit of Lambda',
   async (operation, row) => {
-    const handler = await loadHandler(familyOf(row), fileNameOf(functionNameOf(operation, row)));
+    const handler = await loadHandler(functionFolderOf(row), fileNameOf(functionNameOf(operation, row)));
     const answer = await handler(eventOf({ path: row.path }), contextOf('test', 29));
     expect(payloadBytes(answer)).toBeLessThanOrEqual(payloadLimit);
   },
